@@ -1,0 +1,39 @@
+/** What a request wants, as the evaluator sees it. Source: k8s.io/apiserver authorizer.Attributes, specification 2.3. */
+
+export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+export type Target =
+  /** This API. */
+  | { type: 'Management' }
+  /** A connected cluster. */
+  | { type: 'Cluster'; cluster: string }
+  /** A space (a namespace in some cluster) of a project. */
+  | { type: 'ProjectSpace'; project: string; space: string; cluster?: string }
+  | { type: 'ProjectVirtualCluster'; project: string; virtualCluster: string }
+
+export interface ResourceAttributes {
+  kind: 'resource'
+  target: Target
+  /** A Verb of this API, any verb of a cluster, or `*` as SubjectAccessReviews may ask. */
+  verb: string
+  group: string
+  resource: string
+  subresource: string
+  /** '' where the request names none. */
+  name: string
+  /** '' for cluster-scoped resources and all namespaces. */
+  namespace: string
+}
+
+export interface NonResourceAttributes {
+  kind: 'nonresource'
+  target: Target
+  /** Lower case HTTP method. */
+  verb: string
+  path: string
+}
+
+export type Attributes = ResourceAttributes | NonResourceAttributes
+
+/** `reason` names the line that made the decision: `spec.scope.projects[0]`. */
+export type Decision = { allowed: true; reason: string } | { allowed: false; reason: string }

@@ -1,0 +1,154 @@
+/**
+ * The error alphabet of the API: one constructor for each reason of a Kubernetes Status.
+ * Every error that may reach a client is a StatusError; anything else becomes a 500 without its text.
+ * Source: k8s.io/apimachinery/pkg/api/errors.
+ */
+import { aggregate, type FieldError, toCause } from './field.ts'
+import type { GroupResource, Status, StatusCause, StatusDetails } from './types.ts'
+
+/** A failure with a public Status. `cause` is for the log only and never reaches a client. */
+export class StatusError extends Error {
+  readonly status: Status & { code: number }
+
+  constructor(status: Status & { code: number }, cause?: unknown) {
+    super(status.message ?? '', { cause })
+    this.name = 'StatusError'
+    this.status = status
+  }
+}
+
+function failure(code: number, reason: string | undefined, message: string, details?: StatusDetails, cause?: unknown) {
+  const status: Status & { code: number } = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    ...(reason !== undefined && { reason }),
+    ...(details !== undefined && { details }),
+    code,
+  }
+  return new StatusError(status, cause)
+}
+
+/** `ownedaccesskeys.management.platform`, or the bare resource in the core group. */
+export const qualified = ({ group, resource }: GroupResource): string => (group ? `${resource}.${group}` : resource)
+
+const named = ({ group, resource }: GroupResource, name: string): StatusDetails => ({
+  ...(name && { name }),
+  ...(group && { group }),
+  kind: resource,
+})
+
+export const badRequest = (message: string, cause?: unknown): StatusError =>
+  failure(400, 'BadRequest', message, undefined, cause)
+
+/** 401. `message` says more only where that helps the holder of a known key ("access key has expired"). */
+export const unauthorized = (message = 'Unauthorized'): StatusError => failure(401, 'Unauthorized', message)
+
+/** 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */
+export const forbiddenResource = (gr: GroupResource, name: string, why: string): StatusError =>
+  failure(403, 'Forbidden', `${qualified(gr)}${name ? ` "${name}"` : ''} is forbidden: ${why}`, named(gr, name))
+
+/** 403 for a path that is no resource. */
+export const forbiddenPath = (why: string): StatusError => failure(403, 'Forbidden', `forbidden: ${why}`, {})
+
+export const notFound = (gr: GroupResource, name: string): StatusError =>
+  failure(404, 'NotFound', `${qualified(gr)} "${name}" not found`, named(gr, name))
+
+/** 404 of a route that nobody serves. */
+export const routeNotFound = (): StatusError =>
+  failure(404, 'NotFound', 'the server could not find the requested resource', {})
+
+export const methodNotAllowed = (): StatusError =>
+  failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+
+export const notAcceptable = (accepted: readonly string[]): StatusError =>
+  failure(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
+
+export const alreadyExists = (gr: GroupResource, name: string): StatusError =>
+  failure(409, 'AlreadyExists', `${qualified(gr)} "${name}" already exists`, named(gr, name))
+
+export const beingDeleted = (gr: GroupResource, name: string): StatusError =>
+  failure(409, 'AlreadyExists', `object is being deleted: ${qualified(gr)} "${name}" already exists`, named(gr, name))
+
+/** The generated name exists, after all attempts (specification section 7). */
+export const generatedNameExists = (gr: GroupResource, name: string): StatusError =>
+  failure(
+    409,
+    'AlreadyExists',
+    `${qualified(gr)} "${name}" already exists, the server was not able to generate a unique name for the object`,
+    { ...named(gr, name), retryAfterSeconds: 1 },
+  )
+
+/** 409 of an optimistic lock. `gr.resource` is the Kind for failed delete preconditions, else the plural. */
+export const conflict = (gr: GroupResource, name: string, why: string): StatusError =>
+  failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(gr)} "${name}": ${why}`, named(gr, name))
+
+export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
+
+/** 409 of a server-side apply: details hold nothing but the causes. */
+export const applyConflict = (message: string, causes: StatusCause[]): StatusError =>
+  failure(409, 'Conflict', message, { causes })
+
+/** 410: the asked resourceVersion is no longer known. `token` lets a list go on, inconsistently. */
+export function expired(message: string, token?: string): StatusError {
+  const error = failure(410, 'Expired', message)
+  if (token !== undefined) error.status.metadata.continue = token
+  return error
+}
+
+export const requestEntityTooLarge = (message: string): StatusError =>
+  failure(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`)
+
+export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>
+  failure(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  )
+
+/** 422 with causes. `kind` is the Kind for objects (`CreateOptions` in group `meta.k8s.io` for options). */
+export const invalidObject = (group: string, kind: string, name: string, errors: readonly FieldError[]): StatusError =>
+  failure(422, 'Invalid', `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ${aggregate(errors)}`, {
+    ...(name && { name }),
+    ...(group && { group }),
+    ...(kind && { kind }),
+    causes: errors.map(toCause),
+  })
+
+/** 422 of a JSON patch that cannot be applied: the reason stays hidden, as in kube-apiserver. */
+export const unprocessable = (): StatusError =>
+  failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
+
+export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
+  failure(429, 'TooManyRequests', message, { retryAfterSeconds })
+
+/** 500 that says nothing of its cause. */
+export const internalError = (cause: unknown): StatusError =>
+  failure(
+    500,
+    'InternalError',
+    'Internal error occurred: the request could not be completed; the cause is in the server log',
+    { causes: [{ message: 'the request could not be completed; the cause is in the server log' }] },
+    cause,
+  )
+
+/** 500 without reason or details: what kube-apiserver answers to errors that have no API meaning. */
+export const plainError = (message: string): StatusError => failure(500, undefined, message)
+
+export const badGateway = (message: string, cause?: unknown): StatusError =>
+  failure(502, 'ServiceUnavailable', message, undefined, cause)
+
+export const serviceUnavailable = (message: string, retryAfterSeconds?: number, cause?: unknown): StatusError =>
+  failure(
+    503,
+    'ServiceUnavailable',
+    message,
+    retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
+    cause,
+  )
+
+/** 504. Nothing is known of the outcome, or the asked state is not there yet. */
+export const timeout = (message: string, details?: StatusDetails, cause?: unknown): StatusError =>
+  failure(504, 'Timeout', `Timeout: ${message}`, details, cause)

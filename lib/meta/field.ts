@@ -1,0 +1,72 @@
+/**
+ * Field errors: what is wrong with one field of an object, in the words of kube-apiserver.
+ * Source: k8s.io/apimachinery/pkg/util/validation/field.
+ */
+import { stringify } from './json.ts'
+import type { JsonValue, StatusCause } from './types.ts'
+
+export type FieldErrorType =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueDuplicate'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueNotFound'
+
+/** One finding: `field` is the path (`spec.scope.roles[1].role`), `message` is what follows `<field>: `. */
+export interface FieldError {
+  type: FieldErrorType
+  field: string
+  message: string
+}
+
+/** Go's %q for text, JSON for the rest: how a bad value appears in a message. */
+export function shown(value: JsonValue | undefined): string {
+  return value === undefined ? 'null' : stringify(value)
+}
+
+const error = (type: FieldErrorType, field: string, message: string): FieldError => ({ type, field, message })
+
+export const required = (field: string, detail = ''): FieldError =>
+  error('FieldValueRequired', field, detail ? `Required value: ${detail}` : 'Required value')
+
+export const invalid = (field: string, value: JsonValue | undefined, detail: string): FieldError =>
+  error('FieldValueInvalid', field, `Invalid value: ${shown(value)}: ${detail}`)
+
+export const typeInvalid = (field: string, value: JsonValue | undefined, detail: string): FieldError =>
+  error('FieldValueTypeInvalid', field, `Invalid value: ${shown(value)}: ${detail}`)
+
+/** `supported` is printed in the order given. */
+export const notSupported = (field: string, value: JsonValue | undefined, supported: readonly string[]): FieldError =>
+  error(
+    'FieldValueNotSupported',
+    field,
+    `Unsupported value: ${shown(value)}: supported values: ${supported.map((one) => shown(one)).join(', ')}`,
+  )
+
+export const duplicate = (field: string, value: JsonValue): FieldError =>
+  error('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`)
+
+export const forbidden = (field: string, detail: string): FieldError =>
+  error('FieldValueForbidden', field, `Forbidden: ${detail}`)
+
+/** `maxBytes` counts UTF-8 bytes. */
+export const tooLong = (field: string, maxBytes: number): FieldError =>
+  error('FieldValueTooLong', field, `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}`)
+
+export const tooMany = (field: string, actual: number, max: number): FieldError =>
+  error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`)
+
+export const notFoundValue = (field: string, value: JsonValue): FieldError =>
+  error('FieldValueNotFound', field, `Not found: ${shown(value)}`)
+
+export const toCause = ({ type, field, message }: FieldError): StatusCause => ({ reason: type, message, field })
+
+/** `<field>: <message>` of one, `[a, b]` of several; repeated texts appear once (the causes keep them all). */
+export function aggregate(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
+  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`
+}

@@ -1,0 +1,35 @@
+/** What can go wrong below the registry. Translated to Status in one place, `registry/errors.ts`. */
+
+export type StorageErrorCode =
+  /** A companion with `ifAbsent` exists already: `companion` is its index. */
+  | 'CompanionExists'
+  /** The log or the snapshot no longer reaches back to the asked revision. */
+  | 'Expired'
+  /** The asked revision is newer than the newest: `current` is that one. */
+  | 'TooNew'
+  /** An item would be larger than the store holds. */
+  | 'TooLarge'
+  /** Too many companions for one transaction. */
+  | 'TooManyCompanions'
+  /** Gave up under contention or throttling; nothing was written. */
+  | 'Busy'
+  /** The store did not answer; nothing was written, or (reads) nothing is known. */
+  | 'Unavailable'
+
+export class StorageError extends Error {
+  readonly code: StorageErrorCode
+  readonly companion?: number
+  readonly current?: number
+
+  constructor(
+    code: StorageErrorCode,
+    message: string,
+    options: { cause?: unknown; companion?: number; current?: number } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'StorageError'
+    this.code = code
+    if (options.companion !== undefined) this.companion = options.companion
+    if (options.current !== undefined) this.current = options.current
+  }
+}

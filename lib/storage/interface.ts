@@ -1,0 +1,117 @@
+/**
+ * The storage port: objects of one table at revisions, a total order of changes per table, no kinds and no HTTP.
+ * `dynamodb.ts` implements it; the protocol and the reasons of its rules are described there and in `README.md`.
+ */
+import type { JsonObject, KubeObject } from '../meta/types.ts'
+
+/**
+ * One object as it is stored. `object.metadata.resourceVersion` is `String(rv)`. `internal` lies beside the object, is
+ * versioned with it and never leaves the server (who made it, the scope chain it carries, the hash of its credential).
+ */
+export interface Stored {
+  /** `name`, or `namespace/name`. */
+  key: string
+  rv: number
+  object: KubeObject
+  internal: JsonObject
+}
+
+/** What storage needs to know of a kind. */
+export interface Table {
+  /** Plural resource name; the prefix of the partition keys. */
+  resource: string
+  /** The index partitions that an object lies in besides the main one (`user:alice`); lists can be confined to them. */
+  partitions(stored: Pick<Stored, 'object' | 'internal'>): readonly string[]
+  /** Whether a last activity is kept per object, and read beside it. */
+  activity: boolean
+}
+
+/** A side item committed in the same transaction as the object: a credential, an owner index entry. */
+export type Companion =
+  | {
+      op: 'put'
+      pk: string
+      sk: string
+      attributes: JsonObject /** refuse when it exists: CompanionExists */
+      ifAbsent?: true
+    }
+  /** Sets `attributes`, removes `remove`, leaves other attributes (the last activity of a credential) alone. Creates when absent. */
+  | { op: 'set'; pk: string; sk: string; attributes: JsonObject; remove?: readonly string[]; ifAbsent?: true }
+  | { op: 'delete'; pk: string; sk: string }
+
+/** What a mutation wants to happen to the row. Throwing leaves everything as it is and passes the error on. */
+export type Mutation =
+  | { type: 'none' }
+  | { type: 'put'; object: KubeObject; internal: JsonObject; companions?: readonly Companion[] }
+  | { type: 'delete'; companions?: readonly Companion[] }
+
+/**
+ * Runs on the live row, possibly several times (after a lost race), so it must be repeatable. `current` is undefined
+ * where nothing (or only a tombstone) is stored. It must not change `current`.
+ */
+export type Mutate = (current: Stored | undefined) => Mutation | Promise<Mutation>
+
+export interface WriteResult {
+  /** What was stored before, undefined for a creation. */
+  before?: Stored
+  /** What is stored now; undefined after a delete. */
+  after?: Stored
+  /** The revision of this write; for `none` the row's own, 0 where there is none. */
+  rv: number
+}
+
+export interface ListRequest {
+  /** Only keys below this namespace. */
+  namespace?: string
+  /** Only objects in one of these index partitions; undefined = the main partition with everything. */
+  partitions?: readonly string[]
+  /** At most this many objects that pass `filter`; undefined = all. */
+  limit?: number
+  /** Continue after this key, at `at`. */
+  after?: string
+  /** List at exactly this revision; undefined = at the newest. */
+  at?: number
+  /** Wait until at least this revision can be seen, then list at the newest. */
+  notOlderThan?: number
+  /** Runs on the objects as they are at the list's revision. */
+  filter?: (stored: Stored) => boolean
+}
+
+export interface ListPage {
+  rv: number
+  items: Stored[]
+  /** Set when more keys follow the page: continue with `after: next, at: rv`. */
+  next?: string
+  /** How many more objects pass the filter after this page; only where it is known without reading them. */
+  remaining?: number
+}
+
+/** One change. `stored` is the new state, for DELETED the last stored state; `rv` is the change's own revision. */
+export interface Change {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  rv: number
+  key: string
+  stored: Stored
+  /** The state before a MODIFIED or DELETED. */
+  previous?: Stored
+}
+
+export interface ChangeBatch {
+  changes: Change[]
+  /** Everything up to here has been delivered. */
+  rv: number
+}
+
+export interface Storage {
+  /** One consistent read (with the activity in the same round trip). */
+  get(table: Table, key: string): Promise<Stored | undefined>
+  /** Reads, mutates, commits; again on a lost race. */
+  update(table: Table, key: string, mutate: Mutate): Promise<WriteResult>
+  /** Like `update`, but begins with `mutate(undefined)` without a read: what is there shows in the commit. */
+  create(table: Table, key: string, mutate: Mutate): Promise<WriteResult>
+  list(table: Table, request: ListRequest): Promise<ListPage>
+  /** What happened after `since`, in order; returns at once, possibly with nothing. Throws Expired when the log no longer reaches back. */
+  changes(table: Table, since: number): Promise<ChangeBatch>
+  /** The newest revision that a watch may start from so that nothing acknowledged before is repeated. */
+  revision(table: Table): Promise<number>
+}
