@@ -62,58 +62,61 @@ export interface ListSchema extends Described {
 export type Schema = StringSchema | IntegerSchema | BooleanSchema | ObjectSchema | MapSchema | ListSchema
 
 /** The TypeScript type of the values that a schema describes. Every member is optional unless `required` names it. */
-export type FromSchema<S> = S extends { type: 'string'; enum: readonly (infer E)[] }
-  ? E
-  : S extends { type: 'string' }
-    ? string
-    : S extends { type: 'integer' }
-      ? number
-      : S extends { type: 'boolean' }
-        ? boolean
-        : S extends { type: 'list'; items: infer I }
-          ? FromSchema<I>[]
-          : S extends { type: 'map'; values: infer V }
-            ? Record<string, FromSchema<V>>
-            : S extends { type: 'object'; properties: infer P; required: readonly (infer R)[] }
-              ? { -readonly [K in keyof P as K extends R ? K : never]: FromSchema<P[K]> } & {
-                  -readonly [K in keyof P as K extends R ? never : K]?: FromSchema<P[K]>
-                }
-              : S extends { type: 'object'; properties: infer P }
-                ? { -readonly [K in keyof P]?: FromSchema<P[K]> }
-                : never
+export type FromSchema<S> = S extends { type: infer T extends keyof Values<S> } ? Values<S>[T] : never
 
-type Options<S> = Partial<Omit<S, 'type' | 'description'>>
+/** One member for each type, looked up and not searched: a chain of conditions exceeds the compiler's depth in a deep schema. */
+interface Values<S> {
+  string: S extends { enum: readonly (infer E)[] } ? E : string
+  integer: number
+  boolean: boolean
+  list: S extends { items: infer I } ? FromSchema<I>[] : never
+  map: S extends { values: infer V } ? Record<string, FromSchema<V>> : never
+  object: S extends { properties: infer P }
+    ? S extends { required: readonly (infer R)[] }
+      ? { -readonly [K in keyof P as K extends R ? K : never]: FromSchema<P[K]> } & {
+          -readonly [K in keyof P as K extends R ? never : K]?: FromSchema<P[K]>
+        }
+      : { -readonly [K in keyof P]?: FromSchema<P[K]> }
+    : never
+}
 
-export const string = <const O extends Options<StringSchema>>(description: string, options?: O) =>
-  ({ type: 'string', description, ...options }) as { type: 'string'; description: string } & O
+/**
+ * `None` for options that nobody gave, and `NoInfer` where results are used as arguments: otherwise the compiler takes
+ * the options from what the outer schema accepts, which widens `items` and `properties` to any schema.
+ */
+type Options<S> = Partial<Omit<S, 'type' | 'description' | 'items' | 'properties' | 'values'>>
+type None = Record<never, never>
 
-export const boolean = <const O extends Options<BooleanSchema>>(description: string, options?: O) =>
-  ({ type: 'boolean', description, ...options }) as { type: 'boolean'; description: string } & O
+export const string = <const O extends Options<StringSchema> = None>(description: string, options?: O) =>
+  ({ type: 'string', description, ...options }) as { type: 'string'; description: string } & NoInfer<O>
 
-export const int32 = <const O extends Options<IntegerSchema>>(description: string, options?: O) =>
+export const boolean = <const O extends Options<BooleanSchema> = None>(description: string, options?: O) =>
+  ({ type: 'boolean', description, ...options }) as { type: 'boolean'; description: string } & NoInfer<O>
+
+export const int32 = <const O extends Options<IntegerSchema> = None>(description: string, options?: O) =>
   ({ type: 'integer', format: 'int32', description, ...options }) as {
     type: 'integer'
     format: 'int32'
     description: string
-  } & O
+  } & NoInfer<O>
 
-export const int64 = <const O extends Options<IntegerSchema>>(description: string, options?: O) =>
+export const int64 = <const O extends Options<IntegerSchema> = None>(description: string, options?: O) =>
   ({ type: 'integer', format: 'int64', description, ...options }) as {
     type: 'integer'
     format: 'int64'
     description: string
-  } & O
+  } & NoInfer<O>
 
 /** RFC 3339 text, kept as it was sent. */
-export const time = <const O extends Options<StringSchema>>(description: string, options?: O) =>
+export const time = <const O extends Options<StringSchema> = None>(description: string, options?: O) =>
   ({ type: 'string', format: 'date-time', description, ...options }) as {
     type: 'string'
     format: 'date-time'
     description: string
-  } & O
+  } & NoInfer<O>
 
 /** A list that is owned as a whole: two appliers must never widen a scope between them (the default here). */
-export const list = <const I extends Schema, const O extends Options<ListSchema>>(
+export const list = <const I extends Schema, const O extends Options<ListSchema> = None>(
   description: string,
   items: I,
   options?: O,
@@ -123,15 +126,15 @@ export const list = <const I extends Schema, const O extends Options<ListSchema>
     listType: 'atomic' | 'set' | 'map'
     description: string
     items: I
-  } & Omit<O, 'listType'>
+  } & NoInfer<Omit<O, 'listType'>>
 
-export const map = <const V extends Schema, const O extends Options<MapSchema>>(
+export const map = <const V extends Schema, const O extends Options<MapSchema> = None>(
   description: string,
   values: V,
   options?: O,
-) => ({ type: 'map', description, values, ...options }) as { type: 'map'; description: string; values: V } & O
+) => ({ type: 'map', description, values, ...options }) as { type: 'map'; description: string; values: V } & NoInfer<O>
 
-export const object = <const P extends Readonly<Record<string, Schema>>, const O extends Options<ObjectSchema>>(
+export const object = <const P extends Readonly<Record<string, Schema>>, const O extends Options<ObjectSchema> = None>(
   description: string,
   properties: P,
   options?: O,
@@ -140,4 +143,4 @@ export const object = <const P extends Readonly<Record<string, Schema>>, const O
     type: 'object'
     description: string
     properties: P
-  } & O
+  } & NoInfer<O>
