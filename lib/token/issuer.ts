@@ -1,0 +1,101 @@
+/** The tokens that this API hands out, from the wish to the signed text. */
+import type { UserInfo } from '../authentication/user.ts'
+import type { Scope, ScopeChain } from '../authorization/scope.ts'
+import { forbiddenPath } from '../meta/errors.ts'
+import { type FieldError, forbidden } from '../meta/field.ts'
+import { clusterAudiences, virtualClusterAudience } from './audience.ts'
+import { type Claims, claimsFor } from './claims.ts'
+import { MAX_TOKEN_LENGTH, signToken, tokenLength } from './jwt.ts'
+import { tokenLifetime, withinKey } from './lifetime.ts'
+import type { Signer } from './signer.ts'
+
+export interface IssuerSettings {
+  /** See `checkedIssuer`. */
+  issuer: string
+  /** Deploy-time maximum of a token's life. */
+  maxSeconds: number
+  uuid(): string
+  /** What is wrong with the chain as a whole (too long, too many scopes): findings about `field`. */
+  validateChain(chain: ScopeChain, field: string): FieldError[]
+}
+
+/** A token that may be signed; nothing is left to refuse. */
+export interface Prepared {
+  claims: Claims
+  warnings: string[]
+}
+
+export interface Token {
+  token: string
+  expires: Date
+}
+
+/** The wish for a token that goes straight to connected clusters. */
+export interface ClusterTokenRequest {
+  user: UserInfo
+  /** Seconds. */
+  ttl?: number | bigint
+  scope?: Scope
+  now: Date
+}
+
+/**
+ * A token for the clusters that all scopes leave: those of the key and the one that is asked for. A chain that leaves
+ * no cluster is a field error: such a token would open nothing, and its holder should learn that here.
+ * Throws 401 for a dead key and 403 for a `system:` user.
+ */
+export function prepareClusterToken(
+  { user, ttl, scope, now }: ClusterTokenRequest,
+  settings: IssuerSettings,
+): Prepared | { errors: FieldError[] } {
+  const chain: ScopeChain = scope ? [...user.chain, scope] : user.chain
+  const audiences = clusterAudiences(settings.issuer, chain)
+  const lifetime = tokenLifetime('spec.ttl', ttl, { maxSeconds: settings.maxSeconds, key: user.key, now })
+  const errors = settings.validateChain(chain, 'spec.scope')
+  if ('error' in lifetime) errors.unshift(lifetime.error)
+  if (audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
+  if (errors.length > 0 || 'error' in lifetime) return { errors }
+  const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings) ?? refused()
+  if (tokenLength(claims) > MAX_TOKEN_LENGTH) return { errors: [forbidden('spec.scope', TOO_LARGE)] }
+  return { claims, warnings: lifetime.warnings }
+}
+
+/** The virtual cluster that a kube config is for. */
+export interface VirtualCluster {
+  namespace: string
+  name: string
+  uid: string
+}
+
+/**
+ * A token for one virtual cluster, `seconds` long at most (a checked number: see lib/kubeconfig/ttl.ts).
+ * Throws 401 for a dead key, 403 for a `system:` user and for a user whose scopes and groups fit no header.
+ */
+export function prepareVirtualClusterToken(
+  { user, cluster, seconds, now }: { user: UserInfo; cluster: VirtualCluster; seconds: number; now: Date },
+  settings: Pick<IssuerSettings, 'issuer' | 'uuid'>,
+): Prepared {
+  const audiences = [virtualClusterAudience(settings.issuer, cluster.namespace, cluster.name, cluster.uid)]
+  const lifetime = withinKey(seconds, { key: user.key, now })
+  const claims = claimsFor({ user, chain: user.chain, audiences, lifetime, now }, settings) ?? refused()
+  if (tokenLength(claims) > MAX_TOKEN_LENGTH) throw forbiddenPath(TOO_LARGE)
+  return { claims, warnings: lifetime.warnings }
+}
+
+/** Signs what was prepared. Rejects with the signer's StatusError (503). */
+export async function issue({ claims }: Prepared, signer: Signer): Promise<Token> {
+  return { token: await signToken(claims, signer), expires: new Date(claims.exp * 1000) }
+}
+
+function refused(): never {
+  throw forbiddenPath('users whose names begin with "system:" cannot leave this API')
+}
+
+function noCluster(scope: Scope | undefined, { chain }: UserInfo): string {
+  if (chain.length === 0) return 'leaves no connected cluster that the token could be for: name one in clusters'
+  return scope
+    ? 'leaves, together with the scope of the access key, no connected cluster that the token could be for'
+    : 'the scope of the access key leaves no connected cluster that the token could be for'
+}
+
+const TOO_LARGE = `scopes and groups make a token of more than ${MAX_TOKEN_LENGTH} characters, which fits no request header`

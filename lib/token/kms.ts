@@ -1,0 +1,106 @@
+/** A Signer whose private keys never leave AWS KMS. The only file that knows @aws-sdk/client-kms. */
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
+import { calculateJwkThumbprint } from 'jose'
+import { serviceUnavailable } from '../meta/errors.ts'
+import { derToRaw } from './signature.ts'
+import type { PublicKey, Signer } from './signer.ts'
+
+const sdk = () => import('@aws-sdk/client-kms')
+
+/**
+ * The client that `kmsSigner` needs. Throttling and broken connections are retried by the SDK and nowhere else: at most
+ * 3 attempts of 3 s each leave a handler, which gives up at 20 s, the time to answer.
+ */
+export async function connectKms(config: KMSClientConfig = {}): Promise<KMSClient> {
+  const { KMSClient } = await sdk()
+  return new KMSClient({
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
+    ...config,
+  })
+}
+
+interface Loaded {
+  arn: string
+  key: KeyObject
+  published: PublicKey
+}
+
+/**
+ * `keyIds` are KMS keys of key spec ECC_NIST_P256 and usage SIGN_VERIFY; the first one signs, all are published.
+ * Public keys are read once and kept (they never change); a failed read is tried again at the next call.
+ * All failures are 503 without internals; the cause is for the log.
+ */
+export function kmsSigner(keyIds: readonly [string, ...string[]], connect: () => Promise<KMSClient>): Signer {
+  let loading: Promise<[Loaded, ...Loaded[]]> | undefined
+
+  async function load(client: KMSClient, keyId: string): Promise<Loaded> {
+    const { GetPublicKeyCommand } = await sdk()
+    const { KeyId = keyId, PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId: keyId }))
+    const key = createPublicKey({ key: Buffer.from(PublicKey), format: 'der', type: 'spki' })
+    return { arn: KeyId, key, published: await publish(key) }
+  }
+
+  async function loadAll(): Promise<[Loaded, ...Loaded[]]> {
+    const client = await connect()
+    const [first, ...others] = keyIds
+    const [signing, ...published] = await Promise.all([load(client, first), ...others.map((one) => load(client, one))])
+    return [signing, ...published]
+  }
+
+  async function loaded(): Promise<[Loaded, ...Loaded[]]> {
+    loading ??= loadAll()
+    try {
+      return await loading
+    } catch (cause) {
+      loading = undefined
+      throw unavailable(cause)
+    }
+  }
+
+  return {
+    async keys() {
+      const [first, ...others] = await loaded()
+      return [first.published, ...others.map(({ published }) => published)]
+    },
+
+    async sign(kid, bytes) {
+      const one = (await loaded()).find(({ published }) => published.kid === kid)
+      if (!one) throw unavailable(new Error('asked to sign with a key that is not configured'))
+      try {
+        return await signWith(await connect(), one, bytes)
+      } catch (cause) {
+        throw unavailable(cause)
+      }
+    },
+  }
+}
+
+async function signWith(client: KMSClient, { arn, key }: Loaded, bytes: Uint8Array): Promise<Uint8Array> {
+  const { SignCommand } = await sdk()
+  const { Signature = new Uint8Array() } = await client.send(
+    new SignCommand({
+      // The ARN that the public key came with: an alias may name another key by now.
+      KeyId: arn,
+      // A digest, because a raw message may have no more than 4096 bytes.
+      Message: createHash('sha256').update(bytes).digest(),
+      MessageType: 'DIGEST',
+      SigningAlgorithm: 'ECDSA_SHA_256',
+    }),
+  )
+  const raw = derToRaw(Signature)
+  // No token leaves that our own published key would refuse.
+  if (!verify('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' }, raw)) {
+    throw new Error('the signature does not verify with the published key')
+  }
+  return raw
+}
+
+async function publish(key: KeyObject): Promise<PublicKey> {
+  const { kty, crv, x, y } = key.export({ format: 'jwk' })
+  if (kty !== 'EC' || crv !== 'P-256' || x === undefined || y === undefined) throw new Error('not a P-256 key')
+  return { kid: await calculateJwkThumbprint({ kty, crv, x, y }), kty, crv, x, y, alg: 'ES256', use: 'sig' }
+}
+
+const unavailable = (cause: unknown) => serviceUnavailable('the signer of tokens is not available', undefined, cause)
