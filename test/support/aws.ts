@@ -1,0 +1,48 @@
+/** KMS and Secrets Manager in memory, with the SDK's own clients. */
+import { KMSClient } from '@aws-sdk/client-kms'
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { startKms } from '../../infra/local/kms.ts'
+import { startSecretsManager } from '../../infra/local/secretsmanager.ts'
+
+export interface Aws {
+  kms: KMSClient
+  secrets: SecretsManagerClient
+  /** Values for AWS_ENDPOINT_URL_KMS and AWS_ENDPOINT_URL_SECRETS_MANAGER. */
+  endpoints: { kms: string; secretsManager: string }
+  stop(): Promise<void>
+}
+
+export interface AwsOptions {
+  /** Files that keep the state; absent = in memory. */
+  kmsPath?: string
+  secretsPath?: string
+  /** Unix milliseconds. */
+  now?: () => number
+}
+
+export const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+export const region = 'us-east-1'
+
+/** One attempt per call, so that an expected refusal is seen at once. */
+export async function startAws({ kmsPath, secretsPath, now = Date.now }: AwsOptions = {}): Promise<Aws> {
+  const common = { region, account: '000000000000', now }
+  const kmsEndpoint = await startKms({ ...common, ...(kmsPath !== undefined && { path: kmsPath }) })
+  const secretsEndpoint = await startSecretsManager({
+    ...common,
+    kms: kmsEndpoint,
+    ...(secretsPath !== undefined && { path: secretsPath }),
+  })
+  const client = { region, credentials, maxAttempts: 1 }
+  const kms = new KMSClient({ ...client, endpoint: kmsEndpoint.url })
+  const secrets = new SecretsManagerClient({ ...client, endpoint: secretsEndpoint.url })
+  return {
+    kms,
+    secrets,
+    endpoints: { kms: kmsEndpoint.url, secretsManager: secretsEndpoint.url },
+    async stop() {
+      kms.destroy()
+      secrets.destroy()
+      await Promise.all([kmsEndpoint.close(), secretsEndpoint.close()])
+    },
+  }
+}

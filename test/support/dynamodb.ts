@@ -1,0 +1,132 @@
+/**
+ * A DynamoDB of a test file's own: the embedded emulator on a free port, with the table as it is deployed.
+ * Where there is no emulator for the platform, any other is used by AWS_ENDPOINT_URL_DYNAMODB.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DynamoDBClient,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb'
+
+export interface TestDynamoDB {
+  endpoint: string
+  client: DynamoDBClient
+  table: string
+  /** Another client of the same endpoint, for middleware that must not disturb others. */
+  connect(): DynamoDBClient
+  stop(): Promise<void>
+}
+
+/** The properties of the deployed table: `infra` declares the same. */
+export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
+  AttributeDefinitions: [
+    { AttributeName: 'pk', AttributeType: 'S' },
+    { AttributeName: 'sk', AttributeType: 'S' },
+  ],
+  KeySchema: [
+    { AttributeName: 'pk', KeyType: 'HASH' },
+    { AttributeName: 'sk', KeyType: 'RANGE' },
+  ],
+  BillingMode: 'PAY_PER_REQUEST',
+  StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+}
+
+/** Where items say when they may be removed: unix time in seconds. */
+export const timeToLiveAttribute = 'expires'
+
+const attempts = 5
+
+/** A client of the endpoint with credentials that mean nothing. */
+export function connect(endpoint: string): DynamoDBClient {
+  return new DynamoDBClient({
+    endpoint,
+    region: 'eu-central-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  })
+}
+
+/** Starts an emulator (in memory, or in `file`) with one empty table of a random name. Call `stop` after the tests. */
+export async function startDynamoDB(options: { file?: string } = {}): Promise<TestDynamoDB> {
+  const given = process.env.AWS_ENDPOINT_URL_DYNAMODB
+  const server = given === undefined ? await startServer(options.file) : undefined
+  const endpoint = server?.endpoint ?? given ?? ''
+  const client = connect(endpoint)
+  const table = `test-${randomUUID()}`
+  await client.send(new CreateTableCommand({ TableName: table, ...tableDefinition }))
+  await client.send(
+    new UpdateTimeToLiveCommand({
+      TableName: table,
+      TimeToLiveSpecification: { Enabled: true, AttributeName: timeToLiveAttribute },
+    }),
+  )
+  const clients = [client]
+  return {
+    endpoint,
+    client,
+    table,
+    connect() {
+      const another = connect(endpoint)
+      clients.push(another)
+      return another
+    },
+    async stop() {
+      for (const one of clients) one.destroy()
+      await server?.stop()
+    },
+  }
+}
+
+/** The emulator process: its port is free when chosen, and chosen again when somebody was faster. */
+async function startServer(file: string | undefined) {
+  const binary = createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide')
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort()
+    const child = spawn(binary, ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const abandoned = () => child.kill('SIGKILL')
+    process.once('exit', abandoned)
+    if (await isListening(child)) {
+      return {
+        endpoint: `http://127.0.0.1:${port}`,
+        async stop() {
+          process.off('exit', abandoned)
+          const ended = once(child, 'exit')
+          child.kill('SIGKILL')
+          await ended
+        },
+      }
+    }
+    process.off('exit', abandoned)
+    if (attempt === attempts) throw new Error(`the DynamoDB emulator did not start in ${attempts} attempts`)
+  }
+}
+
+/** True once the process says that it listens, false when it ended before. */
+function isListening(child: ChildProcess): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes('listening')) resolve(true)
+    })
+    child.once('exit', () => resolve(false))
+    child.once('error', reject)
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
