@@ -1,0 +1,24 @@
+/**
+ * What waits for what in the template, where serverless.yml has no word for it.
+ * A deployment of the API is a snapshot: what is made after it is missing from the stage. So it waits for the gateway
+ * responses too. Dropped are dependencies that follow from a reference anyway, and those of methods on permissions.
+ */
+
+module.exports = class Dependencies {
+  constructor(serverless) {
+    this.hooks = {
+      'before:aws:package:finalize:saveServiceState': () => {
+        const resources = serverless.service.provider.compiledCloudFormationTemplate.Resources
+        const ofType = (type) => Object.keys(resources).filter((id) => resources[id].Type === type)
+        for (const id of ofType('AWS::ApiGateway::Deployment')) {
+          resources[id].DependsOn = [resources[id].DependsOn, ofType('AWS::ApiGateway::GatewayResponse')].flat()
+        }
+        for (const id of ofType('AWS::ApiGateway::Method')) delete resources[id].DependsOn
+        for (const id of ofType('AWS::Lambda::Function')) {
+          const role = resources[id].Properties.Role['Fn::GetAtt'][0]
+          resources[id].DependsOn = resources[id].DependsOn.filter((other) => other !== role)
+        }
+      },
+    }
+  }
+}
