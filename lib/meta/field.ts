@@ -2,6 +2,7 @@
  * Field errors: what is wrong with one field of an object, in the words of kube-apiserver.
  * Source: k8s.io/apimachinery/pkg/util/validation/field.
  */
+import { quoted } from './gotext.ts'
 import { stringify } from './json.ts'
 import type { JsonValue, StatusCause } from './types.ts'
 
@@ -23,9 +24,11 @@ export interface FieldError {
   message: string
 }
 
-/** Go's %q for text, JSON for the rest: how a bad value appears in a message. */
+/** Go's %q for text, Go's JSON (members in the order given) for the rest: how a bad value appears in a message. */
 export function shown(value: JsonValue | undefined): string {
-  return value === undefined ? 'null' : stringify(value)
+  if (typeof value === 'string') return quoted(value)
+  const text = value === undefined ? 'null' : stringify(value)
+  return text.replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 const error = (type: FieldErrorType, field: string, message: string): FieldError => ({ type, field, message })

@@ -1,0 +1,99 @@
+/**
+ * The syntax of names, label keys and label values, in Kubernetes' words, and the making of names.
+ * Each check returns what is wrong with the value, nothing when it is fine. All run in linear time.
+ * Source: k8s.io/apimachinery/pkg/util/validation and api/validation, k8s.io/apiserver/pkg/storage/names.
+ */
+
+const LABEL_CHARS = "lower case alphanumeric characters or '-'"
+const SUBDOMAIN_CHARS = "lower case alphanumeric characters, '-' or '.'"
+const ENDS = 'and must start and end with an alphanumeric character'
+const LABEL_FORMAT = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const SUBDOMAIN_FORMAT = String.raw`${LABEL_FORMAT}(\.${LABEL_FORMAT})*`
+const QUALIFIED_FORMAT = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+const QUALIFIED_RULE = `must consist of alphanumeric characters, '-', '_' or '.', ${ENDS}`
+
+const maxLabel = 63
+const maxSubdomain = 253
+
+/** `(e.g. 'a',  or 'b', regex used for validation is '…')`, with the two spaces that Kubernetes has. */
+function withExamples(rule: string, format: string, ...examples: string[]): string {
+  return `${rule} (e.g. ${examples.map((one) => `'${one}', `).join(' or ')}regex used for validation is '${format}')`
+}
+
+/** Kubernetes counts UTF-8 bytes here, though the text says characters. */
+const tooLongText = (value: string, max: number): string[] =>
+  Buffer.byteLength(value) > max ? [`must be no more than ${max} characters`] : []
+
+const isLabel = (value: string): boolean => /^[-a-z0-9]+$/.test(value) && !value.startsWith('-') && !value.endsWith('-')
+
+const isSubdomain = (value: string): boolean => value.split('.').every(isLabel)
+
+/** A DNS label: namespaces, and names that become part of a host name. */
+export function dnsLabelErrors(value: string): string[] {
+  const errors = tooLongText(value, maxLabel)
+  if (isLabel(value)) return errors
+  if (isSubdomain(value)) return [...errors, 'must not contain dots']
+  const rule = `a lowercase RFC 1123 label must consist of ${LABEL_CHARS}, ${ENDS}`
+  return [...errors, withExamples(rule, LABEL_FORMAT, 'my-name', '123-abc')]
+}
+
+/** A DNS subdomain: names of objects. */
+export function dnsSubdomainErrors(value: string): string[] {
+  const errors = tooLongText(value, maxSubdomain)
+  if (isSubdomain(value)) return errors
+  const rule = `a lowercase RFC 1123 subdomain must consist of ${SUBDOMAIN_CHARS}, ${ENDS}`
+  return [...errors, withExamples(rule, SUBDOMAIN_FORMAT, 'example.com')]
+}
+
+const isName = (value: string): boolean =>
+  /^[-A-Za-z0-9_.]+$/.test(value) && /^[A-Za-z0-9]/.test(value) && /[A-Za-z0-9]$/.test(value)
+
+function prefixErrors(prefix: string): string[] {
+  if (prefix === '') return ['prefix part must be non-empty']
+  return dnsSubdomainErrors(prefix).map((text) => `prefix part ${text}`)
+}
+
+/** A key of labels, annotations (lower-cased first) and finalizers: `[subdomain/]name`. */
+export function qualifiedNameErrors(value: string): string[] {
+  const rule = withExamples(QUALIFIED_RULE, QUALIFIED_FORMAT, 'MyName', 'my.name', '123-abc')
+  const slash = value.indexOf('/')
+  if (slash !== value.lastIndexOf('/')) {
+    return [`a qualified name ${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+  }
+  const name = value.slice(slash + 1)
+  return [
+    ...(slash < 0 ? [] : prefixErrors(value.slice(0, slash))),
+    ...(name === '' ? ['name part must be non-empty'] : tooLongText(name, maxLabel).map((text) => `name part ${text}`)),
+    ...(isName(name) ? [] : [`name part ${rule}`]),
+  ]
+}
+
+export function labelValueErrors(value: string): string[] {
+  const errors = tooLongText(value, maxLabel)
+  if (value === '' || isName(value)) return errors
+  const rule = `a valid label must be an empty string or ${QUALIFIED_RULE.slice('must '.length)}`
+  return [...errors, withExamples(rule, `(${QUALIFIED_FORMAT})?`, 'MyValue', 'my_value', '12345')]
+}
+
+/** What any name must at least be to stand in a path. A prefix may be `.` or `..`. */
+export function pathSegmentErrors(value: string, prefix = false): string[] {
+  if (!prefix && (value === '.' || value === '..')) return [`may not be '${value}'`]
+  return ['/', '%'].filter((char) => value.includes(char)).map((char) => `may not contain '${char}'`)
+}
+
+/**
+ * What a generateName is checked as: a dash at its end, which the suffix makes harmless, is masked together with the
+ * character before it.
+ */
+export const maskTrailingDash = (prefix: string): string =>
+  prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix
+
+/** No vowels and no 0, 1, 3: suffixes spell no words. */
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
+const suffixLength = 5
+
+/** `base`, cut so that the name stays a DNS label, and five random characters. `random(n)` is uniform in [0, n). */
+export function generateName(base: string, random: (bound: number) => number): string {
+  const suffix = Array.from({ length: suffixLength }, () => SUFFIX_ALPHABET[random(SUFFIX_ALPHABET.length)])
+  return base.slice(0, maxLabel - suffixLength) + suffix.join('')
+}

@@ -1,0 +1,104 @@
+/**
+ * Times as Kubernetes writes and reads them: RFC 3339, UTC, whole seconds.
+ * Source: k8s.io/apimachinery/pkg/apis/meta/v1/time.go, Go's time.Parse.
+ */
+
+/** `2026-11-21T09:39:41Z`. Fractions of a second are cut off, not rounded. */
+export function rfc3339(time: Date): string {
+  return `${time.toISOString().replace(/\.\d+Z$/, '')}Z`
+}
+
+/** A text that is no RFC 3339 time; the message is Go's. */
+export class TimeParseError extends Error {
+  override readonly name = 'TimeParseError'
+}
+
+const LAYOUT = '2006-01-02T15:04:05Z07:00'
+
+/** Go's own quoting in time errors: bytes outside printable ASCII as \xNN. */
+function quoted(text: string): string {
+  const bytes = [...Buffer.from(text)].map((byte) => {
+    if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
+    return byte < 0x20 || byte > 0x7e ? `\\x${byte.toString(16).padStart(2, '0')}` : String.fromCharCode(byte)
+  })
+  return `"${bytes.join('')}"`
+}
+
+/** Reads a text from left to right; whatever does not fit throws in Go's words. */
+function reader(text: string) {
+  let rest = text
+  const refuse = (why: string): never => {
+    throw new TimeParseError(`parsing time ${quoted(text)}: ${why}`)
+  }
+  const fail = (expected: string): never => {
+    const what = `cannot parse ${quoted(rest)} as ${quoted(expected)}`
+    throw new TimeParseError(`parsing time ${quoted(text)} as ${quoted(LAYOUT)}: ${what}`)
+  }
+  const take = (pattern: RegExp, expected: string): RegExpExecArray => {
+    const found = pattern.exec(rest) ?? fail(expected)
+    rest = rest.slice(found[0].length)
+    return found
+  }
+  const number = (pattern: RegExp, layout: string, name: string, min: number, max: number): number => {
+    const value = Number(take(pattern, layout)[0])
+    return value < min || value > max ? refuse(`${name} out of range`) : value
+  }
+  /** Minutes east of UTC. Go lets 24 hours and 60 minutes pass. */
+  const offset = (): number => {
+    const [, sign, hours = '0', minutes = '0'] = take(/^(?:Z|([+-])(\d\d):(\d\d))/, 'Z07:00')
+    if (Number(hours) > 24) refuse('time zone offset hour out of range')
+    if (Number(minutes) > 60) refuse('time zone offset minute out of range')
+    return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+  }
+  const end = (): void => {
+    if (rest !== '') refuse(`extra text: ${quoted(rest)}`)
+  }
+  return { take, number, offset, end, refuse }
+}
+
+/** Midnight UTC; Date.UTC alone takes the years 0 to 99 for 1900 to 1999. */
+function midnight(year: number, month: number, day: number): Date {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  return date
+}
+
+/**
+ * Milliseconds since 1970 of an RFC 3339 text with any offset; the fraction of a second is dropped.
+ * Throws a TimeParseError. As lenient as Go: `T5:00:00Z` and `00,5Z` are times.
+ */
+export function parseTime(text: string): number {
+  const { take, number, offset, end, refuse } = reader(text)
+  const year = number(/^\d{4}/, '2006', 'year', 0, 9999)
+  take(/^-/, '-')
+  const month = number(/^\d\d/, '01', 'month', 1, 12)
+  take(/^-/, '-')
+  const day = number(/^\d\d/, '02', 'day', 0, 99)
+  take(/^T/, 'T')
+  const hour = number(/^\d\d?/, '15', 'hour', 0, 23)
+  take(/^:/, ':')
+  const minute = number(/^\d\d/, '04', 'minute', 0, 59)
+  take(/^:/, ':')
+  const second = number(/^\d\d/, '05', 'second', 0, 59)
+  take(/^(?:[.,]\d+)?/, '')
+  const east = offset()
+  end()
+  const date = midnight(year, month, day)
+  if (day === 0 || date.getUTCDate() !== day) refuse('day out of range')
+  return date.getTime() + ((hour * 60 + minute - east) * 60 + second) * 1000
+}
+
+/** Go's zero time, which stands for no time at all. */
+const ZERO_TIME = parseTime('0001-01-01T00:00:00Z')
+
+/**
+ * The text as metav1.Time writes it again; undefined for the zero time.
+ * Throws a TimeParseError, also for what leaves the years 0 to 9999 in UTC (Go would write years of five digits).
+ */
+export function normaliseTime(text: string): string | undefined {
+  const time = parseTime(text)
+  if (time === ZERO_TIME) return undefined
+  const normal = rfc3339(new Date(time))
+  if (!/^\d{4}-/.test(normal)) throw new TimeParseError(`parsing time ${quoted(text)}: year out of range`)
+  return normal
+}
