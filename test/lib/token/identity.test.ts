@@ -1,0 +1,39 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { mayLeave, outsideGroups } from '../../../lib/token/identity.ts'
+
+test('groups of Kubernetes itself stay inside; an administrator has a group of ours', () => {
+  expect(outsideGroups(['system:masters', 'system:authenticated', 'ops', 'team:b', 'ops', ''])).toEqual([
+    'ops',
+    'platform:admins',
+    'team:b',
+  ])
+})
+
+test('nobody else appears as an administrator, whatever groups the key has', () => {
+  expect(outsideGroups(['platform:admins', 'system:authenticated'])).toEqual([])
+})
+
+test('no system: name ever leaves', () => {
+  const name = fc.oneof(
+    fc.string(),
+    fc.string().map((rest) => `system:${rest}`),
+    fc.constant('system:masters'),
+  )
+  fc.assert(
+    fc.property(fc.array(name), (names) => {
+      for (const group of outsideGroups(names)) expect(group.startsWith('system:')).toBe(false)
+      for (const user of names.filter(mayLeave)) expect(user.startsWith('system:')).toBe(false)
+    }),
+  )
+})
+
+test.each([
+  ['ci', true],
+  ['system:admin', false],
+  ['system:', false],
+  ['', false],
+  ['systematic', true],
+])('user %j may leave: %j', (user, expected) => {
+  expect(mayLeave(user)).toBe(expected)
+})

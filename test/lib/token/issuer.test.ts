@@ -1,0 +1,198 @@
+import { createLocalJWKSet, jwtVerify } from 'jose'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { UserInfo } from '../../../lib/authentication/user.ts'
+import { StatusError } from '../../../lib/meta/errors.ts'
+import { invalid } from '../../../lib/meta/field.ts'
+import {
+  type ClusterTokenRequest,
+  type IssuerSettings,
+  issue,
+  type Prepared,
+  prepareClusterToken,
+  prepareVirtualClusterToken,
+} from '../../../lib/token/issuer.ts'
+import { jwksDocument } from '../../../lib/token/jwks.ts'
+import { MAX_TOKEN_LENGTH, tokenLength } from '../../../lib/token/jwt.ts'
+import type { Signer } from '../../../lib/token/signer.ts'
+import { localSigner } from './localsigner.ts'
+
+const now = new Date('2026-11-21T12:00:00.500Z')
+const iat = Math.floor(now.getTime() / 1000)
+const issuer = 'https://api.example.com/kubernetes/management'
+const cluster = { namespace: 'p-shop', name: 'dev', uid: '0f3c' }
+
+const settings: IssuerSettings = { issuer, maxSeconds: 604_800, uuid: () => 'uuid-1', validateChain: () => [] }
+
+const user = (changes: Partial<UserInfo> = {}): UserInfo => ({
+  name: 'ci',
+  groups: ['ops', 'system:authenticated'],
+  key: { name: 'ci-key', uid: 'key-uid', type: 'User' },
+  chain: [],
+  ...changes,
+})
+
+const prepare = (request: Partial<ClusterTokenRequest> = {}, own: Partial<IssuerSettings> = {}) =>
+  prepareClusterToken({ user: user(), now, ...request }, { ...settings, ...own })
+
+function prepared(result: ReturnType<typeof prepare>): Prepared {
+  if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+  return result
+}
+
+const problems = (result: ReturnType<typeof prepare>) =>
+  'errors' in result ? result.errors.map(({ type, field, message }) => `${type} ${field}: ${message}`) : []
+
+function thrown(run: () => unknown): { code?: number; message?: string } {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof StatusError) return error.status
+    throw error
+  }
+  return {}
+}
+
+describe('a direct cluster token', () => {
+  test('says who, for whom, how long and on whose behalf', () => {
+    const scope = { clusters: [{ cluster: 'eu' }] }
+    expect(prepare({ scope, ttl: 3600 })).toEqual({
+      claims: {
+        iss: issuer,
+        aud: [`${issuer}/clusters/eu`],
+        sub: 'ci',
+        groups: ['ops'],
+        jti: 'uuid-1',
+        iat,
+        nbf: iat,
+        exp: iat + 3600,
+        'management.platform': {
+          key: { name: 'ci-key', uid: 'key-uid' },
+          scopes: '[{"clusters":[{"cluster":"eu"}]}]',
+        },
+      },
+      warnings: [],
+    })
+  })
+
+  test('an unrestricted one says so: its chain is there and empty', () => {
+    const { claims } = prepared(prepare())
+    expect(claims.aud).toEqual([`${issuer}/clusters/*`])
+    expect(claims['management.platform'].scopes).toBe('[]')
+    expect(claims.exp - claims.iat).toBe(86_400)
+  })
+
+  test('carries the scopes of the key before its own', () => {
+    const mine = { clusters: [{ cluster: 'eu' }, { cluster: 'us' }] }
+    const scope = { clusters: [{ cluster: 'us' }] }
+    const { claims } = prepared(prepare({ user: user({ chain: [mine] }), scope }))
+    expect(JSON.parse(claims['management.platform'].scopes)).toEqual([mine, scope])
+    expect(claims.aud).toEqual([`${issuer}/clusters/us`])
+  })
+
+  test('an administrator appears in our group, not in that of Kubernetes', () => {
+    const groups = ['system:masters', 'system:authenticated', 'team:core']
+    expect(prepared(prepare({ user: user({ groups }) })).claims.groups).toEqual(['platform:admins', 'team:core'])
+  })
+
+  test('is shortened to the life of the key, with a warning', () => {
+    const key = { ...user().key, expires: iat + 60 }
+    const { claims, warnings } = prepared(prepare({ user: user({ key }), ttl: 3600 }))
+    expect(claims.exp).toBe(iat + 60)
+    expect(warnings).toEqual(['requested expiration of 3600 seconds shortened to 60 seconds'])
+  })
+
+  test('403 for a user that no cluster may see', () => {
+    expect(thrown(() => prepare({ user: user({ name: 'system:admin' }) }))).toMatchObject({ code: 403 })
+  })
+
+  test('401 for a key that died on the way', () => {
+    const key = { ...user().key, expires: iat }
+    expect(thrown(() => prepare({ user: user({ key }) }))).toMatchObject({ code: 401 })
+  })
+})
+
+describe('field errors of a direct cluster token', () => {
+  const limited = user({ chain: [{ clusters: [{ cluster: 'eu' }] }] })
+  const elsewhere = { clusters: [{ cluster: 'us' }] }
+
+  test.each<[string, Partial<ClusterTokenRequest>, string]>([
+    [
+      'its scope leaves no cluster',
+      { scope: {} },
+      'leaves no connected cluster that the token could be for: name one in clusters',
+    ],
+    [
+      'both scopes together do',
+      { user: limited, scope: elsewhere },
+      'leaves, together with the scope of the access key, no connected cluster that the token could be for',
+    ],
+    [
+      'the scope of the key does',
+      { user: user({ chain: [{}] }) },
+      'the scope of the access key leaves no connected cluster that the token could be for',
+    ],
+  ])('%s', (_, request, detail) => {
+    expect(problems(prepare(request))).toEqual([`FieldValueForbidden spec.scope: Forbidden: ${detail}`])
+  })
+
+  test('all of them at once', () => {
+    const validateChain = (chain: readonly unknown[], field: string) => [invalid(field, chain.length, 'too long')]
+    expect(problems(prepare({ ttl: -1, scope: {} }, { validateChain }))).toEqual([
+      'FieldValueInvalid spec.ttl: Invalid value: -1: must be greater than or equal to 0',
+      'FieldValueInvalid spec.scope: Invalid value: 1: too long',
+      expect.stringContaining('FieldValueForbidden spec.scope'),
+    ])
+  })
+
+  test('a token that no header holds', () => {
+    const names = Array.from({ length: 120 }, (_, i) => ({ cluster: `cluster-${i}` }))
+    expect(problems(prepare({ scope: { clusters: names } }))).toEqual([
+      'FieldValueForbidden spec.scope: Forbidden: scopes and groups make a token of more than 8000 characters, which fits no request header',
+    ])
+  })
+})
+
+describe('a token for a virtual cluster', () => {
+  test('is for that one alone', () => {
+    const { claims } = prepareVirtualClusterToken({ user: user(), cluster, seconds: 600, now }, settings)
+    expect(claims.aud).toEqual([`${issuer}/virtualclusters/p-shop/dev/0f3c`])
+    expect(claims.exp).toBe(iat + 600)
+  })
+
+  test('is shortened to the life of the key', () => {
+    const key = { ...user().key, expires: iat + 60 }
+    const { claims, warnings } = prepareVirtualClusterToken(
+      { user: user({ key }), cluster, seconds: 600, now },
+      settings,
+    )
+    expect(claims.exp).toBe(iat + 60)
+    expect(warnings).toHaveLength(1)
+  })
+
+  test('403 when groups fit no header, and for a system: user', () => {
+    const groups = Array.from({ length: 1000 }, (_, i) => `group-${i}`)
+    const attempt = (changes: Partial<UserInfo>) =>
+      thrown(() => prepareVirtualClusterToken({ user: user(changes), cluster, seconds: 600, now }, settings))
+    expect(attempt({ groups })).toMatchObject({ code: 403 })
+    expect(attempt({ name: 'system:node:a' })).toMatchObject({ code: 403 })
+  })
+})
+
+describe('the signed text', () => {
+  let signer: Signer
+  beforeAll(async () => {
+    signer = await localSigner()
+  })
+
+  test('verifies with the published keys and is as long as foretold', async () => {
+    const ready = prepared(prepare({ ttl: 3600 }))
+    const { token, expires } = await issue(ready, signer)
+    const keys = createLocalJWKSet(await jwksDocument(signer))
+    const { payload, protectedHeader } = await jwtVerify(token, keys, { currentDate: now })
+    expect(payload).toEqual(ready.claims)
+    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: (await signer.keys())[0].kid })
+    expect(expires).toEqual(new Date((iat + 3600) * 1000))
+    expect(token.length).toBe(tokenLength(ready.claims))
+    expect(token.length).toBeLessThan(MAX_TOKEN_LENGTH)
+  })
+})

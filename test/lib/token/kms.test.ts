@@ -1,0 +1,148 @@
+import { generateKeyPairSync, sign, verify } from 'node:crypto'
+import { CreateKeyCommand, KMSClient } from '@aws-sdk/client-kms'
+import { createLocalJWKSet, jwtVerify } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Claims } from '../../../lib/token/claims.ts'
+import { jwksDocument } from '../../../lib/token/jwks.ts'
+import { signToken } from '../../../lib/token/jwt.ts'
+import { connectKms, kmsSigner } from '../../../lib/token/kms.ts'
+import { type Aws, credentials, region, startAws } from '../../support/aws.ts'
+
+let aws: Aws
+const keys: string[] = []
+
+async function makeKey(spec: 'ECC_NIST_P256' | 'SYMMETRIC_DEFAULT'): Promise<string> {
+  const usage = spec === 'ECC_NIST_P256' ? 'SIGN_VERIFY' : 'ENCRYPT_DECRYPT'
+  const { KeyMetadata } = await aws.kms.send(new CreateKeyCommand({ KeySpec: spec, KeyUsage: usage }))
+  return KeyMetadata?.KeyId ?? ''
+}
+
+beforeAll(async () => {
+  aws = await startAws()
+  for (let i = 0; i < 2; i++) keys.push(await makeKey('ECC_NIST_P256'))
+})
+afterAll(() => aws.stop())
+
+/** Counts the calls by name on their way out; `answer` may play KMS instead. */
+function counted(answer?: (command: string) => object | undefined) {
+  const calls: string[] = []
+  const client = new KMSClient({ region, credentials, maxAttempts: 1, endpoint: aws.endpoints.kms })
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        calls.push(commandName)
+        const output = answer?.(commandName)
+        return output ? { output: { $metadata: {}, ...output }, response: {} } : next(args)
+      },
+    { step: 'initialize' },
+  )
+  return { calls, connect: async () => client }
+}
+
+const pair = () => [keys[0] ?? '', keys[1] ?? ''] as [string, string]
+const unavailable = {
+  status: { code: 503, reason: 'ServiceUnavailable', message: 'the signer of tokens is not available' },
+}
+
+describe('kmsSigner', () => {
+  test('publishes every key in the order given, under its thumbprint', async () => {
+    const { connect } = counted()
+    const [first, second] = await kmsSigner(pair(), connect).keys()
+    const [turned] = await kmsSigner([pair()[1], pair()[0]], connect).keys()
+    expect(second).toEqual(turned)
+    expect(first.kid).toMatch(/^[\w-]{43}$/)
+    expect(first).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' })
+    expect(first.kid).not.toBe(second?.kid)
+  })
+
+  test('signs with the key of the kid, longer messages than KMS takes raw', async () => {
+    const { connect } = counted()
+    const signer = kmsSigner(pair(), connect)
+    const bytes = new Uint8Array(9000).fill(7)
+    for (const key of await signer.keys()) {
+      const raw = await signer.sign(key.kid, bytes)
+      const jwk = { kty: 'EC', crv: 'P-256', x: key.x, y: key.y }
+      expect(verify('sha256', bytes, { key: jwk, format: 'jwk', dsaEncoding: 'ieee-p1363' }, raw)).toBe(true)
+    }
+  })
+
+  test('a token verifies with jose against the published keys, and its first key signed it', async () => {
+    const { connect } = counted()
+    const signer = kmsSigner(pair(), connect)
+    const iat = Math.floor(Date.now() / 1000)
+    const token = await signToken({ iss: 'https://a', sub: 'ci', iat, exp: iat + 60 } as Claims, signer)
+    const jwks = await jwksDocument(signer)
+    const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(jwks), { issuer: 'https://a' })
+    expect(payload.sub).toBe('ci')
+    expect(protectedHeader.kid).toBe(jwks.keys[0]?.kid)
+  })
+
+  test('public keys are read once, also by callers at the same time', async () => {
+    const { calls, connect } = counted()
+    const signer = kmsSigner(pair(), connect)
+    await Promise.all([signer.keys(), signer.keys(), jwksDocument(signer)])
+    await jwksDocument(signer)
+    expect(calls).toEqual(['GetPublicKeyCommand', 'GetPublicKeyCommand'])
+  })
+
+  test('a failed read is tried again at the next call', async () => {
+    let broken = true
+    const { connect } = counted(() => {
+      if (broken) throw Object.assign(new Error('arn:aws:kms:secret'), { name: 'ThrottlingException' })
+      return undefined
+    })
+    const signer = kmsSigner(pair(), connect)
+    await expect(signer.keys()).rejects.toMatchObject(unavailable)
+    broken = false
+    expect(await signer.keys()).toHaveLength(2)
+  })
+})
+
+describe('503 without internals', () => {
+  test.each(['arn:aws:kms:us-east-1:000000000000:key/00000000-0000-4000-8000-000000000000', 'nonsense'])(
+    'for a key that is not there: %s',
+    async (keyId) => {
+      const failure = await kmsSigner([keyId], counted().connect)
+        .keys()
+        .catch((error) => error)
+      expect(failure).toMatchObject(unavailable)
+      expect(JSON.stringify(failure.status)).not.toContain(keyId)
+      expect(failure.cause).toBeInstanceOf(Error)
+    },
+  )
+
+  test('for a key that cannot sign', async () => {
+    const keyId = await makeKey('SYMMETRIC_DEFAULT')
+    await expect(kmsSigner([keyId], counted().connect).keys()).rejects.toMatchObject(unavailable)
+  })
+
+  test('for a kid that is not configured', async () => {
+    await expect(kmsSigner(pair(), counted().connect).sign('other', new Uint8Array())).rejects.toMatchObject(
+      unavailable,
+    )
+  })
+
+  test('for a signature that the published key refuses', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const { connect } = counted((command) =>
+      command === 'SignCommand' ? { Signature: sign('sha256', new Uint8Array(3), privateKey) } : undefined,
+    )
+    const signer = kmsSigner(pair(), connect)
+    const [{ kid }] = await signer.keys()
+    await expect(signer.sign(kid, new Uint8Array(3))).rejects.toMatchObject(unavailable)
+  })
+
+  test('for an answer without a signature', async () => {
+    const { connect } = counted((command) => (command === 'SignCommand' ? {} : undefined))
+    const signer = kmsSigner(pair(), connect)
+    const [{ kid }] = await signer.keys()
+    await expect(signer.sign(kid, new Uint8Array(3))).rejects.toMatchObject(unavailable)
+  })
+
+  test('for an endpoint that nobody listens on', async () => {
+    const gone = await startAws()
+    await gone.stop()
+    const connect = () => connectKms({ region, credentials, endpoint: gone.endpoints.kms, maxAttempts: 1 })
+    await expect(kmsSigner(pair(), connect).keys()).rejects.toMatchObject(unavailable)
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { StatusError } from '../../../lib/meta/errors.ts'
+import { tokenLifetime } from '../../../lib/token/lifetime.ts'
+
+const now = new Date('2026-11-21T12:00:00.900Z')
+const seconds = Math.floor(now.getTime() / 1000)
+const lifetime = (ttl: number | bigint | undefined, expires?: number, maxSeconds = 604_800) =>
+  tokenLifetime('spec.ttl', ttl, { maxSeconds, now, key: expires === undefined ? {} : { expires } })
+
+const refused = (value: string, detail: string) => ({
+  error: { type: 'FieldValueInvalid', field: 'spec.ttl', message: `Invalid value: ${value}: ${detail}` },
+})
+
+describe('the life of a token', () => {
+  test.each<[string, number | bigint | undefined, number]>([
+    ['absent', undefined, 86_400],
+    ['0', 0, 86_400],
+    ['one second', 1, 1],
+    ['the maximum', 604_800, 604_800],
+  ])('ttl %s', (_, ttl, expected) => {
+    expect(lifetime(ttl)).toEqual({ seconds: expected, warnings: [] })
+  })
+
+  test('the default is never more than the maximum', () => {
+    expect(lifetime(undefined, undefined, 3600)).toEqual({ seconds: 3600, warnings: [] })
+  })
+
+  test.each<[number | bigint, string]>([
+    [604_801, '604801'],
+    [2 ** 53, '9007199254740992'],
+    [9_223_372_036_854_775_807n, '9223372036854775807'],
+  ])('over the maximum: %s', (ttl, text) => {
+    expect(lifetime(ttl)).toEqual(refused(text, 'may not specify a duration larger than 604800 seconds'))
+  })
+
+  test.each<[number | bigint, string]>([
+    [-1, '-1'],
+    [-9_223_372_036_854_775_808n, '-9223372036854775808'],
+  ])('below zero: %s', (ttl, text) => {
+    expect(lifetime(ttl)).toEqual(refused(text, 'must be greater than or equal to 0'))
+  })
+})
+
+describe('a token does not outlive its key', () => {
+  test('shortened, with the warning of TokenRequest', () => {
+    expect(lifetime(3600, seconds + 600)).toEqual({
+      seconds: 600,
+      warnings: ['requested expiration of 3600 seconds shortened to 600 seconds'],
+    })
+  })
+
+  test('a default is shortened too', () => {
+    expect(lifetime(undefined, seconds + 600)).toEqual({
+      seconds: 600,
+      warnings: ['requested expiration of 86400 seconds shortened to 600 seconds'],
+    })
+  })
+
+  test('a key that lives as long shortens nothing', () => {
+    expect(lifetime(3600, seconds + 3600)).toEqual({ seconds: 3600, warnings: [] })
+  })
+
+  test('fractions of a second of the key are not given away', () => {
+    expect(lifetime(3600, seconds + 10.9)).toMatchObject({ seconds: 10 })
+  })
+
+  test.each([0, -1])('a key that is dead by now is a 401 (%d seconds left)', (left) => {
+    expect(() => lifetime(3600, seconds + left)).toThrow(StatusError)
+    expect(() => lifetime(3600, seconds + left)).toThrow('access key has expired')
+  })
+})

@@ -1,0 +1,123 @@
+import { base64url, SignJWT, UnsecuredJWT } from 'jose'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Claims } from '../../../lib/token/claims.ts'
+import { checkedIssuer, discoveryDocument, jwksDocument } from '../../../lib/token/jwks.ts'
+import { signToken } from '../../../lib/token/jwt.ts'
+import type { PublicKey, Signer } from '../../../lib/token/signer.ts'
+import { type Expectations, verifyOwnToken } from '../../../lib/token/verify.ts'
+import { localSigner } from './localsigner.ts'
+
+const now = new Date('2026-11-21T12:00:00Z')
+const iat = now.getTime() / 1000
+const issuer = 'https://api.example.com'
+const audience = `${issuer}/clusters/eu`
+
+const claims: Claims = {
+  iss: issuer,
+  aud: [audience],
+  sub: 'ci',
+  groups: ['ops'],
+  jti: 'uuid-1',
+  iat,
+  nbf: iat,
+  exp: iat + 60,
+  'management.platform': { key: { name: 'k', uid: 'u' }, scopes: '[]' },
+}
+
+let signer: Signer
+let jwks: { keys: PublicKey[] }
+beforeAll(async () => {
+  signer = await localSigner()
+  jwks = await jwksDocument(signer)
+})
+
+const read = (jwt: string, changes: Partial<Expectations> = {}) =>
+  verifyOwnToken(jwt, jwks, { issuer, audience, now, ...changes })
+const signed = (changes: Record<string, unknown> = {}) => signToken({ ...claims, ...changes } as Claims, signer)
+const refused = { status: { code: 401, message: 'Unauthorized' } }
+
+describe('verifyOwnToken', () => {
+  test('gives back what was signed', async () => {
+    expect(await read(await signed())).toEqual(claims)
+    expect(await read(await signed(), { audience: [`${issuer}/clusters/*`, audience] })).toEqual(claims)
+  })
+
+  test.each<[string, Partial<Expectations>]>([
+    ['another issuer', { issuer: 'https://other.example.com' }],
+    ['a neighbour', { audience: `${issuer}/clusters/us` }],
+    ['nobody', { audience: [] }],
+    ['the second of its expiry', { now: new Date((iat + 60) * 1000) }],
+    ['the time before it was made', { now: new Date((iat - 1) * 1000) }],
+  ])('refuses it for %s', async (_, changes) => {
+    await expect(read(await signed(), changes)).rejects.toMatchObject(refused)
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['groups', { groups: undefined }],
+    ['groups that are text', { groups: 'ops' }],
+    ['groups that are numbers', { groups: [1] }],
+    ['an audience in a list', { aud: audience }],
+    ['a subject', { sub: undefined }],
+    ['an identity', { jti: undefined }],
+    ['an expiry', { exp: undefined }],
+    ['the private claim', { 'management.platform': undefined }],
+    ['scopes', { 'management.platform': { key: { name: 'k', uid: 'u' } } }],
+    ['a key', { 'management.platform': { scopes: '[]' } }],
+  ])('refuses one of ours without %s', async (_, changes) => {
+    await expect(read(await signed(changes))).rejects.toMatchObject(refused)
+  })
+
+  test('refuses what others sign, what nobody signs and what was changed', async () => {
+    const other = await localSigner()
+    await expect(read(await signToken(claims, other))).rejects.toMatchObject(refused)
+    await expect(read(new UnsecuredJWT({ ...claims }).encode())).rejects.toMatchObject(refused)
+    const [{ kid, x }] = await signer.keys()
+    const hmac = new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'HS256', kid, typ: 'JWT' })
+      .sign(base64url.decode(x))
+    await expect(read(await hmac)).rejects.toMatchObject(refused)
+    const [header, , signature] = (await signed()).split('.')
+    const forged = base64url.encode(JSON.stringify({ ...claims, groups: ['platform:admins'] }))
+    await expect(read([header, forged, signature].join('.'))).rejects.toMatchObject(refused)
+  })
+
+  test.each(['', '.', '..', 'a.b.c', 'mpk_x', 'x'.repeat(100_000)])('refuses text that is no token', async (text) => {
+    await expect(read(text)).rejects.toMatchObject(refused)
+  })
+})
+
+describe('the public documents', () => {
+  test('discovery names the keys below the issuer', () => {
+    expect(discoveryDocument('https://api.example.com/base')).toEqual({
+      issuer: 'https://api.example.com/base',
+      jwks_uri: 'https://api.example.com/base/.well-known/jwks.json',
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['ES256'],
+    })
+  })
+
+  test('every key is published, and nothing private', async () => {
+    expect(jwks.keys).toHaveLength(2)
+    for (const key of jwks.keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
+  })
+
+  test.each(['https://api.example.com', 'https://api.example.com:8443/a/b'])('%s may be an issuer', (text) => {
+    expect(checkedIssuer(text)).toBe(text)
+  })
+
+  test.each([
+    'http://api.example.com',
+    'https://api.example.com/',
+    'https://api.example.com/a/',
+    'https://API.example.com',
+    'https://u:p@api.example.com',
+    'https://api.example.com?a',
+    'https://api.example.com#a',
+    'https://api.example.com/a/../b',
+    'api.example.com',
+    '',
+  ])('%j may not', (text) => {
+    expect(() => checkedIssuer(text)).toThrow('the issuer must be an https URL')
+  })
+})
