@@ -1,0 +1,221 @@
+/**
+ * Decodes `metadata` as Go decodes JSON into the struct ObjectMeta: the same texts for wrong types, members without a
+ * value left out, times normalised, unknown members named.
+ * Source: encoding/json, sigs.k8s.io/json, k8s.io/apimachinery/pkg/apis/meta/v1/types.go.
+ */
+import { normaliseTime, TimeParseError } from './time.ts'
+import type { JsonObject, JsonValue, ObjectMeta } from './types.ts'
+import { child, deepCopy, isObject, own, sortedEntries } from './walk.ts'
+
+/** A value of another type than the field's; the message is Go's, without any value but numbers. */
+export class MetaDecodeError extends Error {
+  override readonly name = 'MetaDecodeError'
+}
+
+/** How a Go type reads JSON. `type` is its name in messages. Empty results are left out, as `omitempty` does. */
+type GoType =
+  | { kind: 'string' | 'int64' | 'bool'; type: string; keepZero?: true }
+  | { kind: 'time' | 'raw'; type: string }
+  | { kind: 'map'; type: string; items: GoType }
+  | { kind: 'list'; type: string; items: GoType }
+  | GoStruct
+
+interface GoStruct {
+  kind: 'struct'
+  /** With its package, as in `of type v1.OwnerReference`. */
+  type: string
+  fields: Readonly<Record<string, GoType>>
+}
+
+const text: GoType = { kind: 'string', type: 'string' }
+/** Written even when empty. */
+const requiredText: GoType = { kind: 'string', type: 'string', keepZero: true }
+const uid: GoType = { kind: 'string', type: 'types.UID' }
+const flag: GoType = { kind: 'bool', type: 'bool', keepZero: true }
+const time: GoType = { kind: 'time', type: 'string' }
+const texts: GoType = { kind: 'list', type: '[]string', items: requiredText }
+const textMap: GoType = { kind: 'map', type: 'map[string]string', items: requiredText }
+
+const ownerReference: GoStruct = {
+  kind: 'struct',
+  type: 'v1.OwnerReference',
+  fields: {
+    apiVersion: requiredText,
+    kind: requiredText,
+    name: requiredText,
+    uid: { ...uid, keepZero: true },
+    controller: flag,
+    blockOwnerDeletion: flag,
+  },
+}
+
+const managedFieldsEntry: GoStruct = {
+  kind: 'struct',
+  type: 'v1.ManagedFieldsEntry',
+  fields: {
+    manager: text,
+    operation: { kind: 'string', type: 'v1.ManagedFieldsOperationType' },
+    apiVersion: text,
+    time,
+    fieldsType: text,
+    fieldsV1: { kind: 'raw', type: 'v1.FieldsV1' },
+    subresource: text,
+  },
+}
+
+const objectMeta: GoStruct = {
+  kind: 'struct',
+  type: 'v1.ObjectMeta',
+  fields: {
+    name: text,
+    generateName: text,
+    namespace: text,
+    selfLink: text,
+    uid,
+    resourceVersion: text,
+    generation: { kind: 'int64', type: 'int64' },
+    creationTimestamp: time,
+    deletionTimestamp: time,
+    deletionGracePeriodSeconds: { kind: 'int64', type: 'int64', keepZero: true },
+    labels: textMap,
+    annotations: textMap,
+    ownerReferences: { kind: 'list', type: '[]v1.OwnerReference', items: ownerReference },
+    finalizers: texts,
+    managedFields: { kind: 'list', type: '[]v1.ManagedFieldsEntry', items: managedFieldsEntry },
+  },
+}
+
+/** As many as sigs.k8s.io/json keeps. */
+const maxUnknown = 100
+
+interface Findings {
+  /** The first wrong type; Go reads on after it, so that a bad time later on is reported instead. */
+  error?: MetaDecodeError
+  unknown: string[]
+}
+
+/** Where a value stands: the struct's name and the fields down to it, without indexes and map keys. */
+interface Place {
+  struct: string
+  fields: readonly string[]
+  path: string
+}
+
+function jsonType(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value === 'bigint' ? 'number' : typeof value
+}
+
+function mismatch(value: JsonValue, type: string, { struct, fields }: Place, what = jsonType(value)): MetaDecodeError {
+  const place = fields.length > 0 ? `Go struct field ${struct}.${fields.join('.')}` : 'Go value'
+  return new MetaDecodeError(`json: cannot unmarshal ${what} into ${place} of type ${type}`)
+}
+
+/** Go's text of a float64 that is no int64. */
+const goNumber = (value: number | bigint): string => String(value)
+
+function decodeNumber(value: number | bigint, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
+  if (type.kind !== 'int64') return wrong(value, type, place, findings)
+  const integer = typeof value === 'bigint' || Number.isSafeInteger(value)
+  if (!integer || BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) {
+    findings.error ??= mismatch(value, type.type, place, `number ${goNumber(value)}`)
+    return undefined
+  }
+  return value === 0 && !type.keepZero ? undefined : value
+}
+
+function decodeText(value: string, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
+  if (type.kind === 'time') return normaliseTime(value)
+  if (type.kind !== 'string') return wrong(value, type, place, findings)
+  return value === '' && !type.keepZero ? undefined : value
+}
+
+function wrong(value: JsonValue, type: GoType, place: Place, findings: Findings): undefined {
+  const error = mismatch(value, type.type, place)
+  // A time decodes itself, and what a type's own decoder says ends the decoding.
+  if (type.kind === 'time') throw error
+  findings.error ??= error
+  return undefined
+}
+
+/** What Go leaves in a place that was given null: nothing, or the zero of a list item and a map value. */
+function zero(type: GoType): JsonValue | undefined {
+  if (type.kind === 'struct') return decodeStruct({}, type, { struct: '', fields: [], path: '' }, { unknown: [] })
+  return type.kind === 'string' && type.keepZero ? '' : undefined
+}
+
+function decodeStruct(object: JsonObject, struct: GoStruct, place: Place, findings: Findings): JsonObject {
+  const name = struct.type.replace(/^v1\./, '')
+  const members = new Map<string, JsonValue>()
+  for (const [field, value] of sortedEntries(object)) {
+    const path = child(place.path, field)
+    const type = own(struct.fields, field)
+    if (!type) {
+      if (findings.unknown.length < maxUnknown) findings.unknown.push(path)
+      continue
+    }
+    const decoded =
+      value === null
+        ? undefined
+        : decode(value, type, { struct: name, fields: [...place.fields, field], path }, findings)
+    if (decoded !== undefined) members.set(field, decoded)
+  }
+  // In the order of the struct, with the empty text of what it always writes.
+  const result = Object.entries(struct.fields).flatMap(([field, type]): [string, JsonValue][] => {
+    const value = members.get(field) ?? (type.kind === 'string' ? zero(type) : undefined)
+    return value === undefined ? [] : [[field, value]]
+  })
+  return Object.fromEntries(result)
+}
+
+function decodeList(items: JsonValue[], type: GoType, place: Place, findings: Findings): JsonValue[] | undefined {
+  const decoded = items.map((item, index) => {
+    const at = { ...place, path: `${place.path}[${index}]` }
+    return (item === null ? undefined : decode(item, type, at, findings)) ?? zero(type) ?? null
+  })
+  return decoded.length === 0 ? undefined : decoded
+}
+
+function decodeMap(object: JsonObject, type: GoType, place: Place, findings: Findings): JsonObject | undefined {
+  const members = sortedEntries(object).map(([key, value]): [string, JsonValue] => {
+    const decoded = value === null ? undefined : decode(value, type, place, findings)
+    return [key, decoded ?? zero(type) ?? null]
+  })
+  return members.length === 0 ? undefined : Object.fromEntries(members)
+}
+
+/** undefined for what is left out, and for what was wrong (`findings` has it then). */
+function decode(value: JsonValue, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
+  if (type.kind === 'raw') return deepCopy(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return decodeNumber(value, type, place, findings)
+  if (typeof value === 'string') return decodeText(value, type, place, findings)
+  if (typeof value === 'boolean' && type.kind === 'bool') return value
+  if (Array.isArray(value) && type.kind === 'list') return decodeList(value, type.items, place, findings)
+  if (isObject(value) && type.kind === 'map') return decodeMap(value, type.items, place, findings)
+  if (isObject(value) && type.kind === 'struct') return decodeStruct(value, type, place, findings)
+  return wrong(value, type, place, findings)
+}
+
+/** `unknown` are paths from the root (`metadata.ownerReferences[0].foo`), at most 100. */
+export interface DecodedMeta {
+  metadata: ObjectMeta
+  unknown: string[]
+}
+
+/**
+ * Reads the `metadata` of a decoded body; absent and null are empty metadata. selfLink is dropped: it has had no meaning
+ * since Kubernetes 1.20. Shares nothing with its input. Throws MetaDecodeError with Go's text.
+ */
+export function decodeMeta(value: JsonValue | undefined): DecodedMeta {
+  const findings: Findings = { unknown: [] }
+  try {
+    const decoded = decode(value ?? {}, objectMeta, { struct: '', fields: [], path: 'metadata' }, findings)
+    if (findings.error) throw findings.error
+    const { selfLink: _, ...metadata } = isObject(decoded) ? decoded : {}
+    // The table above has the members and types of ObjectMeta.
+    return { metadata: metadata as ObjectMeta, unknown: findings.unknown }
+  } catch (error) {
+    throw error instanceof TimeParseError ? new MetaDecodeError(error.message) : error
+  }
+}
