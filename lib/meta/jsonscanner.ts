@@ -20,8 +20,8 @@ export const MAX_DUPLICATES = 100
 
 const INSIDE_TOKEN = /escape|numeric|literal [a-z]/
 
-/** Longer member names are cut in the paths of duplicates. */
-const SHOWN_NAME = 256
+/** A member's name as messages show it: at most 256 characters. */
+export const shortName = (name: string): string => (name.length > 256 ? `${name.slice(0, 256)}...` : name)
 
 export interface JsonScan {
   duplicates: string[]
@@ -194,7 +194,7 @@ function pathText(path: readonly (string | number)[]): string {
   let shown = ''
   for (const one of path) {
     if (typeof one === 'number') shown += `[${one}]`
-    else shown += `${shown && '.'}${one.length > SHOWN_NAME ? `${one.slice(0, SHOWN_NAME)}...` : one}`
+    else shown += `${shown && '.'}${shortName(one)}`
   }
   return shown
 }
