@@ -1,0 +1,91 @@
+/**
+ * Values as Go prints them: messages and keys of kube-apiserver that clients compare byte for byte contain such text.
+ * Source: packages fmt, strconv and encoding/json.
+ */
+import { byBytes } from './byteorder.ts'
+import type { JsonObject, JsonValue } from './types.ts'
+
+const SHORT: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '"': '\\"',
+  '\\': '\\\\',
+}
+
+/** unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
+export const isPrintable = (character: string): boolean => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
+
+function escaped(character: string): string {
+  const short = SHORT[character]
+  if (short !== undefined) return short
+  if (isPrintable(character)) return character
+  const code = character.codePointAt(0) ?? 0
+  if (code < 0x80) return `\\x${hex(code, 2)}`
+  return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`
+}
+
+/** `%q`: text in quotes. */
+export const quoted = (text: string): string => `"${Array.from(text.toWellFormed(), escaped).join('')}"`
+
+const members = (value: JsonObject): [string, JsonValue][] => Object.entries(value).sort(([a], [b]) => byBytes(a, b))
+
+/** `%v`. */
+export function plain(value: JsonValue): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(plain).join(' ')}]`
+  if (typeof value === 'object')
+    return `map[${members(value)
+      .map(([name, one]) => `${name}:${plain(one)}`)
+      .join(' ')}]`
+  return String(value)
+}
+
+/** `%#v`. */
+export function syntax(value: JsonValue): string {
+  if (value === null) return 'interface {}(nil)'
+  if (Array.isArray(value)) return `[]interface {}{${value.map(syntax).join(', ')}}`
+  if (typeof value === 'object') {
+    const inner = members(value).map(([name, one]) => `${quoted(name)}:${syntax(one)}`)
+    return `map[string]interface {}{${inner.join(', ')}}`
+  }
+  return typeof value === 'string' ? quoted(value) : String(value)
+}
+
+/** `%T`. */
+export function typeName(value: JsonValue): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return '[]interface {}'
+  switch (typeof value) {
+    case 'object':
+      return 'map[string]interface {}'
+    case 'boolean':
+      return 'bool'
+    case 'string':
+      return 'string'
+    default:
+      return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64'
+  }
+}
+
+const HTML = /[<>&\u2028\u2029]/g
+
+const jsonText = (text: string): string =>
+  JSON.stringify(text.toWellFormed()).replace(HTML, (one) => `\\u${hex(one.charCodeAt(0), 4)}`)
+
+/** encoding/json: no spaces, members sorted, `<`, `>`, `&`, U+2028 and U+2029 escaped. */
+export function json(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(json).join(',')}]`
+  if (typeof value === 'object' && value !== null) {
+    return `{${members(value)
+      .map(([name, one]) => `${jsonText(name)}:${json(one)}`)
+      .join(',')}}`
+  }
+  return typeof value === 'string' ? jsonText(value) : String(value)
+}

@@ -1,0 +1,170 @@
+/**
+ * `metadata.managedFields` as it travels, and the managers that it describes.
+ * Source: k8s.io/apimachinery util/managedfields/internal (managedfields.go, capmanagers.go), meta/v1/validation.
+ */
+import { byBytes } from './byteorder.ts'
+import { type FieldError, invalid, tooLong } from './field.ts'
+import { validateFieldManager } from './fieldmanagername.ts'
+import { type FieldNode, type FieldSet, union } from './fieldset.ts'
+import { FieldsV1Error, parseFieldsV1, serialise } from './fieldsv1.ts'
+import { normaliseTime, parseTime, TimeParseError } from './time.ts'
+import { type At, asList, asObject, isLeaf, stepSchema } from './typed.ts'
+import type { JsonObject, JsonValue, ManagedFieldsEntry } from './types.ts'
+
+/** One owner of fields. '' stands for what an entry leaves out; `time` is RFC 3339 text. */
+export interface Manager {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly subresource: string
+  readonly time?: string | undefined
+  readonly fields: FieldSet
+}
+
+/** By identity. */
+export type Managers = ReadonlyMap<string, Manager>
+
+/** Entries with one identity are one manager. An applier keeps its fields when it moves to another version. */
+export const identity = ({ manager, operation, apiVersion, subresource }: Omit<Manager, 'fields' | 'time'>): string =>
+  JSON.stringify({
+    ...(manager && { manager }),
+    operation,
+    ...(operation === 'Update' && { apiVersion }),
+    ...(subresource && { subresource }),
+  })
+
+/**
+ * What of a claimed set can be owned: nothing write-only, and of an atomic list or map the whole (it may have been
+ * granular when the set was written).
+ */
+function ownable(set: FieldSet, schema: At): FieldSet {
+  const result = new Map<string, FieldNode>()
+  for (const [id, node] of set) {
+    const at = stepSchema(schema, node.element)
+    if (at?.writeOnly !== undefined) continue
+    if (at !== undefined && isLeaf(at)) {
+      result.set(id, { element: node.element, member: true, below: new Map() })
+      continue
+    }
+    const below = ownable(node.below, at)
+    if (node.member || below.size > 0) result.set(id, { ...node, below })
+  }
+  return result
+}
+
+const textOrNothing = (value: JsonValue | undefined): string | undefined =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : undefined
+
+function decodeEntry(value: JsonValue, schema: At): Manager | undefined {
+  const entry = asObject(value)
+  if (entry === undefined || entry.fieldsType !== 'FieldsV1') return undefined
+  const { operation, apiVersion } = entry
+  const [manager, subresource, time] = [entry.manager, entry.subresource, entry.time].map(textOrNothing)
+  if (manager === undefined || subresource === undefined || time === undefined) return undefined
+  if ((operation !== 'Apply' && operation !== 'Update') || typeof apiVersion !== 'string' || !apiVersion)
+    return undefined
+  try {
+    const fields = ownable(parseFieldsV1(entry.fieldsV1 ?? null), schema)
+    return { manager, operation, apiVersion, subresource, time: time ? normaliseTime(time) : undefined, fields }
+  } catch (error) {
+    if (error instanceof FieldsV1Error || error instanceof TimeParseError) return undefined
+    throw error
+  }
+}
+
+/**
+ * The managers of a list of entries; undefined when anything in it is not valid. Of entries with one identity the last
+ * counts. Entries of other versions than `apiVersion` speak of fields that nobody serves any more: they are dropped.
+ */
+export function decodeManagers(list: JsonValue | undefined, apiVersion: string, schema: At): Managers | undefined {
+  const result = new Map<string, Manager>()
+  if (list === undefined || list === null) return result
+  for (const entry of asList(list) ?? [null]) {
+    const manager = decodeEntry(entry, schema)
+    if (manager === undefined) return undefined
+    if (manager.apiVersion === apiVersion && manager.fields.size > 0) result.set(identity(manager), manager)
+  }
+  return result
+}
+
+/** Whether a request asks for nobody to own anything: a list of one empty entry. */
+export function isReset(list: JsonValue | undefined): boolean {
+  const [entry, ...others] = asList(list) ?? []
+  const members = asObject(entry)
+  return members !== undefined && others.length === 0 && Object.keys(members).length === 0
+}
+
+const seconds = ({ time }: Manager): number => (time === undefined ? 0 : parseTime(time) / 1000)
+
+const inOutputOrder = (a: Manager, b: Manager): number =>
+  byBytes(a.operation, b.operation) ||
+  seconds(a) - seconds(b) ||
+  byBytes(a.manager, b.manager) ||
+  byBytes(a.apiVersion, b.apiVersion) ||
+  byBytes(a.subresource, b.subresource)
+
+/** The entries, in the order in which Kubernetes lists them: Apply before Update, then the oldest first. */
+export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] =>
+  [...managers.values()].sort(inOutputOrder).map(({ manager, operation, apiVersion, subresource, time, fields }) => ({
+    ...(manager && { manager }),
+    operation,
+    apiVersion,
+    ...(time !== undefined && { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: serialise(fields),
+    ...(subresource && { subresource }),
+  }))
+
+const MAX_UPDATERS = 10
+const BUCKET = 'ancient-changes'
+
+/**
+ * At most ten managers that update: the oldest are merged into one called `ancient-changes`, whose time is that of the
+ * newest of them. Managers that apply do not count.
+ */
+export function capUpdaters(managers: Managers): Managers {
+  const updaters = [...managers].filter(([, { operation }]) => operation === 'Update')
+  if (updaters.length <= MAX_UPDATERS) return managers
+  updaters.sort(([a, one], [b, other]) => seconds(one) - seconds(other) || byBytes(a, b))
+  const result = new Map(managers)
+  const [oldest, ...rest] = updaters
+  if (oldest === undefined) return managers
+  const [firstId, first] = oldest
+  const template: Manager = { ...first, manager: BUCKET, subresource: '' }
+  const bucketId = identity(template)
+  for (const [id, updater] of rest.slice(0, updaters.length - MAX_UPDATERS)) {
+    // The bucket may be younger than the oldest manager; it then takes that one in, never itself.
+    const bucket = result.get(bucketId)
+    const [goneId, gone] = bucket === undefined || id === bucketId ? [firstId, first] : [id, updater]
+    const into = bucket ?? updater
+    result.delete(goneId)
+    result.delete(id)
+    result.set(bucketId, { ...template, time: updater.time, fields: union(gone.fields, into.fields) })
+  }
+  return result
+}
+
+const MAX_SUBRESOURCE = 256
+
+/** What validation of an object's metadata has to say of its managedFields. */
+export function validateManagedFields(
+  list: readonly ManagedFieldsEntry[],
+  field = 'metadata.managedFields',
+): FieldError[] {
+  return list.flatMap(({ operation, fieldsType, manager = '', subresource = '' }, i) => {
+    const at = `${field}[${i}]`
+    const errors: FieldError[] = []
+    if (operation !== 'Apply' && operation !== 'Update') {
+      errors.push(invalid(`${at}.operation`, operation ?? '', 'must be `Apply` or `Update`'))
+    }
+    if (fieldsType !== undefined && fieldsType !== 'FieldsV1') {
+      errors.push(invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'))
+    }
+    errors.push(...validateFieldManager(manager, `${at}.manager`))
+    if (Buffer.byteLength(subresource) > MAX_SUBRESOURCE) errors.push(tooLong(`${at}.subresource`, MAX_SUBRESOURCE))
+    return errors
+  })
+}
+
+/** The list as it was written by this module, or sent by a client: any JSON. */
+export const managedFieldsOf = (object: JsonObject): JsonValue | undefined => asObject(object.metadata)?.managedFields

@@ -1,0 +1,160 @@
+/**
+ * Who owns which fields after a write, and what server-side apply makes of an object: merge, removal of what an applier
+ * no longer applies, conflicts.
+ * Source: sigs.k8s.io/structured-merge-diff merge/update.go.
+ */
+import { byBytes } from './byteorder.ts'
+import { deepEqual } from './equal.ts'
+import type { FieldPath } from './fieldelement.ts'
+import {
+  difference,
+  EMPTY,
+  type FieldNode,
+  type FieldSet,
+  intersection,
+  paths,
+  recursiveDifference,
+  union,
+} from './fieldset.ts'
+import type { Manager, Managers } from './managedfields.ts'
+import { type At, asObject, byElement, isDeclared, isLeaf, memberSchema, stepSchema } from './typed.ts'
+import { type Comparison, compare, toFieldSet } from './typedfieldset.ts'
+import { merge, removeFields } from './typedmerge.ts'
+import type { JsonObject, JsonValue } from './types.ts'
+
+/** Somebody else owns a field that an apply would change. */
+export interface Conflict {
+  id: string
+  manager: Manager
+  path: FieldPath
+}
+
+/** Fields that a write cannot reach; changes of them do not count. */
+export type Unreachable = FieldSet
+
+function differences(live: JsonObject, next: JsonObject, schema: At, unreachable: Unreachable): Comparison {
+  const { added, modified, removed } = compare(live, next, schema)
+  return {
+    added: recursiveDifference(added, unreachable),
+    modified: recursiveDifference(modified, unreachable),
+    removed: recursiveDifference(removed, unreachable),
+  }
+}
+
+const changed = ({ added, modified }: Comparison): FieldSet => union(modified, added)
+
+/** Everybody but the acting manager loses what was changed or removed; who owns nothing is no manager. */
+function deprive(managers: Managers, comparison: Comparison, acting: string): Map<string, Manager> {
+  const lost = union(changed(comparison), comparison.removed)
+  const result = new Map<string, Manager>()
+  for (const [id, manager] of managers) {
+    const fields = id === acting ? manager.fields : difference(manager.fields, lost)
+    if (fields.size > 0) result.set(id, { ...manager, fields })
+  }
+  return result
+}
+
+/**
+ * After any write but apply: `taken` is what the write added or changed; nobody owns that any more, nor what it removed.
+ */
+export function afterUpdate(
+  live: JsonObject,
+  updated: JsonObject,
+  managers: Managers,
+  schema: At,
+  unreachable: Unreachable,
+): { managers: Map<string, Manager>; taken: FieldSet } {
+  const comparison = differences(live, updated, schema, unreachable)
+  return { managers: deprive(managers, comparison, ''), taken: changed(comparison) }
+}
+
+/** With every declared field on the way to a member: an emptied struct goes with its content, a key of a map does not. */
+function withStructs(set: FieldSet, schema: At): FieldSet {
+  const result = new Map<string, FieldNode>()
+  for (const [id, node] of set) {
+    const { element } = node
+    const struct = element.type === 'field' && isDeclared(schema, element.name)
+    const below = withStructs(node.below, stepSchema(schema, element))
+    result.set(id, { element, member: node.member || (struct && below.size > 0), below })
+  }
+  return result
+}
+
+/**
+ * `merged` without what `last` owned and nobody owns now. What this manager never applied stays, whoever owns it;
+ * containers that lose their content but belong to somebody become null.
+ */
+function prune(merged: JsonObject, last: FieldSet, owned: FieldSet, schema: At): JsonValue {
+  const all = withStructs(toFieldSet(merged, schema), schema)
+  const mine = withStructs(last, schema)
+  const present = (value: JsonValue): FieldSet => withStructs(toFieldSet(value, schema), schema)
+  const without = removeFields(merged, mine, schema)
+  const kept = union(present(without), withStructs(owned, schema))
+  const withOwned = removeFields(merged, difference(all, kept), schema)
+  return removeFields(merged, intersection(difference(all, present(withOwned)), mine), schema)
+}
+
+/** Gives containers that removal emptied their empty form: a null would not pass the validation of the object. */
+function emptied(before: JsonValue | undefined, after: JsonValue, schema: At): JsonValue {
+  if (after === null && before !== null && before !== undefined) return Array.isArray(before) ? [] : {}
+  if (isLeaf(schema) || after === before) return after
+  if (schema?.type === 'list') {
+    if (!Array.isArray(after) || !Array.isArray(before)) return after
+    const old = byElement(schema, before)
+    return after.flatMap((item) => {
+      const [[, one] = []] = byElement(schema, [item])
+      return [emptied(one && old.get(one.element.id)?.items[0], item, schema.items)]
+    })
+  }
+  const [old, now] = [asObject(before), asObject(after)]
+  if (old === undefined || now === undefined) return after
+  const members = Object.entries(now).map(([name, one]) => {
+    const inner = Object.hasOwn(old, name) ? old[name] : undefined
+    return [name, emptied(inner, one, memberSchema(schema, name))] as const
+  })
+  return Object.fromEntries(members)
+}
+
+function conflictsOf(managers: Managers, taken: FieldSet, acting: string): Conflict[] {
+  const others = [...managers].filter(([id]) => id !== acting).sort(([a], [b]) => byBytes(a, b))
+  return others.flatMap(([id, manager]) =>
+    Array.from(paths(intersection(manager.fields, taken)), (path) => ({ id, manager, path })),
+  )
+}
+
+/** What an apply comes to. `object` is undefined when nothing changes but ownership. */
+export type Applied =
+  | { type: 'applied'; object: JsonObject | undefined; managers: Map<string, Manager> }
+  | { type: 'conflicts'; conflicts: Conflict[] }
+
+/** A configuration that has been validated, and the manager that applies it (`fields` are not looked at). */
+export interface Application {
+  live: JsonObject
+  config: JsonObject
+  managers: Managers
+  id: string
+  manager: Manager
+  /** Take fields from others instead of reporting conflicts. */
+  force: boolean
+  schema: At
+  unreachable: Unreachable
+}
+
+export function applyConfiguration(application: Application): Applied {
+  const { live, config, managers, id, manager, force, schema, unreachable } = application
+  const last = managers.get(id)?.fields ?? EMPTY
+  const fields = recursiveDifference(toFieldSet(config, schema), unreachable)
+  const claimed = new Map(managers).set(id, { ...manager, fields })
+  const merged = asObject(merge(live, config, schema)) ?? live
+  const next = last.size === 0 ? merged : pruned(merged, last, claimed, schema)
+  const comparison = differences(live, next, schema, unreachable)
+  const conflicts = force ? [] : conflictsOf(claimed, changed(comparison), id)
+  if (conflicts.length > 0) return { type: 'conflicts', conflicts }
+  const object = deepEqual(live, next) ? undefined : next
+  return { type: 'applied', object, managers: deprive(claimed, comparison, id) }
+}
+
+function pruned(merged: JsonObject, last: FieldSet, claimed: Managers, schema: At): JsonObject {
+  const owned = [...claimed.values()].reduce((all, { fields }) => union(all, fields), EMPTY)
+  return asObject(emptied(merged, prune(merged, last, owned, schema), schema)) ?? merged
+}

@@ -1,0 +1,89 @@
+/**
+ * What is wrong with an applied configuration: apply cannot drop what it does not understand, since it could not own it.
+ * The texts are those that users of kubectl see.
+ * Source: sigs.k8s.io/structured-merge-diff typed/validate.go.
+ */
+import { byBytes } from './byteorder.ts'
+import { elementText, fieldElement, indexElement } from './fieldelement.ts'
+import { plain, syntax, typeName } from './gotext.ts'
+import type { ListSchema, ObjectSchema, Schema } from './schema.ts'
+import { isDeclared, itemElement, memberSchema } from './typed.ts'
+import type { JsonValue } from './types.ts'
+
+/** Longer values are cut: a message must not be larger than the request. */
+const SHOWN = 256
+
+const shown = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
+
+interface Finding {
+  path: string
+  message: string
+}
+
+function validateList(value: JsonValue, schema: ListSchema, path: string, found: Finding[]): void {
+  if (!Array.isArray(value)) {
+    found.push({ path, message: `expected list, got ${shown(`&{${plain(value)}}`)}` })
+    return
+  }
+  const seen = new Set<string>()
+  for (const [i, item] of value.entries()) {
+    const element = schema.listType === 'atomic' ? indexElement(i) : itemElement(schema, item)
+    if (typeof element === 'string') {
+      found.push({ path, message: `element ${i}: ${element}` })
+      return
+    }
+    if (seen.has(element.id)) found.push({ path, message: `duplicate entries for key ${elementText(element)}` })
+    seen.add(element.id)
+    validate(item, schema.items, path + elementText(element), found)
+  }
+}
+
+function validateMembers(value: JsonValue, schema: Schema, path: string, found: Finding[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    found.push({ path, message: `expected map, got ${shown(`&{${plain(value)}}`)}` })
+    return
+  }
+  for (const [name, one] of Object.entries(value).sort(([a], [b]) => byBytes(a, b))) {
+    const at = path + elementText(fieldElement(name))
+    if (schema.type === 'object' && !isDeclared(schema, name)) {
+      found.push({ path: at, message: 'field not declared in schema' })
+      return
+    }
+    const inner = memberSchema(schema, name)
+    if (inner) validate(one, inner, at, found)
+  }
+}
+
+/** What Go would have said of a value that is no scalar of this type; undefined where it is one. */
+function scalarMessage(value: JsonValue, type: Schema['type']): string | undefined {
+  if (type === 'string' && typeof value !== 'string') {
+    return `expected string, got ${shown(`&value.valueUnstructured{Value:${syntax(value)}}`)}`
+  }
+  if (type === 'integer' && typeof value !== 'number' && typeof value !== 'bigint') {
+    return `expected numeric (int or float), got ${typeName(value)}`
+  }
+  if (type === 'boolean' && typeof value !== 'boolean') return `expected boolean, got ${shown(`&{${plain(value)}}`)}`
+  return undefined
+}
+
+function validate(value: JsonValue, schema: Schema, path: string, found: Finding[]): void {
+  if (value === null) return
+  if (schema.type === 'list') validateList(value, schema, path, found)
+  else if (schema.type === 'object' || schema.type === 'map') validateMembers(value, schema, path, found)
+  else {
+    const message = scalarMessage(value, schema.type)
+    if (message !== undefined) found.push({ path, message })
+  }
+}
+
+/**
+ * undefined where the configuration fits its schema, else all findings as one text. Duplicates in sets and lists with
+ * keys are findings; null fits everything; of the undeclared members of one object only the first is named.
+ */
+export function configurationErrors(config: JsonValue, schema: ObjectSchema): string | undefined {
+  const found: Finding[] = []
+  validate(config, schema, '', found)
+  const texts = found.map(({ path, message }) => (path ? `${path}: ${message}` : message))
+  if (texts.length <= 1) return texts[0]
+  return ['errors:', ...texts.map((text) => `  ${text}`)].join('\n')
+}
