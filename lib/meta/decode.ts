@@ -8,6 +8,7 @@ import { type DecodedMeta, decodeMeta, MetaDecodeError } from './decodemeta.ts'
 import { badRequest, invalidObject, type StatusError } from './errors.ts'
 import { invalid } from './field.ts'
 import { quoted } from './gotext.ts'
+import { groupVersion, parseGroupVersion } from './groupversion.ts'
 import { stringify } from './json.ts'
 import { deprecationWarning, type KindSchema, type PruneOptions, prune } from './prune.ts'
 import { redactJson } from './redact.ts'
@@ -33,8 +34,6 @@ export interface Decoded {
   /** Warnings about deprecated fields, whatever fieldValidation says. */
   warnings: string[]
 }
-
-const groupVersion = ({ group, version }: GroupVersionKind): string => (group ? `${group}/${version}` : version)
 
 const goType = (value: JsonValue): string =>
   Array.isArray(value)
@@ -121,14 +120,6 @@ function checkType(sent: SentType, name: string, kind: DecodableKind, source: 'b
     ...(sent.apiVersion === expected ? [] : [invalid('apiVersion', sent.apiVersion, `must be ${expected}`)]),
   ]
   if (errors.length > 0) throw invalidObject(parseGroupVersion(sent.apiVersion).group, sent.kind, name, errors)
-}
-
-/** Empty group and version for more than one slash, as in Kubernetes where nobody looks at the error. */
-export function parseGroupVersion(apiVersion: string): { group: string; version: string } {
-  const parts = apiVersion.split('/')
-  if (parts.length > 2) return { group: '', version: '' }
-  const [group = '', version = ''] = parts.length === 1 ? ['', ...parts] : parts
-  return { group, version }
 }
 
 /**

@@ -1,0 +1,14 @@
+/** The two halves of an apiVersion. Source: k8s.io/apimachinery/pkg/runtime/schema/group_version.go. */
+import type { GroupVersionKind } from './types.ts'
+
+/** `group/version`, or the version alone in the core group. */
+export const groupVersion = ({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string =>
+  group ? `${group}/${version}` : version
+
+/** Both empty where there is more than one slash. */
+export function parseGroupVersion(apiVersion: string): { group: string; version: string } {
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return { group: '', version: '' }
+  const [group = '', version = ''] = parts.length === 1 ? ['', ...parts] : parts
+  return { group, version }
+}

@@ -1,0 +1,84 @@
+/**
+ * Owner references: what they must be, and what becomes of duplicates.
+ * Source: k8s.io/apimachinery/pkg/api/validation/objectmeta.go, k8s.io/apiserver/pkg/endpoints/handlers/rest.go.
+ */
+import { deepEqual } from './equal.ts'
+import { type FieldError, invalid } from './field.ts'
+import { parseGroupVersion } from './groupversion.ts'
+import type { JsonObject, OwnerReference } from './types.ts'
+
+const FIELD = 'metadata.ownerReferences'
+
+/** As Go writes the struct. */
+const asJson = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): JsonObject => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  ...(controller !== undefined && { controller }),
+  ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }),
+})
+
+function validateOne(reference: OwnerReference): FieldError[] {
+  const { apiVersion, kind, name, uid } = reference
+  const { group, version } = parseGroupVersion(apiVersion)
+  const empty = { kind, name, uid }
+  const isEvent = group === '' && version === 'v1' && kind === 'Event'
+  return [
+    ...(version === '' ? [invalid(`${FIELD}.apiVersion`, apiVersion, 'version must not be empty')] : []),
+    ...Object.entries(empty)
+      .filter(([, value]) => value === '')
+      .map(([field, value]) => invalid(`${FIELD}.${field}`, value, 'must not be empty')),
+    ...(isEvent ? [invalid(FIELD, asJson(reference), '/v1, Kind=Event is disallowed from being an owner')] : []),
+  ]
+}
+
+/** Each must name its owner fully; at most one is the controller. The fields of causes have no index, as in Kubernetes. */
+export function validateOwnerReferences(references: readonly OwnerReference[]): FieldError[] {
+  let first = ''
+  return references.flatMap((reference) => {
+    const errors = validateOne(reference)
+    if (!reference.controller) return errors
+    const current = `${reference.kind}/${reference.name}`
+    if (first === '') {
+      first = current
+      return errors
+    }
+    const why = `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${current}`
+    return [...errors, invalid(FIELD, references.map(asJson), why)]
+  })
+}
+
+/** Without those that are equal to an earlier one; `duplicates` are their uids. */
+function deduplicate(references: readonly OwnerReference[]): { kept: OwnerReference[]; duplicates: string[] } {
+  const byUid = new Map<string, OwnerReference[]>()
+  const kept: OwnerReference[] = []
+  const duplicates: string[] = []
+  for (const reference of references) {
+    const same = byUid.get(reference.uid) ?? []
+    if (same.some((one) => deepEqual(one, reference))) {
+      duplicates.push(reference.uid)
+      continue
+    }
+    byUid.set(reference.uid, [...same, reference])
+    kept.push(reference)
+  }
+  return { kept, duplicates }
+}
+
+/**
+ * The references without duplicates, and the Warning about them. kube-apiserver looks at bodies before admission, at the
+ * results of patches only after it, and says so.
+ */
+export function withoutDuplicates(
+  references: readonly OwnerReference[],
+  source: 'body' | 'patch',
+): { references: OwnerReference[]; warning?: string } {
+  const { kept, duplicates } = deduplicate(references)
+  if (duplicates.length === 0) return { references: kept }
+  const when = source === 'patch' ? ' after mutating admission happens' : ''
+  return {
+    references: kept,
+    warning: `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * The rules of metadata on creation and update, in Kubernetes' words and order of causes.
+ * Source: k8s.io/apimachinery/pkg/api/validation/objectmeta.go, apis/meta/v1/validation,
+ * k8s.io/apiserver/pkg/registry/rest/{create,update,meta}.go.
+ */
+
+import { byBytes } from './byteorder.ts'
+import { deepEqual } from './equal.ts'
+import { type FieldError, forbidden, invalid, required, tooLong } from './field.ts'
+import { isPrintable, quoted } from './gotext.ts'
+import {
+  dnsLabelErrors,
+  dnsSubdomainErrors,
+  labelValueErrors,
+  maskTrailingDash,
+  pathSegmentErrors,
+  qualifiedNameErrors,
+} from './names.ts'
+import { validateOwnerReferences } from './ownerreferences.ts'
+import type { JsonValue, ManagedFieldsEntry, ObjectMeta } from './types.ts'
+import { sortedEntries } from './walk.ts'
+
+export interface MetaRules {
+  namespaced: boolean
+}
+
+const all = (field: string, value: string, messages: readonly string[]): FieldError[] =>
+  messages.map((message) => invalid(field, value, message))
+
+type NameRule = (name: string, prefix: boolean) => string[]
+
+const subdomain: NameRule = (name, prefix) => dnsSubdomainErrors(prefix ? maskTrailingDash(name) : name)
+
+function validateNames({ name = '', generateName = '' }: ObjectMeta, rule: NameRule): FieldError[] {
+  return [
+    ...(generateName ? all('metadata.generateName', generateName, rule(generateName, true)) : []),
+    ...(name
+      ? all('metadata.name', name, rule(name, false))
+      : [required('metadata.name', 'name or generateName is required')]),
+  ]
+}
+
+function validateNamespace({ namespace = '' }: ObjectMeta, { namespaced }: MetaRules): FieldError[] {
+  const field = 'metadata.namespace'
+  if (!namespaced) return namespace ? [forbidden(field, 'not allowed on this type')] : []
+  return namespace ? all(field, namespace, dnsLabelErrors(namespace)) : [required(field)]
+}
+
+function validateLabels({ labels = {} }: ObjectMeta): FieldError[] {
+  const field = 'metadata.labels'
+  return sortedEntries(labels).flatMap(([key, value]) => [
+    ...all(field, key, qualifiedNameErrors(key)),
+    ...all(field, value, labelValueErrors(value)),
+  ])
+}
+
+/** 256 KiB of keys and values together. */
+const maxAnnotationBytes = 262_144
+
+/** Keys are checked in lower case: a prefix may have capitals here, unlike one of a label. */
+function validateAnnotations({ annotations = {} }: ObjectMeta): FieldError[] {
+  const field = 'metadata.annotations'
+  const entries = sortedEntries(annotations)
+  const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
+  return [
+    ...entries.flatMap(([key]) => all(field, key, qualifiedNameErrors(key.toLowerCase()))),
+    ...(size > maxAnnotationBytes ? [tooLong(field, maxAnnotationBytes)] : []),
+  ]
+}
+
+function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
+  const field = 'metadata.finalizers'
+  const both = finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')
+  return [
+    ...finalizers.flatMap((finalizer) => all(field, finalizer, qualifiedNameErrors(finalizer))),
+    ...(both ? [invalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set')] : []),
+  ]
+}
+
+const maxManagerBytes = 128
+const maxSubresourceBytes = 256
+
+/** Go's %#U. */
+function codePoint(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  return isPrintable(character) ? `U+${code} '${character}'` : `U+${code}`
+}
+
+/** A field manager: at most 128 bytes, all printable. `field` is its path, `fieldManager` in options. */
+export function validateFieldManager(manager: string, field: string): FieldError[] {
+  if (Buffer.byteLength(manager) > maxManagerBytes) return [tooLong(field, maxManagerBytes)]
+  let position = 0
+  const errors: FieldError[] = []
+  for (const character of manager) {
+    if (!isPrintable(character)) {
+      errors.push(invalid(field, manager, `invalid character ${codePoint(character)} (at position ${position})`))
+    }
+    position += Buffer.byteLength(character)
+  }
+  return errors
+}
+
+function validateManagedFields(entries: readonly ManagedFieldsEntry[]): FieldError[] {
+  return entries.flatMap(({ operation, fieldsType, manager = '', subresource = '' }, index) => {
+    const path = `metadata.managedFields[${index}]`
+    const known = operation === 'Apply' || operation === 'Update'
+    return [
+      ...(known ? [] : [invalid(`${path}.operation`, operation ?? '', 'must be `Apply` or `Update`')]),
+      ...(!fieldsType || fieldsType === 'FieldsV1'
+        ? []
+        : [invalid(`${path}.fieldsType`, fieldsType, 'must be `FieldsV1`')]),
+      ...validateFieldManager(manager, `${path}.manager`),
+      ...(Buffer.byteLength(subresource) > maxSubresourceBytes
+        ? [tooLong(`${path}.subresource`, maxSubresourceBytes)]
+        : []),
+    ]
+  })
+}
+
+function validateContents(metadata: ObjectMeta, rules: MetaRules, rule: NameRule): FieldError[] {
+  return [
+    ...validateNames(metadata, rule),
+    ...validateNamespace(metadata, rules),
+    ...validateLabels(metadata),
+    ...validateAnnotations(metadata),
+    ...validateOwnerReferences(metadata.ownerReferences ?? []),
+    ...validateFinalizers(metadata),
+    ...validateManagedFields(metadata.managedFields ?? []),
+  ]
+}
+
+/** Findings about the metadata of a new object, after its name was generated. */
+export const validateMeta = (metadata: ObjectMeta, rules: MetaRules): FieldError[] =>
+  validateContents(metadata, rules, subdomain)
+
+/** Go syntax of a string slice, sorted. */
+const goSlice = (texts: readonly string[]): string => `[]string{${[...texts].sort(byBytes).map(quoted).join(', ')}}`
+
+function validateNoNewFinalizers(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
+  if (!old.deletionTimestamp) return []
+  const extra = new Set(metadata.finalizers).difference(new Set(old.finalizers))
+  if (extra.size === 0) return []
+  const why = 'no new finalizers can be added if the object is being deleted, found new finalizers'
+  return [forbidden('metadata.finalizers', `${why} ${goSlice([...extra])}`)]
+}
+
+const IMMUTABLE = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
+function validateUnchanged(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
+  return IMMUTABLE.filter((field) => !deepEqual(metadata[field], old[field])).map((field) => {
+    const value: JsonValue = metadata[field] ?? (field.startsWith('deletion') ? null : '')
+    return invalid(`metadata.${field}`, value, 'field is immutable')
+  })
+}
+
+function validateTransition(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
+  return [
+    ...validateNoNewFinalizers(metadata, old),
+    ...validateUnchanged(metadata, old),
+    ...validateLabels(metadata),
+    ...validateAnnotations(metadata),
+    ...validateOwnerReferences(metadata.ownerReferences ?? []),
+    ...validateManagedFields(metadata.managedFields ?? []),
+  ]
+}
+
+/**
+ * All findings about the metadata of an update, after `fixupForUpdate`. Most stand in it three times, as in the answers
+ * for custom resources: the rules for all objects, for all updates, and those of custom resources run one after another.
+ */
+export function validateMetaUpdate(metadata: ObjectMeta, old: ObjectMeta, rules: MetaRules): FieldError[] {
+  const transition = validateTransition(metadata, old)
+  return [...validateContents(metadata, rules, pathSegmentErrors), ...transition, ...transition]
+}

@@ -1,0 +1,197 @@
+/**
+ * Whether values are what a schema says, in the words of kube-apiserver for custom resources.
+ * Source: k8s.io/kube-openapi/pkg/validation/validate (which check runs when), k8s.io/apiextensions-apiserver
+ * (apiserver/validation, apiserver/schema/listtype), recorded answers 31, 41 and 42.
+ */
+import { byBytes } from './byteorder.ts'
+import { deepEqual } from './equal.ts'
+import { type FieldError, type FieldErrorType, required, shown, tooLong, tooMany } from './field.ts'
+import { isDateTime, isUri } from './formats.ts'
+import { quoted } from './gotext.ts'
+import { MAX_PATTERN_LENGTH, matches } from './pattern.ts'
+import type { KindSchema } from './prune.ts'
+import { REDACTED } from './redact.ts'
+import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, StringSchema } from './schema.ts'
+import type { JsonObject, JsonValue } from './types.ts'
+import { duplicateItems } from './validatelists.ts'
+import { child, isObject, own, sortedEntries } from './walk.ts'
+
+/** `field` is the path of the cause, `name` what the message calls it: they differ on the status endpoint. */
+interface Place {
+  field: string
+  name: string
+  /** Inside a write-only field: no message shows a value. */
+  hidden: boolean
+}
+
+const shownAt = ({ hidden }: Place, value: JsonValue): string => (hidden ? REDACTED : shown(value))
+
+const finding = (type: FieldErrorType, place: Place, value: JsonValue, detail: string): FieldError => ({
+  type,
+  field: place.field,
+  message: `Invalid value: ${shownAt(place, value)}: ${place.name} in body ${detail}`,
+})
+
+const memberOf = (place: Place, member: string): Place => ({
+  ...place,
+  field: child(place.field, member),
+  name: child(place.name, member),
+})
+
+const itemOf = (place: Place, index: number): Place => ({
+  ...place,
+  field: `${place.field}[${index}]`,
+  name: `${place.name}[${index}]`,
+})
+
+const TYPE_NAMES = {
+  string: 'string',
+  integer: 'integer',
+  boolean: 'boolean',
+  object: 'object',
+  map: 'object',
+  list: 'array',
+}
+
+const isInteger = (value: JsonValue): value is number | bigint =>
+  typeof value === 'bigint' || Number.isSafeInteger(value)
+
+function jsonType(value: JsonValue): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (isInteger(value)) return fitsInt64(value) ? 'integer' : 'number'
+  return typeof value
+}
+
+const fitsInt64 = (value: number | bigint): boolean => BigInt.asIntN(64, BigInt(value)) === BigInt(value)
+
+/** `Invalid value: "string": spec.ttl in body must be of type integer: "string"`. Names of types are no secret. */
+const wrongType = (place: Place, expected: string, actual: string): FieldError =>
+  finding('FieldValueTypeInvalid', place, actual, `must be of type ${expected}: "${actual}"`)
+
+/** What go-openapi calls the type of a value that stands where a text with a format should be. */
+function formatOf(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint' || typeof value === 'number') return jsonType(value) === 'integer' ? 'int64' : 'float64'
+  return ''
+}
+
+function checkType(value: JsonValue, schema: Schema, place: Place): FieldError[] {
+  const expected = TYPE_NAMES[schema.type]
+  const actual = jsonType(value)
+  if (actual === expected) return []
+  const format = schema.type === 'string' ? schema.format : undefined
+  if (format === undefined || value === null) return [wrongType(place, expected, actual)]
+  return [wrongType(place, format, formatOf(value))]
+}
+
+const FORMATS = { 'date-time': isDateTime, uri: isUri }
+
+/** Only the first of the bounds is reported, as go-openapi does; lengths are in characters though the text says bytes. */
+function checkBounds(value: string, schema: StringSchema, place: Place): FieldError[] {
+  const { minLength = 0, maxLength = schema.pattern ? MAX_PATTERN_LENGTH : Number.POSITIVE_INFINITY, pattern } = schema
+  const length = value.length > maxLength || minLength > 0 ? [...value].length : value.length
+  const bad = (detail: string): FieldError[] => [finding('FieldValueInvalid', place, value, detail)]
+  if (length > maxLength) return [tooLong(place.field, maxLength)]
+  if (length < minLength) return bad(`should be at least ${minLength} chars long`)
+  return pattern === undefined || matches(pattern, value) ? [] : bad(`should match '${pattern}'`)
+}
+
+function checkString(value: string, schema: StringSchema, place: Place): FieldError[] {
+  const { format } = schema
+  const errors = checkBounds(value, schema, place)
+  if (format === undefined || FORMATS[format](value)) return errors
+  const text = `must be of type ${format}: ${place.hidden ? REDACTED : quoted(value)}`
+  return [...errors, finding('FieldValueTypeInvalid', place, value, text)]
+}
+
+const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }
+
+/** Beyond what custom resources do, the range of `int32` is a bound too: a wider value could not be handed on. */
+function checkNumber(value: number | bigint, schema: IntegerSchema, place: Place): FieldError[] {
+  const { minimum, maximum } = { ...(schema.format === 'int32' && INT32), ...schema }
+  const bad = (detail: string): FieldError[] => [finding('FieldValueInvalid', place, value, detail)]
+  if (minimum !== undefined && value < minimum) return bad(`should be greater than or equal to ${minimum}`)
+  if (maximum !== undefined && value > maximum) return bad(`should be less than or equal to ${maximum}`)
+  return []
+}
+
+function checkItems(items: JsonValue[], schema: ListSchema, place: Place): FieldError[] {
+  const { maxItems = Number.POSITIVE_INFINITY } = schema
+  const errors = items.flatMap((item, index) => check(item, undefined, schema.items, itemOf(place, index)))
+  if (items.length > maxItems) errors.push(tooMany(place.field, items.length, maxItems))
+  return errors
+}
+
+function checkMembers(
+  object: JsonObject,
+  old: JsonValue | undefined,
+  schema: ObjectSchema | MapSchema,
+  place: Place,
+): FieldError[] {
+  const before = isObject(old) ? old : {}
+  const errors = sortedEntries(object).flatMap(([name, value]) => {
+    const described = schema.type === 'map' ? schema.values : own(schema.properties, name)
+    return described ? check(value, own(before, name), described, memberOf(place, name)) : []
+  })
+  const names = schema.type === 'object' ? [...(schema.required ?? [])].sort(byBytes) : []
+  const missing = names.filter((name) => !Object.hasOwn(object, name))
+  return [...errors, ...missing.map((name) => required(memberOf(place, name).field))]
+}
+
+function checkValue(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: Place): FieldError[] {
+  const errors = checkType(value, schema, place)
+  if (typeof value === 'string' && schema.type === 'string') errors.push(...checkString(value, schema, place))
+  if ((typeof value === 'number' || typeof value === 'bigint') && schema.type === 'integer') {
+    errors.push(...checkNumber(value, schema, place))
+  }
+  if (Array.isArray(value) && schema.type === 'list') errors.push(...checkItems(value, schema, place))
+  if (schema.type === 'string' && schema.enum && !schema.enum.some((allowed) => allowed === value)) {
+    const supported = schema.enum.map((allowed) => quoted(allowed)).join(', ')
+    const message = `Unsupported value: ${shownAt(place, value)}: supported values: ${supported}`
+    errors.push({ type: 'FieldValueNotSupported', field: place.field, message })
+  }
+  if (isObject(value) && (schema.type === 'object' || schema.type === 'map')) {
+    errors.push(...checkMembers(value, old, schema, place))
+  }
+  return errors
+}
+
+/** What stays as it was is not judged again, so that a stricter schema does not block unrelated changes. */
+function check(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: Place): FieldError[] {
+  if (old !== undefined && deepEqual(value, old)) return []
+  return checkValue(value, old, schema, schema.writeOnly ? { ...place, hidden: true } : place)
+}
+
+/** An object of which only what the kind's schema describes is looked at. */
+export interface Validatable {
+  spec?: JsonValue
+  status?: JsonValue
+}
+
+/**
+ * Findings about spec and status, in order: values by path, then duplicate list items. `subresource: 'status'` looks at
+ * status alone and names fields from there in its messages (`conditions[0].type in body`), as the recorded server does.
+ * With `old`, values that are unchanged are not judged. Values of write-only fields read `<redacted>`.
+ */
+export function validateSchema(
+  object: Validatable,
+  schema: KindSchema,
+  subresource: '' | 'status' = '',
+  old?: Validatable,
+): FieldError[] {
+  const parts = subresource === 'status' ? (['status'] as const) : (['spec', 'status'] as const)
+  const values = parts.flatMap((part) => {
+    const [value, described] = [object[part], schema[part]]
+    if (value === undefined || !described) return []
+    const name = subresource === 'status' ? '' : part
+    return check(value, old?.[part], described, { field: part, name, hidden: false })
+  })
+  const duplicates = parts.flatMap((part) => {
+    const [value, described, before] = [object[part], schema[part], old?.[part]]
+    if (value === undefined || !described) return []
+    const wasBroken = before !== undefined && duplicateItems(before, described, part).length > 0
+    return wasBroken ? [] : duplicateItems(value, described, part)
+  })
+  return [...values, ...duplicates]
+}
