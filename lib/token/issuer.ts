@@ -1,6 +1,7 @@
 /** The tokens that this API hands out, from the wish to the signed text. */
 import type { UserInfo } from '../authentication/user.ts'
-import type { Scope, ScopeChain } from '../authorization/scope.ts'
+import { carriedChain, validateChain } from '../authorization/chain.ts'
+import type { Scope } from '../authorization/scope.ts'
 import { forbiddenPath } from '../meta/errors.ts'
 import { type FieldError, forbidden } from '../meta/field.ts'
 import { clusterAudiences, virtualClusterAudience } from './audience.ts'
@@ -15,8 +16,6 @@ export interface IssuerSettings {
   /** Deploy-time maximum of a token's life. */
   maxSeconds: number
   uuid(): string
-  /** What is wrong with the chain as a whole (too long, too many scopes): findings about `field`. */
-  validateChain(chain: ScopeChain, field: string): FieldError[]
 }
 
 /** A token that may be signed; nothing is left to refuse. */
@@ -48,10 +47,10 @@ export function prepareClusterToken(
   { user, ttl, scope, now }: ClusterTokenRequest,
   settings: IssuerSettings,
 ): Prepared | { errors: FieldError[] } {
-  const chain: ScopeChain = scope ? [...user.chain, scope] : user.chain
+  const chain = carriedChain(user, scope)
   const audiences = clusterAudiences(settings.issuer, chain)
   const lifetime = tokenLifetime('spec.ttl', ttl, { maxSeconds: settings.maxSeconds, key: user.key, now })
-  const errors = settings.validateChain(chain, 'spec.scope')
+  const errors = validateChain(chain)
   if ('error' in lifetime) errors.unshift(lifetime.error)
   if (audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
   if (errors.length > 0 || 'error' in lifetime) return { errors }

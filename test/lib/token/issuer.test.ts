@@ -2,7 +2,6 @@ import { createLocalJWKSet, jwtVerify } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../../lib/authentication/user.ts'
 import { StatusError } from '../../../lib/meta/errors.ts'
-import { invalid } from '../../../lib/meta/field.ts'
 import {
   type ClusterTokenRequest,
   type IssuerSettings,
@@ -21,7 +20,7 @@ const iat = Math.floor(now.getTime() / 1000)
 const issuer = 'https://api.example.com/kubernetes/management'
 const cluster = { namespace: 'p-shop', name: 'dev', uid: '0f3c' }
 
-const settings: IssuerSettings = { issuer, maxSeconds: 604_800, uuid: () => 'uuid-1', validateChain: () => [] }
+const settings: IssuerSettings = { issuer, maxSeconds: 604_800, uuid: () => 'uuid-1' }
 
 const user = (changes: Partial<UserInfo> = {}): UserInfo => ({
   name: 'ci',
@@ -31,8 +30,8 @@ const user = (changes: Partial<UserInfo> = {}): UserInfo => ({
   ...changes,
 })
 
-const prepare = (request: Partial<ClusterTokenRequest> = {}, own: Partial<IssuerSettings> = {}) =>
-  prepareClusterToken({ user: user(), now, ...request }, { ...settings, ...own })
+const prepare = (request: Partial<ClusterTokenRequest> = {}) =>
+  prepareClusterToken({ user: user(), now, ...request }, settings)
 
 function prepared(result: ReturnType<typeof prepare>): Prepared {
   if ('errors' in result) throw new Error(JSON.stringify(result.errors))
@@ -136,10 +135,10 @@ describe('field errors of a direct cluster token', () => {
   })
 
   test('all of them at once', () => {
-    const validateChain = (chain: readonly unknown[], field: string) => [invalid(field, chain.length, 'too long')]
-    expect(problems(prepare({ ttl: -1, scope: {} }, { validateChain }))).toEqual([
+    const chain = Array.from({ length: 8 }, (_, i) => ({ clusters: [{ cluster: `c${i}` }] }))
+    expect(problems(prepare({ ttl: -1, user: user({ chain }), scope: {} }))).toEqual([
       'FieldValueInvalid spec.ttl: Invalid value: -1: must be greater than or equal to 0',
-      'FieldValueInvalid spec.scope: Invalid value: 1: too long',
+      'FieldValueTooMany spec.scope: Too many: 9: must have at most 8 items',
       expect.stringContaining('FieldValueForbidden spec.scope'),
     ])
   })

@@ -1,0 +1,32 @@
+/** Certificate requests (PKCS#10, RFC 2986). The only file that knows @peculiar/x509, which is loaded when it is needed. */
+import { KeyObject } from 'node:crypto'
+
+export interface CertificateRequest {
+  /** PEM, PKCS#8. */
+  key: string
+  /** PEM. */
+  request: string
+}
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+
+/**
+ * A new P-256 key and a request for `user` (CN) in `groups` (one O each), as Kubernetes reads subjects.
+ * Every O is an RDN of its own: several values in one RDN are a set, which readers may sort or merge. UTF8String is
+ * named, because the library would take text that begins with `#` for DER.
+ */
+export async function createCertificateRequest(user: string, groups: readonly string[]): Promise<CertificateRequest> {
+  await import('reflect-metadata')
+  const { Name, Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509')
+  const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+  const subject = new Name([...groups.map((group) => ({ O: [{ utf8String: group }] })), { CN: [{ utf8String: user }] }])
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: subject,
+    keys,
+    signingAlgorithm: ALGORITHM,
+  })
+  return {
+    key: KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' }).toString(),
+    request: request.toString('pem'),
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * The client of a virtual cluster: JSON over TLS and nothing else. No redirects, no proxies, no files, no connections
+ * kept, and nothing of what the other side says goes any further than it is asked to.
+ */
+import type { IncomingMessage } from 'node:http'
+import { type RequestOptions, request } from 'node:https'
+import type { JsonObject } from '../meta/types.ts'
+import type { Credentials } from './credentials.ts'
+import { type ClusterError, type ClusterFailure, clusterError } from './failure.ts'
+import { isObject } from './members.ts'
+
+export interface ClusterRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the address of the API, beginning with a slash. */
+  path: string
+  body?: object
+  /** Gives up, with failure `timeout`. */
+  signal: AbortSignal
+}
+
+export interface ClusterClient {
+  /** NAMESPACE/NAME, for messages. */
+  name: string
+  /** The JSON object of a 2xx answer. Rejects with a ClusterError for everything else. */
+  send(request: ClusterRequest): Promise<JsonObject>
+}
+
+/** A signing request with a chain of certificates has a few KiB. */
+const MAX_ANSWER_BYTES = 1024 * 1024
+
+export function createClusterClient(name: string, credentials: Credentials): ClusterClient {
+  return {
+    name,
+    async send(wanted) {
+      try {
+        const answer = await exchange(credentials, wanted)
+        const failure = statusFailure(answer.status)
+        if (failure) throw clusterError(failure, name, '', new Error(`HTTP status ${answer.status}`))
+        return parse(answer)
+      } catch (error) {
+        throw asClusterError(error, name, wanted.signal)
+      }
+    },
+  }
+}
+
+interface Answer {
+  status: number
+  type: string
+  text: string
+}
+
+function exchange(credentials: Credentials, wanted: ClusterRequest): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const body = wanted.body === undefined ? undefined : JSON.stringify(wanted.body)
+    const url = new URL(credentials.server.replace(/\/+$/, '') + wanted.path)
+    const outgoing = request(url, options(credentials, wanted, body), (incoming) => {
+      receive(incoming).then(resolve, (error) => {
+        outgoing.destroy()
+        reject(error)
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+function options(
+  credentials: Credentials,
+  { method, signal }: ClusterRequest,
+  body: string | undefined,
+): RequestOptions {
+  const { certificateAuthority, token, clientCertificate } = credentials
+  return {
+    method,
+    signal,
+    // A connection of its own, without what the environment may say of proxies.
+    agent: false,
+    // Stated, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
+    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+    headers: {
+      Accept: 'application/json',
+      'Accept-Encoding': 'identity',
+      'User-Agent': 'keyplane',
+      Connection: 'close',
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+    },
+  }
+}
+
+async function receive(incoming: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_ANSWER_BYTES) throw new Refused('too-large')
+    chunks.push(chunk)
+  }
+  const { statusCode = 0, headers } = incoming
+  return { status: statusCode, type: headers['content-type'] ?? '', text: Buffer.concat(chunks).toString('utf8') }
+}
+
+function parse({ type, text }: Answer): JsonObject {
+  if (!/^application\/json\s*(;|$)/i.test(type)) throw new Refused('garbage')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // The parser's message would quote the text.
+    throw new Refused('garbage')
+  }
+  if (!isObject(value)) throw new Refused('garbage')
+  return value as JsonObject
+}
+
+function statusFailure(status: number): ClusterFailure | undefined {
+  if (status >= 200 && status < 300) return undefined
+  if (status >= 300 && status < 400) return 'redirect'
+  if (status >= 500) return 'failing'
+  return BY_STATUS[status] ?? (status >= 400 ? 'rejected' : 'garbage')
+}
+
+const BY_STATUS: Readonly<Record<number, ClusterFailure>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not-found',
+  409: 'conflict',
+  429: 'busy',
+}
+
+/** Found by reading the answer, before there is a name to say it with. */
+class Refused extends Error {
+  readonly failure: ClusterFailure
+
+  constructor(failure: ClusterFailure) {
+    super(failure)
+    this.failure = failure
+  }
+}
+
+function asClusterError(error: unknown, name: string, signal: AbortSignal): ClusterError {
+  if (error instanceof Error && 'status' in error) return error as ClusterError
+  if (signal.aborted) return clusterError('timeout', name, '', error)
+  if (error instanceof Refused) return clusterError(error.failure, name)
+  return clusterError(codeFailure((error as NodeJS.ErrnoException).code ?? ''), name, '', error)
+}
+
+/** Node's error codes: of the system, of OpenSSL's verification (X509_V_ERR_…), of TLS and of the HTTP parser. */
+function codeFailure(code: string): ClusterFailure {
+  const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined
+  if (known) return known
+  if (code.startsWith('HPE_')) return 'garbage'
+  return /^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|UNABLE_)/.test(code) ? 'tls' : 'unroutable'
+}
+
+const BY_CODE: Readonly<Record<string, ClusterFailure>> = {
+  ECONNREFUSED: 'refused',
+  ENOTFOUND: 'unknown-host',
+  EAI_AGAIN: 'unknown-host',
+  ETIMEDOUT: 'timeout',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  ERR_STREAM_PREMATURE_CLOSE: 'reset',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'wrong-name',
+  CERT_HAS_EXPIRED: 'expired-certificate',
+  CERT_NOT_YET_VALID: 'expired-certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted',
+  CERT_SIGNATURE_FAILURE: 'untrusted',
+  CERT_UNTRUSTED: 'untrusted',
+}

@@ -1,0 +1,67 @@
+/** What a kube config needs to know of the virtual cluster that it is for. */
+import { badRequest } from '../meta/errors.ts'
+import { type FieldError, invalid } from '../meta/field.ts'
+import type { KubeObject } from '../meta/types.ts'
+import { isObject } from './members.ts'
+import { isServerUrl } from './serverurl.ts'
+
+export interface Instance {
+  namespace: string
+  name: string
+  uid: string
+  /** Of the ingress endpoint: HOST or HOST:PORT. */
+  host?: string
+  /** Base64 of PEM. */
+  certificateAuthorityData?: string
+  /** Below the deployment's prefix; NAMESPACE/NAME where the object names none. */
+  secretReference: string
+}
+
+/** Reads the stored object; an ingress that is switched off counts as none. */
+export function toInstance({ metadata, spec = {} }: KubeObject): Instance {
+  const { namespace = '', name = '', uid = '' } = metadata
+  const ingress = member(member(spec, 'accessPoint'), 'ingress')
+  const host = member(ingress, 'enabled') === false ? undefined : text(ingress, 'host')
+  const certificateAuthorityData = text(spec, 'certificateAuthorityData')
+  return {
+    namespace,
+    name,
+    uid,
+    ...(host !== undefined && { host }),
+    ...(certificateAuthorityData !== undefined && { certificateAuthorityData }),
+    secretReference: text(member(spec, 'credentialsSecretRef'), 'secretName') ?? `${namespace}/${name}`,
+  }
+}
+
+const member = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+
+function text(value: unknown, name: string): string | undefined {
+  const found = member(value, name)
+  return typeof found === 'string' && found !== '' ? found : undefined
+}
+
+/** NAMESPACE/NAME, as messages name it. */
+export const labelOf = ({ namespace, name }: Instance): string => `${namespace}/${name}`
+
+/** The ingress endpoint as an address; undefined where the instance has none that could be one. */
+export function ingressUrl({ host }: Instance): string | undefined {
+  const url = `https://${host}`
+  return host !== undefined && !host.includes('/') && isServerUrl(url) ? url : undefined
+}
+
+/**
+ * The address for the kube config: what the client asks for (a field error unless it is an absolute https URL; it is
+ * written and never dialled), else the ingress endpoint. Throws a 400 when there is neither.
+ */
+export function serverAddress(instance: Instance, wanted: string | undefined): string | { error: FieldError } {
+  if (wanted !== undefined && wanted !== '') {
+    if (isServerUrl(wanted)) return wanted
+    return { error: invalid('spec.server', wanted, 'must be an absolute https URL without user, query and fragment') }
+  }
+  return ingressUrl(instance) ?? withoutAddress(instance)
+}
+
+function withoutAddress(instance: Instance): never {
+  throw badRequest(`virtual cluster "${labelOf(instance)}" has no ingress endpoint: name an address in spec.server`)
+}

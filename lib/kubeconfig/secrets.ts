@@ -1,0 +1,81 @@
+/** Texts from AWS Secrets Manager. The only file that knows @aws-sdk/client-secrets-manager. */
+import type { SecretsManagerClient, SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
+
+const sdk = () => import('@aws-sdk/client-secrets-manager')
+
+/** Retries throttling and broken connections itself: at most 3 attempts of 3 s each. */
+export async function connectSecrets(config: SecretsManagerClientConfig = {}): Promise<SecretsManagerClient> {
+  const { SecretsManagerClient } = await sdk()
+  return new SecretsManagerClient({
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
+    ...config,
+  })
+}
+
+export type SecretStage = 'AWSCURRENT' | 'AWSPREVIOUS' | 'AWSPENDING'
+
+/** `NotFound`: no such secret, no such version, or one that is being deleted. `Unavailable`: nothing is known. */
+export type SecretErrorCode = 'NotFound' | 'Unavailable'
+
+export class SecretError extends Error {
+  readonly code: SecretErrorCode
+
+  constructor(code: SecretErrorCode, cause: unknown) {
+    super('a secret could not be read', { cause })
+    this.name = 'SecretError'
+    this.code = code
+  }
+}
+
+export interface Secrets {
+  /** The text of a version (AWSCURRENT where none is named), at most 5 minutes old. Rejects with a SecretError. */
+  get(id: string, stage?: SecretStage): Promise<string>
+  /** The same, read now: for when the one that was kept turns out to be refused. */
+  refresh(id: string, stage?: SecretStage): Promise<string>
+}
+
+const KEEP_MS = 5 * 60_000
+/** More virtual clusters than one warm function meets; the oldest goes first. */
+const KEEP_MOST = 500
+
+/** `now` in Unix milliseconds. Failures are not kept; callers at the same time share one request. */
+export function createSecrets(connect: () => Promise<SecretsManagerClient>, now: () => number): Secrets {
+  const kept = new Map<string, { text: Promise<string>; until: number }>()
+
+  async function read(id: string, stage: SecretStage): Promise<string> {
+    try {
+      const { GetSecretValueCommand } = await sdk()
+      const client = await connect()
+      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: id, VersionStage: stage }))
+      if (SecretString !== undefined) return SecretString
+    } catch (cause) {
+      throw new SecretError(MISSING.has((cause as Error).name) ? 'NotFound' : 'Unavailable', cause)
+    }
+    throw new SecretError('NotFound', new Error('the secret is binary'))
+  }
+
+  function refresh(id: string, stage: SecretStage = 'AWSCURRENT'): Promise<string> {
+    const key = `${stage} ${id}`
+    const text = read(id, stage)
+    kept.delete(key)
+    kept.set(key, { text, until: now() + KEEP_MS })
+    const [oldest] = kept.keys()
+    if (kept.size > KEEP_MOST && oldest !== undefined) kept.delete(oldest)
+    text.catch(() => {
+      if (kept.get(key)?.text === text) kept.delete(key)
+    })
+    return text
+  }
+
+  return {
+    refresh,
+    get(id, stage = 'AWSCURRENT') {
+      const known = kept.get(`${stage} ${id}`)
+      return known && now() < known.until ? known.text : refresh(id, stage)
+    },
+  }
+}
+
+/** InvalidRequestException is what a secret answers that is scheduled for deletion. */
+const MISSING = new Set(['ResourceNotFoundException', 'InvalidRequestException'])
