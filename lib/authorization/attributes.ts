@@ -23,6 +23,8 @@ export interface ResourceAttributes {
   name: string
   /** '' for cluster-scoped resources and all namespaces. */
   namespace: string
+  /** Set where a namespaced resource is asked for in all namespaces: the '' of a rule's namespaces does not match then. */
+  allNamespaces?: true
 }
 
 export interface NonResourceAttributes {
@@ -35,5 +37,8 @@ export interface NonResourceAttributes {
 
 export type Attributes = ResourceAttributes | NonResourceAttributes
 
-/** `reason` names the line that made the decision: `spec.scope.projects[0]`. */
-export type Decision = { allowed: true; reason: string } | { allowed: false; reason: string }
+/**
+ * `reason` names the line that made the decision: `spec.scope.projects[0]`. `own` means: only objects that belong to the
+ * user's own identity, for system:masters too (a scope is judged before the groups are).
+ */
+export type Decision = { allowed: true; reason: string; own?: true } | { allowed: false; reason: string }

@@ -1,0 +1,52 @@
+/**
+ * Chains of scopes: what a key or token carries of the keys that made it. Scopes are compared as a whole; there is no
+ * arithmetic on them, a chain only grows. DESIGN: "The scope of a key narrows and never widens".
+ */
+import { type FieldError, tooLong, tooMany } from '../meta/field.ts'
+import { stringify } from '../meta/json.ts'
+import type { Scope, ScopeChain } from './scope.ts'
+
+/** Together they keep every chain within the authorizer's context and a JWT within a header. */
+export const MAX_CHAIN_BYTES = 4096
+export const MAX_CHAIN_SCOPES = 8
+
+/** The chain of something that a user makes with this scope (undefined or null = none): the user's, then the scope. */
+export const carriedChain = (user: { chain: ScopeChain }, scope: Scope | null | undefined): ScopeChain =>
+  extend(user.chain, scope ? [scope] : [])
+
+/** `chain` followed by those of `more` that it lacks. */
+export function extend(chain: ScopeChain, more: ScopeChain): ScopeChain {
+  const result = new Map<string, Scope>()
+  for (const scope of [...chain, ...more]) if (!result.has(identity(scope))) result.set(identity(scope), scope)
+  return [...result.values()]
+}
+
+/** Whether every scope of `part` is in `chain`. */
+export function containsChain(chain: ScopeChain, part: ScopeChain): boolean {
+  const known = new Set(chain.map(identity))
+  return part.every((scope) => known.has(identity(scope)))
+}
+
+/** 422 findings of a chain that is about to be written (stored with a key, or signed into a token). */
+export function validateChain(chain: ScopeChain, path = 'spec.scope'): FieldError[] {
+  const errors: FieldError[] = []
+  if (chain.length > MAX_CHAIN_SCOPES) errors.push(tooMany(path, chain.length, MAX_CHAIN_SCOPES))
+  if (byteLength(chain) > MAX_CHAIN_BYTES) errors.push(tooLong(path, MAX_CHAIN_BYTES))
+  return errors
+}
+
+/** UTF-8 bytes of the value as JSON. */
+export const byteLength = (value: unknown): number => Buffer.byteLength(stringify(value))
+
+/** The same text for scopes that differ only in the order of members. */
+function identity(scope: Scope): string {
+  return stringify(sorted(scope))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([member, one]) => [member, sorted(one)])
+}

@@ -1,0 +1,73 @@
+/**
+ * Whom a key stands for, and which keys are whose. DESIGN, "Who may do what": a request's user is the first set of the key's
+ * user, team, subject, or else the one who made the key.
+ */
+import type { Identity, UserInfo } from '../authentication/user.ts'
+import type { Scope, ScopeChain } from './scope.ts'
+
+export const MASTERS = 'system:masters'
+export const AUTHENTICATED = 'system:authenticated'
+
+/** What of a key's spec decides about privileges. All else (identity, oidcProvider, oidcLogin, parent) grants nothing. */
+export interface KeySpec {
+  user?: string
+  team?: string
+  subject?: string
+  groups?: string[]
+  type?: string
+  scope?: Scope
+  /** Seconds. */
+  ttl?: number | bigint
+  ttlAfterLastActivity?: boolean
+  disabled?: boolean
+}
+
+/** A stored key as the privilege rules see it. `carried` is what it inherited, without its own scope. */
+export interface Key {
+  uid: string
+  spec: KeySpec
+  creator: Identity
+  carried: ScopeChain
+}
+
+export const isMaster = ({ groups }: Pick<UserInfo, 'groups'>): boolean => groups.includes(MASTERS)
+
+/** Whom the key stands for. Empty text counts as not set. */
+export function keyIdentity({ spec: { user, team, subject }, creator }: Pick<Key, 'spec' | 'creator'>): Identity {
+  if (user) return `user:${user}`
+  if (team) return `team:${team}`
+  return subject ? `subject:${subject}` : creator
+}
+
+/** Name and groups that a request with this key has. The name of a team is `team:TEAM`, and so is the group of its keys. */
+export function effectiveUser(key: Pick<Key, 'spec' | 'creator'>): {
+  name: string
+  identity: Identity
+  groups: string[]
+} {
+  const identity = keyIdentity(key)
+  const groups = [...(key.spec.groups ?? []), AUTHENTICATED]
+  if (key.spec.team) groups.push(`team:${key.spec.team}`)
+  if (identity.startsWith('team:')) groups.push(identity)
+  return { name: identity.startsWith('team:') ? identity : nameOf(identity), identity, groups: [...new Set(groups)] }
+}
+
+/** Whom a request stands for. */
+export function identityOf({ identity, name, key }: Pick<UserInfo, 'identity' | 'name' | 'key'>): Identity {
+  if (identity !== undefined) return identity
+  const creator: Identity = name.startsWith('team:') ? (name as Identity) : `user:${name}`
+  return keyIdentity({ spec: key, creator })
+}
+
+/** The identities whose keys belong to the user: also the names of the index partitions in which those keys lie. */
+export function ownIdentities(user: UserInfo): Identity[] {
+  const teams = user.groups.filter((group): group is `team:${string}` => /^team:./.test(group))
+  return [...new Set([identityOf(user), ...teams])]
+}
+
+/** Whether the key belongs to the user; to system:masters none does for that alone. */
+export const ownsKey = (user: UserInfo, key: Pick<Key, 'spec' | 'creator'>): boolean =>
+  ownIdentities(user).includes(keyIdentity(key))
+
+/** The name within its kind: `alice` of `user:alice`. */
+export const nameOf = (identity: Identity): string => identity.slice(identity.indexOf(':') + 1)
