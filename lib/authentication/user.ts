@@ -1,8 +1,13 @@
 /** Who makes a request, as the authorizer hands it to the handlers. */
 import type { ScopeChain } from '../authorization/scope.ts'
 
+/** Whom a key stands for. Ownership is compared by it, so that a subject named like a user is not that user. */
+export type Identity = `user:${string}` | `team:${string}` | `subject:${string}`
+
 export interface UserInfo {
   name: string
+  /** Absent where nothing but the members of `key` tells it; `identityOf` resolves both. */
+  identity?: Identity
   uid?: string
   /** Always with `system:authenticated`. */
   groups: string[]
@@ -14,6 +19,7 @@ export interface UserInfo {
     user?: string
     team?: string
     subject?: string
+    /** Both from `spec.identity`; shown by Self, they grant nothing. */
     displayName?: string
     email?: string
     /** Unix seconds; absent = no expiry. */

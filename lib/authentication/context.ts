@@ -1,0 +1,49 @@
+/**
+ * The user on the way from the authorizer to the handlers: one base64url text of JSON, since API Gateway passes on text, numbers and
+ * booleans only. What does not decode exactly is no user.
+ */
+import { AUTHENTICATED } from '../authorization/identity.ts'
+import { readChain } from '../authorization/readscope.ts'
+import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
+import type { UserInfo } from './user.ts'
+
+/** Characters of the encoded user. Names, groups and chain are bounded where they are written so that every user fits. */
+export const MAX_CONTEXT = 10_240
+
+/** Throws an Error when the user does not fit: better no request than one with half a chain. */
+export function encodeUser(user: UserInfo): string {
+  const text = Buffer.from(JSON.stringify(user)).toString('base64url')
+  if (text.length > MAX_CONTEXT) throw new Error('the user does not fit the context of the authorizer')
+  return text
+}
+
+/** Throws an Error, without the text, for anything but what `encodeUser` makes. */
+export function decodeUser(text: string): UserInfo {
+  if (text.length > MAX_CONTEXT) throw new Error('the user is larger than the context of the authorizer')
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.toString('base64url') !== text) throw new Error('the user is not base64url')
+  const user = strictRecord('the user', parsed(bytes), USER, { uid: isText, identity: isIdentity })
+  strictRecord('the key of the user', user.key, KEY, KEY_OPTIONAL)
+  readChain(user.chain)
+  if (!(user.groups as string[]).includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
+  return user as unknown as UserInfo
+}
+
+const USER = { name: isNonEmptyText, groups: isTextList, key: () => true, chain: Array.isArray }
+const KEY = { name: isNonEmptyText, uid: isNonEmptyText, type: isText }
+const KEY_OPTIONAL = {
+  user: isText,
+  team: isText,
+  subject: isText,
+  displayName: isText,
+  email: isText,
+  expires: isCount,
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch {
+    throw new Error('the user is not JSON')
+  }
+}
