@@ -2,9 +2,9 @@
  * Owner references: what they must be, and what becomes of duplicates.
  * Source: k8s.io/apimachinery/pkg/api/validation/objectmeta.go, k8s.io/apiserver/pkg/endpoints/handlers/rest.go.
  */
-import { deepEqual } from './equal.ts'
 import { type FieldError, invalid } from './field.ts'
 import { parseGroupVersion } from './groupversion.ts'
+import { stringify } from './json.ts'
 import type { JsonObject, OwnerReference } from './types.ts'
 
 const FIELD = 'metadata.ownerReferences'
@@ -51,17 +51,13 @@ export function validateOwnerReferences(references: readonly OwnerReference[]): 
 
 /** Without those that are equal to an earlier one; `duplicates` are their uids. */
 function deduplicate(references: readonly OwnerReference[]): { kept: OwnerReference[]; duplicates: string[] } {
-  const byUid = new Map<string, OwnerReference[]>()
-  const kept: OwnerReference[] = []
-  const duplicates: string[] = []
+  const seen = new Set<string>()
+  const [kept, duplicates]: [OwnerReference[], string[]] = [[], []]
   for (const reference of references) {
-    const same = byUid.get(reference.uid) ?? []
-    if (same.some((one) => deepEqual(one, reference))) {
-      duplicates.push(reference.uid)
-      continue
-    }
-    byUid.set(reference.uid, [...same, reference])
-    kept.push(reference)
+    const text = stringify(asJson(reference))
+    if (seen.has(text)) duplicates.push(reference.uid)
+    else kept.push(reference)
+    seen.add(text)
   }
   return { kept, duplicates }
 }
