@@ -5,7 +5,7 @@
 import { type FieldError, invalid } from './field.ts'
 import { parseGroupVersion } from './groupversion.ts'
 import { stringify } from './json.ts'
-import type { JsonObject, OwnerReference } from './types.ts'
+import type { JsonObject, KubeObject, OwnerReference } from './types.ts'
 
 const FIELD = 'metadata.ownerReferences'
 
@@ -63,18 +63,19 @@ function deduplicate(references: readonly OwnerReference[]): { kept: OwnerRefere
 }
 
 /**
- * The references without duplicates, and the Warning about them. kube-apiserver looks at bodies before admission, at the
- * results of patches only after it, and says so.
+ * The object without duplicate references, and a Warning about them. kube-apiserver looks at bodies before admission, at
+ * the results of patches only after it, and says so.
  */
-export function withoutDuplicates(
-  references: readonly OwnerReference[],
-  source: 'body' | 'patch',
-): { references: OwnerReference[]; warning?: string } {
-  const { kept, duplicates } = deduplicate(references)
-  if (duplicates.length === 0) return { references: kept }
+export function dedupeOwnerReferences(
+  object: KubeObject,
+  warn: (text: string) => void,
+  source: 'body' | 'patch' = 'body',
+): KubeObject {
+  const { kept, duplicates } = deduplicate(object.metadata.ownerReferences ?? [])
+  if (duplicates.length === 0) return object
   const when = source === 'patch' ? ' after mutating admission happens' : ''
-  return {
-    references: kept,
-    warning: `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
-  }
+  warn(
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
+  )
+  return { ...object, metadata: { ...object.metadata, ownerReferences: kept } }
 }

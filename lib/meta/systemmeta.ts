@@ -5,47 +5,14 @@
 
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
-import { badRequest, plainError } from './errors.ts'
 import { qualifiedNameErrors } from './names.ts'
 import type { KubeObject, ObjectMeta } from './types.ts'
 
-/** The object of a creation as the client may have it: without system metadata, with generation 1, without status. */
-export function wipeForCreate({ status: _, ...object }: KubeObject): KubeObject {
-  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, ...metadata } = object.metadata
-  return { ...object, metadata: { ...metadata, generation: 1 } }
-}
-
-const MAX_UINT64 = 2n ** 64n - 1n
-
-/**
- * The metadata of a creation without its resourceVersion. A number other than 0 is refused with kube-apiserver's 500;
- * anything else counts as not set.
- */
-export function withoutResourceVersion({ resourceVersion = '', ...metadata }: ObjectMeta): ObjectMeta {
-  const isNumber = /^\d{1,20}$/.test(resourceVersion) && BigInt(resourceVersion) <= MAX_UINT64
-  if (isNumber && BigInt(resourceVersion) !== 0n) {
-    throw plainError('resourceVersion should not be set on objects to be created')
-  }
-  return metadata
-}
-
-/** The metadata with the namespace of the request ('' = cluster-scoped). Throws 400 when it names another one. */
-export function inNamespace({ namespace = '', ...metadata }: ObjectMeta, requested: string): ObjectMeta {
-  if (requested === '') return metadata
-  if (namespace !== '' && namespace !== requested) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
-  return { ...metadata, namespace: requested }
-}
-
-/** Throws 400 unless the object has the name of the URL. */
-export function demandName({ name = '' }: ObjectMeta, requested: string): void {
-  if (name === '') {
-    throw badRequest(`the name of the object (${requested} based on URL) was undeterminable: name must be provided`)
-  }
-  if (name !== requested) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${requested})`)
-  }
+/** The metadata of a creation as a client may give it: without what the server sets. */
+export function wipeForCreate(metadata: ObjectMeta): ObjectMeta {
+  const { uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, ...rest } = metadata
+  const { deletionGracePeriodSeconds, ...kept } = rest
+  return kept
 }
 
 /** `updated` with what no update changes, before it is validated. What then still differs is an error. */

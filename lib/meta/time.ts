@@ -64,10 +64,10 @@ function midnight(year: number, month: number, day: number): Date {
 }
 
 /**
- * Milliseconds since 1970 of an RFC 3339 text with any offset; the fraction of a second is dropped.
+ * The moment of an RFC 3339 text with any offset; the fraction of a second is dropped.
  * Throws a TimeParseError. As lenient as Go: `T5:00:00Z` and `00,5Z` are times.
  */
-export function parseTime(text: string): number {
+export function decodeTime(text: string): Date {
   const { take, number, offset, end, refuse } = reader(text)
   const year = number(/^\d{4}/, '2006', 'year', 0, 9999)
   take(/^-/, '-')
@@ -85,20 +85,52 @@ export function parseTime(text: string): number {
   end()
   const date = midnight(year, month, day)
   if (day === 0 || date.getUTCDate() !== day) refuse('day out of range')
-  return date.getTime() + ((hour * 60 + minute - east) * 60 + second) * 1000
+  return new Date(date.getTime() + ((hour * 60 + minute - east) * 60 + second) * 1000)
+}
+
+/** The same without a throw: undefined for what is no time. */
+export function parseTime(text: string): Date | undefined {
+  try {
+    return decodeTime(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Go's zero time, which stands for no time at all. */
-const ZERO_TIME = parseTime('0001-01-01T00:00:00Z')
+const ZERO_TIME = midnight(1, 1, 1).getTime()
 
 /**
  * The text as metav1.Time writes it again; undefined for the zero time.
  * Throws a TimeParseError, also for what leaves the years 0 to 9999 in UTC (Go would write years of five digits).
  */
 export function normaliseTime(text: string): string | undefined {
-  const time = parseTime(text)
-  if (time === ZERO_TIME) return undefined
-  const normal = rfc3339(new Date(time))
+  const time = decodeTime(text)
+  if (time.getTime() === ZERO_TIME) return undefined
+  const normal = rfc3339(time)
   if (!/^\d{4}-/.test(normal)) throw new TimeParseError(`parsing time ${quoted(text)}: year out of range`)
   return normal
+}
+
+/** Both units, or the larger one alone where nothing is left. */
+const pair = (value: number, size: number, unit: string, rest: string): string =>
+  `${Math.floor(value / size)}${unit}${value % size === 0 ? '' : `${value % size}${rest}`}`
+
+/** An age in two or three figures, as `kubectl get` shows it: `56s`, `5m30s`, `3d4h`, `2y14d`; `<invalid>` in the future. */
+export function humanDuration(seconds: number): string {
+  const [minutes, hours, days] = [60, 3600, 86_400].map((size) => Math.floor(seconds / size)) as [
+    number,
+    number,
+    number,
+  ]
+  if (seconds < -1) return '<invalid>'
+  if (seconds < 120) return `${Math.max(0, seconds)}s`
+  if (minutes < 10) return pair(seconds, 60, 'm', 's')
+  if (minutes < 180) return `${minutes}m`
+  if (hours < 8) return pair(minutes, 60, 'h', 'm')
+  if (hours < 48) return `${hours}h`
+  if (days < 8) return pair(hours, 24, 'd', 'h')
+  if (days < 365 * 2) return `${days}d`
+  if (days < 365 * 8) return pair(days, 365, 'y', 'd')
+  return `${Math.floor(days / 365)}y`
 }

@@ -7,7 +7,8 @@
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
 import { type FieldError, forbidden, invalid, required, tooLong } from './field.ts'
-import { isPrintable, quoted } from './gotext.ts'
+import { validateFieldManager } from './fieldmanagername.ts'
+import { quoted } from './gotext.ts'
 import {
   dnsLabelErrors,
   dnsSubdomainErrors,
@@ -19,6 +20,9 @@ import {
 import { validateOwnerReferences } from './ownerreferences.ts'
 import type { JsonValue, ManagedFieldsEntry, ObjectMeta } from './types.ts'
 import { sortedEntries } from './walk.ts'
+
+export { dedupeOwnerReferences } from './ownerreferences.ts'
+export { finalizerWarnings, fixupForUpdate, specDiffers, wipeForCreate } from './systemmeta.ts'
 
 export interface MetaRules {
   namespaced: boolean
@@ -77,28 +81,7 @@ function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
   ]
 }
 
-const maxManagerBytes = 128
 const maxSubresourceBytes = 256
-
-/** Go's %#U. */
-function codePoint(character: string): string {
-  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-  return isPrintable(character) ? `U+${code} '${character}'` : `U+${code}`
-}
-
-/** A field manager: at most 128 bytes, all printable. `field` is its path, `fieldManager` in options. */
-export function validateFieldManager(manager: string, field: string): FieldError[] {
-  if (Buffer.byteLength(manager) > maxManagerBytes) return [tooLong(field, maxManagerBytes)]
-  let position = 0
-  const errors: FieldError[] = []
-  for (const character of manager) {
-    if (!isPrintable(character)) {
-      errors.push(invalid(field, manager, `invalid character ${codePoint(character)} (at position ${position})`))
-    }
-    position += Buffer.byteLength(character)
-  }
-  return errors
-}
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[]): FieldError[] {
   return entries.flatMap(({ operation, fieldsType, manager = '', subresource = '' }, index) => {
