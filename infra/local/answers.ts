@@ -1,0 +1,96 @@
+/** Writes answers of functions to the client, as API Gateway does. */
+import type { ServerResponse } from 'node:http'
+import { isBinary } from './events.ts'
+import type { Rendered } from './responses.ts'
+import type { Metadata } from './streaming.ts'
+
+/** The answer of a function is no proxy response. */
+export class MalformedAnswer extends Error {
+  override name = 'MalformedAnswer'
+}
+
+interface Answer {
+  statusCode?: number | string
+  headers?: Record<string, string | number | boolean> | null
+  multiValueHeaders?: Record<string, (string | number | boolean)[]> | null
+  body?: string | null
+  isBase64Encoded?: boolean
+}
+
+/** Throws MalformedAnswer before anything is written. */
+export function writeAnswer(
+  response: ServerResponse,
+  answer: unknown,
+  { accept, binaryMediaTypes }: { accept: string | undefined; binaryMediaTypes: readonly string[] },
+): void {
+  const { statusCode = 200, headers, multiValueHeaders, body, isBase64Encoded } = parseAnswer(answer)
+  // Base64 is decoded only for clients that ask for a binary type first; others get the text of it.
+  const binary = isBase64Encoded === true && isBinary(accept, binaryMediaTypes)
+  const bytes = Buffer.from(body ?? '', binary ? 'base64' : 'utf8')
+  setHeaders(response, { headers: headers ?? {}, multiValueHeaders: multiValueHeaders ?? {} })
+  response.statusCode = Number(statusCode)
+  response.setHeader('Content-Length', bytes.length)
+  response.end(bytes)
+}
+
+/** Begins a streamed answer. Throws MalformedAnswer before anything is written. */
+export function beginAnswer(response: ServerResponse, metadata: Metadata): void {
+  const statusCode = metadata.statusCode ?? 200
+  if (!isStatus(statusCode)) throw new MalformedAnswer('statusCode must be a number from 200 to 599')
+  setHeaders(response, { headers: metadata.headers ?? {}, multiValueHeaders: metadata.multiValueHeaders ?? {} })
+  if (metadata.cookies) response.setHeader('Set-Cookie', metadata.cookies)
+  response.statusCode = statusCode
+  response.flushHeaders()
+}
+
+/** An answer of the gateway itself; what a function may have set before it failed is dropped. */
+export function writeRendered(response: ServerResponse, { statusCode, headers, body }: Rendered): void {
+  for (const name of response.getHeaderNames()) if (name !== 'x-amzn-requestid') response.removeHeader(name)
+  response.writeHead(statusCode, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+}
+
+const members = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded'])
+
+function parseAnswer(value: unknown): Answer {
+  if (typeof value !== 'object' || value === null) throw new MalformedAnswer('the answer is no object')
+  const stranger = Object.keys(value).find((name) => !members.has(name))
+  if (stranger !== undefined) throw new MalformedAnswer(`an answer has no ${stranger}`)
+  const answer = value as Answer
+  if (!isStatus(Number(answer.statusCode ?? 200))) throw new MalformedAnswer('statusCode must be from 200 to 599')
+  if (typeof (answer.body ?? '') !== 'string') throw new MalformedAnswer('body must be a string')
+  if (!Object.values(answer.headers ?? {}).every(isScalar)) throw new MalformedAnswer('headers must be strings')
+  const lists = Object.values(answer.multiValueHeaders ?? {})
+  if (!lists.every((list) => Array.isArray(list) && list.every(isScalar))) {
+    throw new MalformedAnswer('multiValueHeaders must be lists of strings')
+  }
+  return answer
+}
+
+const isStatus = (status: number) => Number.isInteger(status) && status >= 200 && status <= 599
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
+
+/** "Header remapping": Amazon API Gateway important notes for REST APIs. */
+const remapped = new Set(['authorization', 'connection', 'content-length', 'date', 'server', 'www-authenticate'])
+
+function setHeaders(
+  response: ServerResponse,
+  { headers, multiValueHeaders }: { headers: object; multiValueHeaders: Record<string, readonly unknown[]> },
+) {
+  const lists = new Map<string, { name: string; values: string[] }>()
+  const add = (name: string, values: readonly unknown[]) => {
+    const known = lists.get(name.toLowerCase()) ?? { name, values: [] }
+    known.values.push(...values.map(String))
+    lists.set(name.toLowerCase(), known)
+  }
+  for (const [name, values] of Object.entries(multiValueHeaders)) add(name, values)
+  for (const [name, value] of Object.entries(headers)) add(name, [value])
+  lists.delete('transfer-encoding')
+  try {
+    if (!lists.has('content-type')) response.setHeader('Content-Type', 'application/json')
+    for (const [key, { name, values }] of lists) {
+      response.setHeader(remapped.has(key) ? `x-amzn-Remapped-${name}` : name, values)
+    }
+  } catch (error) {
+    throw new MalformedAnswer('a header cannot be sent', { cause: error })
+  }
+}

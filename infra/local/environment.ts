@@ -1,0 +1,31 @@
+/** The environment of all functions at once: here they share one process. */
+import type { FunctionDescription } from './template.ts'
+
+type Variables = Readonly<Record<string, string>>
+
+/** What the functions are given, with `overrides` over it. Throws where two functions disagree and no override decides. */
+export function unionOfEnvironments(functions: Iterable<FunctionDescription>, overrides: Variables): Variables {
+  const union = new Map<string, { value: string; name: string }>()
+  for (const { name, environment } of functions) {
+    for (const [variable, value] of Object.entries(environment)) {
+      const known = union.get(variable)
+      if (known && known.value !== value && !Object.hasOwn(overrides, variable)) {
+        throw new TypeError(`${known.name} and ${name} need different values of ${variable}`)
+      }
+      union.set(variable, { value, name })
+    }
+  }
+  return { ...Object.fromEntries([...union].map(([variable, { value }]) => [variable, value])), ...overrides }
+}
+
+/** Sets the variables in this process; the returned function puts back what was there. */
+export function applyEnvironment(variables: Variables): () => void {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const)
+  Object.assign(process.env, variables)
+  return () => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+}

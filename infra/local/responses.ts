@@ -1,0 +1,65 @@
+/** What API Gateway answers by itself: gateway responses, as the template customises them. */
+import type { ResponseDescription } from './template.ts'
+
+/** The types that arise here, with API Gateway's own status and message. Source: "Gateway response types for API Gateway". */
+const types = {
+  ACCESS_DENIED: [403, 'User is not authorized to access this resource'],
+  AUTHORIZER_CONFIGURATION_ERROR: [500, null],
+  AUTHORIZER_FAILURE: [500, null],
+  INTEGRATION_FAILURE: [504, 'Internal server error'],
+  INTEGRATION_TIMEOUT: [504, 'Endpoint request timed out'],
+  MISSING_AUTHENTICATION_TOKEN: [403, 'Missing Authentication Token'],
+  REQUEST_TOO_LARGE: [413, 'Request Too Long'],
+  UNAUTHORIZED: [401, 'Unauthorized'],
+  // A function that failed or answered what is no proxy response.
+  DEFAULT_5XX: [502, 'Internal server error'],
+} as const satisfies Record<string, readonly [number, string | null]>
+
+export type ResponseType = keyof typeof types
+
+/** `$context`: nested objects of strings, numbers and null. */
+export type Context = Readonly<Record<string, unknown>>
+
+export interface Rendered {
+  statusCode: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** `context` gains `error`; text that it lacks is rendered empty. Nothing is escaped. */
+export function renderResponse(
+  type: ResponseType,
+  responses: ReadonlyMap<string, ResponseDescription>,
+  context: Context,
+): Rendered {
+  const [status, message] = types[type]
+  const response = responses.get(type) ?? responses.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX')
+  const error = { message, messageString: JSON.stringify(message), responseType: type }
+  const scope: Context = { ...context, error }
+  const headers: Record<string, string> = { 'Content-Type': 'application/json' }
+  for (const [name, value] of Object.entries(response?.parameters ?? {})) {
+    headers[name.replace('gatewayresponse.header.', '')] = parameter(value, scope)
+  }
+  const template = response?.templates['application/json'] ?? '{"message":$context.error.messageString}'
+  return {
+    statusCode: response?.statusCode ?? status,
+    headers,
+    body: template.replace(/\$context((?:\.\w+)+)/g, (_, path: string) => lookup(scope, path.slice(1))),
+  }
+}
+
+/** `'text'` or `context.PATH`. */
+function parameter(value: string, scope: Context): string {
+  if (value.length >= 2 && value.startsWith("'") && value.endsWith("'")) return value.slice(1, -1)
+  if (value.startsWith('context.')) return lookup(scope, value.slice('context.'.length))
+  throw new TypeError(`parameter of a gateway response is not known here: ${value}`)
+}
+
+function lookup(scope: Context, path: string): string {
+  let value: unknown = scope
+  for (const step of path.split('.')) {
+    const here = value
+    value = typeof here === 'object' && here !== null && Object.hasOwn(here, step) ? Reflect.get(here, step) : undefined
+  }
+  return value === undefined || value === null ? '' : String(value)
+}

@@ -1,0 +1,215 @@
+/** Reads a packaged CloudFormation template as the deployment it describes: functions, routes, authorizers, responses, schedules. */
+
+export interface Deployment {
+  api: { id: string; stage: string; region: string; account: string; binaryMediaTypes: readonly string[] }
+  /** By logical id. */
+  functions: ReadonlyMap<string, FunctionDescription>
+  routes: readonly Route[]
+  responses: ReadonlyMap<string, ResponseDescription>
+  schedules: readonly { functionId: string; name: string; seconds: number; input?: string }[]
+  /** Functions that read a stream. */
+  streams: readonly { functionId: string; name: string }[]
+}
+
+export interface FunctionDescription {
+  id: string
+  name: string
+  /** `functions/ownedaccesskeys/create` of the handler `functions/ownedaccesskeys/create.handler`. */
+  module: string
+  /** `handler` of it. */
+  entry: string
+  timeoutSeconds: number
+  memoryMegabytes: number
+  environment: Readonly<Record<string, string>>
+}
+
+export interface Route {
+  /** API Gateway's notation: `/a/{name}/{proxy+}`. */
+  resource: string
+  resourceId: string
+  /** Upper case, or ANY. */
+  method: string
+  functionId: string
+  streaming: boolean
+  timeoutMilliseconds: number
+  /** Logical id of the authorizer's function; undefined for a public route. */
+  authorizerFunctionId?: string
+}
+
+/** An AWS::ApiGateway::GatewayResponse. */
+export interface ResponseDescription {
+  statusCode?: number
+  parameters: Readonly<Record<string, string>>
+  templates: Readonly<Record<string, string>>
+}
+
+export interface References {
+  /** Physical id by logical id (`Ref`), and attributes by `LOGICALID.ATTRIBUTE` (`Fn::GetAtt`). */
+  refs: Readonly<Record<string, string>>
+  region: string
+  account: string
+}
+
+interface Resource {
+  Type: string
+  // Properties of two dozen resource types; each reader below takes what it knows.
+  Properties: Record<string, unknown>
+}
+
+/** API Gateway's own limit where the template names none. */
+const defaultTimeout = 29_000
+
+/** Throws for whatever it cannot serve faithfully: an unknown reference, an integration that is not a Lambda proxy, a cron schedule. */
+export function readTemplate(text: string, references: References): Deployment {
+  const resources = new Map(Object.entries((JSON.parse(text) as { Resources: Record<string, Resource> }).Resources))
+  const ofType = (type: string) => [...resources].filter(([, resource]) => resource.Type === type)
+  const resolve = resolver(references)
+
+  const functions = new Map(
+    ofType('AWS::Lambda::Function').map(([id, { Properties }]) => [id, readFunction(id, Properties, resolve)]),
+  )
+  const [api, ...others] = ofType('AWS::ApiGateway::RestApi')
+  if (api === undefined || others.length > 0) throw new TypeError('the template must have exactly one RestApi')
+  const stage = ofType('AWS::ApiGateway::Deployment')[0]?.[1].Properties.StageName
+  const authorizers = new Map(
+    ofType('AWS::ApiGateway::Authorizer').map(([id, { Properties }]) => {
+      if (Properties.Type !== 'REQUEST' || Properties.AuthorizerResultTtlInSeconds !== 0) {
+        throw new TypeError(`authorizer ${id} must be of type REQUEST and must not be cached`)
+      }
+      return [id, functionOf(Properties.AuthorizerUri)]
+    }),
+  )
+  const pathOf = (id: unknown): string => {
+    const resource = typeof id === 'string' ? resources.get(id) : undefined
+    if (resource?.Type !== 'AWS::ApiGateway::Resource') return ''
+    const parent = resource.Properties.ParentId as { Ref?: string }
+    return `${pathOf(parent.Ref)}/${resource.Properties.PathPart}`
+  }
+  const routes = ofType('AWS::ApiGateway::Method').map(([id, { Properties }]): Route => {
+    const integration = Properties.Integration as Record<string, unknown>
+    if (integration.Type !== 'AWS_PROXY') throw new TypeError(`method ${id} must have a Lambda proxy integration`)
+    const resourceId = (Properties.ResourceId as { Ref?: string }).Ref ?? 'root'
+    const route = {
+      resource: pathOf(resourceId) || '/',
+      resourceId,
+      method: String(Properties.HttpMethod).toUpperCase(),
+      functionId: functionOf(integration.Uri),
+      streaming: integration.ResponseTransferMode === 'STREAM',
+      timeoutMilliseconds: Number(integration.TimeoutInMillis ?? defaultTimeout),
+    }
+    if (Properties.AuthorizationType === 'NONE') return route
+    const authorizer = authorizers.get((Properties.AuthorizerId as { Ref?: string } | undefined)?.Ref ?? '')
+    if (authorizer === undefined)
+      throw new TypeError(`method ${id} has authorization that is no authorizer of this API`)
+    return { ...route, authorizerFunctionId: authorizer }
+  })
+
+  return {
+    api: {
+      id: resolve({ Ref: api[0] }),
+      stage: String(stage),
+      region: references.region,
+      account: references.account,
+      binaryMediaTypes: (api[1].Properties.BinaryMediaTypes as string[] | undefined) ?? [],
+    },
+    functions,
+    routes,
+    responses: new Map(
+      ofType('AWS::ApiGateway::GatewayResponse').map(([, { Properties }]) => [
+        String(Properties.ResponseType),
+        {
+          ...(Properties.StatusCode === undefined ? {} : { statusCode: Number(Properties.StatusCode) }),
+          parameters: (Properties.ResponseParameters as Record<string, string> | undefined) ?? {},
+          templates: (Properties.ResponseTemplates as Record<string, string> | undefined) ?? {},
+        },
+      ]),
+    ),
+    schedules: ofType('AWS::Events::Rule')
+      .filter(([, { Properties }]) => Properties.State !== 'DISABLED')
+      .flatMap(([name, { Properties }]) =>
+        (Properties.Targets as { Arn: unknown; Input?: string }[]).map(({ Arn, Input }) => ({
+          functionId: functionOf(Arn),
+          name,
+          seconds: rate(String(Properties.ScheduleExpression)),
+          ...(Input === undefined ? {} : { input: Input }),
+        })),
+      ),
+    streams: ofType('AWS::Lambda::EventSourceMapping').map(([name, { Properties }]) => ({
+      functionId: functionOf(Properties.FunctionName),
+      name,
+    })),
+  }
+}
+
+function readFunction(id: string, properties: Record<string, unknown>, resolve: Resolve): FunctionDescription {
+  const handler = String(properties.Handler)
+  const dot = handler.lastIndexOf('.')
+  const variables = (properties.Environment as { Variables?: Record<string, unknown> } | undefined)?.Variables ?? {}
+  return {
+    id,
+    name: resolve(properties.FunctionName),
+    module: handler.slice(0, dot),
+    entry: handler.slice(dot + 1),
+    timeoutSeconds: Number(properties.Timeout),
+    memoryMegabytes: Number(properties.MemorySize),
+    environment: Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, resolve(value)])),
+  }
+}
+
+/** The function that an ARN or an invocation URI is made from. */
+function functionOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(functionOf).find(Boolean) ?? ''
+  if (typeof value !== 'object' || value === null) return ''
+  const get = (value as { 'Fn::GetAtt'?: [string, string] })['Fn::GetAtt']
+  return get?.[1] === 'Arn' ? get[0] : (Object.values(value).map(functionOf).find(Boolean) ?? '')
+}
+
+type Resolve = (value: unknown) => string
+
+/** Ref, Fn::GetAtt, Fn::Join and Fn::Sub; other functions of CloudFormation throw. */
+function resolver({ refs, region, account }: References): Resolve {
+  const known: Record<string, string> = {
+    'AWS::Partition': 'aws',
+    'AWS::Region': region,
+    'AWS::AccountId': account,
+    'AWS::URLSuffix': 'amazonaws.com',
+    ...refs,
+  }
+  const lookup = (name: string) => {
+    const value = Object.hasOwn(known, name) ? known[name] : undefined
+    if (value === undefined) throw new TypeError(`the template refers to ${name}, of which nothing is known`)
+    return value
+  }
+  const resolve: Resolve = (value) => {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value)
+    const [name, argument] = Object.entries(value as Record<string, unknown>)[0] ?? []
+    if (name === 'Ref') return lookup(String(argument))
+    if (name === 'Fn::GetAtt') return lookup((argument as string[]).join('.'))
+    if (name === 'Fn::Join') {
+      const [separator, parts] = argument as [string, unknown[]]
+      return parts.map(resolve).join(separator)
+    }
+    if (name === 'Fn::Sub') {
+      const [text, own] = (typeof argument === 'string' ? [argument, {}] : argument) as [
+        string,
+        Record<string, unknown>,
+      ]
+      return text.replace(/\$\{(!?)([^}]+)\}/g, (_, literal, variable: string) => {
+        if (literal) return `\${${variable}}`
+        return Object.hasOwn(own, variable) ? resolve(own[variable]) : lookup(variable)
+      })
+    }
+    throw new TypeError(`the template uses ${name}, which is not known here`)
+  }
+  return resolve
+}
+
+const unit: Record<string, number> = { minute: 60, hour: 3600, day: 86400 }
+
+/** Seconds of `rate(5 minutes)`. */
+function rate(expression: string): number {
+  const [, count, name] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? []
+  const seconds = Number(count) * (unit[name ?? ''] ?? Number.NaN)
+  if (!Number.isInteger(seconds)) throw new TypeError(`only rate() schedules are served here, not ${expression}`)
+  return seconds
+}

@@ -1,0 +1,144 @@
+/** A small deployment for tests: a template with one function per route, and bundles written to a folder of its own. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Gateway, type GatewayOptions, startGateway } from '../../../infra/local/gateway.ts'
+
+export interface FunctionFixture {
+  /** Source of an ES module that exports `handler`. */
+  source: string
+  /** `GET /a/{name}` */
+  routes?: readonly string[]
+  public?: boolean
+  streaming?: boolean
+  timeout?: number
+  integrationTimeout?: number
+  environment?: Record<string, unknown>
+  schedule?: string
+  readsStream?: boolean
+}
+
+type Fixtures = Readonly<Record<string, FunctionFixture>>
+
+/** The function `authorizer`, if there is one, guards all routes that are not public. */
+export function templateOf(functions: Fixtures, responses: Record<string, object> = {}): string {
+  const resources: Record<string, object> = {
+    ApiGatewayRestApi: {
+      Type: 'AWS::ApiGateway::RestApi',
+      Properties: { BinaryMediaTypes: ['application/octet-stream'] },
+    },
+    Deployment: { Type: 'AWS::ApiGateway::Deployment', Properties: { StageName: 'dev' } },
+    Authorizer: {
+      Type: 'AWS::ApiGateway::Authorizer',
+      Properties: { Type: 'REQUEST', AuthorizerResultTtlInSeconds: 0, AuthorizerUri: uri('authorizer') },
+    },
+  }
+  for (const [name, fixture] of Object.entries(functions)) {
+    resources[name] = {
+      Type: 'AWS::Lambda::Function',
+      Properties: {
+        FunctionName: `test-${name}`,
+        Handler: `functions/${name}.handler`,
+        Timeout: fixture.timeout ?? 10,
+        MemorySize: 512,
+        Environment: { Variables: fixture.environment ?? {} },
+      },
+    }
+    for (const route of fixture.routes ?? []) {
+      const [method = '', path = ''] = route.split(' ')
+      resources[`Method${Object.keys(resources).length}`] = {
+        Type: 'AWS::ApiGateway::Method',
+        Properties: {
+          HttpMethod: method,
+          ResourceId: resourceFor(path, resources),
+          ...(fixture.public
+            ? { AuthorizationType: 'NONE' }
+            : { AuthorizationType: 'CUSTOM', AuthorizerId: { Ref: 'Authorizer' } }),
+          Integration: {
+            Type: 'AWS_PROXY',
+            Uri: uri(name),
+            ...(fixture.streaming ? { ResponseTransferMode: 'STREAM' } : {}),
+            ...(fixture.integrationTimeout ? { TimeoutInMillis: fixture.integrationTimeout } : {}),
+          },
+        },
+      }
+    }
+    if (fixture.schedule) {
+      resources[`${name}Rule`] = {
+        Type: 'AWS::Events::Rule',
+        Properties: {
+          ScheduleExpression: fixture.schedule,
+          State: 'ENABLED',
+          Targets: [{ Arn: { 'Fn::GetAtt': [name, 'Arn'] } }],
+        },
+      }
+    }
+    if (fixture.readsStream) {
+      resources[`${name}Mapping`] = {
+        Type: 'AWS::Lambda::EventSourceMapping',
+        Properties: { FunctionName: { 'Fn::GetAtt': [name, 'Arn'] } },
+      }
+    }
+  }
+  for (const [type, Properties] of Object.entries(responses)) {
+    resources[`Response${type}`] = {
+      Type: 'AWS::ApiGateway::GatewayResponse',
+      Properties: { ResponseType: type, ...Properties },
+    }
+  }
+  return JSON.stringify({ Resources: resources })
+}
+
+const uri = (name: string) => ({
+  'Fn::Join': ['', ['arn:aws:apigateway:', { 'Fn::GetAtt': [name, 'Arn'] }, '/invocations']],
+})
+
+function resourceFor(path: string, resources: Record<string, object>): object {
+  const parts = path.split('/').filter(Boolean)
+  const part = parts.pop()
+  if (part === undefined) return { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }
+  const id = `Resource:${path}`
+  resources[id] ??= {
+    Type: 'AWS::ApiGateway::Resource',
+    Properties: { PathPart: part, ParentId: resourceFor(`/${parts.join('/')}`, resources) },
+  }
+  return { Ref: id }
+}
+
+export interface Started extends Gateway {
+  /** Failures the gateway reported. */
+  reports: string[]
+}
+
+/** Writes template and bundles to a temporary folder and serves them; `close` removes it. */
+export async function serve(
+  functions: Fixtures,
+  { responses = {}, ...options }: { responses?: Record<string, object> } & Partial<GatewayOptions> = {},
+): Promise<Started> {
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-gateway-'))
+  const template = join(folder, 'template.json')
+  await writeFile(template, templateOf(functions, responses))
+  for (const [name, { source }] of Object.entries(functions)) {
+    const file = join(folder, 'functions', `${name}.mjs`)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, source)
+  }
+  const reports: string[] = []
+  const gateway = await startGateway({
+    template,
+    bundlesDir: folder,
+    report: (message, cause) => reports.push(`${message}: ${rootCause(cause)}`),
+    ...options,
+  })
+  return {
+    ...gateway,
+    reports,
+    async close(grace) {
+      await gateway.close(grace)
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+const rootCause = (error: unknown): string =>
+  error instanceof Error && error.cause !== undefined ? rootCause(error.cause) : String(error)
