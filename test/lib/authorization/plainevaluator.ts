@@ -1,0 +1,160 @@
+/** A second evaluator, written from docs/scopes.md as plainly as possible; it shares no code with the first. */
+import type { Attributes } from '../../../lib/authorization/attributes.ts'
+import type { Scope } from '../../../lib/authorization/scope.ts'
+
+const PREFIX = 'p-'
+const MANAGED = 'management.platform'
+
+export function plainlyAllowed(chain: readonly Scope[], request: Attributes): boolean {
+  for (const scope of chain) {
+    if (!always(request) && !lists(scope, request)) return false
+  }
+  return true
+}
+
+function always(r: Attributes): boolean {
+  if (r.target.type !== 'Management') return false
+  if (r.kind === 'nonresource') {
+    if (r.verb !== 'get' && r.verb !== 'head') return false
+    const parts = r.path.split('/').filter((part) => part !== '')
+    if (parts[0] === 'api') return parts.length <= 2
+    if (parts[0] === 'apis') return parts.length <= 3
+    if (parts[0] === 'openapi') return true
+    return parts.length === 1 && ['version', 'healthz', 'livez', 'readyz'].includes(parts[0] ?? '')
+  }
+  const what = `${r.verb} ${r.group} ${r.resource}/${r.subresource}`
+  return (
+    what === 'create management.platform selves/' ||
+    what === 'create authentication.k8s.io selfsubjectreviews/' ||
+    what === 'create authorization.k8s.io selfsubjectaccessreviews/' ||
+    what === 'create authorization.k8s.io selfsubjectrulesreviews/'
+  )
+}
+
+function lists(s: Scope, r: Attributes): boolean {
+  for (const role of s.roles ?? [])
+    if (byRole(role.role ?? '', role.projects ?? [], role.virtualClusters ?? [], r)) return true
+  if (s.allowPlatformCli && byRole('platformCLI', [], [], r)) return true
+  for (const { project } of s.projects ?? []) if (byProject(project ?? '', r)) return true
+  for (const { project, space } of s.spaces ?? []) {
+    if (r.target.type !== 'ProjectSpace' || !project || r.target.project !== project) continue
+    if (space === '*' || (space && space === r.target.space)) return true
+  }
+  for (const { project, virtualCluster } of s.virtualClusters ?? []) {
+    if (project && virtualCluster && byVirtualCluster(project, virtualCluster, r)) return true
+  }
+  for (const { cluster } of s.clusters ?? []) {
+    if (r.target.type === 'Cluster' && cluster && (cluster === '*' || cluster === r.target.cluster)) return true
+  }
+  for (const rule of s.rules ?? []) if (byRule(rule, r)) return true
+  return false
+}
+
+function byProject(project: string, r: Attributes): boolean {
+  if (project === '') return false
+  if (r.target.type === 'ProjectSpace' || r.target.type === 'ProjectVirtualCluster') {
+    return project === '*' || r.target.project === project
+  }
+  if (r.target.type === 'Cluster' || r.kind === 'nonresource') return false
+  if (project === '*') return r.namespace.startsWith(PREFIX) && r.namespace !== PREFIX
+  return r.namespace === PREFIX + project
+}
+
+function byVirtualCluster(project: string, name: string, r: Attributes): boolean {
+  if (r.target.type === 'ProjectVirtualCluster') {
+    return r.target.project === project && (name === '*' || name === r.target.virtualCluster)
+  }
+  if (r.target.type !== 'Management' || r.kind === 'nonresource') return false
+  if (r.group !== MANAGED || r.resource !== 'virtualclusterinstances' || r.namespace !== PREFIX + project) return false
+  if (r.name === '' || (name !== '*' && name !== r.name)) return false
+  return (r.verb === 'get' && r.subresource === '') || (r.verb === 'create' && r.subresource === 'kubeconfig')
+}
+
+function byRole(role: string, projects: string[], clusters: string[], r: Attributes): boolean {
+  const anyProject = projects.length === 0 || projects.includes('*')
+  const anyCluster = clusters.length === 0 || clusters.includes('*')
+  const inside = (project: string | undefined, name: string): boolean => {
+    if (!anyProject && (project === undefined || !projects.includes(project))) return false
+    if (anyCluster) return true
+    if (project === undefined) return false
+    if (clusters.includes(`${project}/*`)) return true
+    if (name === '') return false
+    return clusters.includes(`${project}/${name}`) || (projects.length > 0 && clusters.includes(name))
+  }
+  if (r.kind === 'nonresource') return false
+  const read = ['get', 'list', 'watch'].includes(r.verb)
+  const project =
+    r.namespace.startsWith(PREFIX) && r.namespace !== PREFIX ? r.namespace.slice(PREFIX.length) : undefined
+  const instances = r.target.type === 'Management' && r.group === MANAGED && r.resource === 'virtualclusterinstances'
+  if (role === 'platformCLI') {
+    if (!read || r.subresource !== '') return false
+    if (instances) return inside(project, r.name)
+    return (
+      r.target.type === 'Management' &&
+      r.group === MANAGED &&
+      r.resource === 'ownedaccesskeys' &&
+      anyProject &&
+      anyCluster
+    )
+  }
+  if (role === 'agent' || role === 'vcluster') {
+    const review =
+      (r.group === 'authentication.k8s.io' && r.resource === 'tokenreviews') ||
+      (r.group === 'authorization.k8s.io' && r.resource === 'subjectaccessreviews')
+    if (review && r.verb === 'create' && r.subresource === '') {
+      if (r.target.type === 'Management') return true
+      if (r.target.type === 'ProjectVirtualCluster') return inside(r.target.project, r.target.virtualCluster)
+      return false
+    }
+    if (!instances || !inside(project, r.name)) return false
+    return (read && r.subresource === '') || (r.subresource === 'status' && ['get', 'update', 'patch'].includes(r.verb))
+  }
+  return false
+}
+
+type Rule = NonNullable<Scope['rules']>[number]
+
+function byRule(rule: Rule, r: Attributes): boolean {
+  const verbs = rule.verbs ?? []
+  if (verbs.length > 0 && !verbs.includes(r.verb) && !verbs.includes('*')) return false
+  const targets: string[] = rule.requestTargets ?? []
+  if (targets.length > 0 && !targets.includes(r.target.type)) return false
+  if (rule.cluster && (r.target.type !== 'Cluster' || r.target.cluster !== rule.cluster)) return false
+  const virtual = rule.virtualClusters ?? []
+  if (virtual.length > 0) {
+    if (r.target.type !== 'ProjectVirtualCluster') return false
+    const { project, virtualCluster } = r.target
+    let found = false
+    for (const { name = '', namespace = '' } of virtual) {
+      if ((name === '' || name === virtualCluster) && (namespace === '' || namespace === PREFIX + project)) found = true
+    }
+    if (!found) return false
+  }
+  const urls = rule.nonResourceURLs ?? []
+  const resources = rule.resources ?? []
+  const names = rule.resourceNames ?? []
+  const namespaces = rule.namespaces ?? []
+  if (r.kind === 'nonresource') {
+    if (resources.length + names.length + namespaces.length > 0) return false
+    if (urls.length === 0) return true
+    for (const url of urls) {
+      if (url === '*' || url === r.path) return true
+      if (url.endsWith('/*') && r.path.startsWith(url.substring(0, url.length - 1))) return true
+    }
+    return false
+  }
+  if (urls.length > 0) return false
+  if (names.length > 0 && !names.includes(r.name)) return false
+  if (namespaces.length > 0 && (r.allNamespaces || !namespaces.includes(r.namespace))) return false
+  if (resources.length === 0) return true
+  for (const entry of resources) {
+    if ((entry.group ?? '') !== r.group) continue
+    if (entry.resourceNames?.length && !entry.resourceNames.includes(r.name)) continue
+    if (!entry.resources?.length) return true
+    const candidates = r.subresource
+      ? ['*', '*/*', `${r.resource}/${r.subresource}`, `${r.resource}/*`, `*/${r.subresource}`]
+      : ['*', r.resource]
+    if (entry.resources.some((pattern) => candidates.includes(pattern))) return true
+  }
+  return false
+}

@@ -1,0 +1,99 @@
+/** The table of docs/scopes.md holds: every row's scope is valid, allows what it says, and not what it says it does not. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Attributes, Target } from '../../../lib/authorization/attributes.ts'
+import { evaluate } from '../../../lib/authorization/evaluate.ts'
+import { ROLE_NAMES } from '../../../lib/authorization/roles.ts'
+import { type Scope, scopeSchema } from '../../../lib/authorization/scope.ts'
+import { validateScope } from '../../../lib/authorization/validatescope.ts'
+
+const page = readFileSync(new URL('../../../docs/scopes.md', import.meta.url), 'utf8')
+
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| `{'))
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+  .map(([, scope = '', allows = '', , refuses = '']) => ({
+    text: quoted(scope)[0] ?? '',
+    allows: quoted(allows),
+    refuses: quoted(refuses),
+  }))
+
+function quoted(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
+}
+
+const GROUPS: Record<string, string> = {
+  virtualclusterinstances: 'management.platform',
+  ownedaccesskeys: 'management.platform',
+  selves: 'management.platform',
+  directclusterendpointtokens: 'management.platform',
+  selfsubjectreviews: 'authentication.k8s.io',
+  tokenreviews: 'authentication.k8s.io',
+  selfsubjectaccessreviews: 'authorization.k8s.io',
+  selfsubjectrulesreviews: 'authorization.k8s.io',
+  subjectaccessreviews: 'authorization.k8s.io',
+  pods: '',
+  nodes: '',
+  namespaces: '',
+}
+
+/** `cluster c: get pods/log s/p` → attributes. */
+function parse(text: string): Attributes {
+  const [, type, place = '', rest = ''] = /^(?:(cluster|space|vc) (\S+): )?(.+)$/.exec(text) ?? []
+  const [project = '', name = ''] = place.split('/')
+  const targets: Record<string, Target> = {
+    cluster: { type: 'Cluster', cluster: place },
+    space: { type: 'ProjectSpace', project, space: name },
+    vc: { type: 'ProjectVirtualCluster', project, virtualCluster: name },
+  }
+  const target: Target = (type && targets[type]) || { type: 'Management' }
+  const [verb = '', what = '', where = ''] = rest.split(' ')
+  if (what.startsWith('/')) return { kind: 'nonresource', target, verb, path: what }
+  const [resource = '', subresource = ''] = what.replace(/^vci\b/, 'virtualclusterinstances').split('/')
+  const group = GROUPS[resource]
+  if (group === undefined) throw new Error(`unknown resource ${resource}`)
+  const [namespace = '', object = ''] = where.includes('/') ? where.split('/') : ['', where]
+  const all = namespace === '*'
+  return {
+    kind: 'resource',
+    target,
+    verb,
+    group,
+    resource,
+    subresource,
+    name: object,
+    namespace: all ? '' : namespace,
+    ...(all && { allNamespaces: true as const }),
+  }
+}
+
+test('the table has a row for every role and every member of a scope and of a rule', () => {
+  expect(rows.length).toBeGreaterThan(30)
+  const scopes = rows.map(({ text }) => JSON.parse(text) as Scope)
+  expect(new Set(scopes.flatMap(({ roles = [] }) => roles.map(({ role }) => role)))).toEqual(new Set(ROLE_NAMES))
+  expect(new Set(scopes.flatMap(Object.keys))).toEqual(new Set(Object.keys(scopeSchema.properties)))
+  const members = new Set(scopes.flatMap(({ rules = [] }) => rules.flatMap(Object.keys)))
+  expect(members).toEqual(new Set(Object.keys(scopeSchema.properties.rules.items.properties)))
+})
+
+describe.each(rows)('$text', ({ text, allows, refuses }) => {
+  const scope = JSON.parse(text) as Scope
+  const judge = (request: string) => evaluate([scope], parse(request), { projectNamespacePrefix: 'p-' })
+
+  test('is valid', () => {
+    expect(validateScope(scope)).toEqual([])
+    expect(allows.length + refuses.length).toBeGreaterThan(0)
+  })
+
+  test.each(allows.map((request) => [request]))('allows %s', (request) => {
+    const own = request.startsWith('own: ')
+    const decision = judge(own ? request.slice(5) : request)
+    expect(decision).toMatchObject({ allowed: true })
+    expect('own' in decision).toBe(own)
+  })
+
+  test.each(refuses.map((request) => [request]))('refuses %s', (request) => {
+    expect(judge(request)).toMatchObject({ allowed: false })
+  })
+})
