@@ -1,0 +1,94 @@
+/**
+ * Request bodies to values, in either media type, and what a client hears of a body that is neither.
+ * Source: k8s.io/apimachinery/pkg/runtime/serializer/json, k8s.io/apiserver/pkg/endpoints/handlers/rest.go.
+ */
+import { badRequest, type StatusError } from './errors.ts'
+import { quoted } from './gotext.ts'
+import { parseJson } from './json.ts'
+import { DecodeError } from './jsonscanner.ts'
+import type { JsonObject, JsonValue } from './types.ts'
+import { utf8 } from './utf8.ts'
+import { isObject } from './walk.ts'
+import { parseYaml } from './yaml.ts'
+
+export type MediaType = 'json' | 'yaml'
+
+/** What a text stands for, and what it says twice, one finished sentence each: fit for a Warning or a strict error. */
+export interface Decoded {
+  value: JsonValue
+  /** `duplicate field "spec.ttl"` of JSON, `line 4: key "ttl" already set in map` of YAML. */
+  duplicates: string[]
+}
+
+/** The value of a body; null of an empty YAML text. Throws 400 in the words for an object of this kind. */
+export async function decodeBody(body: Uint8Array, mediaType: MediaType, { kind }: { kind: string }): Promise<Decoded> {
+  try {
+    return mediaType === 'json' ? decodeJson(body) : await parseYaml(utf8(body))
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    const why = mediaType === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message
+    throw unrecognized(kind, why, body)
+  }
+}
+
+/** The value of a JSON body. Throws DecodeError. */
+export function decodeJson(body: Uint8Array): Decoded {
+  const { value, duplicates } = parseJson(utf8(body))
+  return { value, duplicates: duplicates.map((path) => `duplicate field ${quoted(path)}`) }
+}
+
+/**
+ * The configuration in an apply patch, which is YAML even when it is JSON; of an empty text one without members.
+ * Duplicate keys are told to `warn` or, with Strict, refused. Throws 400.
+ */
+export async function decodeApply(
+  body: Uint8Array,
+  fieldValidation: 'Ignore' | 'Warn' | 'Strict',
+  warn: (text: string) => void,
+): Promise<JsonObject> {
+  try {
+    const { value, duplicates } = await parseYaml(utf8(body))
+    const config = value ?? {}
+    if (!isObject(config)) throw new DecodeError(`json: cannot unmarshal ${jsonType(config)} into ${GO_MAP}`)
+    if (fieldValidation === 'Strict' && duplicates.length > 0) {
+      throw badRequest(`error strict decoding YAML: ${yamlErrors(duplicates)}`)
+    }
+    if (fieldValidation === 'Warn') for (const duplicate of duplicates) warn(duplicate)
+    return config
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw badRequest(`error decoding YAML: ${error.message}`)
+  }
+}
+
+/** Findings of a YAML text as one error. */
+const yamlErrors = (findings: readonly string[]): string => `yaml: unmarshal errors:\n  ${findings.join('\n  ')}`
+
+/** A JSON type as Go's decoder names it. */
+export function jsonType(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value === 'bigint' ? 'number' : typeof value
+}
+
+export const GO_MAP = 'Go value of type map[string]interface {}'
+
+/** 400 for a body that does not even say what it is. */
+export function unrecognized(kind: string, why: string, body: Uint8Array): StatusError {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${excerpt(body)})`)
+}
+
+/** A Kubernetes server shows the first 30 bytes of any body. */
+const SHOWN_BYTES = 30
+
+/**
+ * A short body as Kubernetes shows it. A longer one is not shown, not even in part: its first bytes may be those of a
+ * key (`{"spec":{"key":"mpk_…`, or a bare key). A body of 30 bytes holds none, as keys have 32 characters and more.
+ */
+function excerpt(body: Uint8Array): string {
+  if (body.length === 0) return '<empty>'
+  if (body.length > SHOWN_BYTES) return '<redacted>'
+  const bytes = Buffer.from(body)
+  return bytes[0] === 0x7b ? bytes.toString() : bytes.toString('hex')
+}

@@ -1,0 +1,44 @@
+/** JSON merge patch. Source: RFC 7386, k8s.io/apiserver/pkg/endpoints/handlers/patch.go. */
+import { decodeJson, GO_MAP, jsonType } from './codecs.ts'
+import { badRequest } from './errors.ts'
+import { DecodeError } from './jsonscanner.ts'
+import type { JsonObject } from './types.ts'
+import { isObject, own } from './walk.ts'
+
+export interface MergePatch {
+  patch: JsonObject
+  /** What the text says twice: `duplicate field "spec.ttl"`. */
+  duplicates: string[]
+}
+
+/** Throws 400 unless the body is a JSON object. */
+export function decodeMergePatch(body: Uint8Array): MergePatch {
+  try {
+    const { value, duplicates } = decodeJson(body)
+    if (!isObject(value)) throw new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${GO_MAP}`)
+    return { patch: value, duplicates }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw badRequest(`error decoding patch: ${error.message}`)
+  }
+}
+
+/** The object with the patch merged in, sharing nothing with either: null removes, objects merge, all else replaces. */
+export function mergePatch(object: JsonObject, patch: JsonObject): JsonObject {
+  const result = structuredClone(object)
+  merge(result, patch)
+  return result
+}
+
+function merge(target: JsonObject, patch: JsonObject): void {
+  for (const [member, value] of Object.entries(patch)) {
+    if (member === '__proto__') continue // no decoder lets it in; assigning it would not make a member
+    if (value === null) delete target[member]
+    else if (isObject(value)) {
+      const present = own(target, member)
+      const inner = isObject(present) ? present : {}
+      merge(inner, value)
+      target[member] = inner
+    } else target[member] = structuredClone(value)
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * JSON patch. The only door to fast-json-patch, behind a guard: the library walks prototypes, quotes the whole document
+ * in its errors, has no limits and shares the patch's values with the document. Here every path is resolved over own
+ * members first, with the deviations of kube-apiserver from RFC 6902, and the library gets three canonical operations.
+ * Source: RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go.
+ */
+import jsonpatch from 'fast-json-patch'
+import { decodeJson, jsonType } from './codecs.ts'
+import { deepEqual } from './equal.ts'
+import { badRequest, requestEntityTooLarge, unprocessable } from './errors.ts'
+import { quoted } from './gotext.ts'
+import { DecodeError, MAX_DEPTH } from './jsonscanner.ts'
+import type { JsonObject, JsonValue } from './types.ts'
+import { isObject, own } from './walk.ts'
+
+const MAX_OPERATIONS = 10_000
+
+/** What `copy` may add in all, in characters of JSON: kube-apiserver's limit, as much as a body may hold. */
+export const COPY_BUDGET = 3 * 2 ** 20
+
+const MEMBERS: readonly string[] = ['op', 'path', 'from', 'value']
+
+export interface PatchOperation {
+  op?: string
+  path?: string
+  from?: string
+  value?: JsonValue
+}
+
+export interface JsonPatch {
+  operations: PatchOperation[]
+  /** Members that mean nothing or stand twice: `json patch unknown field "[0].foo"`. */
+  unknown: string[]
+}
+
+/** Throws 400 for what is no list of operations, 413 for more than 10,000. */
+export function decodeJsonPatch(body: Uint8Array): JsonPatch {
+  try {
+    const { value, duplicates } = decodeJson(body)
+    const list = value ?? []
+    if (!Array.isArray(list)) throw mismatch(list, 'Go value of type []handlers.jsonPatchOp')
+    const operations = list.map(operation)
+    if (operations.length > MAX_OPERATIONS) {
+      throw requestEntityTooLarge(
+        `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
+      )
+    }
+    const unknown = list.flatMap((one, index) =>
+      Object.keys(one ?? {})
+        .filter((member) => !MEMBERS.includes(member))
+        .map((member) => `unknown field ${quoted(`[${index}].${member}`)}`),
+    )
+    return { operations, unknown: [...duplicates, ...unknown].map((finding) => `json patch ${finding}`) }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw badRequest(`error decoding patch: ${error.message}`)
+  }
+}
+
+const mismatch = (value: JsonValue, target: string): DecodeError =>
+  new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${target}`)
+
+function operation(value: JsonValue): PatchOperation {
+  if (value === null) return {}
+  if (!isObject(value)) throw mismatch(value, 'Go value of type handlers.jsonPatchOp')
+  const text = (member: 'op' | 'path' | 'from'): PatchOperation => {
+    const one = own(value, member) ?? null
+    if (one === null) return {}
+    if (typeof one !== 'string') throw mismatch(one, `Go struct field jsonPatchOp.${member} of type string`)
+    return { [member]: one }
+  }
+  const given = own(value, 'value')
+  return { ...text('op'), ...text('path'), ...text('from'), ...(given !== undefined && { value: given }) }
+}
+
+/**
+ * The document with the operations applied, sharing nothing with either. All or nothing: whatever does not apply, is
+ * too deep or copies too much throws 422 without a reason, as in kube-apiserver.
+ */
+export function applyJsonPatch(document: JsonValue, operations: readonly PatchOperation[]): JsonValue {
+  const state: State = { document: structuredClone(document), budget: COPY_BUDGET }
+  try {
+    for (const one of operations) apply(state, one)
+  } catch (error) {
+    // Moves can nest a document thousands deep; comparing it is what overflows the stack.
+    throw error instanceof RangeError ? unprocessable() : error
+  }
+  checkDepth(state.document, 0)
+  return state.document
+}
+
+interface State {
+  document: JsonValue
+  budget: number
+}
+
+function apply(state: State, { op, path, from, value = null }: PatchOperation): void {
+  switch (op) {
+    case 'add':
+      add(state, path, structuredClone(value))
+      return
+    case 'remove':
+      remove(state, path)
+      return
+    case 'replace':
+      replace(state, path, structuredClone(value))
+      return
+    case 'test':
+      if (!deepEqual(read(state, path), value)) throw unprocessable()
+      return
+    case 'move':
+      // The target is resolved in the document without the value: nothing can be moved into itself.
+      add(state, path, remove(state, from))
+      return
+    case 'copy':
+      add(state, path, charged(state, read(state, from), 0))
+      return
+    default:
+      throw unprocessable()
+  }
+}
+
+/** kube-apiserver adds no new root. */
+function add(state: State, path: string | undefined, value: JsonValue): void {
+  const { parent, pointer, key } = resolve(state, path)
+  const end = Array.isArray(parent) ? parent.length : 0
+  const index = Array.isArray(parent) && key !== '-' ? arrayIndex(key, end + 1) : end
+  write(state, 'add', `${pointer}/${Array.isArray(parent) ? index : escaped(key)}`, value)
+}
+
+/** A member that is missing is added (RFC 6902 calls for an error); an element must be there. */
+function replace(state: State, path: string | undefined, value: JsonValue): void {
+  if (path === '') {
+    if (typeof value !== 'object' || value === null) throw unprocessable()
+    state.document = value
+    return
+  }
+  const { parent, pointer, key } = resolve(state, path)
+  const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : escaped(key)
+  write(state, Array.isArray(parent) ? 'replace' : 'add', `${pointer}/${member}`, value)
+}
+
+function remove(state: State, path: string | undefined): JsonValue {
+  const { parent, pointer, key } = resolve(state, path)
+  if (!Array.isArray(parent) && !Object.hasOwn(parent, key)) throw unprocessable()
+  const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : escaped(key)
+  return write(state, 'remove', `${pointer}/${member}`)
+}
+
+/** The value at a path; null for a missing member (`copy` and `test` take it for null), an error for a missing element. */
+function read(state: State, path: string | undefined): JsonValue {
+  if (path === '') return state.document
+  const { parent, key } = resolve(state, path)
+  return (Array.isArray(parent) ? parent[arrayIndex(key, parent.length)] : own(parent, key)) ?? null
+}
+
+/** Where a path leads, over own members only; `pointer` is the parent's with plain indices. */
+function resolve(
+  state: State,
+  path: string | undefined,
+): { parent: JsonObject | JsonValue[]; pointer: string; key: string } {
+  const keys = parsePointer(path)
+  const last = keys.pop()
+  if (last === undefined) throw unprocessable()
+  let parent = state.document
+  let pointer = ''
+  for (const key of keys) {
+    const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : key
+    pointer += `/${typeof member === 'number' ? member : escaped(member)}`
+    const next = Array.isArray(parent) ? parent[Number(member)] : isObject(parent) ? own(parent, key) : undefined
+    if (next === undefined) throw unprocessable()
+    parent = next
+  }
+  if (typeof parent !== 'object' || parent === null) throw unprocessable()
+  return { parent, pointer, key: last }
+}
+
+/** RFC 6901, without members that are no data. */
+function parsePointer(path: string | undefined): string[] {
+  if (path === undefined || !path.startsWith('/') || /~(?![01])/.test(path)) throw unprocessable()
+  const keys = path
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keys.includes('__proto__')) throw unprocessable()
+  return keys
+}
+
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** An index below `bound`. As in kube-apiserver leading zeros count nothing and -1 is the last one. */
+function arrayIndex(key: string, bound: number): number {
+  if (!/^[-+]?\d{1,15}$/.test(key)) throw unprocessable()
+  const index = Number(key) < 0 ? Number(key) + bound : Number(key)
+  if (index < 0 || index >= bound) throw unprocessable()
+  return index + 0 // of -0
+}
+
+/** One canonical operation on the document in place; what it removed. Messages of the library quote the document. */
+function write(state: State, op: 'add' | 'replace' | 'remove', path: string, value?: JsonValue): JsonValue {
+  try {
+    const done = jsonpatch.applyOperation(state.document, { op, path, value }, false, true, true)
+    state.document = done.newDocument
+    return done.removed ?? null
+  } catch {
+    throw unprocessable()
+  }
+}
+
+/** A copy, paid for from the budget. */
+function charged(state: State, value: JsonValue, depth: number): JsonValue {
+  state.budget -= typeof value === 'string' ? value.length + 2 : 2
+  if (state.budget < 0 || depth > MAX_DEPTH) throw unprocessable()
+  if (Array.isArray(value)) return value.map((one) => charged(state, one, depth + 1))
+  if (!isObject(value)) return value
+  const copy: JsonObject = {}
+  for (const [member, one] of Object.entries(value)) {
+    state.budget -= member.length
+    copy[member] = charged(state, one, depth + 1)
+  }
+  return copy
+}
+
+function checkDepth(value: JsonValue, depth: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth >= MAX_DEPTH) throw unprocessable()
+  for (const one of Object.values(value)) checkDepth(one, depth + 1)
+}

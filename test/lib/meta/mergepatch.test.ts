@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { StatusError } from '../../../lib/meta/errors.ts'
+import { decodeMergePatch, mergePatch } from '../../../lib/meta/mergepatch.ts'
+import type { JsonObject } from '../../../lib/meta/types.ts'
+import vectors from './vectors/mergepatch.json' with { type: 'json' }
+
+const message = (text: string): string => {
+  try {
+    decodeMergePatch(Buffer.from(text))
+  } catch (error) {
+    if (error instanceof StatusError && error.status.code === 400) return error.message
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
+describe('mergePatch', () => {
+  const appendix: [JsonObject, JsonObject, JsonObject][] = [
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+    [{ a: 'b' }, { a: null }, {}],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  ]
+  it.each(appendix)('RFC 7386 appendix A: %j with %j', (object, patch, result) => {
+    expect(mergePatch(object, patch)).toEqual(result)
+  })
+
+  /** RFC 7386 keeps lists as they are sent; kube-apiserver's library takes nulls out of objects in them. */
+  const differences = ['{"a":[{"b":null}]}']
+  it.each(
+    (vectors as { doc: JsonObject; patch: JsonObject; result: JsonObject }[]).filter(
+      ({ patch }) => !differences.includes(JSON.stringify(patch)),
+    ),
+  )('answers as kube-apiserver: $doc with $patch', ({ doc, patch, result }) =>
+    expect(mergePatch(doc, patch)).toEqual(result),
+  )
+
+  it('takes names of prototypes for names of members, and makes none of __proto__', () => {
+    expect(mergePatch({}, { constructor: { name: 'x' }, toString: { a: null } })).toEqual({
+      constructor: { name: 'x' },
+      toString: {},
+    })
+    const smuggled: JsonObject = Object.fromEntries([['__proto__', { polluted: 1 }]])
+    expect(mergePatch({ a: 1 }, smuggled)).toEqual({ a: 1 })
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  const object = fc
+    .dictionary(fc.constantFrom('a', 'b', 'c'), fc.jsonValue({ maxDepth: 3 }))
+    .map((one) => JSON.parse(JSON.stringify(one)) as JsonObject)
+
+  it('changes neither object nor patch, and is idempotent; an empty patch changes nothing', () => {
+    fc.assert(
+      fc.property(object, object, (one, patch) => {
+        const before = JSON.stringify([one, patch])
+        const result = mergePatch(one, patch)
+        expect(mergePatch(result, patch)).toEqual(result)
+        expect(mergePatch(one, {})).toEqual(one)
+        for (const value of Object.values(result)) if (Array.isArray(value)) value.push(1)
+        expect(JSON.stringify([one, patch])).toBe(before)
+      }),
+    )
+  })
+})
+
+describe('decodeMergePatch', () => {
+  it('reads objects and names what stands in them twice', () => {
+    expect(decodeMergePatch(Buffer.from('{"spec":{"ttl":1,"ttl":2}}'))).toEqual({
+      patch: { spec: { ttl: 2 } },
+      duplicates: ['duplicate field "spec.ttl"'],
+    })
+  })
+
+  it.each([
+    ['[]', 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    ['"x"', 'error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}'],
+    ['null', 'error decoding patch: json: cannot unmarshal null into Go value of type map[string]interface {}'],
+    ['{', 'error decoding patch: unexpected end of JSON input'],
+    ['spec: {}', "error decoding patch: invalid character 's' looking for beginning of value"],
+  ])('400 for %s', (text, expected) => expect(message(text)).toBe(expected))
+})

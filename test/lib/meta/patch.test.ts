@@ -1,0 +1,273 @@
+import fc from 'fast-check'
+import specTests from 'json-patch-test-suite/spec_tests.json' with { type: 'json' }
+import rfcTests from 'json-patch-test-suite/tests.json' with { type: 'json' }
+import { describe, expect, it } from 'vitest'
+import { StatusError } from '../../../lib/meta/errors.ts'
+import { parseJson, stringify } from '../../../lib/meta/json.ts'
+import { applyJsonPatch, COPY_BUDGET, decodeJsonPatch, type PatchOperation } from '../../../lib/meta/patch.ts'
+import type { JsonValue } from '../../../lib/meta/types.ts'
+import vectors from './vectors/jsonpatch.json' with { type: 'json' }
+
+const bytes = (patch: unknown): Uint8Array => Buffer.from(typeof patch === 'string' ? patch : stringify(patch))
+
+const patched = (document: unknown, patch: unknown): JsonValue =>
+  applyJsonPatch(document as JsonValue, decodeJsonPatch(bytes(patch)).operations)
+
+/** The Status that refuses. */
+const refusal = (action: () => unknown): { code: number; message: string | undefined } => {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof StatusError) return { code: error.status.code, message: error.status.message }
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
+const unprocessable = { code: 422, message: 'the server rejected our request due to an error in our request' }
+
+describe('the tests of json-patch-tests', () => {
+  /** What kube-apiserver does otherwise than RFC 6902. */
+  const differences = [
+    'Out of bounds (lower)', // an index of -1 is the last one
+    'replacing the root of the document is possible with add', // refused
+    "missing 'value' parameter to add", // null
+    "missing 'value' parameter to replace", // null
+    "missing 'value' parameter to test", // null
+  ]
+  interface Case {
+    comment: string
+    doc: JsonValue
+    patch: unknown
+    expected?: JsonValue
+    error?: string
+  }
+  const cases = [...rfcTests, ...specTests]
+    .map((one) => ({
+      disabled: false,
+      ...one,
+      comment: one.comment ?? ('error' in one ? one.error : JSON.stringify(one.patch)),
+    }))
+    .filter(({ disabled }) => !disabled) as Case[]
+
+  it.each(cases.filter(({ comment }) => !differences.includes(comment)))(
+    '$comment',
+    ({ doc, patch, expected, error }) => {
+      if (error !== undefined) expect(refusal(() => patched(doc, patch)).code).toBe(422)
+      else expect(patched(doc, patch)).toEqual(expected ?? expect.anything())
+    },
+  )
+
+  it.each(differences)('has a test of the difference "%s"', (comment) => {
+    expect(cases.map((one) => one.comment)).toContain(comment)
+  })
+})
+
+describe('the answers of kube-apiserver', () => {
+  /** Where the answers differ on purpose, and why. */
+  const differences: Record<string, string> = {
+    '[{"op":"copy","from":"","path":"/n"}]': 'RFC 6902 lets the root be copied',
+    '[{"op":"add","path":"/n~2","value":2}]': 'RFC 6901 knows no other escapes',
+  }
+
+  const cases = (vectors as { doc: JsonValue; patch: unknown; result?: JsonValue; error?: string }[])
+    .map((vector) => ({ ...vector, text: JSON.stringify(vector.patch) }))
+    .filter(({ text }) => !(text in differences))
+
+  it.each(cases)('$text', ({ doc, patch, result, error }) => {
+    if (error === undefined) expect(patched(doc, patch)).toEqual(result)
+    else expect(refusal(() => patched(doc, patch))).toEqual(unprocessable)
+  })
+
+  it.each(Object.keys(differences))('has a vector for the difference %s', (text) => {
+    expect(vectors.map(({ patch }) => JSON.stringify(patch))).toContain(text)
+  })
+})
+
+describe('decodeJsonPatch', () => {
+  it.each([
+    ['nope', "error decoding patch: invalid character 'o' in literal null (expecting 'u')"],
+    ['', 'error decoding patch: unexpected end of JSON input'],
+    ['spec: x', "error decoding patch: invalid character 's' looking for beginning of value"],
+    [
+      '{"op":"add"}',
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+    ],
+    ['[1]', 'error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp'],
+    [
+      '[{"op":1}]',
+      'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string',
+    ],
+    [
+      '[{"op":"add","path":["a"]}]',
+      'error decoding patch: json: cannot unmarshal array into Go struct field jsonPatchOp.path of type string',
+    ],
+    [
+      '[{"op":"add","path":"/a","value":{"__proto__":1}}]',
+      'error decoding patch: json: a member must not be named __proto__',
+    ],
+  ])('400 for %s', (text, message) => {
+    expect(refusal(() => decodeJsonPatch(bytes(text)))).toEqual({ code: 400, message })
+  })
+
+  it('takes null for no operations', () => {
+    expect(decodeJsonPatch(bytes('null'))).toEqual({ operations: [], unknown: [] })
+  })
+
+  it('names unknown and duplicate members', () => {
+    const text = '[{"op":"add","path":"/a","value":{"b":1,"b":2},"foo":1},{"op":"add","op":"test","bar":{}}]'
+    expect(decodeJsonPatch(bytes(text)).unknown).toEqual([
+      'json patch duplicate field "[0].value.b"',
+      'json patch duplicate field "[1].op"',
+      'json patch unknown field "[0].foo"',
+      'json patch unknown field "[1].bar"',
+    ])
+  })
+
+  it('413 for more than 10,000 operations', () => {
+    const many = (count: number) => bytes(Array(count).fill({ op: 'test', path: '/a', value: 1 }))
+    expect(decodeJsonPatch(many(10_000)).operations).toHaveLength(10_000)
+    expect(refusal(() => decodeJsonPatch(many(10_001)))).toEqual({
+      code: 413,
+      message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+    })
+  })
+})
+
+describe('applyJsonPatch with hostile patches', () => {
+  const add = (path: string, value: JsonValue): PatchOperation => ({ op: 'add', path, value })
+
+  it.each<[string, PatchOperation]>([
+    ['writes to __proto__', add('/__proto__', { polluted: 1 })],
+    ['writes below __proto__', add('/__proto__/polluted', 1)],
+    ['writes below constructor.prototype', add('/constructor/prototype/polluted', 1)],
+    ['removes what is inherited', { op: 'remove', path: '/toString' }],
+    ['walks over what is inherited', add('/toString/x', 1)],
+    ['reads the length of a list', { op: 'copy', from: '/list/length', path: '/n' }],
+    ['uses an operation of the library', { op: '_get', path: '/list' }],
+    ['uses an operation of the prototype', { op: 'constructor', path: '/list' }],
+    ['uses an unknown escape', add('/a~2b', 1)],
+    ['has no slash in front', add('list', 1)],
+    ['has no path', { op: 'add', value: 1 }],
+    ['moves into itself', { op: 'move', from: '/list', path: '/list/0' }],
+    ['names no index', add('/list/1e0', 1)],
+    ['puts text into text', add('/text/0', 'x')],
+  ])('422 for one that %s', (_, operation) => {
+    const document = { list: [1], text: 'abc' }
+    expect(refusal(() => applyJsonPatch(document, [operation]))).toEqual(unprocessable)
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  it('takes names of prototypes for names of members', () => {
+    expect(patched({ labels: {} }, [add('/labels/constructor', 'x')])).toEqual({ labels: { constructor: 'x' } })
+    const copy = patched({ a: {} }, [{ op: 'copy', from: '/a/constructor', path: '/b' }])
+    expect(copy).toEqual({ a: {}, b: null })
+    expect(patched({ hasOwnProperty: 1 }, [{ op: 'test', path: '', value: { hasOwnProperty: 1 } }])).toEqual({
+      hasOwnProperty: 1,
+    })
+  })
+
+  it('stops copies that grow the document without end', () => {
+    const double = Array(40).fill({ op: 'copy', from: '/a', path: '/a/-' })
+    expect(refusal(() => applyJsonPatch({ a: ['x'.repeat(100)] }, double))).toEqual(unprocessable)
+    const text = 'x'.repeat(COPY_BUDGET / 2 - 2)
+    const copies = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({ op: 'copy', from: '/a', path: `/b${i}` }))
+    expect(Object.keys(applyJsonPatch({ a: text }, copies(2)) as object)).toHaveLength(3)
+    expect(refusal(() => applyJsonPatch({ a: text }, copies(3)))).toEqual(unprocessable)
+  })
+
+  it('stops nesting: by copies, by moves, by long paths, and compared afterwards', () => {
+    const wrap = (i: number): PatchOperation[] =>
+      [add('/w', []), { op: 'move', from: '/a', path: '/w/-' }, { op: 'move', from: '/w', path: '/a' }].map(
+        (one) => ({ ...one, n: i }) as PatchOperation,
+      )
+    const wrapped = (count: number) => Array.from({ length: count }, (_, i) => wrap(i)).flat()
+    expect(applyJsonPatch({ a: 1 }, wrapped(499))).toHaveProperty('a')
+    expect(refusal(() => applyJsonPatch({ a: 1 }, wrapped(500)))).toEqual(unprocessable)
+    expect(refusal(() => applyJsonPatch({ a: 1 }, wrapped(3300)))).toEqual(unprocessable)
+    const deep = [...wrapped(3000), { op: 'copy', from: '/a', path: '/b' }, { op: 'test', path: '/b', value: 1 }]
+    expect(refusal(() => applyJsonPatch({ a: 1 }, deep))).toEqual(unprocessable)
+    expect(refusal(() => applyJsonPatch({}, [add('/a'.repeat(100_000), 1)]))).toEqual(unprocessable)
+  })
+
+  it('says nothing of the document', () => {
+    const error = (() => {
+      try {
+        applyJsonPatch({ key: 'mpk_secret' }, [{ op: 'test', path: '/key', value: 'mpk_guess' }])
+      } catch (caught) {
+        return caught as StatusError
+      }
+      throw new Error('was not refused')
+    })()
+    expect(error.status).toMatchObject({ code: 422, details: {} })
+    expect(`${error.stack} ${JSON.stringify(error.cause ?? null)} ${JSON.stringify(error.status)}`).not.toMatch(/mpk_/)
+  })
+
+  it('reads exact integers, and compares them by value', () => {
+    const document = parseJson('{"n":9007199254740993}').value
+    expect(
+      stringify(
+        patched(document, '[{"op":"test","path":"/n","value":9007199254740993},{"op":"copy","from":"/n","path":"/m"}]'),
+      ),
+    ).toBe('{"n":9007199254740993,"m":9007199254740993}')
+    refusal(() => patched(document, '[{"op":"test","path":"/n","value":9007199254740992}]'))
+    expect(patched({ n: 5 }, '[{"op":"test","path":"/n","value":5.0}]')).toEqual({ n: 5 })
+  })
+})
+
+describe('applyJsonPatch always', () => {
+  const document = fc
+    .jsonValue({ maxDepth: 3 })
+    .map((one) => JSON.parse(JSON.stringify({ a: one, l: [one, 1], '': {} })) as JsonValue)
+  const path = fc.constantFrom(
+    '',
+    '/',
+    '/a',
+    '/a/0',
+    '/a/-',
+    '/l',
+    '/l/0',
+    '/l/-',
+    '/l/-1',
+    '/l/1',
+    '/l/0/a',
+    '/n',
+    '/n/x',
+    '/toString',
+    '/__proto__/x',
+    '~',
+    '/~1',
+  )
+  const operation: fc.Arbitrary<PatchOperation> = fc.record({
+    op: fc.constantFrom('add', 'remove', 'replace', 'test', 'move', 'copy', 'merge'),
+    path,
+    from: path,
+    value: fc.jsonValue({ maxDepth: 2 }).map((one) => JSON.parse(JSON.stringify(one)) as JsonValue),
+  })
+
+  it('leaves document and patch as they were, shares nothing with them, and either applies or says 422', () => {
+    fc.assert(
+      fc.property(document, fc.array(operation, { maxLength: 6 }), (doc, operations) => {
+        const before = JSON.stringify([doc, operations])
+        let result: JsonValue = null
+        try {
+          result = applyJsonPatch(doc, operations)
+        } catch (error) {
+          expect((error as StatusError).status).toMatchObject({ code: 422, message: unprocessable.message })
+        }
+        scribble(result)
+        expect(JSON.stringify([doc, operations])).toBe(before)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** Changes every list and object within. */
+function scribble(value: JsonValue): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const one of Object.values(value)) scribble(one)
+  if (Array.isArray(value)) value.push('scribble')
+  else value.scribble = 1
+}
