@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { RequestEvent } from '../../../infra/local/events.ts'
 import { type FunctionFixture, type Started, serve as start } from './deployment.ts'
 
 const open: Started[] = []
@@ -23,7 +24,7 @@ const policy = (effect: string, resource = '*') =>
 const allow = authorizer(
   `return { principalId: 'alice', policyDocument: ${policy('Allow')}, context: { user: 'eyJ9', level: 3, admin: true } }`,
 )
-const json = async (response: Response) => (await response.json()) as Record<string, never>
+const json = async (response: Response) => (await response.json()) as RequestEvent
 
 describe('events', () => {
   test('have the shape of a REST API proxy event', async () => {
