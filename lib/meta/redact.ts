@@ -9,16 +9,20 @@ export const REDACTED = '<redacted>'
 /** kubectl's copy of the manifest, which may hold any field of the object as text. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
+const isScalar = (schema: Schema): boolean => !['object', 'map', 'list'].includes(schema.type)
+
+/** What stands where a value of another shape belongs may be anything, so it is not shown either. */
 function redactValue(value: JsonValue, schema: Schema | undefined): JsonValue {
   if (value === null) return value
   if (schema === undefined || schema.writeOnly) return REDACTED
   if (Array.isArray(value)) {
-    return value.map((item) => redactValue(item, schema.type === 'list' ? schema.items : undefined))
+    return schema.type === 'list' ? value.map((item) => redactValue(item, schema.items)) : REDACTED
   }
-  if (!isObject(value)) return value
+  if (!isObject(value)) return isScalar(schema) ? value : REDACTED
+  if (schema.type !== 'object' && schema.type !== 'map') return REDACTED
   const members = Object.entries(value).map(([name, member]): [string, JsonValue] => {
-    if (schema.type === 'map') return [name, redactValue(member, schema.values)]
-    return [name, redactValue(member, schema.type === 'object' ? own(schema.properties, name) : undefined)]
+    const described = schema.type === 'map' ? schema.values : own(schema.properties, name)
+    return [name, redactValue(member, described)]
   })
   return Object.fromEntries(members)
 }
@@ -31,8 +35,8 @@ function redactMetadata(metadata: JsonValue): JsonValue {
 }
 
 /**
- * A copy in which every write-only value reads `<redacted>`, and so does every value that the kind does not describe:
- * `spec.Key` may hold what was meant for `spec.key`. Names of members stay.
+ * A copy in which every write-only value reads `<redacted>`, and so does every value that the kind does not describe or
+ * that has another shape: `spec.Key` may hold what was meant for `spec.key`. Names of members stay.
  */
 export function redactJson(value: JsonValue, kind: KindSchema): JsonValue {
   if (!isObject(value)) return redactValue(value, undefined)
