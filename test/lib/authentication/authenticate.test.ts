@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { generateKey } from '../../../lib/authentication/accesskey.ts'
+import { type AuthenticationDeps, authenticate } from '../../../lib/authentication/authenticate.ts'
+import type { JsonObject } from '../../../lib/meta/types.ts'
+import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
+
+const KEY = generateKey(() => new Uint8Array(32).fill(7))
+
+function world(item: JsonObject | undefined, more: Partial<AuthenticationDeps> = {}) {
+  const log: unknown[] = []
+  const deps: AuthenticationDeps = {
+    hashes: async (key) => (key === KEY ? [HASH] : [{ version: '2', hash: 'other' }]),
+    readCredential: async (hashes) => {
+      log.push('read')
+      return item !== undefined && hashes[0] === HASH ? { hash: HASH, item } : undefined
+    },
+    now: () => CREATED * 1000 + 999,
+    touch: async (...touched) => {
+      log.push(touched)
+    },
+    touchFailed: (error) => log.push(error),
+    ...more,
+  }
+  return { deps, log }
+}
+
+describe('authenticate', () => {
+  test('a known key is its user; the last activity moves when asked for', async () => {
+    const { deps, log } = world(itemOf(storedKey({ user: 'alice', ttl: 100 })))
+    const result = await authenticate(KEY, deps)
+    if (!('user' in result)) throw new Error('not authenticated')
+    expect(result.user).toMatchObject({
+      name: 'alice',
+      key: { name: 'ci', uid: 'u-1', expires: CREATED + 100 },
+      chain: [],
+    })
+    expect(log).toEqual(['read'])
+    await result.touch()
+    expect(log[1]).toEqual([
+      HASH,
+      { name: 'ci', uid: 'u-1' },
+      CREATED,
+      { lastActivity: CREATED, expiryIndex: 'credential', expiry: CREATED + 100 },
+    ])
+  })
+
+  test('not when it moved just before', async () => {
+    const { deps, log } = world({ ...itemOf(storedKey()), lastActivity: CREATED - 60 })
+    const result = await authenticate(KEY, deps)
+    if (!('user' in result)) throw new Error('not authenticated')
+    await result.touch()
+    expect(log).toEqual(['read'])
+  })
+
+  test('a touch that fails is told and fails nothing', async () => {
+    const failure = new Error('throttled')
+    const { deps, log } = world(itemOf(storedKey()), { touch: () => Promise.reject(failure) })
+    const result = await authenticate(KEY, deps)
+    if (!('user' in result)) throw new Error('not authenticated')
+    await result.touch()
+    expect(log).toEqual(['read', failure])
+  })
+
+  test.each([
+    undefined,
+    '',
+    'x',
+    'a.b.c'.padEnd(40, 'x'),
+    `${KEY}x`,
+    KEY.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
+    'x'.repeat(10_000),
+  ])('junk costs no read: %s', async (token) => {
+    const { deps, log } = world(undefined, { hashes: () => Promise.reject(new Error('hashed')) })
+    expect(await authenticate(token, deps)).toEqual({ unknown: true })
+    expect(log).toEqual([])
+  })
+
+  test('a key that nobody has is unknown', async () => {
+    expect(await authenticate('x'.repeat(40), world(itemOf(storedKey())).deps)).toEqual({ unknown: true })
+    expect(await authenticate(KEY, world(undefined).deps)).toEqual({ unknown: true })
+  })
+
+  const key = { name: 'ci', uid: 'u-1' }
+  test('dead keys are told why', async () => {
+    const dead = async (item: JsonObject, maxTtl?: number) =>
+      authenticate(KEY, world(item, maxTtl === undefined ? {} : { maxTtl, now: () => (CREATED + maxTtl) * 1000 }).deps)
+    expect(await dead(itemOf(storedKey({ disabled: true })))).toEqual({ dead: 'access key is disabled', key })
+    expect(
+      await dead(itemOf(storedKey({}, {}, { creationTimestamp: '2026-11-20T00:00:00Z' })), undefined),
+    ).toHaveProperty('user')
+    expect(await dead(itemOf(storedKey({ ttl: 5 }, {}, { creationTimestamp: '2026-11-20T00:00:00Z' })))).toEqual({
+      dead: 'access key has expired',
+      key,
+    })
+    expect(await dead(itemOf(storedKey()), 3600)).toEqual({ dead: 'access key has expired', key })
+    expect(
+      await dead(itemOf(storedKey({}, {}, { deletionTimestamp: '2026-11-21T00:00:00Z', finalizers: ['a/b'] }))),
+    ).toEqual({ dead: 'access key is being deleted', key })
+  })
+
+  test('a broken item is an error, not a user', async () => {
+    await expect(authenticate(KEY, world({ ...itemOf(storedKey()), groups: 'system:masters' }).deps)).rejects.toThrow()
+  })
+})

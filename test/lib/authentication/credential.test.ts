@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest'
+import {
+  activityAttributes,
+  createdCredential,
+  credentialUser,
+  deletedCredential,
+  readCredential,
+  rotatedCredential,
+  updatedCredential,
+} from '../../../lib/authentication/credential.ts'
+import { readInternal, writeInternal } from '../../../lib/authentication/keyinternal.ts'
+import type { JsonObject } from '../../../lib/meta/types.ts'
+import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
+
+const PK = 'credential#2#aGFzaA'
+const FULL = storedKey(
+  {
+    user: 'alice',
+    team: 'dev',
+    groups: ['x'],
+    type: 'User',
+    ttl: 100,
+    ttlAfterLastActivity: true,
+    scope: { clusters: [{ cluster: 'c' }] },
+    identity: { preferredUsername: 'Alice', email: 'a@example.com', groups: ['system:masters'] },
+  },
+  { carried: [{ projects: [{ project: 'a' }] }] },
+)
+
+describe('what is written', () => {
+  test('for a creation: everything, and only where nothing is', () => {
+    expect(createdCredential(FULL, { 'identity.connectorData': 'secret' }, {})).toEqual([
+      {
+        op: 'put',
+        pk: PK,
+        sk: '#',
+        ifAbsent: true,
+        attributes: {
+          name: 'ci',
+          uid: 'u-1',
+          type: 'User',
+          user: 'alice',
+          identity: 'user:alice',
+          groups: ['x', 'system:authenticated', 'team:dev'],
+          chain: [{ projects: [{ project: 'a' }] }, { clusters: [{ cluster: 'c' }] }],
+          created: CREATED,
+          ttl: 100,
+          ttlAfterLastActivity: true,
+          disabled: false,
+          deleted: false,
+          specUser: 'alice',
+          specTeam: 'dev',
+          displayName: 'Alice',
+          email: 'a@example.com',
+          expiryIndex: 'credential',
+          expiry: CREATED + 100,
+          'sealed:identity.connectorData': 'secret',
+        },
+      },
+    ])
+  })
+
+  test('never the attribute by which the table deletes items on its own', () => {
+    for (const companion of createdCredential(FULL, {}, {})) expect(companion).not.toHaveProperty('attributes.expires')
+  })
+
+  test('for a change: what is gone is removed, the last activity and sealed values stay', () => {
+    const [companion] = updatedCredential(
+      storedKey({ disabled: true }, {}, { deletionTimestamp: '2026-11-21T01:00:00Z' }),
+      {},
+      {},
+    )
+    expect(companion).toMatchObject({
+      op: 'set',
+      pk: PK,
+      sk: '#',
+      attributes: { user: 'admin', disabled: true, deleted: true, chain: [] },
+    })
+    if (companion?.op !== 'set') throw new Error('a change sets')
+    expect(companion.ifAbsent).toBeUndefined()
+    expect(companion.attributes).not.toHaveProperty('lastActivity')
+    expect([...(companion.remove ?? [])].sort()).toEqual(
+      ['displayName', 'email', 'expiry', 'expiryIndex', 'specSubject', 'specTeam', 'specUser', 'ttl'].sort(),
+    )
+    const [sliding] = updatedCredential(FULL, { x: 'y' }, {}, CREATED + 50)
+    expect(sliding).toMatchObject({ attributes: { expiry: CREATED + 150, 'sealed:x': 'y' } })
+    expect(sliding).not.toHaveProperty('attributes.lastActivity')
+  })
+
+  test('for a new value: activity and sealed values move, new ones win', () => {
+    const old: JsonObject = { ...itemOf(FULL, { a: '1', b: '2' }), lastActivity: CREATED + 500 }
+    const moved = rotatedCredential(FULL, { version: '1', hash: 'old' }, old, { b: '3' }, {})
+    expect(moved).toMatchObject([
+      { op: 'delete', pk: 'credential#1#old', sk: '#' },
+      {
+        op: 'put',
+        pk: PK,
+        ifAbsent: true,
+        attributes: { lastActivity: CREATED + 500, expiry: CREATED + 600, 'sealed:a': '1', 'sealed:b': '3' },
+      },
+    ])
+    expect(moved[1]).not.toHaveProperty('attributes.pk')
+  })
+
+  test('for a deletion and for an activity', () => {
+    expect(deletedCredential(FULL)).toEqual([{ op: 'delete', pk: PK, sk: '#' }])
+    const credential = readCredential(itemOf(FULL))
+    expect(activityAttributes(credential, CREATED + 7, {})).toEqual({
+      lastActivity: CREATED + 7,
+      expiryIndex: 'credential',
+      expiry: CREATED + 107,
+    })
+    expect(activityAttributes(readCredential(itemOf(storedKey())), CREATED, {})).toEqual({ lastActivity: CREATED })
+  })
+
+  test('a maximum ttl places keys without ttl in the index', () => {
+    expect(itemOf(storedKey(), {}, 10)).toMatchObject({ expiry: CREATED + 10, expiryIndex: 'credential' })
+    expect(itemOf(storedKey())).not.toHaveProperty('expiryIndex')
+  })
+
+  test('names for show that are too long are left out', () => {
+    const item = itemOf(storedKey({ identity: { preferredUsername: 'x'.repeat(200), email: 5 } }))
+    expect(item).not.toHaveProperty('displayName')
+    expect(item).not.toHaveProperty('email')
+  })
+})
+
+describe('what is read', () => {
+  test('gives the user of a request, without anything sealed', () => {
+    const credential = readCredential(itemOf(FULL, { 'oidcLogin.idToken': 'secret' }))
+    expect(JSON.stringify(credential)).not.toContain('secret')
+    expect(credentialUser(credential, CREATED + 100)).toEqual({
+      name: 'alice',
+      identity: 'user:alice',
+      groups: ['x', 'system:authenticated', 'team:dev'],
+      key: {
+        name: 'ci',
+        uid: 'u-1',
+        type: 'User',
+        user: 'alice',
+        team: 'dev',
+        displayName: 'Alice',
+        email: 'a@example.com',
+        expires: CREATED + 100,
+      },
+      chain: [{ projects: [{ project: 'a' }] }, { clusters: [{ cluster: 'c' }] }],
+    })
+  })
+
+  test('is refused when anything is missing, wrong or unknown', () => {
+    const item = itemOf(FULL)
+    for (const member of [
+      'name',
+      'uid',
+      'type',
+      'user',
+      'identity',
+      'groups',
+      'chain',
+      'created',
+      'ttlAfterLastActivity',
+      'disabled',
+      'deleted',
+    ]) {
+      const { [member]: _, ...rest } = item
+      expect(() => readCredential(rest), member).toThrow(`a credential lacks ${member}`)
+      expect(() => readCredential({ ...item, [member]: null }), member).toThrow()
+    }
+    for (const wrong of [
+      { ttl: '100' },
+      { ttl: -1 },
+      { created: 1.5 },
+      { created: Number.NaN },
+      { groups: 'x' },
+      { groups: [1] },
+      { identity: 'alice' },
+      { user: '' },
+      { disabled: 'false' },
+      { other: 1 },
+      { chain: [{ x: [] }] },
+      { lastActivity: null },
+    ]) {
+      expect(() => readCredential({ ...item, ...wrong } as JsonObject), JSON.stringify(wrong)).toThrow()
+    }
+    expect(() => readCredential({})).toThrow()
+  })
+
+  test('errors say nothing of the content', () => {
+    expect(() => readCredential({ ...itemOf(FULL), type: { secret: 1 } })).toThrow(/^a credential has a wrong type$/)
+    expect(() => readCredential({ ...itemOf(FULL), 'x secret': 1 })).toThrow(/^a credential has an unknown member$/)
+  })
+})
+
+test('the internal part is read back as written, or not at all', () => {
+  const internal = { creator: 'subject:x' as const, carried: [{}], credential: HASH }
+  expect(readInternal(writeInternal(internal))).toEqual(internal)
+  const good = writeInternal(internal)
+  for (const wrong of [
+    { creator: 'x' },
+    { creator: 'root:x' },
+    { creator: 'user:' },
+    { carried: {} },
+    { carried: [{ x: 1 }] },
+    { credential: null },
+    { credential: { version: '1' } },
+    { credential: { version: '1', hash: '' } },
+    { more: 1 },
+  ]) {
+    expect(() => readInternal({ ...good, ...wrong } as JsonObject), JSON.stringify(wrong)).toThrow()
+  }
+})

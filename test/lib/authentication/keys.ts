@@ -1,0 +1,31 @@
+/** Stored keys and credentials for the tests of this room. */
+import { createdCredential, type StoredKey } from '../../../lib/authentication/credential.ts'
+import { type KeyInternal, writeInternal } from '../../../lib/authentication/keyinternal.ts'
+import type { JsonObject, ObjectMeta } from '../../../lib/meta/types.ts'
+
+export const HASH = { version: '2', hash: 'aGFzaA' }
+/** 2026-11-21T00:00:00Z */
+export const CREATED = 1_795_219_200
+
+export function storedKey(
+  spec: JsonObject = {},
+  internal: Partial<KeyInternal> = {},
+  metadata: ObjectMeta = {},
+): StoredKey {
+  return {
+    object: {
+      apiVersion: 'management.platform/v1',
+      kind: 'OwnedAccessKey',
+      metadata: { name: 'ci', uid: 'u-1', creationTimestamp: '2026-11-21T00:00:00Z', ...metadata },
+      spec,
+    },
+    internal: writeInternal({ creator: 'user:admin', carried: [], credential: HASH, ...internal }),
+  }
+}
+
+/** The item that creating this key stores. */
+export function itemOf(key: StoredKey, sealed: Record<string, string> = {}, maxTtl?: number): JsonObject {
+  const [companion] = createdCredential(key, sealed, maxTtl === undefined ? {} : { maxTtl })
+  if (companion?.op !== 'put') throw new Error('a creation puts')
+  return { pk: companion.pk, sk: companion.sk, ...companion.attributes }
+}

@@ -1,0 +1,323 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { containsChain } from '../../../lib/authorization/chain.ts'
+import { effectiveUser, identityOf, type KeySpec, ownIdentities } from '../../../lib/authorization/identity.ts'
+import { lengthens } from '../../../lib/authorization/lifetime.ts'
+import {
+  chainAfterChange,
+  effectiveChain,
+  forbiddenChange,
+  forbiddenCreation,
+  inheritedChain,
+  maySeeKey,
+  visiblePartitions,
+} from '../../../lib/authorization/privilege.ts'
+import type { Scope } from '../../../lib/authorization/scope.ts'
+import { validateIdentity } from '../../../lib/authorization/validateidentity.ts'
+import { aKey, alice, as, holderOf, master } from './users.ts'
+
+const S: Scope = { projects: [{ project: 'a' }], rules: [{ resources: [{ group: 'management.platform' }] }] }
+const T: Scope = { clusters: [{ cluster: 'c' }] }
+
+describe('whom a key stands for', () => {
+  const rows: [KeySpec, string, string[]][] = [
+    [{ user: 'alice', team: 'dev', subject: 's' }, 'alice', ['system:authenticated', 'team:dev']],
+    [{ team: 'dev', subject: 's', groups: ['x'] }, 'team:dev', ['x', 'system:authenticated', 'team:dev']],
+    [{ subject: 's' }, 's', ['system:authenticated']],
+    [{}, 'admin', ['system:authenticated']],
+    [{ user: '', team: '', subject: '' }, 'admin', ['system:authenticated']],
+    [{ groups: ['system:authenticated', 'x', 'x'] }, 'admin', ['system:authenticated', 'x']],
+  ]
+  test.each(rows)('%j', (spec, name, groups) => {
+    expect(effectiveUser({ spec, creator: 'user:admin' })).toMatchObject({ name, groups })
+  })
+
+  test('a key made by a team key is the team’s', () => {
+    const key = aKey({}, { creator: identityOf(as({ team: 'dev' })) })
+    expect(effectiveUser(key)).toEqual({
+      name: 'team:dev',
+      identity: 'team:dev',
+      groups: ['system:authenticated', 'team:dev'],
+    })
+    expect(maySeeKey(as({ team: 'dev' }), key)).toBe(true)
+    expect(maySeeKey(as({ user: 'bob', groups: ['team:dev'] }), key)).toBe(true)
+    expect(maySeeKey(alice, key)).toBe(false)
+  })
+
+  test('data fields grant nothing', () => {
+    const spec = {
+      identity: { groups: ['system:masters'], username: 'root' },
+      parent: 'root',
+      oidcLogin: {},
+    } as KeySpec
+    expect(effectiveUser({ spec, creator: 'user:bob' })).toEqual({
+      name: 'bob',
+      identity: 'user:bob',
+      groups: ['system:authenticated'],
+    })
+  })
+})
+
+describe('whose keys exist for whom', () => {
+  test('of user, team by group, subject, creator; nobody else’s', () => {
+    expect(maySeeKey(alice, aKey({ user: 'alice' }))).toBe(true)
+    expect(maySeeKey(alice, aKey({ user: 'bob' }))).toBe(false)
+    expect(maySeeKey(as({ user: 'bob', team: 'dev' }), aKey({ team: 'dev' }))).toBe(true)
+    expect(maySeeKey(alice, aKey({ team: 'dev' }))).toBe(false)
+    expect(maySeeKey(as({ subject: 's' }), aKey({ subject: 's' }))).toBe(true)
+    expect(maySeeKey(alice, aKey({}, { creator: 'user:alice' }))).toBe(true)
+  })
+
+  test('a member of the team does not get the key of one user in it', () => {
+    expect(maySeeKey(as({ user: 'carol', team: 'dev' }), aKey({ user: 'bob', team: 'dev' }))).toBe(false)
+  })
+
+  test('a subject named like a user is not that user, nor the other way round', () => {
+    const subject = as({ subject: 'alice' })
+    expect(subject.name).toBe('alice')
+    expect(maySeeKey(subject, aKey({ user: 'alice' }))).toBe(false)
+    expect(maySeeKey(subject, aKey({}, { creator: 'user:alice' }))).toBe(false)
+    expect(maySeeKey(alice, aKey({ subject: 'alice' }))).toBe(false)
+    expect(forbiddenCreation(subject, { user: 'alice' })).toMatch(/^spec\.user/)
+    const made = as({}, { creator: identityOf(subject) })
+    expect(maySeeKey(made, aKey({ user: 'alice' }))).toBe(false)
+    expect(maySeeKey(made, aKey({ subject: 'alice' }))).toBe(true)
+  })
+
+  test('system:masters see all, their own where the scope says so', () => {
+    expect(visiblePartitions(master)).toBeUndefined()
+    expect(visiblePartitions(master, true)).toEqual(['user:admin'])
+    expect(maySeeKey(master, aKey({ user: 'bob' }))).toBe(true)
+    expect(maySeeKey(master, aKey({ user: 'bob' }), true)).toBe(false)
+    expect(visiblePartitions(as({ user: 'bob', team: 'dev', groups: ['team:ops', 'team:', 'x'] }))).toEqual([
+      'user:bob',
+      'team:ops',
+      'team:dev',
+    ])
+  })
+
+  test('identities of users that only their key tells', () => {
+    const { identity: _, ...bare } = as({ subject: 's' })
+    expect(ownIdentities(bare)).toEqual(['subject:s'])
+    expect(identityOf({ name: 'team:dev', key: { name: 'k', uid: 'u', type: '' } })).toBe('team:dev')
+    expect(identityOf({ name: 'bob', key: { name: 'k', uid: 'u', type: '' } })).toBe('user:bob')
+  })
+})
+
+describe('making keys', () => {
+  const refused: [KeySpec, RegExp][] = [
+    [{ user: 'bob' }, /^spec\.user/],
+    [{ user: 'admin' }, /^spec\.user/],
+    [{ team: 'dev' }, /^spec\.team/],
+    [{ subject: 'alice' }, /^spec\.subject/],
+    [{ user: 'alice', subject: 'bob' }, /^spec\.subject/],
+    [{ user: 'alice', team: 'ops' }, /^spec\.team/],
+    [{ groups: ['dev', 'ops'] }, /^spec\.groups: "alice" is not in group "ops"/],
+    [{ groups: ['system:masters'] }, /^spec\.groups/],
+    [{ groups: ['team:dev'] }, /^spec\.groups/],
+    ...['Login', 'Reset', 'OIDCRefreshToken', 'NetworkPeer', 'Workspace', 'constructor'].map(
+      (type): [KeySpec, RegExp] => [{ type }, /^spec\.type/],
+    ),
+  ]
+  test.each(refused)('refuses %j', (spec, why) => {
+    expect(forbiddenCreation(alice, spec)).toMatch(why)
+    expect(forbiddenCreation(master, spec)).toBeUndefined()
+  })
+
+  test.each<[KeySpec]>([
+    [{}],
+    [{ user: 'alice' }],
+    [{ groups: ['dev', 'system:authenticated'] }],
+    [{ type: 'Other' }],
+    [{ type: 'User' }],
+    [{ user: '', team: '', subject: '' }],
+  ])('allows %j', (spec) => expect(forbiddenCreation(alice, spec)).toBeUndefined())
+
+  test('what a scoped caller makes carries its chain, also of system:masters', () => {
+    const caller = as({ user: 'admin', groups: ['system:masters'], scope: T }, { carried: [S] })
+    const made = aKey({ user: 'bob' }, { carried: inheritedChain(caller) })
+    expect(holderOf(made).chain).toEqual([S, T])
+  })
+
+  // The guarantee: no sequence of creations gives anybody groups, or another identity, that they did not begin with.
+  test('the holder of a made key is never more than its maker', () => {
+    const name = fc.constantFrom('', 'alice', 'bob', 'dev')
+    const spec: fc.Arbitrary<KeySpec> = fc.record(
+      {
+        user: name,
+        team: name,
+        subject: name,
+        type: fc.constantFrom('', 'User', 'Login'),
+        groups: fc.array(fc.constantFrom('dev', 'team:dev', 'team:bob', 'system:masters', 'x'), { maxLength: 2 }),
+        scope: fc.constantFrom<Scope>(S, T, {}),
+      },
+      { requiredKeys: [] },
+    )
+    let made = 0
+    fc.assert(
+      fc.property(spec, spec, (first, second) => {
+        const maker = as({ ...first, groups: (first.groups ?? []).filter((group) => group !== 'system:masters') })
+        if (forbiddenCreation(maker, second) !== undefined) return
+        made++
+        const holder = holderOf(aKey(second, { creator: identityOf(maker), carried: inheritedChain(maker) }))
+        expect(maker.groups).toEqual(expect.arrayContaining(holder.groups))
+        expect(ownIdentities(maker)).toEqual(expect.arrayContaining(ownIdentities(holder)))
+        expect(containsChain(holder.chain, maker.chain)).toBe(true)
+      }),
+      { numRuns: 3000, seed: 20261121 },
+    )
+    expect(made).toBeGreaterThan(100)
+  })
+})
+
+describe('changing keys', () => {
+  test('only system:masters change what decides about privileges, also to less or in another order', () => {
+    const old = aKey({ user: 'alice', groups: ['dev', 'system:authenticated'], type: 'User' })
+    const changes: [string, KeySpec][] = [
+      ['user', { user: '' }],
+      ['team', { team: 'dev' }],
+      ['subject', { subject: 'alice' }],
+      ['groups', { groups: ['dev'] }],
+      ['groups', { groups: [] }],
+      ['groups', { groups: ['system:authenticated', 'dev'] }],
+      ['type', { type: 'Other' }],
+    ]
+    for (const [member, change] of changes) {
+      expect(forbiddenChange(alice, old, { ...old.spec, ...change })).toBe(
+        `only system:masters may change spec.${member}`,
+      )
+      expect(forbiddenChange(master, old, { ...old.spec, ...change })).toBeUndefined()
+    }
+    expect(forbiddenChange(alice, aKey({ user: 'alice', groups: [], type: '' }), { user: 'alice' })).toBeUndefined()
+  })
+
+  test('the result is judged like a creation: rotating a key with more groups or of a managed type is refused', () => {
+    const strong = aKey({ user: 'alice', groups: ['system:masters'] })
+    expect(forbiddenChange(alice, strong, { ...strong.spec })).toMatch(/^spec\.groups/)
+    const login = aKey({ user: 'alice', type: 'Login' })
+    expect(forbiddenChange(alice, login, { ...login.spec })).toMatch(/^spec\.type/)
+    const team = aKey({ user: 'alice', team: 'ops' })
+    expect(forbiddenChange(alice, team, { ...team.spec })).toMatch(/^spec\.team/)
+  })
+
+  test('an unscoped owner may change scope and life at will', () => {
+    const old = aKey({ user: 'alice', scope: S, ttl: 5, disabled: true })
+    expect(forbiddenChange(alice, old, { user: 'alice' })).toBeUndefined()
+  })
+
+  test('but not what a key has inherited', () => {
+    const old = aKey({ user: 'alice', scope: T }, { carried: [S] })
+    expect(chainAfterChange(alice, old, { user: 'alice' })).toEqual([S])
+  })
+})
+
+describe.each([
+  ['a user', ['dev']],
+  ['system:masters', ['system:masters']],
+])('%s with a scoped key', (_, groups) => {
+  const own = aKey({ user: 'alice', groups, scope: S, ttl: 100 }, { uid: 'own' })
+  const caller = holderOf(own)
+
+  test('may not touch a key that lacks its chain', () => {
+    const why = 'the access key used has a scope that this access key does not carry'
+    expect(forbiddenChange(caller, aKey({ user: 'alice' }), { user: 'alice', disabled: true })).toBe(why)
+    expect(forbiddenChange(caller, aKey({ user: 'alice', scope: T }), { user: 'alice', scope: S })).toBe(why)
+    expect(forbiddenChange(caller, aKey({ user: 'alice' }, { uid: '' }), { user: 'alice' })).toBe(why)
+  })
+
+  test('may change a key that carries it', () => {
+    for (const other of [aKey({ user: 'alice', scope: S }), aKey({ user: 'alice', scope: T }, { carried: [S] })]) {
+      expect(forbiddenChange(caller, other, { ...other.spec, disabled: true })).toBeUndefined()
+    }
+  })
+
+  test('may change its own key, even when that was narrowed meanwhile; its chain stays beneath', () => {
+    const narrowed = { ...own, spec: { ...own.spec, scope: T } }
+    expect(forbiddenChange(caller, narrowed, { ...narrowed.spec, disabled: true })).toBeUndefined()
+    expect(chainAfterChange(caller, narrowed, narrowed.spec)).toEqual([S])
+  })
+
+  test('may not remove a scope; another one, {} and {rules: [{}]} too, comes on top', () => {
+    const { scope: _removed, ...unscoped } = own.spec
+    expect(forbiddenChange(caller, own, unscoped)).toBe('an access key with a scope may not remove spec.scope')
+    expect(forbiddenChange(caller, own, {})).toBe('an access key with a scope may not remove spec.scope')
+    for (const scope of [{}, T, { rules: [{}] }]) {
+      const next = { ...own.spec, scope }
+      expect(forbiddenChange(caller, own, next)).toBeUndefined()
+      const carried = chainAfterChange(caller, own, next)
+      expect(carried).toEqual([S])
+      expect(effectiveChain({ spec: next, carried })).toEqual([S, scope])
+    }
+    expect(chainAfterChange(caller, own, { ...own.spec, ttl: 5 })).toEqual([])
+  })
+
+  test('may not lengthen a life, not even an expired one', () => {
+    const why = 'an access key with a scope may not lengthen the life of an access key'
+    const changes: KeySpec[] = [
+      { ttl: 101 },
+      { ttl: 0 },
+      { ttlAfterLastActivity: true },
+      { ttl: 50, ttlAfterLastActivity: true },
+    ]
+    for (const change of changes) expect(forbiddenChange(caller, own, { ...own.spec, ...change })).toBe(why)
+    const { ttl: _ttl, ...endless } = own.spec
+    expect(forbiddenChange(caller, own, endless)).toBe(why)
+    expect(forbiddenChange(caller, own, { ...own.spec, ttl: 100n })).toBeUndefined()
+    expect(forbiddenChange(caller, own, { ...own.spec, ttl: 99 })).toBeUndefined()
+  })
+
+  // The guarantee: whatever a scoped caller may write, the key's chain still holds the caller's afterwards.
+  test('never ends with a key that has less than its chain', () => {
+    const scope = fc.constantFrom<Scope | undefined>(undefined, S, T, {}, { rules: [{}] })
+    let changed = 0
+    fc.assert(
+      fc.property(scope, fc.subarray([S, T]), scope, fc.boolean(), (before, carried, after, isOwn) => {
+        const spec = (value: Scope | undefined): KeySpec => ({ user: 'alice', ...(value && { scope: value }) })
+        const old = aKey(spec(before), { uid: isOwn ? 'own' : 'other', carried })
+        if (forbiddenChange(caller, old, spec(after)) !== undefined) return
+        changed++
+        const kept = chainAfterChange(caller, old, spec(after))
+        expect(containsChain(kept, old.carried)).toBe(true)
+        expect(containsChain(effectiveChain({ spec: spec(after), carried: kept }), caller.chain)).toBe(true)
+      }),
+      { numRuns: 500, seed: 20261121 },
+    )
+    expect(changed).toBeGreaterThan(50)
+  })
+})
+
+test('what lengthens a life', () => {
+  const rows: [KeySpec, KeySpec, boolean][] = [
+    [{}, {}, false],
+    [{}, { ttl: 5, ttlAfterLastActivity: true }, false],
+    [{ ttl: 0 }, { ttlAfterLastActivity: true }, false],
+    [{ ttl: 5 }, {}, true],
+    [{ ttl: 5 }, { ttl: 6 }, true],
+    [{ ttl: 5 }, { ttl: 2n ** 60n }, true],
+    [{ ttl: 5, ttlAfterLastActivity: true }, { ttl: 5 }, false],
+    [{ ttl: 5, ttlAfterLastActivity: true }, { ttl: 6 }, true],
+    [{ disabled: true }, {}, true],
+    [{ disabled: true }, { disabled: true }, false],
+    [{}, { disabled: true }, false],
+  ]
+  for (const [old, next, expected] of rows) expect(lengthens(old, next)).toBe(expected)
+})
+
+describe('names', () => {
+  test.each<[KeySpec, string[]]>([
+    [{ user: 'system:admin' }, [`spec.user: Invalid value: "system:admin": may not begin with 'system:'`]],
+    [{ user: 'team:x', subject: 'team:y' }, ['spec.user', 'spec.subject']],
+    [{ subject: 'system:' }, ['spec.subject']],
+    [{ team: 'x'.repeat(300) }, ['spec.team: Too long']],
+    [{ user: 'a\nb' }, ['spec.user: Invalid value: "a\\nb": may only have printable characters']],
+    [{ user: 'a\u202eb', team: 'a\u0000', groups: ['\u200b'] }, ['spec.user', 'spec.team', 'spec.groups[0]']],
+    [{ groups: ['', 'x'] }, ['spec.groups[0]: Required value']],
+    [{ groups: Array.from({ length: 65 }, () => 'x') }, ['spec.groups: Too many: 65']],
+    [{ groups: ['x'.repeat(600), 'y'.repeat(600)] }, ['spec.groups: Too long']],
+    [{ user: 'alice@example.com', team: 'Dev Ops', subject: 'ünï', groups: ['system:masters'] }, []],
+  ])('%j', (spec, expected) => {
+    const found = validateIdentity(spec).map(({ field, message }) => `${field}: ${message}`)
+    expect(found).toHaveLength(expected.length)
+    for (const [index, text] of expected.entries()) expect(found[index]).toContain(text)
+  })
+})

@@ -1,0 +1,31 @@
+/** Users and keys for the tests of privileges. */
+import type { UserInfo } from '../../../lib/authentication/user.ts'
+import { effectiveUser, type Key, type KeySpec } from '../../../lib/authorization/identity.ts'
+import { effectiveChain } from '../../../lib/authorization/privilege.ts'
+
+export const aKey = (spec: KeySpec = {}, more: Partial<Key> = {}): Key => ({
+  uid: 'u1',
+  spec,
+  creator: 'user:admin',
+  carried: [],
+  ...more,
+})
+
+/** The user of a request that presents this key. */
+export function holderOf(key: Key): UserInfo {
+  const { name, identity, groups } = effectiveUser(key)
+  const { user, team, subject, type = '' } = key.spec
+  return {
+    name,
+    identity,
+    groups,
+    key: { name: 'k', uid: key.uid, type, ...(user && { user }), ...(team && { team }), ...(subject && { subject }) },
+    chain: effectiveChain(key),
+  }
+}
+
+/** Presents a key other than those that the test is about. */
+export const as = (spec: KeySpec, more: Partial<Key> = {}): UserInfo => holderOf(aKey(spec, { uid: 'caller', ...more }))
+
+export const alice = as({ user: 'alice', groups: ['dev'] })
+export const master = as({ user: 'admin', groups: ['system:masters'] })
