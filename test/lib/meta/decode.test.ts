@@ -99,7 +99,7 @@ describe('what is refused', () => {
     [{ kind: 'Example' }, 'the API version in the data () does not match the expected API version (example.test/v1)'],
     [
       { apiVersion: 'example.test/v1' },
-      `${unrecognized}: Object 'Kind' is missing in '{"apiVersion":"example.test/v1"}' ({"apiVersion":"example.test/v ...)`,
+      `${unrecognized}: Object 'Kind' is missing in '{"apiVersion":"example.test/v1"}' ({"apiVersion":"example.test/v1 ...)`,
     ],
     [
       { kind: 5 },

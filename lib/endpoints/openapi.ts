@@ -1,0 +1,98 @@
+/**
+ * OpenAPI v3 of the kinds: one document for each group version, and the index that names them with their hashes.
+ * Source: k8s.io/kube-openapi/pkg/handler3, k8s.io/client-go/openapi.
+ */
+import { createHash } from 'node:crypto'
+import { byBytes } from '../meta/byteorder.ts'
+import { stringify } from '../meta/json.ts'
+import type { JsonObject } from '../meta/types.ts'
+import { sharedRef, sharedSchemas } from './openapimeta.ts'
+import { gvkOf, type OpenApiKind, parameters, pathsOf, schemaName } from './openapipaths.ts'
+import { openApiSchema } from './openapischema.ts'
+
+export type { OpenApiKind } from './openapipaths.ts'
+
+const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
+  apiVersion: { type: 'string', description: `Version of this representation: ${apiVersion}.` },
+  kind: { type: 'string', description: `Kind of this representation: ${kind}.` },
+})
+
+/** The schema of whole objects of a kind. */
+export function kindSchema(kind: OpenApiKind): JsonObject {
+  const { spec, status } = kind.schema
+  return {
+    type: 'object',
+    description: kind.description,
+    properties: {
+      ...typeProperties(`${kind.group}/${kind.version}`, kind.kind),
+      metadata: { description: 'Standard metadata of the object.', allOf: [sharedRef('ObjectMeta')] },
+      ...(spec && { spec: openApiSchema(spec) }),
+      ...(status && { status: openApiSchema(status) }),
+    },
+    'x-kubernetes-group-version-kind': [gvkOf(kind)],
+  }
+}
+
+const listSchema = (kind: OpenApiKind): JsonObject => ({
+  type: 'object',
+  description: `A list of ${kind.plural}.`,
+  required: ['items'],
+  properties: {
+    ...typeProperties(`${kind.group}/${kind.version}`, `${kind.kind}List`),
+    metadata: { description: 'Metadata of the list.', allOf: [sharedRef('ListMeta')] },
+    items: {
+      type: 'array',
+      description: 'The objects.',
+      items: { $ref: `#/components/schemas/${schemaName(kind)}` },
+    },
+  },
+  'x-kubernetes-group-version-kind': [{ ...gvkOf(kind), kind: `${kind.kind}List` }],
+})
+
+const schemasOf = (kind: OpenApiKind): JsonObject => ({
+  [schemaName(kind)]: kindSchema(kind),
+  ...(kind.verbs.includes('list') && { [`${schemaName(kind)}List`]: listSchema(kind) }),
+})
+
+const merged = (parts: readonly JsonObject[]): JsonObject => Object.assign({}, ...parts)
+
+/** The document of kinds of one group version. Kinds that share a path (`/{name}/kubeconfig`) must not. */
+export function openApiDocument(kinds: readonly OpenApiKind[], info: { title: string; version: string }): JsonObject {
+  return {
+    openapi: '3.0.0',
+    info: { ...info },
+    paths: merged(kinds.map(pathsOf)),
+    components: {
+      schemas: { ...merged(kinds.map(schemasOf)), ...sharedSchemas() },
+      parameters,
+      securitySchemes: { BearerToken: { type: 'http', scheme: 'bearer', description: 'An access key.' } },
+    },
+    security: [{ BearerToken: [] }],
+  }
+}
+
+export interface OpenApi {
+  /** The text of `/openapi/v3`. */
+  index: string
+  /** Texts by path below `/openapi/v3/` (`apis/management.platform/v1`), with the hash of each: sha512, upper-case hex. */
+  documents: ReadonlyMap<string, { text: string; hash: string }>
+}
+
+/** Everything that is served below `basePath` + `/openapi/v3`, computed once. */
+export function openApi(
+  kinds: readonly OpenApiKind[],
+  info: { title: string; version: string },
+  basePath: string,
+): OpenApi {
+  const groups = Map.groupBy(kinds, ({ group, version }) => `apis/${group}/${version}`)
+  const documents = [...groups]
+    .sort(([one], [other]) => byBytes(one, other))
+    .map(([path, own]) => {
+      const text = stringify(openApiDocument(own, info))
+      return [path, { text, hash: createHash('sha512').update(text).digest('hex').toUpperCase() }] as const
+    })
+  const paths = documents.map(([path, { hash }]) => {
+    return [path, { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` }] as const
+  })
+  return { index: stringify({ paths: Object.fromEntries(paths) }), documents: new Map(documents) }
+}
