@@ -1,0 +1,205 @@
+/**
+ * CertificateSigningRequests of the demo virtual cluster, in memory: create, read, approve, delete; and the controller
+ * that signs. Refuses what kube-apiserver refuses, in the same order and words, and never more leniently.
+ */
+import { randomUUID } from 'node:crypto'
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  forbiddenResource,
+  invalidObject,
+  MODIFIED,
+  notFound,
+} from '../../lib/meta/errors.ts'
+import { type FieldError, invalid, required } from '../../lib/meta/field.ts'
+import type { KeyPair } from './certificates.ts'
+import {
+  API_VERSION,
+  CLIENT_SIGNER,
+  CSR,
+  type CsrCondition,
+  type CsrObject,
+  type CsrRequester,
+  KIND,
+} from './csrobject.ts'
+import { signApproved } from './csrsigner.ts'
+import {
+  checkKind,
+  type Members,
+  objectOf,
+  readConditions,
+  readSpec,
+  textMapOf,
+  textOf,
+  validateApproval,
+  validateSpec,
+} from './csrvalidation.ts'
+
+export interface CsrApi {
+  create(body: Members, requester: CsrRequester): Promise<CsrObject>
+  get(name: string): CsrObject
+  list(): { kind: string; apiVersion: string; metadata: { resourceVersion: string }; items: CsrObject[] }
+  /** PUT …/approval. `mayApprove` asks for the verb `approve` on the signer. Signing follows on its own. */
+  approve(name: string, body: Members, mayApprove: (signerName: string) => boolean): CsrObject
+  /** The Status of a delete. */
+  remove(name: string, options: Members): object
+}
+
+/** As long as kube-controller-manager keeps what nobody decides. */
+const PENDING_LIFE = 24 * 3_600_000
+
+/** `now` is in Unix milliseconds. */
+export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
+  const objects = new Map<string, CsrObject>()
+  let revision = 1
+
+  const store = (object: CsrObject): CsrObject => {
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++revision) } }
+    objects.set(stored.metadata.name, stored)
+    return stored
+  }
+  const find = (name: string): CsrObject => {
+    const object = objects.get(name)
+    if (!object) throw notFound(CSR, name)
+    return object
+  }
+  const time = (): string => `${new Date(now()).toISOString().slice(0, 19)}Z`
+
+  async function sign({ metadata: { name, uid }, spec }: CsrObject): Promise<void> {
+    const outcome = await signApproved(spec, authority, now())
+    const latest = objects.get(name)
+    if (latest?.metadata.uid !== uid || latest.status.certificate !== undefined) return
+    const { conditions = [] } = latest.status
+    if (conditions.some(({ type }) => type === 'Denied' || type === 'Failed')) return
+    const status =
+      'failed' in outcome
+        ? { conditions: [...conditions, outcome.failed] }
+        : { conditions, certificate: outcome.certificate }
+    store({ ...latest, status })
+  }
+
+  return {
+    async create(body, { username, uid, groups }) {
+      checkKind(body)
+      const metadata = objectOf(body, 'metadata')
+      const name = nameOf(metadata)
+      const spec = readSpec(objectOf(body, 'spec'))
+      const labels = textMapOf(metadata, 'labels')
+      const annotations = textMapOf(metadata, 'annotations')
+      if (textOf(metadata, 'resourceVersion') !== '')
+        throw badRequest('resourceVersion should not be set on objects to be created')
+      const { errors, organizations } = await validateSpec(spec)
+      const all = [...validateName(name), ...errors]
+      if (all.length > 0) throw invalidObject(CSR.group, KIND, name, all)
+      // The admission plugin CertificateSubjectRestriction.
+      if (spec.signerName === CLIENT_SIGNER && organizations.includes('system:masters'))
+        throw forbiddenResource(CSR, name, `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`)
+      for (const [old, { metadata }] of objects)
+        if (Date.parse(metadata.creationTimestamp) < now() - PENDING_LIFE) objects.delete(old)
+      if (objects.has(name)) throw alreadyExists(CSR, name)
+      return store({
+        apiVersion: API_VERSION,
+        kind: KIND,
+        metadata: {
+          name,
+          uid: randomUUID(),
+          resourceVersion: '',
+          creationTimestamp: time(),
+          ...(Object.keys(labels).length > 0 && { labels }),
+          ...(Object.keys(annotations).length > 0 && { annotations }),
+        },
+        spec: { ...spec, username, ...(uid !== undefined && { uid }), groups },
+        status: {},
+      })
+    },
+
+    get: find,
+
+    list: () => ({
+      kind: `${KIND}List`,
+      apiVersion: API_VERSION,
+      metadata: { resourceVersion: String(revision) },
+      items: [...objects.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
+    }),
+
+    approve(name, body, mayApprove) {
+      checkKind(body)
+      const metadata = objectOf(body, 'metadata')
+      const given = textOf(metadata, 'name')
+      if (given !== name)
+        throw badRequest(
+          given === ''
+            ? `the name of the object (${name} based on URL) was undeterminable: name must be provided`
+            : `the name of the object (${given}) does not match the name on the URL (${name})`,
+        )
+      const current = find(name)
+      const { uid, resourceVersion } = current.metadata
+      const [wantedUid, wantedVersion] = [textOf(metadata, 'uid'), textOf(metadata, 'resourceVersion')]
+      if (wantedUid !== '' && wantedUid !== uid)
+        throw conflict(CSR, name, `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`)
+      if (wantedVersion !== '' && wantedVersion !== resourceVersion) throw conflict(CSR, name, MODIFIED)
+      const before = current.status.conditions ?? []
+      const after = withTimes(readConditions(objectOf(body, 'status')), before, time())
+      const errors = validateApproval(before, after)
+      if (errors.length > 0) throw invalidObject(CSR.group, KIND, name, errors)
+      const { signerName } = current.spec
+      // The admission plugin CertificateApproval.
+      if (!mayApprove(signerName))
+        throw forbiddenResource(CSR, name, `user not permitted to approve requests with signerName "${signerName}"`)
+      const stored = store({ ...current, status: { ...current.status, conditions: after } })
+      const has = (type: string): boolean => after.some((one) => one.type === type)
+      if (signerName === CLIENT_SIGNER && has('Approved') && !has('Failed') && !stored.status.certificate)
+        // Signing works on what was validated: it cannot fail but for a bug, which must not end the server.
+        sign(stored).catch((error) => process.emitWarning(error))
+      return stored
+    },
+
+    remove(name, options) {
+      const { uid, resourceVersion } = find(name).metadata
+      const preconditions = objectOf(options, 'preconditions')
+      const [wantedUid, wantedVersion] = [textOf(preconditions, 'uid'), textOf(preconditions, 'resourceVersion')]
+      const kind = { group: CSR.group, resource: KIND }
+      if (wantedUid !== '' && wantedUid !== uid)
+        throw conflict(
+          kind,
+          name,
+          `the UID in the precondition (${wantedUid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+        )
+      if (wantedVersion !== '' && wantedVersion !== resourceVersion)
+        throw conflict(
+          kind,
+          name,
+          `the ResourceVersion in the precondition (${wantedVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+        )
+      objects.delete(name)
+      const details = { name, group: CSR.group, kind: CSR.resource, uid }
+      return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
+    },
+  }
+}
+
+const nameOf = (metadata: Members): string => {
+  const prefix = textOf(metadata, 'generateName')
+  return textOf(metadata, 'name') || (prefix && `${prefix}${randomUUID().slice(0, 5)}`)
+}
+
+/** Certificate signing requests may have any name that fits into a path. */
+function validateName(name: string): FieldError[] {
+  const field = 'metadata.name'
+  if (name === '') return [required(field, 'name or generateName is required')]
+  if (name === '.' || name === '..') return [invalid(field, name, `may not be '${name}'`)]
+  const bad = ['/', '%'].find((character) => name.includes(character))
+  return bad ? [invalid(field, name, `may not contain '${bad}'`)] : []
+}
+
+/** Conditions that are new get the time of now. */
+const withTimes = (after: CsrCondition[], before: readonly CsrCondition[], time: string): CsrCondition[] =>
+  after.map((condition) => {
+    const old = before.find(({ type }) => type === condition.type)
+    return {
+      ...condition,
+      lastUpdateTime: condition.lastUpdateTime ?? time,
+      lastTransitionTime: old?.lastTransitionTime ?? time,
+    }
+  })

@@ -1,0 +1,55 @@
+/** What the person who starts the local server can set. */
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { StartupError } from './startuperror.ts'
+
+export interface Settings {
+  /** 0 = any free one. */
+  port: number
+  /** Absolute path. Not used with `memory`. */
+  dataDir: string
+  /** Keep nothing. */
+  memory: boolean
+  /** Another DynamoDB than the embedded one: its address. */
+  dynamodbEndpoint?: string
+  /** Folder with etcd, kube-apiserver and kube-controller-manager: the demo virtual cluster is a real one then. */
+  kubebuilderAssets?: string
+}
+
+const DEFAULT_PORT = 8443
+
+/** `npm start -- --memory`, PORT, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB, KUBEBUILDER_ASSETS. Throws a StartupError. */
+export function readSettings(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): Settings {
+  const { PORT, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB: endpoint, KUBEBUILDER_ASSETS: assets } = environment
+  return {
+    port: portOf(PORT),
+    dataDir: resolve(cwd, DATA_DIR || '.local'),
+    memory: memoryOf(args),
+    ...(endpoint && { dynamodbEndpoint: endpointOf(endpoint) }),
+    ...(assets && { kubebuilderAssets: resolve(cwd, assets) }),
+  }
+}
+
+function memoryOf(args: readonly string[]): boolean {
+  try {
+    return parseArgs({ args: [...args], options: { memory: { type: 'boolean', default: false } } }).values.memory
+  } catch (error) {
+    throw new StartupError('The only option is --memory, which keeps nothing: npm start -- --memory.', error)
+  }
+}
+
+function portOf(text: string | undefined): number {
+  if (!text) return DEFAULT_PORT
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port <= 65_535) return port
+  throw new StartupError('PORT must be a number from 0 to 65535.')
+}
+
+function endpointOf(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
+  throw new StartupError('AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.')
+}
