@@ -32,7 +32,8 @@ const causes = {
   unsigned: [504, 'did not sign the certificate in time'],
   'wrong-certificate': [502, 'signed a certificate that is not what was asked for'],
   credentials: [503, 'has unusable credentials'],
-  'no-credentials': [503, 'has no credentials that could be read'],
+  'no-credentials': [503, 'has no credentials here'],
+  'unread-credentials': [503, 'has credentials that cannot be read at the moment'],
 } as const satisfies Record<string, readonly [502 | 503 | 504, string]>
 
 export type ClusterFailure = keyof typeof causes

@@ -57,7 +57,9 @@ export function ingressUrl({ host }: Instance): string | undefined {
 export function serverAddress(instance: Instance, wanted: string | undefined): string | { error: FieldError } {
   if (wanted !== undefined && wanted !== '') {
     if (isServerUrl(wanted)) return wanted
-    return { error: invalid('spec.server', wanted, 'must be an absolute https URL without user, query and fragment') }
+    // What comes before an @ may be a password.
+    const shown = wanted.includes('@') ? '<redacted>' : wanted
+    return { error: invalid('spec.server', shown, 'must be an absolute https URL without user, query and fragment') }
   }
   return ingressUrl(instance) ?? withoutAddress(instance)
 }

@@ -1,0 +1,193 @@
+/** A kube config for a virtual cluster, from the wish to the text. */
+import type { UserInfo } from '../authentication/user.ts'
+import type { ScopeOptions } from '../authorization/project.ts'
+import { forbiddenResource } from '../meta/errors.ts'
+import type { FieldError } from '../meta/field.ts'
+import { rfc3339 } from '../meta/time.ts'
+import type { GroupResource } from '../meta/types.ts'
+import { mayLeave, outsideGroups } from '../token/identity.ts'
+import { issue, prepareVirtualClusterToken } from '../token/issuer.ts'
+import type { Signer } from '../token/signer.ts'
+import type { ClusterClient } from './client.ts'
+import { type CertificateServices, type ClientCertificate, issueClientCertificate } from './clientcertificate.ts'
+import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
+import { kubeConfigText } from './config.ts'
+import type { Credentials } from './credentials.ts'
+import { type Instance, labelOf, serverAddress } from './instance.ts'
+import { restrictsInside } from './restriction.ts'
+import { isFailure } from './signingrequest.ts'
+import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
+
+export interface KubeConfigRequest {
+  instance: Instance
+  /** Specification 2.5. */
+  spec: { certificateTTL?: number | bigint; server?: string; clientCert?: boolean }
+  user: UserInfo
+  now: Date
+  /** Checks everything that can be checked here, reads no secret, asks no virtual cluster and signs nothing. */
+  dryRun: boolean
+}
+
+export interface KubeConfigServices
+  extends SecretServices,
+    ScopeOptions,
+    Pick<CertificateServices, 'deadline' | 'sleep' | 'uuid'> {
+  /** How error texts name the parent: `virtualclusterinstances` of the group. */
+  resource: GroupResource
+  limits: TtlLimits
+  issuer: string
+  signer: Signer
+  /** See createClusterClient. `name` is NAMESPACE/NAME. */
+  connect(name: string, credentials: Credentials): ClusterClient
+  clock(): Date
+}
+
+export interface KubeConfig {
+  /** YAML; absent of a dry run. */
+  kubeConfig?: string
+  /** RFC 3339; when the token or certificate in it ends. Absent of a dry run. */
+  expirationTimestamp?: string
+  warnings: string[]
+}
+
+/** How long a virtual cluster may take to sign: DESIGN, "Kube configs". */
+const WAIT_MS = 15_000
+
+/**
+ * A kube config whose user is a token of ours for this virtual cluster alone, or (`clientCert`) a certificate that the
+ * virtual cluster signs. Field errors are returned. Throws 400 without an address, 401 for a dead key, 403 for a user
+ * that no cluster may see and for a certificate that would reach further than the scopes, and ClusterErrors (502, 503,
+ * 504).
+ */
+export async function createKubeConfig(
+  request: KubeConfigRequest,
+  services: KubeConfigServices,
+): Promise<KubeConfig | { errors: FieldError[] }> {
+  const { instance, spec, user, dryRun } = request
+  const { clientCert = false, certificateTTL } = spec
+  const ttl: Ttl = (clientCert ? certificateTtl : tokenTtl)(certificateTTL, services.limits)
+  const server = serverAddress(instance, spec.server)
+  const errors = [ttl, server].flatMap((one) => (typeof one === 'object' && 'error' in one ? [one.error] : []))
+  if ('error' in ttl || typeof server !== 'string') return { errors }
+  if (!mayLeave(user.name)) throw refused(instance, services, 'users named "system:…" cannot leave this API')
+
+  const made = clientCert
+    ? await withCertificate(request, ttl.seconds, services)
+    : await withToken(request, ttl.seconds ?? services.limits.maxTokenSeconds, services)
+  if (dryRun || made.user === undefined) return { warnings: made.warnings }
+  const { name, namespace } = instance
+  return {
+    kubeConfig: await kubeConfigText({
+      // A namespace has no dot, so that no two instances share a name; clients merge kube configs by it.
+      name: `${name}.${namespace}`,
+      server,
+      ...(made.authority !== undefined && { certificateAuthority: made.authority }),
+      user: made.user,
+    }),
+    expirationTimestamp: rfc3339(made.expires),
+    warnings: made.warnings,
+  }
+}
+
+type Made =
+  | { user: undefined; warnings: string[] }
+  | {
+      user: { token: string } | { certificate: string; key: string }
+      authority: string | undefined
+      expires: Date
+      warnings: string[]
+    }
+
+async function withToken(
+  { instance, user, now, dryRun }: KubeConfigRequest,
+  seconds: number,
+  services: KubeConfigServices,
+): Promise<Made> {
+  const prepared = prepareVirtualClusterToken({ user, cluster: instance, seconds, now }, services)
+  const { warnings } = prepared
+  if (dryRun) return { user: undefined, warnings }
+  const authority = trustedAuthority(instance, await keptCredentials(instance, services))
+  const { token, expires } = await issue(prepared, services.signer)
+  return { user: { token }, authority, expires, warnings }
+}
+
+/** Only for the authority in them: an instance that names one, or that keeps none, needs no credentials for a token. */
+async function keptCredentials(instance: Instance, services: KubeConfigServices): Promise<Credentials | undefined> {
+  if (instance.certificateAuthorityData !== undefined) return undefined
+  return clusterCredentials(instance, services).catch((error) => {
+    if (isFailure(error, 'no-credentials')) return undefined
+    throw error
+  })
+}
+
+async function withCertificate(
+  request: KubeConfigRequest,
+  seconds: number | undefined,
+  services: KubeConfigServices,
+): Promise<Made> {
+  const { instance, user, dryRun } = request
+  if (restrictsInside(user.chain, instance, services)) {
+    const why = 'a client certificate cannot be scoped, and the scope of the access key restricts what it may do there'
+    throw refused(instance, services, why)
+  }
+  if (dryRun) return { user: undefined, warnings: [] }
+  const signal = services.deadline(WAIT_MS)
+  const credentials = await clusterCredentials(instance, services)
+  // Before anything is made: what is wrong with it, is wrong afterwards too.
+  const authority = trustedAuthority(instance, credentials)
+  const issued = await order(request, seconds, credentials, signal, services).catch(async (error) => {
+    if (!isFailure(error, 'unauthorized')) throw error
+    const rotated = await clusterCredentials(instance, services, true)
+    if (JSON.stringify(rotated) === JSON.stringify(credentials)) throw error
+    return order(request, seconds, rotated, signal, services)
+  })
+  const warnings = [...issued.warnings, ...lifetimeWarnings(request, seconds, issued)]
+  return { user: issued, authority, expires: issued.notAfter, warnings }
+}
+
+function order(
+  { instance, user }: KubeConfigRequest,
+  seconds: number | undefined,
+  credentials: Credentials,
+  signal: AbortSignal,
+  services: KubeConfigServices,
+): Promise<ClientCertificate> {
+  const { maxCertificateSeconds } = services.limits
+  return issueClientCertificate(
+    {
+      user: user.name,
+      groups: outsideGroups(user.groups),
+      ...(seconds !== undefined && { seconds }),
+      ...(maxCertificateSeconds !== undefined && { maxSeconds: maxCertificateSeconds }),
+      labels: { 'app.kubernetes.io/managed-by': 'keyplane', 'management.platform/access-key-uid': user.key.uid },
+    },
+    { ...services, client: services.connect(labelOf(instance), credentials), signal, now: services.clock },
+  )
+}
+
+/** Signers backdate by 5 minutes: less than this is as asked. */
+const TOLERANCE_SECONDS = 600
+
+function lifetimeWarnings(
+  { user, now }: KubeConfigRequest,
+  seconds: number | undefined,
+  { notAfter }: ClientCertificate,
+): string[] {
+  const warnings: string[] = []
+  const granted = Math.floor((notAfter.getTime() - now.getTime()) / 1000)
+  if (seconds !== undefined && granted < seconds - TOLERANCE_SECONDS) {
+    warnings.push(`requested expiration of ${seconds} seconds shortened to ${granted} seconds`)
+  }
+  const { expires } = user.key
+  if (expires !== undefined && notAfter.getTime() > expires * 1000) {
+    const end = rfc3339(new Date(expires * 1000))
+    warnings.push(
+      `the certificate is valid until ${rfc3339(notAfter)} and cannot be revoked; its access key ends at ${end}`,
+    )
+  }
+  return warnings
+}
+
+function refused({ name }: Instance, { resource }: KubeConfigServices, why: string) {
+  return forbiddenResource({ ...resource, resource: `${resource.resource}/kubeconfig` }, name, why)
+}

@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { secretName } from '../../../lib/kubeconfig/secretname.ts'
+
+const PREFIX = 'keyplane/dev/virtualclusters/'
+const name = (reference: string) => secretName(PREFIX, reference, 'spec.x')
+
+test.each(['p-shop/dev', 'dev', 'a.b/c_d+e=f@g-h'])('%s lies below the prefix', (reference) => {
+  expect(name(reference)).toBe(`${PREFIX}${reference}`)
+})
+
+test.each([
+  '',
+  '.',
+  '..',
+  '../pepper',
+  'a/../../pepper',
+  'a/./b',
+  '/a',
+  'a/',
+  'a//b',
+  'arn:aws:secretsmanager:us-east-1:1:secret:x',
+  'a b',
+  'a\n',
+  'ä',
+  '%2e%2e/a',
+])('%j leads out of it or is no name', (reference) => {
+  expect(name(reference)).toMatchObject({ error: { type: 'FieldValueInvalid', field: 'spec.x' } })
+})
+
+test('the whole name has 512 characters at most', () => {
+  expect(name('x'.repeat(512 - PREFIX.length))).toHaveLength(512)
+  expect(name('x'.repeat(513 - PREFIX.length))).toMatchObject({ error: { message: expect.stringContaining('483') } })
+})
+
+test('whatever is taken stays below the prefix when read as a path', () => {
+  const step = fc.oneof(fc.string(), fc.constantFrom('..', '.', '', 'a'))
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      const found = name(steps.join('/'))
+      if (typeof found === 'string') expect(new URL(found, 'https://x/').pathname).toBe(`/${found}`)
+    }),
+  )
+})
