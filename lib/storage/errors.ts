@@ -3,9 +3,9 @@
 export type StorageErrorCode =
   /** A companion with `ifAbsent` exists already: `companion` is its index. */
   | 'CompanionExists'
-  /** The log or the snapshot no longer reaches back to the asked revision. */
+  /** The log or the snapshot no longer reaches back to the asked revision: `current` is a newer one. */
   | 'Expired'
-  /** The asked revision is newer than the newest: `current` is that one. */
+  /** The asked revision, which is the message, is newer than the newest: `current` is that one. */
   | 'TooNew'
   /** An item would be larger than the store holds. */
   | 'TooLarge'
@@ -13,7 +13,7 @@ export type StorageErrorCode =
   | 'TooManyCompanions'
   /** Gave up under contention or throttling; nothing was written. */
   | 'Busy'
-  /** The store did not answer; nothing was written, or (reads) nothing is known. */
+  /** The store did not answer. Of a write it may be unknown whether it was done; then the message says so. */
   | 'Unavailable'
 
 export class StorageError extends Error {

@@ -1,6 +1,6 @@
 /**
  * The storage port: objects of one table at revisions, a total order of changes per table, no kinds and no HTTP.
- * `dynamodb.ts` implements it; the protocol and the reasons of its rules are described there and in `README.md`.
+ * `storage.ts` implements it, `dynamodb.ts` gives it a table; the protocol and the reasons of its rules are in `README.md`.
  */
 import type { JsonObject, KubeObject } from '../meta/types.ts'
 
@@ -14,6 +14,8 @@ export interface Stored {
   rv: number
   object: KubeObject
   internal: JsonObject
+  /** When it was last used, unix ms; only where the table keeps activity. Not part of the version. */
+  activity?: number
 }
 
 /** What storage needs to know of a kind. */
@@ -86,7 +88,7 @@ export interface ListPage {
   remaining?: number
 }
 
-/** One change. `stored` is the new state, for DELETED the last stored state; `rv` is the change's own revision. */
+/** One change. `stored` is the new state, for DELETED the last one; both stamped with the change's own revision `rv`. */
 export interface Change {
   type: 'ADDED' | 'MODIFIED' | 'DELETED'
   rv: number
@@ -100,13 +102,52 @@ export interface ChangeBatch {
   changes: Change[]
   /** Everything up to here has been delivered. */
   rv: number
+  /** More is known already: ask again at once. */
+  more?: true
+}
+
+/** A side item as it is read; `attributes` without its keys. */
+export interface CompanionItem {
+  pk: string
+  sk: string
+  attributes: JsonObject
+}
+
+export interface CompanionQuery {
+  limit?: number
+  /** Only sort keys above this one. Not together with `prefix`. */
+  after?: string
+  prefix?: string
+}
+
+export interface CompanionPage {
+  /** In the order of their sort keys. */
+  items: CompanionItem[]
+  /** Set when more may follow: continue with `after: next`. */
+  next?: string
+}
+
+/** A use of an object, by its credential: a companion with the attribute `lastActivity`. */
+export interface Touch {
+  table: Table
+  key: string
+  uid: string
+  /** Unix ms. */
+  at: number
+  /** `lastActivity` in the credential's own unit; `attributes` are set together with it. */
+  credential: { pk: string; sk: string; lastActivity: number; attributes: JsonObject }
+}
+
+export interface ReadOptions {
+  /** A revision at which the caller has seen the object: an older state is read again for a moment. */
+  notOlderThan?: number
 }
 
 export interface Storage {
   /** One consistent read (with the activity in the same round trip). */
-  get(table: Table, key: string): Promise<Stored | undefined>
+  get(table: Table, key: string, options?: ReadOptions): Promise<Stored | undefined>
   /** Reads, mutates, commits; again on a lost race. */
-  update(table: Table, key: string, mutate: Mutate): Promise<WriteResult>
+  update(table: Table, key: string, mutate: Mutate, options?: ReadOptions): Promise<WriteResult>
   /** Like `update`, but begins with `mutate(undefined)` without a read: what is there shows in the commit. */
   create(table: Table, key: string, mutate: Mutate): Promise<WriteResult>
   list(table: Table, request: ListRequest): Promise<ListPage>
@@ -114,4 +155,13 @@ export interface Storage {
   changes(table: Table, since: number): Promise<ChangeBatch>
   /** The newest revision that a watch may start from so that nothing acknowledged before is repeated. */
   revision(table: Table): Promise<number>
+  /** Side items by their keys, in the order asked for: one consistent call for up to a hundred. */
+  getCompanions(keys: readonly { pk: string; sk: string }[]): Promise<(CompanionItem | undefined)[]>
+  getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
+  /** Side items of one partition, consistent, at most one page of 1 MB. */
+  queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
+  /** Moves the activity of an object and of its credential forward, never back. Fails freely; callers may ignore it. */
+  touchActivity(touch: Touch): Promise<void>
+  /** Decides and settles everything up to now. To be run every minute; any number at once. */
+  sweep(table: Table): Promise<void>
 }

@@ -1,0 +1,81 @@
+/**
+ * When objects were last used: beside the rows, never on them, outside of revisions and watches. A time belongs to one
+ * uid, so that an object never shows the activity of an earlier one of its name.
+ */
+import type { Context } from './context.ts'
+import type { ListPage, ListRequest, Stored, Table, Touch } from './interface.ts'
+import type { Item } from './items.ts'
+import { activityOf, namespacePrefix, sortKey } from './keys.ts'
+import { isWithin, scan } from './scan.ts'
+
+/** The time of an activity item, if it speaks of this object. */
+export function withActivity(one: Stored, activity: Item | undefined): Stored {
+  const at = activity?.at
+  return typeof at === 'number' && activity?.uid === one.object.metadata.uid ? { ...one, activity: at } : one
+}
+
+/** Moves the times forward: the credential's first, and nothing where that is gone or newer already. */
+export async function touch({ items }: Context, { table, key, uid, at, credential }: Touch): Promise<void> {
+  const { pk, sk, lastActivity, attributes: also } = credential
+  const moved = await items.advance({ pk, sk }, { attribute: 'lastActivity', value: lastActivity, exists: true, also })
+  if (!moved || !table.activity) return
+  await items.advance(
+    { pk: activityOf(table.resource), sk: sortKey(key) },
+    { attribute: 'at', value: at, owner: { attribute: 'uid', value: uid } },
+  )
+}
+
+/** The activities of one list's page, read while its rows are. */
+export interface PageActivity {
+  /** Begins to read, beside the first rows. */
+  prefetch(limit: number | undefined): Promise<void>
+  attach(page: ListPage): Promise<ListPage>
+}
+
+const nothing: PageActivity = { prefetch: async () => {}, attach: async (page) => page }
+
+/**
+ * A list of everything reads the stretch of activities next to its rows: there are no more of them than of objects,
+ * so as many reach as far. A list of a few partitions, whose keys lie scattered, asks for its objects' one by one.
+ */
+export function activityOfPage(
+  context: Context,
+  table: Table,
+  { partitions, namespace, after }: ListRequest,
+): PageActivity {
+  if (!table.activity) return nothing
+  const pk = activityOf(table.resource)
+  const found = new Map<string, Item>()
+  const keep = (items: readonly Item[]) => {
+    for (const item of items) found.set(item.sk, item)
+  }
+  const attached = (page: ListPage): ListPage => ({
+    ...page,
+    items: page.items.map((one) => withActivity(one, found.get(sortKey(one.key)))),
+  })
+  if (partitions) {
+    return {
+      ...nothing,
+      async attach(page) {
+        keep(await context.items.batchGet(page.items.map(({ key }) => ({ pk, sk: sortKey(key) }))))
+        return attached(page)
+      },
+    }
+  }
+  const prefix = namespace === undefined ? {} : { prefix: namespacePrefix(namespace) }
+  const activities = scan(context, [{ pk, ...prefix, ...(after !== undefined && { after: sortKey(after) }) }])
+  let reached: (sk: string) => boolean = () => false
+  const read = async (limit: number | undefined) => {
+    const { rows, horizon } = await activities.next(limit)
+    keep(rows.flat())
+    reached = (sk) => isWithin(sk, horizon)
+  }
+  return {
+    prefetch: read,
+    async attach(page) {
+      const last = page.items.at(-1)
+      while (last && !reached(sortKey(last.key))) await read(undefined)
+      return attached(page)
+    },
+  }
+}

@@ -1,0 +1,68 @@
+/** Objects as attribute values: JSON text, deflated only where an entry with its predecessor would be large. */
+import process from 'node:process'
+import { parseJson, stringify } from '../meta/json.ts'
+import type { JsonObject, KubeObject } from '../meta/types.ts'
+import type { ItemValue } from './items.ts'
+
+/** JSON text, or the deflated text. */
+export type Body = string | Uint8Array
+
+/** From this many bytes on, an object and its predecessor together are deflated. */
+export const compressFrom = 128 * 1024
+/** Far above what can have been deflated into one item by an honest writer. */
+const inflatedBytes = 64 * 1024 * 1024
+
+/** The object without its resourceVersion, which is stamped when it is read. */
+export function writeObject(object: KubeObject): string {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return stringify({ ...object, metadata })
+}
+
+export function readObject(body: Body, rv: number): KubeObject {
+  const object = parseBody(body) as unknown as KubeObject
+  object.metadata.resourceVersion = String(rv)
+  return object
+}
+
+export const writeInternal = (internal: JsonObject): string => stringify(internal)
+
+export const readInternal = (body: Body): JsonObject => parseBody(body)
+
+/** The exact parser only where some number may need it: the texts are our own, and lists read thousands of them. */
+function parseBody(body: Body): JsonObject {
+  const text = unpack(body)
+  return /\d{16}/.test(text) ? (parseJson(text).value as JsonObject) : JSON.parse(text)
+}
+
+export const isBody = (value: unknown): value is Body => typeof value === 'string' || value instanceof Uint8Array
+
+/** Deflates all of them or none: they share one fate so that an item is large for one reason only. */
+export function pack(bodies: readonly Body[]): Body[] {
+  const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
+  if (bytes < compressFrom) return [...bodies]
+  const { deflateRawSync } = process.getBuiltinModule('node:zlib')
+  return bodies.map((body) => (typeof body === 'string' ? new Uint8Array(deflateRawSync(body)) : body))
+}
+
+function unpack(body: Body): string {
+  if (typeof body === 'string') return body
+  const { inflateRawSync } = process.getBuiltinModule('node:zlib')
+  return inflateRawSync(body, { maxOutputLength: inflatedBytes }).toString()
+}
+
+/** At most this many bytes in one item, names of attributes included. */
+export const itemBytes = 400 * 1024
+/** At most this many bytes in one transaction. */
+export const transactionBytes = 4 * 1024 * 1024
+
+/** What DynamoDB counts for an attribute value, rounded up. */
+export function sizeOf(value: ItemValue): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return 21
+  if (value instanceof Uint8Array) return value.byteLength
+  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + sizeOf(one) + 1, 3)
+  if (value !== null && typeof value === 'object') {
+    return Object.entries(value).reduce((sum, [name, one]) => sum + Buffer.byteLength(name) + sizeOf(one) + 1, 3)
+  }
+  return 1
+}

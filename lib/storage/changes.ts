@@ -1,0 +1,56 @@
+/** What happened after a revision: one poll of a watch. */
+import { pollSlots } from './constants.ts'
+import type { Context } from './context.ts'
+import type { Change, ChangeBatch, Table } from './interface.ts'
+import type { Item } from './items.ts'
+import { closeHole, isOverdue, readSlots } from './log.ts'
+import { isExpired, readSlot, type Slot, stored } from './records.ts'
+import { demandReachable, expired, state } from './revision.ts'
+
+/**
+ * Delivers decided slots in order and stops at the first hole that a commit may still fill; a hole below something
+ * that is filled is voided once it has been seen for longer than patience, here or by an earlier poll.
+ */
+export async function changes(context: Context, table: Table, since: number): Promise<ChangeBatch> {
+  const { resource } = table
+  const revision = await state(context, resource)
+  demandReachable(revision, since)
+  const to = Math.min(revision.n, since + pollSlots)
+  const slots = await readSlots(context, resource, [since, to])
+  // What lies above the window is taken for filled: a window of holes alone must not stop a watch for good.
+  const filled = to < revision.n ? revision.n : Math.max(since, ...slots.keys())
+  const batch: ChangeBatch = { changes: [], rv: since }
+  while (batch.rv < to) {
+    const rev = batch.rv + 1
+    const item = await decided(context, resource, rev, slots.get(rev), { settled: revision.settled, filled })
+    if (item === undefined) return batch
+    const slot = readSlot(item)
+    if (slot.type !== 'VOID') batch.changes.push(changeOf(slot))
+    batch.rv = rev
+  }
+  return to < revision.n ? { ...batch, more: true } : batch
+}
+
+/**
+ * The slot's item, undefined while nobody can say what will be in it. Above `filled` nothing has been acknowledged as
+ * far as is known, so a hole there is left alone.
+ */
+async function decided(
+  context: Context,
+  resource: string,
+  rev: number,
+  item: Item | undefined,
+  { settled, filled }: { settled: number; filled: number },
+): Promise<Item | undefined> {
+  if (rev <= settled && (item === undefined || isExpired(item, context.now()))) throw expired(rev)
+  if (item) return item
+  if (rev > filled || !isOverdue(context, resource, rev)) return undefined
+  return closeHole(context, resource, rev)
+}
+
+/** The state that a deletion ended is shown at the deletion's revision, from which clients resume. */
+function changeOf({ type, rev, key, state: next, prev }: Slot): Change {
+  const shown = next ?? prev
+  if (type === 'VOID' || shown === undefined) throw new Error(`revision ${rev} says nothing of ${key}`)
+  return { type, rv: rev, key, stored: stored(shown, rev), ...(prev && { previous: stored(prev) }) }
+}

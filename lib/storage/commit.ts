@@ -1,0 +1,159 @@
+/** One attempt to write: the transaction of row, copies, slot and companions, and what became of it. */
+import { itemBytes, pack, sizeOf, transactionBytes, writeInternal, writeObject } from './body.ts'
+import { tombstoneSeconds, writerDeadline } from './constants.ts'
+import type { Context } from './context.ts'
+import { StorageError } from './errors.ts'
+import type { Companion, Mutation, Table } from './interface.ts'
+import { Fault, type Item, type ItemWrite, type TransactOutcome } from './items.ts'
+import { activityOf, rowsOf, slotKey, sortKey } from './keys.ts'
+import { slotExpiry, voidSlot } from './log.ts'
+import type { State } from './records.ts'
+
+export type Change = Exclude<Mutation, { type: 'none' }>
+
+/** One write: the row as it was read, what shall become of it, and the names it goes by in the log. */
+export interface Write {
+  table: Table
+  key: string
+  /** The row that the change was made from; undefined where none was live. */
+  current: State | undefined
+  change: Change
+  /** Different for each write that may take the same revision. */
+  id: string
+}
+
+/** DynamoDB's limit for one transaction. */
+const transactionItems = 100
+
+/** A write as items, complete but for its revision. */
+export interface Plan {
+  write: Write
+  row: Record<string, Item[string]>
+  slot: Record<string, Item[string]>
+  partitions: readonly string[]
+  left: readonly string[]
+}
+
+/** Throws TooLarge and TooManyCompanions: before a revision is taken. */
+export function plan(write: Write): Plan {
+  const { table, current, change, id, key } = write
+  const prev = current ? [current.object, current.internal] : []
+  const next = change.type === 'put' ? [writeObject(change.object), writeInternal(change.internal)] : []
+  const bodies = pack([...next, ...prev])
+  const [object, internal] = bodies
+  const [prevObject, prevInternal] = bodies.slice(next.length)
+  const partitions = change.type === 'put' ? [...new Set(table.partitions(change))] : []
+  const left = (current?.partitions ?? []).filter((one) => !partitions.includes(one))
+  const now = object !== undefined && internal !== undefined && change.type === 'put' ? { object, internal } : {}
+  const before =
+    current && prevObject !== undefined && prevInternal !== undefined
+      ? { prev: { rv: current.rv, object: prevObject, internal: prevInternal, partitions: [...current.partitions] } }
+      : {}
+  const slot = {
+    id,
+    type: change.type === 'delete' ? 'DELETED' : current ? 'MODIFIED' : 'ADDED',
+    key,
+    ...now,
+    ...before,
+    partitions,
+    left,
+  }
+  const row = change.type === 'put' ? { ...now, partitions } : { gone: true }
+  const planned = { write, row, slot, partitions, left }
+  demandFits(planned)
+  return planned
+}
+
+function demandFits(planned: Plan): void {
+  const writes = itemWrites(planned, Number.MAX_SAFE_INTEGER, 0)
+  if (writes.length > transactionItems) {
+    throw new StorageError('TooManyCompanions', `${writes.length} items in one transaction`)
+  }
+  let total = 0
+  for (const write of writes) {
+    const bytes = sizeOf(
+      write.type === 'put' ? write.item : write.type === 'set' ? { ...write.key, ...write.attributes } : {},
+    )
+    if (bytes > itemBytes) throw new StorageError('TooLarge', `an item of ${bytes} bytes`)
+    total += bytes
+  }
+  if (total > transactionBytes) throw new StorageError('TooLarge', `a transaction of ${total} bytes`)
+}
+
+/** Index of the row and of the first companion in the transaction. */
+const rowIndex = 0
+const companionIndex = 2
+
+/** Row, slot, companions, copies in the index partitions, and the activity of what is deleted. */
+function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
+  const { write, partitions, left } = planned
+  const { table, key, current, change } = write
+  const sk = sortKey(key)
+  const gone = { rv: rev, gone: true, expires: Math.floor(now / 1000) + tombstoneSeconds }
+  const row = change.type === 'put' ? { rv: rev, ...planned.row } : gone
+  return [
+    {
+      type: 'put',
+      item: { pk: rowsOf(table.resource), sk, ...row },
+      when: current ? { type: 'unchanged', rv: current.rv } : { type: 'vacant', rev },
+    },
+    {
+      type: 'put',
+      item: { ...slotKey(table.resource, rev), ...planned.slot, expires: slotExpiry(now) },
+      when: { type: 'absent' },
+    },
+    ...(change.companions ?? []).map(companionWrite),
+    ...partitions.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...row } })),
+    ...left.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...gone } })),
+    ...(table.activity && change.type === 'delete'
+      ? [{ type: 'delete', key: { pk: activityOf(table.resource), sk } } satisfies ItemWrite]
+      : []),
+  ]
+}
+
+function companionWrite(companion: Companion): ItemWrite {
+  const { pk, sk } = companion
+  if (companion.op === 'delete') return { type: 'delete', key: { pk, sk } }
+  const { attributes, ifAbsent } = companion
+  const when = ifAbsent ? { when: { type: 'absent' } as const } : {}
+  return companion.op === 'put'
+    ? { type: 'put', item: { ...attributes, pk, sk }, ...when }
+    : { type: 'set', key: { pk, sk }, attributes, remove: companion.remove, ...when }
+}
+
+export type CommitOutcome =
+  | { type: 'committed' }
+  /** Nothing was written, and never will be under this revision. `cause`: the Fault, if it was one. */
+  | { type: 'lost'; companion?: number; cause?: unknown }
+
+/**
+ * Sends the transaction once, under a revision taken at `taken` (unix ms). Whatever is answered but success, the slot
+ * says what happened: either it can be voided, and then the write never commits, or it carries this write's id.
+ */
+export async function commit(context: Context, planned: Plan, rev: number, taken: number): Promise<CommitOutcome> {
+  const { items, now } = context
+  const { resource } = planned.write.table
+  let outcome: TransactOutcome
+  let cause: unknown
+  try {
+    const deadline = taken + writerDeadline
+    outcome =
+      now() > deadline ? { done: false, refused: [] } : await items.transact(itemWrites(planned, rev, now()), deadline)
+  } catch (error) {
+    outcome = { done: false, refused: [] }
+    cause = error
+  }
+  if (outcome.done) return { type: 'committed' }
+  const there = await voidSlot(context, resource, rev).catch((error: unknown) => {
+    throw new StorageError('Unavailable', 'it is not known whether the write was done', { cause: error })
+  })
+  if (there?.id === planned.write.id) return { type: 'committed' }
+  if (cause !== undefined && !(cause instanceof Fault)) throw cause
+  const companion = outcome.refused.includes(rowIndex) ? undefined : refusedCompanion(planned, outcome.refused)
+  return { type: 'lost', ...(companion !== undefined && { companion }), ...(cause !== undefined && { cause }) }
+}
+
+function refusedCompanion({ write }: Plan, refused: readonly number[]): number | undefined {
+  const count = write.change.companions?.length ?? 0
+  return refused.map((index) => index - companionIndex).find((index) => index >= 0 && index < count)
+}

@@ -1,0 +1,42 @@
+/** Side items as their owners read them: credentials, owner index entries, days of dead keys. */
+
+import type { JsonObject } from '../meta/types.ts'
+import type { Context } from './context.ts'
+import type { CompanionItem, CompanionPage, CompanionQuery } from './interface.ts'
+import type { Item } from './items.ts'
+import type { ItemKey } from './keys.ts'
+
+export async function getCompanions(
+  { items }: Context,
+  keys: readonly ItemKey[],
+): Promise<(CompanionItem | undefined)[]> {
+  const [only] = keys
+  const found = keys.length === 1 && only ? [await items.get(only)] : await items.batchGet(distinct(keys))
+  return keys.map(({ pk, sk }) => {
+    const item = found.find((one) => one?.pk === pk && one.sk === sk)
+    return item && companionOf(item)
+  })
+}
+
+export async function queryCompanions(
+  { items }: Context,
+  pk: string,
+  { limit, after, prefix }: CompanionQuery,
+): Promise<CompanionPage> {
+  const page = await items.query({
+    pk,
+    ...(limit !== undefined && { limit }),
+    ...(after !== undefined && { after }),
+    ...(prefix !== undefined && { prefix }),
+  })
+  const last = page.items.at(-1)
+  return { items: page.items.map(companionOf), ...(page.more && last && { next: last.sk }) }
+}
+
+const distinct = (keys: readonly ItemKey[]): ItemKey[] => [
+  ...new Map(keys.map((key) => [JSON.stringify([key.pk, key.sk]), key])).values(),
+]
+
+function companionOf({ pk, sk, ...attributes }: Item): CompanionItem {
+  return { pk, sk, attributes: attributes as JsonObject }
+}

@@ -1,0 +1,70 @@
+/** What every operation needs: the items, a clock, randomness; and how often something is tried again. */
+import { maxTries, maxWriteTime } from './constants.ts'
+import { StorageError } from './errors.ts'
+import { Fault, type Items } from './items.ts'
+
+export interface Context {
+  items: Items
+  /** Unix ms. */
+  now(): number
+  /** Milliseconds of a clock that never jumps; only differences count. */
+  elapsed(): number
+  /** In [0, 1). */
+  random(): number
+  sleep(ms: number): Promise<void>
+  /** When holes of the log were seen first: `resource#revision` to `elapsed()`. */
+  holes: Map<string, number>
+}
+
+/**
+ * Counts one operation's tries. Each call waits before another try: not before the second, then random up to 8, 16 …
+ * 128 ms. Throws Busy or Unavailable when the tries or the time are spent.
+ */
+export type Pause = (cause?: unknown) => Promise<void>
+
+type Clock = Pick<Context, 'elapsed' | 'random' | 'sleep'>
+
+export function tries({ elapsed, random, sleep }: Clock): Pause {
+  const began = elapsed()
+  let count = 0
+  return async (cause) => {
+    count++
+    if (count >= maxTries || elapsed() - began >= maxWriteTime) throw gaveUp(cause)
+    if (count > 1) await sleep(random() * 8 * 2 ** Math.min(count - 2, 4))
+  }
+}
+
+function gaveUp(cause: unknown): StorageError {
+  const silent = cause instanceof Fault && cause.kind === 'unanswered'
+  return silent
+    ? new StorageError('Unavailable', 'the table does not answer', { cause })
+    : new StorageError('Busy', 'too many tries', { cause })
+}
+
+/**
+ * The same items, but what may be done twice is tried again after a Fault: everything except transactions, whose
+ * outcome is in the log, and activities, which may fail.
+ */
+export function persistent(items: Items, clock: Clock): Items {
+  async function persist<T>(operation: () => Promise<T>): Promise<T> {
+    const pause = tries(clock)
+    for (;;) {
+      try {
+        return await operation()
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error
+        await pause(error)
+      }
+    }
+  }
+  return {
+    get: (key) => persist(() => items.get(key)),
+    batchGet: (keys, attributes) => persist(() => items.batchGet(keys, attributes)),
+    query: (query) => persist(() => items.query(query)),
+    putIfAbsent: (item) => persist(() => items.putIfAbsent(item)),
+    allocate: (key, now) => persist(() => items.allocate(key, now)),
+    settle: (key, to) => persist(() => items.settle(key, to)),
+    advance: (key, change) => items.advance(key, change),
+    transact: (writes, deadline) => items.transact(writes, deadline),
+  }
+}

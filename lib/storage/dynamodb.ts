@@ -1,0 +1,161 @@
+/** The storage port in DynamoDB: the only file that sends commands. */
+import {
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  TransactionCanceledException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import {
+  type Attributes,
+  advanced,
+  changed,
+  conditional,
+  keyOf,
+  marshalled,
+  projected,
+  queried,
+  settled,
+  unmarshalled,
+} from './expressions.ts'
+import { answered, refused } from './faults.ts'
+import type { Storage } from './interface.ts'
+import { Fault, type Item, type Items, type ItemWrite, type TransactOutcome } from './items.ts'
+import type { ItemKey } from './keys.ts'
+import { type StorageOptions, storageOver } from './storage.ts'
+
+/**
+ * Storage in one table with string keys `pk` and `sk`. Timeouts and retries are the client's: three tries of a second
+ * each serve well. `now` bounds how late a transaction may be sent.
+ */
+export const createStorage = ({
+  client,
+  table,
+  ...options
+}: StorageOptions & { client: DynamoDBClient; table: string }): Storage =>
+  storageOver(itemsIn(client, table, options.now), options)
+
+/** The keys that one BatchGetItem takes. */
+const batchKeys = 100
+
+export function itemsIn(client: DynamoDBClient, TableName: string, now: () => number): Items {
+  async function get(key: ItemKey): Promise<Item | undefined> {
+    const command = new GetItemCommand({ TableName, Key: keyOf(key), ConsistentRead: true })
+    const { Item } = await answered(() => client.send(command))
+    return Item && unmarshalled(Item)
+  }
+
+  async function batch(keys: readonly ItemKey[], attributes: readonly string[] | undefined): Promise<Item[]> {
+    const found: Item[] = []
+    for (let wanted: Attributes[] = keys.map(keyOf); wanted.length > 0; ) {
+      const request = { Keys: wanted, ConsistentRead: true, ...projected(attributes) }
+      const command = new BatchGetItemCommand({ RequestItems: { [TableName]: request } })
+      const { Responses, UnprocessedKeys } = await answered(() => client.send(command))
+      const items = Responses?.[TableName] ?? []
+      found.push(...items.map(unmarshalled))
+      wanted = UnprocessedKeys?.[TableName]?.Keys ?? []
+      if (wanted.length === keys.length) throw new Fault('throttled', undefined)
+    }
+    return found
+  }
+
+  return {
+    get,
+
+    async batchGet(keys, attributes) {
+      const chunks = Array.from({ length: Math.ceil(keys.length / batchKeys) }, (_, index) =>
+        keys.slice(index * batchKeys, (index + 1) * batchKeys),
+      )
+      return (await Promise.all(chunks.map((chunk) => batch(chunk, attributes)))).flat()
+    },
+
+    async query(query) {
+      const command = new QueryCommand({ TableName, ConsistentRead: true, ...queried(query) })
+      const { Items = [], LastEvaluatedKey } = await answered(() => client.send(command))
+      return { items: Items.map(unmarshalled), more: LastEvaluatedKey !== undefined }
+    },
+
+    async putIfAbsent(item) {
+      const command = new PutItemCommand({
+        TableName,
+        Item: marshalled(item),
+        ...conditional({ type: 'absent' }),
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      })
+      const refusal = await refused(() => client.send(command))
+      return refusal && (refusal.Item ? unmarshalled(refusal.Item) : get(item))
+    },
+
+    async allocate(key, at) {
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: keyOf(key),
+        UpdateExpression:
+          'SET n = if_not_exists(n, :one) + :one, settled = if_not_exists(settled, :one), ' +
+          '#floor = if_not_exists(#floor, :one), #at = if_not_exists(#at, :at)',
+        ExpressionAttributeNames: { '#floor': 'floor', '#at': 'at' },
+        ExpressionAttributeValues: marshalled({ ':one': 1, ':at': at }),
+        ReturnValues: 'ALL_NEW',
+      })
+      const { Attributes } = await answered(() => client.send(command))
+      return unmarshalled(Attributes ?? {})
+    },
+
+    async settle(key, to) {
+      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...settled(to) })
+      await refused(() => client.send(command))
+    },
+
+    async advance(key, change) {
+      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...advanced(change) })
+      return (await refused(() => client.send(command))) === undefined
+    },
+
+    async transact(writes, deadline) {
+      const command = new TransactWriteItemsCommand({ TransactItems: writes.map((write) => writeOf(TableName, write)) })
+      // Inside the client's retries, so that none of them leaves later than the deadline either.
+      command.middlewareStack.add(
+        (next) => (args) => {
+          if (now() > deadline) throw new Fault('unanswered', new Error('too late to send the transaction'))
+          return next(args)
+        },
+        { step: 'finalizeRequest', priority: 'low', name: 'deadline' },
+      )
+      try {
+        await answered(() => client.send(command))
+        return { done: true }
+      } catch (error) {
+        return cancelled(error)
+      }
+    },
+  }
+}
+
+function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
+  if (write.type === 'delete') return { Delete: { TableName, Key: keyOf(write.key) } }
+  const when = conditional(write.when)
+  if (write.type === 'put') return { Put: { TableName, Item: marshalled(write.item), ...when } }
+  const update = changed(write.attributes, write.remove)
+  const values = { ...update.ExpressionAttributeValues, ...when.ExpressionAttributeValues }
+  return {
+    Update: {
+      TableName,
+      Key: keyOf(write.key),
+      ...update,
+      ...when,
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    },
+  }
+}
+
+/** A cancelled transaction did nothing. Only a request that can never succeed is an error. */
+function cancelled(error: unknown): TransactOutcome {
+  if (!(error instanceof TransactionCanceledException)) throw error
+  const codes = (error.CancellationReasons ?? []).map(({ Code }) => Code)
+  if (codes.includes('ValidationError')) throw error
+  return { done: false, refused: codes.flatMap((code, index) => (code === 'ConditionalCheckFailed' ? [index] : [])) }
+}

@@ -1,0 +1,102 @@
+/** Conditions, key ranges and changes in DynamoDB's expression language. Names and values are always placeholders. */
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import type { Advance, Condition, Item, ItemQuery, ItemValue } from './items.ts'
+import type { ItemKey } from './keys.ts'
+
+/** Attribute values as the client speaks of them. */
+export type Attributes = ReturnType<typeof marshalled>
+
+export const marshalled = (item: Record<string, unknown>) => marshall(item, { removeUndefinedValues: true })
+
+export const unmarshalled = (attributes: Attributes): Item => unmarshall(attributes) as Item
+
+export const keyOf = ({ pk, sk }: ItemKey): Attributes => marshalled({ pk, sk })
+
+interface Update {
+  UpdateExpression: string
+  ExpressionAttributeNames: Record<string, string>
+  ExpressionAttributeValues?: Attributes
+}
+
+/** SET of attributes and REMOVE of others; `#name0` and `:value0` are those of the first one set. */
+export function changed(attributes: Record<string, ItemValue>, remove: readonly string[] = []): Update {
+  const names = Object.keys(attributes)
+  const set = names.map((_, index) => `#name${index} = :value${index}`)
+  const removed = remove.map((_, index) => `#name${names.length + index}`)
+  const all = [...names, ...remove].map((name, index) => [`#name${index}`, name])
+  const values = Object.values(attributes).map((value, index) => [`:value${index}`, value])
+  return {
+    UpdateExpression: [set.length ? `SET ${set.join(', ')}` : '', removed.length ? `REMOVE ${removed.join(', ')}` : '']
+      .filter(Boolean)
+      .join(' '),
+    ExpressionAttributeNames: Object.fromEntries(all),
+    ...(values.length > 0 && { ExpressionAttributeValues: marshalled(Object.fromEntries(values)) }),
+  }
+}
+
+interface Conditional {
+  ConditionExpression?: string
+  ExpressionAttributeValues?: Attributes
+}
+
+/** The condition of a put or of an update; its placeholders differ from those of `changed`. */
+export function conditional(when: Condition | undefined): Conditional {
+  switch (when?.type) {
+    case undefined:
+      return {}
+    case 'absent':
+      return { ConditionExpression: 'attribute_not_exists(pk)' }
+    case 'unchanged':
+      return {
+        ConditionExpression: 'rv = :rv AND attribute_not_exists(gone)',
+        ExpressionAttributeValues: marshalled({ ':rv': when.rv }),
+      }
+    case 'vacant':
+      return {
+        ConditionExpression: 'attribute_not_exists(pk) OR (attribute_exists(gone) AND rv < :rv)',
+        ExpressionAttributeValues: marshalled({ ':rv': when.rev }),
+      }
+  }
+}
+
+/** An UpdateItem that only moves forward. */
+export function advanced({ attribute, value, exists, owner, also }: Advance) {
+  const update = changed({ [attribute]: value, ...(owner && { [owner.attribute]: owner.value }), ...also })
+  const forward = ['attribute_not_exists(#name0)', '#name0 < :value0', ...(owner ? ['#name1 <> :value1'] : [])]
+  return {
+    ...update,
+    ConditionExpression: exists ? `attribute_exists(pk) AND (${forward.join(' OR ')})` : forward.join(' OR '),
+  }
+}
+
+/** An UpdateItem of `settled` and what goes with it; it never goes back, and with `below` it must move. */
+export function settled({ below, ...to }: { settled: number; at?: number; floor?: number; below?: true }) {
+  return { ...changed(to), ConditionExpression: below ? '#name0 < :value0' : '#name0 <= :value0' }
+}
+
+/** Attributes of a read; all where none are named. */
+export function projected(attributes: readonly string[] | undefined) {
+  if (!attributes) return {}
+  const names = attributes.map((name, index) => [`#attribute${index}`, name])
+  return {
+    ProjectionExpression: names.map(([placeholder]) => placeholder).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(names) as Record<string, string>,
+  }
+}
+
+/** The key condition of a Query. `after` is a position: it need not be the key of an item. */
+export function queried({ pk, from, to, prefix, after, limit, attributes }: ItemQuery) {
+  const range =
+    prefix !== undefined
+      ? { expression: ' AND begins_with(sk, :prefix)', values: { ':prefix': prefix } }
+      : from !== undefined && to !== undefined
+        ? { expression: ' AND sk BETWEEN :from AND :to', values: { ':from': from, ':to': to } }
+        : { expression: '', values: {} }
+  return {
+    KeyConditionExpression: `pk = :pk${range.expression}`,
+    ExpressionAttributeValues: marshalled({ ':pk': pk, ...range.values }),
+    ...projected(attributes),
+    ...(after !== undefined && { ExclusiveStartKey: keyOf({ pk, sk: after }) }),
+    ...(limit !== undefined && { Limit: limit }),
+  }
+}

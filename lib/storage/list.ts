@@ -1,0 +1,177 @@
+/**
+ * Lists at exactly one revision. Rows are read as they are now, in parallel with the log; then the log's entries that
+ * the rows may not show yet are laid over them, and rows that have changed since the revision are taken back.
+ */
+import { byBytes } from '../meta/byteorder.ts'
+import { activityOfPage } from './activity.ts'
+import type { Context } from './context.ts'
+import type { ListPage, ListRequest, Stored, Table } from './interface.ts'
+import type { Item, ItemQuery } from './items.ts'
+import { keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from './keys.ts'
+import { fill, type Slots } from './log.ts'
+import { isExpired, readSlot, rowState, rvOf, type Slot, type State, stored } from './records.ts'
+import { demandReachable, expired, type Revision, state } from './revision.ts'
+import { rewind } from './rewind.ts'
+import { type Horizon, isWithin, type Step, scan } from './scan.ts'
+
+/** The revision of a list, and what rows of that moment may not show yet: the newest entry of each key, by sort key. */
+interface Snapshot {
+  rv: number
+  settled: number
+  overlay: ReadonlyMap<string, Slot>
+}
+
+/** What a list covers: keys after `start`, of one namespace or all, in any of these partitions (undefined: of rows). */
+interface Range {
+  resource: string
+  start: string
+  prefix: string
+  partitions: readonly (string | undefined)[]
+}
+
+/** The fewest rows read at a time once a page needs more than was asked for. */
+const smallestStep = 50
+
+export async function list(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
+  const { resource } = table
+  const { namespace, limit, after, at, notOlderThan, filter } = request
+  const revision = await state(context, resource)
+  demandReachable(revision, at ?? notOlderThan ?? revision.floor)
+  const range: Range = {
+    resource,
+    start: after === undefined ? '' : sortKey(after),
+    prefix: namespace === undefined ? '' : namespacePrefix(namespace),
+    partitions: request.partitions ? [...new Set(request.partitions)] : [undefined],
+  }
+  const rows = scan(
+    context,
+    range.partitions.map((one) => rowsQuery(range, one)),
+  )
+  const activity = activityOfPage(context, table, request)
+  const wanted = limit === undefined ? undefined : limit + 1
+  const [snapshot, first] = await Promise.all([
+    takeSnapshot(context, resource, revision, at, notOlderThan),
+    rows.next(wanted),
+    activity.prefetch(wanted),
+  ])
+  const items: Stored[] = []
+  let from: Horizon = range.start
+  for (
+    let { rows: read, horizon, done } = first;
+    ;
+    { rows: read, horizon, done } = await rows.next(wanted && Math.max(wanted, smallestStep))
+  ) {
+    for (const one of await statesAt(context, range, snapshot, { read, from, horizon })) {
+      const object = stored(one)
+      if (filter && !filter(object)) continue
+      if (items.length === limit) return activity.attach({ rv: snapshot.rv, items, ...nextOf(items) })
+      items.push(object)
+    }
+    if (done) return activity.attach({ rv: snapshot.rv, items })
+    from = horizon
+  }
+}
+
+const nextOf = (items: readonly Stored[]): { next?: string } => {
+  const last = items.at(-1)
+  return last ? { next: last.key } : {}
+}
+
+function rowsQuery({ resource, start, prefix }: Range, partition: string | undefined): ItemQuery {
+  return { pk: rowsOf(resource, partition), ...(prefix && { prefix }), ...(start && { after: start }) }
+}
+
+/**
+ * Decides the revision: the one asked for, else the highest filled slot, so that everything acknowledged before the
+ * list began is in it. Throws Expired where the log no longer reaches back to the one asked for.
+ */
+async function takeSnapshot(
+  context: Context,
+  resource: string,
+  { n, settled }: Revision,
+  at: number | undefined,
+  notOlderThan = settled,
+): Promise<Snapshot> {
+  const hi = at ?? n
+  const [{ slots, top }] = await Promise.all([
+    settled >= hi
+      ? { slots: new Map(), top: hi }
+      : fill(context, resource, { lo: settled, hi, must: at ?? notOlderThan }),
+    at !== undefined && at < settled ? demandLogged(context, resource, at + 1) : undefined,
+  ])
+  return { rv: top, settled, overlay: newestEntries(slots, top) }
+}
+
+/** While the slot after a revision lives, so do the tombstones of everything deleted since. */
+async function demandLogged({ items, now }: Context, resource: string, rev: number): Promise<void> {
+  const slot = await items.get(slotKey(resource, rev))
+  if (slot === undefined || isExpired(slot, now())) throw expired(rev)
+}
+
+function newestEntries(slots: Slots, top: number): Map<string, Slot> {
+  const newest = new Map<string, Slot>()
+  for (const rev of [...slots.keys()].sort((one, other) => one - other)) {
+    const item = slots.get(rev)
+    const slot = item && rev <= top ? readSlot(item) : undefined
+    if (slot && slot.type !== 'VOID') newest.set(sortKey(slot.key), slot)
+  }
+  return newest
+}
+
+/** Rows with keys in (from, horizon], one list for each partition of the range. */
+interface Stretch {
+  read: Step['rows']
+  from: Horizon
+  horizon: Horizon
+}
+
+/** The states of the snapshot with keys in this stretch, in key order. */
+async function statesAt(context: Context, range: Range, snapshot: Snapshot, stretch: Stretch): Promise<State[]> {
+  const { resource, prefix, partitions } = range
+  const { read, from, horizon } = stretch
+  const rows = new Map<string, (Item | undefined)[]>()
+  for (const sk of snapshot.overlay.keys()) {
+    if (sk.startsWith(prefix) && !isWithin(sk, from) && isWithin(sk, horizon)) rows.set(sk, [])
+  }
+  for (const [index, items] of read.entries()) {
+    for (const item of items) {
+      const copies = rows.get(item.sk) ?? []
+      copies[index] = item
+      rows.set(item.sk, copies)
+    }
+  }
+  const newer = read.flat().filter((row) => rvOf(row) > snapshot.rv)
+  const past = await rewind(
+    context,
+    resource,
+    { at: snapshot.rv, settled: snapshot.settled },
+    newer.map((row) => ({ key: keyOf(row.sk), rv: rvOf(row) })),
+  )
+  const states: State[] = []
+  for (const sk of [...rows.keys()].sort(byBytes)) {
+    const copies = rows.get(sk) ?? []
+    const candidates = partitions.map((partition, index) => {
+      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, past.get(keyOf(sk)))
+      return found && (partition === undefined || found.partitions.includes(partition)) ? found : undefined
+    })
+    const found = candidates.find((one) => one !== undefined)
+    if (found) states.push(found)
+  }
+  return states
+}
+
+/** What a row says of its object at revision `rv`, given the log's newest entry and, for a newer row, its past. */
+function stateOf(
+  row: Item | undefined,
+  entry: Slot | undefined,
+  rv: number,
+  past: State | undefined,
+): State | undefined {
+  if (rvOf(row) > rv) return past
+  return entry && entry.rev > rvOf(row) ? entry.state : rowState(row)
+}
+
+/** The newest revision from which a watch misses nothing that is acknowledged after this call. */
+export async function newestRevision(context: Context, { resource }: Table): Promise<number> {
+  return (await takeSnapshot(context, resource, await state(context, resource), undefined)).rv
+}

@@ -1,0 +1,110 @@
+/**
+ * The log: one write-once slot per revision. A slot is only ever put where there is none, so a commit and a void of the
+ * same revision exclude each other whichever comes first, and who is in doubt voids the slot and so learns the truth.
+ */
+import { holePoll, logSeconds, patience } from './constants.ts'
+import type { Context } from './context.ts'
+import type { Item } from './items.ts'
+import { bucketSize, revOf, slotKey } from './keys.ts'
+
+/** Slots by revision, as they were found. */
+export type Slots = Map<number, Item>
+
+/** Log partitions that are read at once. */
+const parallel = 8
+
+/** When a slot written now expires, in unix seconds. */
+export const slotExpiry = (now: number): number => Math.floor(now / 1000) + logSeconds
+
+/** The slots in (lo, hi] that are visible, expired ones too. */
+export async function readSlots(
+  { items }: Context,
+  resource: string,
+  [lo, hi]: readonly [lo: number, hi: number],
+  attributes?: readonly string[],
+): Promise<Slots> {
+  const found: Slots = new Map()
+  async function readBucket(from: number, to: number): Promise<void> {
+    const { pk, sk } = slotKey(resource, from)
+    const last = slotKey(resource, to).sk
+    let page = await items.query({ pk, from: sk, to: last, ...(attributes && { attributes }) })
+    for (;;) {
+      for (const item of page.items) found.set(revOf(item), item)
+      const end = page.items.at(-1)
+      if (!page.more || end === undefined || revOf(end) >= to) return
+      const next = slotKey(resource, revOf(end) + 1).sk
+      page = await items.query({ pk, from: next, to: last, ...(attributes && { attributes }) })
+    }
+  }
+  const ranges: [number, number][] = []
+  for (let from = lo + 1; from <= hi; from = Math.floor(from / bucketSize + 1) * bucketSize) {
+    ranges.push([from, Math.min(hi, Math.floor(from / bucketSize + 1) * bucketSize - 1)])
+  }
+  for (let index = 0; index < ranges.length; index += parallel) {
+    await Promise.all(ranges.slice(index, index + parallel).map(([from, to]) => readBucket(from, to)))
+  }
+  return found
+}
+
+/**
+ * Makes sure that the slot is filled, by VOID if by nobody else: undefined when it is VOID by this call, else what is
+ * there. A transaction may hold the slot for a moment, and an unanswered put is put again.
+ */
+export const voidSlot = ({ items, now }: Context, resource: string, rev: number): Promise<Item | undefined> =>
+  items.putIfAbsent(voidItem(resource, rev, now()))
+
+const voidItem = (resource: string, rev: number, now: number): Item => ({
+  ...slotKey(resource, rev),
+  type: 'VOID',
+  expires: slotExpiry(now),
+})
+
+/** The holes remembered at most: of holes that nobody came back to, the oldest are forgotten. */
+const rememberedHoles = 1024
+
+/** Whether this hole has been seen for longer than patience. The first sight is remembered. */
+export function isOverdue({ holes, elapsed }: Context, resource: string, rev: number): boolean {
+  const id = `${resource}#${rev}`
+  const first = holes.get(id)
+  if (first !== undefined) return elapsed() - first >= patience
+  const oldest = holes.size >= rememberedHoles ? holes.keys().next().value : undefined
+  if (oldest !== undefined) holes.delete(oldest)
+  holes.set(id, elapsed())
+  return false
+}
+
+/** Voids a hole that was waited for: what is in the slot then. Never call it at or below `settled`. */
+export async function closeHole(context: Context, resource: string, rev: number): Promise<Item> {
+  const there = await voidSlot(context, resource, rev)
+  context.holes.delete(`${resource}#${rev}`)
+  return there ?? voidItem(resource, rev, context.now())
+}
+
+/**
+ * Reads (lo, hi] and waits until there is no hole below its highest filled slot, nor up to `must`; holes that last are
+ * voided. `lo` is never below `settled`: what is missing there has expired and must not be taken for a hole. Holes
+ * above the highest filled slot concern nobody, since nothing above them has been acknowledged.
+ */
+export async function fill(
+  context: Context,
+  resource: string,
+  { lo, hi, must = lo, attributes }: { lo: number; hi: number; must?: number; attributes?: readonly string[] },
+): Promise<{ slots: Slots; top: number }> {
+  const slots = await readSlots(context, resource, [lo, hi], attributes)
+  const top = Math.max(lo, must, ...slots.keys())
+  for (;;) {
+    const holes = missing(slots, lo, top)
+    const overdue = holes.filter((rev) => isOverdue(context, resource, rev))
+    for (const rev of overdue) slots.set(rev, await closeHole(context, resource, rev))
+    const [first] = missing(slots, lo, top)
+    if (first === undefined) return { slots, top }
+    await context.sleep(holePoll)
+    for (const [rev, item] of await readSlots(context, resource, [first - 1, top], attributes)) slots.set(rev, item)
+  }
+}
+
+function missing(slots: Slots, lo: number, hi: number): number[] {
+  const holes: number[] = []
+  for (let rev = lo + 1; rev <= hi; rev++) if (!slots.has(rev)) holes.push(rev)
+  return holes
+}

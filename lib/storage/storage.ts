@@ -1,0 +1,40 @@
+/** The storage port over items: the operations of this room, put together. */
+import { touch } from './activity.ts'
+import { changes } from './changes.ts'
+import { getCompanions, queryCompanions } from './companions.ts'
+import { type Context, persistent } from './context.ts'
+import type { Storage } from './interface.ts'
+import type { Items } from './items.ts'
+import { list, newestRevision } from './list.ts'
+import { sweep } from './revision.ts'
+import { get, write } from './write.ts'
+
+export interface StorageOptions {
+  /** The wall clock, unix ms. */
+  now(): number
+  /** Milliseconds of a clock that never jumps, for patience; the wall clock where it is left out. */
+  elapsed?(): number
+  /** In [0, 1). */
+  random(): number
+  sleep(ms: number): Promise<void>
+}
+
+/** One storage per process: it remembers which holes of the log it has seen. */
+export function storageOver(items: Items, { now, elapsed = now, random, sleep }: StorageOptions): Storage {
+  const clock = { elapsed, random, sleep }
+  const context: Context = { ...clock, now, items: persistent(items, clock), holes: new Map() }
+  return {
+    get: (table, key, options) => get(context, table, key, options?.notOlderThan),
+    update: (table, key, mutate, options) =>
+      write(context, table, key, mutate, { read: true, notOlderThan: options?.notOlderThan }),
+    create: (table, key, mutate) => write(context, table, key, mutate, { read: false }),
+    list: (table, request) => list(context, table, request),
+    changes: (table, since) => changes(context, table, since),
+    revision: (table) => newestRevision(context, table),
+    getCompanions: (keys) => getCompanions(context, keys),
+    getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],
+    queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
+    touchActivity: (one) => touch(context, one),
+    sweep: ({ resource }) => sweep(context, resource),
+  }
+}

@@ -1,0 +1,438 @@
+/** What the port promises, over the embedded DynamoDB. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import type { Storage, Table } from '../../../lib/storage/interface.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import {
+  allChanges,
+  create,
+  creating,
+  deleting,
+  Refused,
+  remove,
+  set,
+  widgets as shape,
+  used,
+  widget,
+} from './fixtures.ts'
+
+let db: TestDynamoDB
+let storage: Storage
+let widgets: Table
+let count = 0
+
+beforeAll(async () => {
+  db = await startDynamoDB()
+  storage = createStorage({
+    client: db.client,
+    table: db.table,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    random: Math.random,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  })
+})
+afterAll(() => db.stop())
+beforeEach(() => {
+  widgets = { ...shape, resource: `widgets${count++}` }
+})
+
+const names = async (request: Parameters<Storage['list']>[1] = {}) =>
+  (await storage.list(widgets, request)).items.map(({ key }) => key)
+
+describe('one object', () => {
+  test('an empty table is at revision 1 and the first write gets 2', async () => {
+    expect(await storage.list(widgets, {})).toEqual({ rv: 1, items: [] })
+    expect(await storage.revision(widgets)).toBe(1)
+    const { rv, after, before } = await create(storage, 'a', { size: 1 }, widgets)
+    expect(rv).toBe(2)
+    expect(before).toBeUndefined()
+    expect(after?.object.metadata.resourceVersion).toBe('2')
+    expect(await storage.get(widgets, 'a')).toEqual(after)
+    expect(await storage.revision(widgets)).toBe(2)
+  })
+
+  test('what was stored comes back exactly, integers beyond 2^53 and internal included', async () => {
+    const object = widget('a', {
+      big: 9223372036854775807n,
+      text: 'é\u{10ffff}\n',
+      list: [],
+      constructor: {},
+      none: null,
+    })
+    const internal = { chain: [{ role: 'x' }], big: -9007199254740993n }
+    await storage.create(widgets, 'a', () => ({ type: 'put', object, internal }))
+    const found = await storage.get(widgets, 'a')
+    expect(found).toEqual({
+      key: 'a',
+      rv: 2,
+      object: { ...object, metadata: { ...object.metadata, resourceVersion: '2' } },
+      internal,
+    })
+    expect((await storage.changes(widgets, 1)).changes[0]?.stored).toEqual(found)
+  })
+
+  test('updates tell before and after; what the mutation throws passes and costs no revision', async () => {
+    await create(storage, 'a', { size: 1 }, widgets)
+    const { before, after, rv } = await set(storage, 'a', { size: 2 }, widgets)
+    expect([before?.object.spec, after?.object.spec, rv]).toEqual([{ size: 1 }, { size: 2 }, 3])
+    await expect(create(storage, 'a', {}, widgets)).rejects.toThrow(Refused)
+    await expect(set(storage, 'b', {}, widgets)).rejects.toThrow(Refused)
+    expect((await storage.get(widgets, 'a'))?.rv).toBe(3)
+  })
+
+  test('`none` writes nothing', async () => {
+    await create(storage, 'a', {}, widgets)
+    const { rv, before, after } = await storage.update(widgets, 'a', () => ({ type: 'none' }))
+    expect([rv, before?.rv, after?.rv]).toEqual([2, 2, 2])
+    expect(await storage.update(widgets, 'b', () => ({ type: 'none' }))).toEqual({ rv: 0 })
+    expect(await storage.update(widgets, 'b', () => ({ type: 'delete' }))).toEqual({ rv: 0 })
+    expect(await storage.revision(widgets)).toBe(2)
+  })
+
+  test('a deleted name is free again', async () => {
+    await create(storage, 'a', { size: 1 }, widgets)
+    const deleted = await remove(storage, 'a', widgets)
+    expect([deleted.rv, deleted.before?.rv, deleted.after]).toEqual([3, 2, undefined])
+    expect(await storage.get(widgets, 'a')).toBeUndefined()
+    expect(await names()).toEqual([])
+    await expect(remove(storage, 'a', widgets)).rejects.toThrow(Refused)
+    expect((await create(storage, 'a', { size: 2 }, widgets)).rv).toBe(4)
+  })
+
+  test('keys that nothing can have are absent, whatever they look like', async () => {
+    for (const key of ['', 'x'.repeat(5000), 'a#b', '/', 'a/b/c', '__proto__', '%23']) {
+      expect(await storage.get(widgets, key)).toBeUndefined()
+    }
+    await expect(create(storage, 'x'.repeat(5000), {}, widgets)).rejects.toMatchObject({ code: 'TooLarge' })
+  })
+
+  test('no two keys share an item', async () => {
+    const keys = ['a#b', 'a/b', 'a%23b', 'a%b', 'a%25b']
+    for (const key of keys)
+      await storage.create(widgets, key, () => ({ type: 'put', object: widget('w', { key }), internal: {} }))
+    for (const key of keys) expect(await storage.get(widgets, key)).toMatchObject({ key, object: { spec: { key } } })
+    expect((await names()).sort()).toEqual([...keys].sort())
+  })
+
+  test('large objects are kept, too large ones refused without a revision', async () => {
+    const noise = (bytes: number) =>
+      Array.from({ length: bytes }, (_, i) => String.fromCharCode(33 + ((i * i + (i >> 3)) % 90))).join('')
+    const text = noise(300_000)
+    await create(storage, 'a', { text }, widgets)
+    await set(storage, 'a', { text, more: 1 }, widgets)
+    expect((await storage.get(widgets, 'a'))?.object.spec).toEqual({ text, more: 1 })
+    const { changes } = await storage.changes(widgets, 2)
+    expect(changes[0]?.previous?.object.spec).toEqual({ text })
+    const incompressible = Array.from({ length: 500_000 }, () =>
+      String.fromCharCode(33 + Math.floor(Math.random() * 90)),
+    ).join('')
+    await expect(create(storage, 'b', { text: incompressible }, widgets)).rejects.toMatchObject({ code: 'TooLarge' })
+    expect(await storage.revision(widgets)).toBe(3)
+  })
+})
+
+describe('companions', () => {
+  const put = (sk: string) =>
+    ({ op: 'put', pk: `c#${widgets.resource}`, sk, attributes: { owner: 'x' }, ifAbsent: true }) as const
+
+  test('are written with the object, or nothing is', async () => {
+    const pk = `c#${widgets.resource}`
+    await storage.create(
+      widgets,
+      'a',
+      (c) => ({ ...(creating('a')(c) as { type: 'put' } & object), companions: [put('1'), put('2')] }) as never,
+    )
+    expect(await storage.getCompanion(pk, '1')).toEqual({ pk, sk: '1', attributes: { owner: 'x' } })
+    await expect(
+      storage.create(widgets, 'b', () => ({
+        type: 'put',
+        object: widget('b'),
+        internal: {},
+        companions: [put('3'), put('2')],
+      })),
+    ).rejects.toMatchObject({ code: 'CompanionExists', companion: 1 })
+    expect(await storage.get(widgets, 'b')).toBeUndefined()
+    expect(
+      await storage.getCompanions([
+        { pk, sk: '3' },
+        { pk, sk: '2' },
+        { pk, sk: '2' },
+      ]),
+    ).toMatchObject([undefined, { sk: '2' }, { sk: '2' }])
+    // The slot of the refused write is void: nobody has to wait for it.
+    expect(await storage.revision(widgets)).toBe(3)
+    expect((await storage.changes(widgets, 2)).changes).toEqual([])
+  })
+
+  test('an existing object is reported rather than an existing companion', async () => {
+    const both = (c: unknown) => {
+      if (c) throw new Refused('exists')
+      return { type: 'put', object: widget('a'), internal: {}, companions: [put('1')] } as const
+    }
+    await storage.create(widgets, 'a', both)
+    await expect(storage.create(widgets, 'a', both)).rejects.toThrow(Refused)
+  })
+
+  test('set leaves other attributes alone, delete removes the item', async () => {
+    const pk = `c#${widgets.resource}`
+    const change = (...companions: import('../../../lib/storage/interface.ts').Companion[]) =>
+      storage.update(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }))
+    await change({ op: 'put', pk, sk: '1', attributes: { hash: 'h', old: 1, lastActivity: 7 } })
+    await change(
+      { op: 'set', pk, sk: '1', attributes: { hash: 'i' }, remove: ['old', 'never'] },
+      { op: 'set', pk, sk: '2', attributes: {} },
+    )
+    expect(await storage.getCompanion(pk, '1')).toEqual({ pk, sk: '1', attributes: { hash: 'i', lastActivity: 7 } })
+    expect(await storage.getCompanion(pk, '2')).toEqual({ pk, sk: '2', attributes: {} })
+    await change({ op: 'delete', pk, sk: '1' })
+    expect(await storage.getCompanion(pk, '1')).toBeUndefined()
+  })
+
+  test('are read by partition in pages', async () => {
+    const pk = `expiry#${widgets.resource}`
+    const companions = ['c', 'a', 'b'].map((sk) => ({ op: 'put', pk, sk, attributes: {} }) as const)
+    await storage.update(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }))
+    const first = await storage.queryCompanions(pk, { limit: 2 })
+    expect([first.items.map(({ sk }) => sk), first.next]).toEqual([['a', 'b'], 'b'])
+    expect((await storage.queryCompanions(pk, { after: 'b' })).items.map(({ sk }) => sk)).toEqual(['c'])
+    expect(await storage.queryCompanions('none')).toEqual({ items: [] })
+  })
+
+  test('too many are refused without a revision', async () => {
+    const companions = Array.from({ length: 99 }, (_, i) => ({ op: 'delete', pk: 'x', sk: String(i) }) as const)
+    await expect(
+      storage.create(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions })),
+    ).rejects.toMatchObject({ code: 'TooManyCompanions' })
+    expect(await storage.revision(widgets)).toBe(1)
+  })
+})
+
+describe('lists', () => {
+  test('come by namespace, then name; one namespace is exactly that one', async () => {
+    const keys = ['a/x', 'a/y-1', 'a/y', 'a-b/x', 'a0/x', 'b/x', 'a/y.z']
+    for (const key of keys) await create(storage, key, {}, widgets)
+    expect(await names()).toEqual(['a/x', 'a/y', 'a/y-1', 'a/y.z', 'a-b/x', 'a0/x', 'b/x'])
+    expect(await names({ namespace: 'a' })).toEqual(['a/x', 'a/y', 'a/y-1', 'a/y.z'])
+    expect(await names({ namespace: 'a', limit: 2, after: 'a/x' })).toEqual(['a/y', 'a/y-1'])
+    expect(await names({ namespace: '' })).toEqual([])
+  })
+
+  test.each([1, 2, 3, 5, 6, 7])('pages of %i stay at the revision of the first', async (limit) => {
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f']
+    for (const key of keys) await create(storage, key, { of: key }, widgets)
+    const seen: string[] = []
+    let page = await storage.list(widgets, { limit })
+    const { rv } = page
+    for (let round = 0; ; round++) {
+      expect(page.rv).toBe(rv)
+      expect(page.items.length).toBeGreaterThan(0)
+      for (const { key, object } of page.items) {
+        expect(object.spec).toEqual({ of: key })
+        seen.push(key)
+      }
+      if (page.next === undefined) break
+      // Behind and before the page: changed, deleted, deleted and made anew, added.
+      await set(storage, 'f', { of: 'later', round }, widgets)
+      if (round === 0) {
+        await remove(storage, 'e', widgets)
+        await remove(storage, 'd', widgets)
+        await create(storage, 'd', { of: 'later' }, widgets)
+        await create(storage, 'cc', {}, widgets)
+      }
+      page = await storage.list(widgets, { limit, after: page.next, at: rv })
+    }
+    expect(seen).toEqual(keys)
+  })
+
+  test('a filter does not shorten a page while more match', async () => {
+    for (let i = 0; i < 30; i++) await create(storage, `k${10 + i}`, { even: i % 2 === 0 }, widgets)
+    const filter = ({ object }: { object: { spec?: object } }) => (object.spec as { even: boolean }).even
+    const first = await storage.list(widgets, { limit: 10, filter })
+    expect([first.items.length, first.next]).toEqual([10, 'k28'])
+    const second = await storage.list(widgets, { limit: 10, filter, after: 'k28', at: first.rv })
+    expect([second.items.length, second.next]).toEqual([5, undefined])
+  })
+
+  test('old revisions show what was, future ones are refused', async () => {
+    await create(storage, 'a', { v: 1 }, widgets)
+    await set(storage, 'a', { v: 2 }, widgets)
+    await create(storage, 'b', {}, widgets)
+    await remove(storage, 'a', widgets)
+    await create(storage, 'a', { v: 3 }, widgets)
+    const at = async (rv: number) =>
+      (await storage.list(widgets, { at: rv })).items.map(({ key, object }) => [key, object.spec?.v])
+    expect(await at(1)).toEqual([])
+    expect(await at(2)).toEqual([['a', 1]])
+    expect(await at(3)).toEqual([['a', 2]])
+    expect(await at(4)).toEqual([
+      ['a', 2],
+      ['b', undefined],
+    ])
+    expect(await at(5)).toEqual([['b', undefined]])
+    expect(await at(6)).toEqual([
+      ['a', 3],
+      ['b', undefined],
+    ])
+    await expect(at(7)).rejects.toMatchObject({ code: 'TooNew', message: '7', current: 6 })
+    await expect(at(0)).rejects.toMatchObject({ code: 'Expired' })
+    await expect(storage.list(widgets, { notOlderThan: 7 })).rejects.toMatchObject({ code: 'TooNew' })
+    expect((await storage.list(widgets, { notOlderThan: 3 })).rv).toBe(6)
+  })
+
+  test('of index partitions: each object once, as of the revision, members only', async () => {
+    await create(storage, 'a', { in: ['x'] }, widgets)
+    await create(storage, 'b', { in: ['x', 'y'] }, widgets)
+    await create(storage, 'c', { in: ['y'] }, widgets)
+    await create(storage, 'd', {}, widgets)
+    const { rv } = await storage.list(widgets, {})
+    const of = (partitions: string[], at?: number) => names({ partitions, ...(at && { at }) })
+    expect(await of(['x'])).toEqual(['a', 'b'])
+    expect(await of(['x', 'y', 'x'])).toEqual(['a', 'b', 'c'])
+    expect(await of([])).toEqual([])
+    await set(storage, 'a', { in: ['y'] }, widgets)
+    await set(storage, 'a', { in: ['y'], more: 1 }, widgets)
+    await set(storage, 'd', { in: ['x'] }, widgets)
+    await remove(storage, 'b', widgets)
+    await storage.sweep(widgets)
+    expect(await of(['x'])).toEqual(['d'])
+    expect(await of(['y'])).toEqual(['a', 'c'])
+    expect(await of(['x'], rv)).toEqual(['a', 'b'])
+    expect(await of(['y'], rv)).toEqual(['b', 'c'])
+    expect(await of(['y', 'x'], rv)).toEqual(['a', 'b', 'c'])
+    expect((await storage.list(widgets, { partitions: ['x', 'y'], limit: 2 })).next).toBe('c')
+    expect(await names({ partitions: ['x', 'y'], limit: 1, after: 'c' })).toEqual(['d'])
+  })
+})
+
+describe('changes', () => {
+  test('are everything after a revision, in order, each with its state before', async () => {
+    await create(storage, 'a', { v: 1 }, widgets)
+    await set(storage, 'a', { v: 2 }, widgets)
+    await remove(storage, 'a', widgets)
+    const { changes, rv } = await storage.changes(widgets, 1)
+    expect(rv).toBe(4)
+    expect(
+      changes.map(({ type, rv: at, key, stored, previous }) => [
+        type,
+        at,
+        key,
+        stored.rv,
+        stored.object.spec?.v,
+        previous?.rv,
+      ]),
+    ).toEqual([
+      ['ADDED', 2, 'a', 2, 1, undefined],
+      ['MODIFIED', 3, 'a', 3, 2, 2],
+      ['DELETED', 4, 'a', 4, 2, 3],
+    ])
+    expect(changes.map(({ stored }) => stored.object.metadata.resourceVersion)).toEqual(['2', '3', '4'])
+    expect(await storage.changes(widgets, 4)).toEqual({ changes: [], rv: 4 })
+    await expect(storage.changes(widgets, 5)).rejects.toMatchObject({ code: 'TooNew' })
+  })
+
+  test('are delivered in several answers where there are many', async () => {
+    const writer = async (name: string) => {
+      for (let i = 0; i < 75; i++) await storage.create(widgets, `${name}-${i}`, creating(name))
+    }
+    await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(writer))
+    expect(await storage.changes(widgets, 1)).toMatchObject({ rv: 513, more: true })
+    const { changes, rv } = await allChanges(storage, 1, widgets)
+    expect([changes.length, rv]).toEqual([600, 601])
+    expect(changes.map(({ rv: at }) => at)).toEqual(Array.from({ length: 600 }, (_, i) => i + 2))
+  })
+})
+
+describe('activity', () => {
+  const credential = () => ({ pk: `c#${widgets.resource}`, sk: 'hash' })
+  const touch = (at: number, uid = 'uid-of-a') =>
+    storage.touchActivity({
+      table: widgets,
+      key: 'a',
+      uid,
+      at,
+      credential: { ...credential(), lastActivity: at / 1000, attributes: { seen: at } },
+    })
+  const createUsed = () =>
+    storage.create(widgets, 'a', () => ({
+      type: 'put',
+      object: widget('a', { in: ['x'] }),
+      internal: {},
+      companions: [{ op: 'put', ...credential(), attributes: { name: 'a' } }],
+    }))
+
+  beforeEach(() => {
+    widgets = { ...used, resource: `used${count++}` }
+  })
+
+  test('moves forward only, beside the object and its credential, outside of versions', async () => {
+    await createUsed()
+    expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
+    for (const at of [5000, 7000, 6000]) await touch(at)
+    expect(await storage.get(widgets, 'a')).toMatchObject({ rv: 2, activity: 7000 })
+    expect((await storage.getCompanion(credential().pk, 'hash'))?.attributes).toEqual({
+      name: 'a',
+      lastActivity: 7,
+      seen: 7000,
+    })
+    for (const request of [{}, { limit: 1 }, { partitions: ['x'] }]) {
+      expect((await storage.list(widgets, request)).items[0]).toMatchObject({ activity: 7000 })
+    }
+    expect((await set(storage, 'a', { in: ['x'] }, widgets)).after).toMatchObject({ rv: 3, activity: 7000 })
+    expect(await storage.revision(widgets)).toBe(3)
+  })
+
+  test('ends with the object and never speaks of another', async () => {
+    await createUsed()
+    await touch(5000)
+    await storage.update(widgets, 'a', () => ({ type: 'delete', companions: [{ op: 'delete', ...credential() }] }))
+    await touch(6000)
+    expect(await storage.getCompanion(credential().pk, 'hash')).toBeUndefined()
+    await createUsed()
+    expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
+    await touch(9000, 'uid-of-an-earlier-one')
+    expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
+    expect((await storage.list(widgets, {})).items[0]?.activity).toBeUndefined()
+  })
+
+  test('reaches every page of a list', async () => {
+    const keys = Array.from({ length: 9 }, (_, i) => `k${i}`)
+    for (const [i, key] of keys.entries()) {
+      await create(storage, key, {}, widgets)
+      const one = { pk: `c#${widgets.resource}`, sk: key }
+      await storage.update(widgets, key, (c) => ({
+        type: 'put',
+        object: c?.object ?? widget(key),
+        internal: {},
+        companions: [{ op: 'put', ...one, attributes: {} }],
+      }))
+      if (i % 2)
+        await storage.touchActivity({
+          table: widgets,
+          key,
+          uid: `uid-of-${key}`,
+          at: 1000 + i,
+          credential: { ...one, lastActivity: i, attributes: {} },
+        })
+    }
+    const seen: (number | undefined)[] = []
+    for (let after: string | undefined; ; ) {
+      const page = await storage.list(widgets, { limit: 2, ...(after && { after }) })
+      seen.push(...page.items.map(({ activity }) => activity))
+      after = page.next
+      if (!after) break
+    }
+    expect(seen).toEqual(keys.map((_, i) => (i % 2 ? 1000 + i : undefined)))
+  })
+})
+
+test('deleting is a mutation like any other: it can refuse', async () => {
+  await create(storage, 'a', {}, widgets)
+  await expect(
+    storage.update(widgets, 'a', (current) => {
+      deleting(current)
+      throw new Refused('precondition')
+    }),
+  ).rejects.toThrow('precondition')
+  expect(await names()).toEqual(['a'])
+})
