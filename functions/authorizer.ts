@@ -1,0 +1,3 @@
+import { authorizer } from '../lib/server/authorizer.ts'
+
+export const handler = authorizer()

@@ -1,0 +1,56 @@
+/**
+ * Validating admission of owner references (OwnerReferencesPermissionEnforcement, with the specification's rule for
+ * blockOwnerDeletion: delete permission on the owner, else 422; sections 2.2 and 7).
+ */
+import { deepEqual } from '../meta/equal.ts'
+import { forbiddenResource, invalidObject } from '../meta/errors.ts'
+import { forbidden } from '../meta/field.ts'
+import type { GroupResource, KubeObject, OwnerReference } from '../meta/types.ts'
+
+export interface OwnerReferencePermissions {
+  /** Whether the user may delete the object that is being changed. */
+  mayDeleteSelf(): Promise<boolean>
+  /** Whether the user may delete the owner; an owner that nobody knows: no. */
+  mayDeleteOwner(reference: OwnerReference): Promise<boolean>
+}
+
+interface Subject {
+  group: string
+  kind: string
+  resource: GroupResource
+  object: KubeObject
+}
+
+const blocking = (references: readonly OwnerReference[] = []): ReadonlySet<string> =>
+  new Set(references.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true).map(({ uid }) => uid))
+
+/**
+ * Throws 403 when the references of an existing object change and the user may not delete that object; 422 for each
+ * reference that newly blocks an owner that the user may not delete. `old` is undefined on creation.
+ */
+export async function admitOwnerReferences(
+  { group, kind, resource, object }: Subject,
+  old: KubeObject | undefined,
+  permissions: OwnerReferencePermissions,
+): Promise<void> {
+  const references = object.metadata.ownerReferences ?? []
+  const before = old?.metadata.ownerReferences ?? []
+  if (deepEqual(references, before)) return
+  const name = object.metadata.name ?? ''
+  if (old !== undefined && !(await permissions.mayDeleteSelf())) {
+    throw forbiddenResource(resource, name, "cannot set an ownerRef on a resource you can't delete: , <nil>")
+  }
+  const alreadyBlocking = blocking(before)
+  const refused = []
+  for (const [index, reference] of references.entries()) {
+    if (reference.blockOwnerDeletion !== true || alreadyBlocking.has(reference.uid)) continue
+    if (await permissions.mayDeleteOwner(reference)) continue
+    refused.push(
+      forbidden(
+        `metadata.ownerReferences[${index}].blockOwnerDeletion`,
+        `cannot be set on a reference to ${reference.kind} "${reference.name}": you need permission to delete the owner`,
+      ),
+    )
+  }
+  if (refused.length > 0) throw invalidObject(group, kind, name, refused)
+}

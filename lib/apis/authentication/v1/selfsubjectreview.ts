@@ -1,0 +1,34 @@
+/** Who am I, as Kubernetes asks it (`kubectl auth whoami`). Source: k8s.io/api authentication/v1. */
+import { list, map, object, string } from '../../../meta/schema.ts'
+import type { JsonObject } from '../../../meta/types.ts'
+import type { VirtualKind } from '../../../registry/kind.ts'
+
+/** The user of a request as reviews show it. */
+export const userInfoSchema = object('The user.', {
+  username: string('Name of the user.'),
+  uid: string('Unique id of the user.'),
+  groups: list('Groups of the user.', string('A group.')),
+  extra: map('More about the user.', list('Values.', string('A value.'))),
+})
+
+export const SelfSubjectReview: VirtualKind<unknown> = {
+  archetype: 'virtual',
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectReview',
+  plural: 'selfsubjectreviews',
+  singular: 'selfsubjectreview',
+  scope: 'Cluster',
+  description: 'The user that a request is made as.',
+  schema: {
+    spec: object('Nothing is asked.', {}),
+    status: object('The answer.', { userInfo: userInfoSchema }),
+  },
+  protobuf: {},
+  async create({ object, context }) {
+    const { spec: _, ...rest } = object
+    const { name, uid, groups, key } = context.user
+    const extra: JsonObject = { 'management.platform/access-key': [key.name] }
+    return { ...rest, status: { userInfo: { username: name, ...(uid && { uid }), groups: [...groups], extra } } }
+  },
+}

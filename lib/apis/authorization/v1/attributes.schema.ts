@@ -1,0 +1,82 @@
+/** What a review asks about. Source: k8s.io/api authorization/v1 ResourceAttributes, NonResourceAttributes. */
+import type { Attributes, Target } from '../../../authorization/attributes.ts'
+import { type FieldError, invalid } from '../../../meta/field.ts'
+import { type FromSchema, list, object, string } from '../../../meta/schema.ts'
+import type { ProtobufMessage } from '../../../registry/kind.ts'
+
+const requirement = object('A requirement of a selector.', {
+  key: string('Key.'),
+  operator: string('In, NotIn, Exists or DoesNotExist.'),
+  values: list('Values.', string('A value.')),
+})
+
+const selector = (what: string) =>
+  object(what, {
+    rawSelector: string('The selector as it was sent.'),
+    requirements: list('The parsed selector.', requirement),
+  })
+
+export const resourceAttributes = object('A request for resources.', {
+  namespace: string('Namespace; empty for cluster-scoped resources and for all namespaces.'),
+  verb: string('Verb; * is all.'),
+  group: string('API group; * is all.'),
+  version: string('API version; * is all.'),
+  resource: string('Resource; * is all.'),
+  subresource: string('Subresource; empty is none.'),
+  name: string('Name of the object; empty is all.'),
+  fieldSelector: selector('Limits by fields. They do not widen what is allowed.'),
+  labelSelector: selector('Limits by labels. They do not widen what is allowed.'),
+})
+
+export const nonResourceAttributes = object('A request for a path.', {
+  path: string('URL path.'),
+  verb: string('Lower case HTTP method.'),
+})
+
+export interface AskedAttributes {
+  resourceAttributes?: FromSchema<typeof resourceAttributes>
+  nonResourceAttributes?: FromSchema<typeof nonResourceAttributes>
+}
+
+/** Exactly one of both must be asked. */
+export function validateAsked(spec: AskedAttributes): FieldError[] {
+  const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+  if (spec.resourceAttributes && spec.nonResourceAttributes) {
+    const text = 'cannot be specified in combination with resourceAttributes'
+    return [invalid('spec.nonResourceAttributes', { ...spec.nonResourceAttributes }, text)]
+  }
+  return spec.resourceAttributes || spec.nonResourceAttributes ? [] : [invalid('spec.resourceAttributes', null, why)]
+}
+
+/**
+ * The attributes that a review asks about, at a target. Cluster-scoped resources of this API are judged without the
+ * namespace, which kubectl sends for every kind.
+ */
+export function toAttributes(spec: AskedAttributes, target: Target, clusterScoped: ReadonlySet<string>): Attributes {
+  const { resourceAttributes: asked, nonResourceAttributes: path } = spec
+  if (!asked) return { kind: 'nonresource', target, verb: path?.verb ?? '', path: path?.path ?? '' }
+  const { verb = '', group = '', resource = '', subresource = '', name = '', namespace = '' } = asked
+  const cluster = target.type === 'Management' && clusterScoped.has(resource)
+  return { kind: 'resource', target, verb, group, resource, subresource, name, namespace: cluster ? '' : namespace }
+}
+
+export const attributesProtobuf: ProtobufMessage = {
+  1: {
+    name: 'resourceAttributes',
+    type: 'message',
+    fields: {
+      1: { name: 'namespace', type: 'string' },
+      2: { name: 'verb', type: 'string' },
+      3: { name: 'group', type: 'string' },
+      4: { name: 'version', type: 'string' },
+      5: { name: 'resource', type: 'string' },
+      6: { name: 'subresource', type: 'string' },
+      7: { name: 'name', type: 'string' },
+    },
+  },
+  2: {
+    name: 'nonResourceAttributes',
+    type: 'message',
+    fields: { 1: { name: 'path', type: 'string' }, 2: { name: 'verb', type: 'string' } },
+  },
+}

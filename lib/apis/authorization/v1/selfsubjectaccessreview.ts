@@ -1,0 +1,46 @@
+/** May I do this? (`kubectl auth can-i`). Source: k8s.io/api authorization/v1. */
+import { invalidObject } from '../../../meta/errors.ts'
+import { boolean, object, string } from '../../../meta/schema.ts'
+import type { VirtualKind } from '../../../registry/kind.ts'
+import {
+  type AskedAttributes,
+  attributesProtobuf,
+  nonResourceAttributes,
+  resourceAttributes,
+  toAttributes,
+  validateAsked,
+} from './attributes.schema.ts'
+import { group, type ReviewServices, version } from './services.ts'
+
+const kind = 'SelfSubjectAccessReview'
+
+export const reviewStatus = object('The answer.', {
+  allowed: boolean('Whether the request would be allowed.'),
+  denied: boolean('Whether the request would be denied, whatever others say.'),
+  reason: string('Why.'),
+  evaluationError: string('What went wrong with the evaluation.'),
+})
+
+export const SelfSubjectAccessReview: VirtualKind<ReviewServices> = {
+  archetype: 'virtual',
+  group,
+  version,
+  kind,
+  plural: 'selfsubjectaccessreviews',
+  singular: 'selfsubjectaccessreview',
+  scope: 'Cluster',
+  description: 'Whether the user of the request may do something.',
+  schema: {
+    spec: object('What is asked.', { resourceAttributes, nonResourceAttributes }),
+    status: reviewStatus,
+  },
+  protobuf: { 2: { name: 'spec', type: 'message', fields: attributesProtobuf } },
+  async create({ object: review, context }, services) {
+    const spec = (review.spec ?? {}) as AskedAttributes
+    const errors = validateAsked(spec)
+    if (errors.length > 0) throw invalidObject(group, kind, '', errors)
+    const attributes = toAttributes(spec, { type: 'Management' }, services.clusterScoped)
+    const { allowed, reason } = await services.decide(context, attributes)
+    return { ...review, status: { allowed, reason } }
+  },
+}

@@ -1,0 +1,99 @@
+/** What may I do? (`kubectl auth can-i --list`). Source: k8s.io/api authorization/v1. */
+import { badRequest } from '../../../meta/errors.ts'
+import { boolean, list, object, string } from '../../../meta/schema.ts'
+import type { JsonObject } from '../../../meta/types.ts'
+import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
+import { group, type ReviewServices, version } from './services.ts'
+
+const texts = (what: string) => list(what, string('A name; * is all.'))
+
+/** What rules are looked for: each line of this API's own table of resources and verbs. */
+const asked: readonly { group: string; resource: string; subresource: string; verbs: readonly string[] }[] = [
+  ...['ownedaccesskeys', 'virtualclusterinstances'].flatMap((resource) => [
+    {
+      group: 'management.platform',
+      resource,
+      subresource: '',
+      verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    },
+    { group: 'management.platform', resource, subresource: 'status', verbs: ['get', 'patch', 'update'] },
+  ]),
+  { group: 'management.platform', resource: 'virtualclusterinstances', subresource: 'kubeconfig', verbs: ['create'] },
+  ...['directclusterendpointtokens', 'selves'].map((resource) => ({
+    group: 'management.platform',
+    resource,
+    subresource: '',
+    verbs: ['create'],
+  })),
+  { group: 'authentication.k8s.io', resource: 'selfsubjectreviews', subresource: '', verbs: ['create'] },
+  { group: 'authentication.k8s.io', resource: 'tokenreviews', subresource: '', verbs: ['create'] },
+  ...['selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'subjectaccessreviews'].map((resource) => ({
+    group: 'authorization.k8s.io',
+    resource,
+    subresource: '',
+    verbs: ['create'],
+  })),
+]
+
+const paths = ['/api', '/api/*', '/apis', '/apis/*', '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz', '/version']
+
+/** Verbs with the same answer are one rule, as people read them. */
+async function resourceRules(context: RequestContext, namespace: string, services: ReviewServices): Promise<JsonObject[]> {
+  const rules: JsonObject[] = []
+  for (const { verbs, ...what } of asked) {
+    const place = services.clusterScoped.has(what.resource) ? '' : namespace
+    const base = { kind: 'resource', target: { type: 'Management' }, name: '', namespace: place } as const
+    const decisions = await Promise.all(verbs.map((verb) => services.decide(context, { ...base, ...what, verb })))
+    const allowed = verbs.filter((_, index) => decisions[index]?.allowed)
+    if (allowed.length === 0) continue
+    const resource = what.subresource ? `${what.resource}/${what.subresource}` : what.resource
+    rules.push({ verbs: allowed, apiGroups: [what.group], resources: [resource] })
+  }
+  return rules
+}
+
+export const SelfSubjectRulesReview: VirtualKind<ReviewServices> = {
+  archetype: 'virtual',
+  group,
+  version,
+  kind: 'SelfSubjectRulesReview',
+  plural: 'selfsubjectrulesreviews',
+  singular: 'selfsubjectrulesreview',
+  scope: 'Cluster',
+  description: 'What the user of the request may do in a namespace.',
+  schema: {
+    spec: object('What is asked.', { namespace: string('The namespace.') }),
+    status: object('The answer.', {
+      resourceRules: list(
+        'What is allowed with resources.',
+        object('A rule.', {
+          verbs: texts('Verbs.'),
+          apiGroups: texts('API groups.'),
+          resources: texts('Resources.'),
+          resourceNames: texts('Names of objects.'),
+        }),
+      ),
+      nonResourceRules: list(
+        'What is allowed with paths.',
+        object('A rule.', { verbs: texts('Verbs.'), nonResourceURLs: texts('Paths.') }),
+      ),
+      incomplete: boolean('Whether there may be more rules than these.'),
+      evaluationError: string('What went wrong with the evaluation.'),
+    }),
+  },
+  protobuf: { 2: { name: 'spec', type: 'message', fields: { 1: { name: 'namespace', type: 'string' } } } },
+  async create({ object: review, context }, services) {
+    const namespace = review.spec?.namespace
+    if (typeof namespace !== 'string' || namespace === '') throw badRequest('no namespace on request')
+    return {
+      ...review,
+      spec: {},
+      status: {
+        resourceRules: await resourceRules(context, namespace, services),
+        nonResourceRules: [{ verbs: ['get'], nonResourceURLs: paths }],
+        // Access to single objects (owned keys, instances shared by name) is not listed.
+        incomplete: true,
+      },
+    }
+  },
+}

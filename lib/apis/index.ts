@@ -1,0 +1,26 @@
+/** Every kind that is served, for discovery and OpenAPI. Handlers import their own kind only. */
+import type { KindInfo } from "../registry/kind.ts"
+import { SelfSubjectReview } from './authentication/v1/selfsubjectreview.ts'
+import { TokenReview } from './authentication/v1/tokenreview.ts'
+import { SelfSubjectAccessReview } from './authorization/v1/selfsubjectaccessreview.ts'
+import { SelfSubjectRulesReview } from './authorization/v1/selfsubjectrulesreview.ts'
+import { SubjectAccessReview } from './authorization/v1/subjectaccessreview.ts'
+import { DirectClusterEndpointToken } from './management/v1/directclusterendpointtoken.ts'
+import { OwnedAccessKey } from './management/v1/ownedaccesskey.ts'
+import { Self } from './management/v1/self.ts'
+import { VirtualClusterInstance } from './management/v1/virtualclusterinstance.ts'
+import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualclusterinstancekubeconfig.ts'
+
+/** The kinds of this API's own group first; a resource before its subresources. */
+export const kinds: readonly (KindInfo & { archetype: "stored" | "virtual"; subresource?: string })[] = [
+  OwnedAccessKey,
+  VirtualClusterInstance,
+  VirtualClusterInstanceKubeConfig,
+  DirectClusterEndpointToken,
+  Self,
+  SelfSubjectReview,
+  TokenReview,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+]

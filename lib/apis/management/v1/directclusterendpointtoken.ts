@@ -1,0 +1,50 @@
+/** DirectClusterEndpointToken: a token that goes straight to connected clusters. Specification section 2.4. */
+import { type Scope, scopeSchema } from '../../../authorization/scope.ts'
+import { validateScope } from '../../../authorization/validatescope.ts'
+import { invalidObject } from '../../../meta/errors.ts'
+import { int64, object, string, time } from '../../../meta/schema.ts'
+import { rfc3339 } from '../../../meta/time.ts'
+import type { VirtualKind } from '../../../registry/kind.ts'
+import { issue, prepareClusterToken } from '../../../token/issuer.ts'
+import { group, version } from './group.ts'
+import type { Services } from './services.ts'
+
+const kind = 'DirectClusterEndpointToken'
+
+export const DirectClusterEndpointToken: VirtualKind<Services> = {
+  archetype: 'virtual',
+  group,
+  version,
+  kind,
+  plural: 'directclusterendpointtokens',
+  singular: 'directclusterendpointtoken',
+  scope: 'Cluster',
+  description: 'A token for connecting straight to a connected cluster. Answers a create and is stored nowhere.',
+  schema: {
+    spec: object('What the token is for.', {
+      ttl: int64('Time to live of the token in seconds; 0 or absent = the default of a day.', { minimum: 0 }),
+      scope: scopeSchema,
+    }),
+    status: object('The token.', {
+      token: string('The issued token, a signed JWT.'),
+      expirationTimestamp: time('When the token expires.'),
+    }),
+  },
+  async create({ object: request, context }, { tokens }) {
+    const { ttl, scope } = (request.spec ?? {}) as { ttl?: number; scope?: Scope }
+    const { user, now, dryRun } = context
+    const prepared = prepareClusterToken(
+      { user, now, ...(ttl !== undefined && { ttl }), ...(scope && { scope }) },
+      tokens.settings,
+    )
+    const errors = [...validateScope(scope), ...('errors' in prepared ? prepared.errors : [])]
+    if ('errors' in prepared || errors.length > 0) {
+      throw invalidObject(group, kind, request.metadata.name ?? '', errors)
+    }
+    for (const warning of prepared.warnings) context.warn(warning)
+    if (dryRun) return { ...request, status: { expirationTimestamp: rfc3339(new Date(prepared.claims.exp * 1000)) } }
+    const { token, expires } = await issue(prepared, tokens.signer)
+    context.note('jti', prepared.claims.jti)
+    return { ...request, status: { token, expirationTimestamp: rfc3339(expires) } }
+  },
+}

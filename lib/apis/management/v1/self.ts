@@ -1,0 +1,72 @@
+/** Self: who am I, as the field's clients ask it. DESIGN, section 1. */
+import { identityOf, nameOf } from '../../../authorization/identity.ts'
+import { scopeSchema } from '../../../authorization/scope.ts'
+import { list, object, string } from '../../../meta/schema.ts'
+import type { JsonObject } from '../../../meta/types.ts'
+import type { VirtualKind } from '../../../registry/kind.ts'
+import { group, version } from './group.ts'
+import type { Services } from './services.ts'
+
+const person = object('The user, when the key stands for one.', {
+  name: string('Name of the user.'),
+  username: string('Username.'),
+  displayName: string('Name for people.'),
+  email: string('Email address.'),
+  subject: string('Subject of the user.'),
+})
+
+export const Self: VirtualKind<Services> = {
+  archetype: 'virtual',
+  group,
+  version,
+  kind: 'Self',
+  plural: 'selves',
+  singular: 'self',
+  scope: 'Cluster',
+  description: 'The user and the access key that a request is made with.',
+  schema: {
+    spec: object('Nothing is asked.', {}),
+    status: object('The answer.', {
+      user: person,
+      team: object('The team, when the key stands for one.', { name: string('Name of the team.') }),
+      subject: string('Whom the key stands for.'),
+      uid: string('UID of the access key.'),
+      groups: list('Groups of the user.', string('A group.')),
+      accessKey: string('Name of the access key, not its value.'),
+      accessKeyType: string('Type of the access key.'),
+      accessKeyScope: scopeSchema,
+      projectNamespacePrefix: string('The objects of project P lie in the namespace with this prefix.'),
+    }),
+  },
+  async create({ object: self, context }, { scopes }) {
+    const { user } = context
+    const identity = identityOf(user)
+    const name = nameOf(identity)
+    const { key, groups, chain } = user
+    const who: JsonObject = identity.startsWith('team:')
+      ? { team: { name } }
+      : {
+          user: {
+            name,
+            username: name,
+            displayName: key.displayName ?? name,
+            ...(key.email !== undefined && { email: key.email }),
+            subject: name,
+          },
+        }
+    const scope = chain.at(-1)
+    return {
+      ...self,
+      status: {
+        ...who,
+        subject: user.name,
+        uid: key.uid,
+        groups: [...groups],
+        accessKey: key.name,
+        accessKeyType: key.type,
+        ...(scope && { accessKeyScope: scope as JsonObject }),
+        projectNamespacePrefix: scopes.projectNamespacePrefix,
+      },
+    }
+  },
+}

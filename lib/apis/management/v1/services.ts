@@ -1,0 +1,37 @@
+/** What the kinds of this group need of the rest of the server; made in server/services.ts. */
+
+import type { LifeLimits } from '../../../authentication/keystatus.ts'
+import type { KeyHash } from '../../../authentication/pepper.ts'
+import type { Attributes } from '../../../authorization/attributes.ts'
+import type { ScopeOptions } from '../../../authorization/project.ts'
+import type { KubeConfigServices } from '../../../kubeconfig/kubeconfig.ts'
+import type { JsonObject } from '../../../meta/types.ts'
+import type { RequestContext } from '../../../registry/kind.ts'
+import type { Stored } from '../../../storage/interface.ts'
+import type { IssuerSettings } from '../../../token/issuer.ts'
+import type { Signer } from '../../../token/signer.ts'
+
+export interface KeyServices {
+  /** A new access key. */
+  generate(): string
+  /** The hashes under which a key may be stored, the newest pepper's first. */
+  hashes(key: string): Promise<readonly KeyHash[]>
+  /** The credential item under a hash. */
+  readCredential(hash: KeyHash): Promise<JsonObject | undefined>
+  limits: LifeLimits
+}
+
+export interface Services {
+  keys: KeyServices
+  scopes: ScopeOptions
+  kubeConfigs: KubeConfigServices
+  tokens: { settings: IssuerSettings; signer: Signer }
+  /** Throws 403 unless the scope chain of the request allows these attributes. */
+  demandChain(context: RequestContext, attributes: Attributes): void
+  /** A virtual cluster instance that this request may use so; throws 404 and 403. */
+  instance(
+    reference: { namespace: string; name: string },
+    use: { verb: string; subresource: string },
+    context: RequestContext,
+  ): Promise<Stored>
+}

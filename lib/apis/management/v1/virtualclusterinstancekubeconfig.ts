@@ -1,0 +1,67 @@
+/** VirtualClusterInstanceKubeConfig: the kube config of a virtual cluster. Specification sections 2.5 and 4.1. */
+import { toInstance } from '../../../kubeconfig/instance.ts'
+import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
+import { invalidObject } from '../../../meta/errors.ts'
+import { type FieldError, invalid } from '../../../meta/field.ts'
+import { boolean, type FromSchema, int32, object, string, time } from '../../../meta/schema.ts'
+import type { VirtualKind } from '../../../registry/kind.ts'
+import { group, version } from './group.ts'
+import type { Services } from './services.ts'
+
+const kind = 'VirtualClusterInstanceKubeConfig'
+
+const spec = object('What kube config is wanted.', {
+  certificateTTL: int32(
+    'Seconds of validity of the credential in the kube config. Absent = one day; 0 = as long as the virtual cluster (for a token: this service) allows.',
+  ),
+  server: string('Address of the virtual cluster to write instead of its ingress endpoint: an https URL.'),
+  clientCert: boolean('Whether the kube config holds a generated client certificate instead of a token.'),
+})
+
+/** A name in the body must be the one of the path, as for a TokenRequest. */
+function nameErrors(given: string | undefined, name: string): FieldError[] {
+  if (given === undefined || given === name) return []
+  return [invalid('metadata.name', given, 'must match the virtual cluster instance name if specified')]
+}
+
+export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
+  archetype: 'virtual',
+  group,
+  version,
+  kind,
+  plural: 'virtualclusterinstances',
+  singular: 'virtualclusterinstance',
+  subresource: 'kubeconfig',
+  scope: 'Namespaced',
+  description: 'The kube config of a virtual cluster. Answers a create and is stored nowhere.',
+  schema: {
+    spec,
+    status: object('The kube config.', {
+      kubeConfig: string('The kube config, a YAML document of kind Config.'),
+      expirationTimestamp: time('When the credential in the kube config expires.'),
+    }),
+  },
+  async create({ object: request, namespace, name, context }, services) {
+    const stored = await services.instance({ namespace, name }, { verb: 'create', subresource: 'kubeconfig' }, context)
+    const made = await createKubeConfig(
+      {
+        instance: toInstance(stored.object),
+        spec: (request.spec ?? {}) as FromSchema<typeof spec>,
+        user: context.user,
+        now: context.now,
+        dryRun: context.dryRun,
+      },
+      services.kubeConfigs,
+    )
+    const errors = [...nameErrors(request.metadata.name, name), ...('errors' in made ? made.errors : [])]
+    if ('errors' in made || errors.length > 0) throw invalidObject(group, kind, name, errors)
+    for (const warning of made.warnings) context.warn(warning)
+    const { uid } = stored.object.metadata
+    const { kubeConfig, expirationTimestamp } = made
+    return {
+      ...request,
+      metadata: { ...request.metadata, name, namespace, ...(uid && { uid }) },
+      status: { ...(kubeConfig && { kubeConfig }), ...(expirationTimestamp && { expirationTimestamp }) },
+    }
+  },
+}

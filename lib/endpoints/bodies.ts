@@ -1,0 +1,68 @@
+/** Request bodies: size, media type, text to value, value to object. Bodies are looked at only after authorization. */
+import { decodeBody, type MediaType } from '../meta/codecs.ts'
+import { type DecodableKind, type Decoded, decodeObject, fieldFindings, strictDecodingError } from '../meta/decode.ts'
+import { requestEntityTooLarge, unsupportedMediaType } from '../meta/errors.ts'
+import type { JsonValue } from '../meta/types.ts'
+import type { Exchange } from './exchange.ts'
+import { set } from './exchange.ts'
+import type { FieldValidation } from './options.ts'
+
+/** kube-apiserver's limit for bodies, in bytes. */
+const maxBodyBytes = 3 * 1024 * 1024
+
+const bodyTypes: Readonly<Record<string, MediaType>> = { 'application/json': 'json', 'application/yaml': 'yaml' }
+const patchTypes = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/apply-patch+yaml',
+] as const
+
+export type PatchType = (typeof patchTypes)[number]
+
+const essence = (headers: Readonly<Record<string, string>>): string =>
+  (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+/** Throws 413. */
+export function checkSize(body: Uint8Array): void {
+  if (body.byteLength > maxBodyBytes) throw requestEntityTooLarge(`limit is ${maxBodyBytes}`)
+}
+
+/** A body without a type is JSON. Throws 415. */
+export function bodyType(headers: Readonly<Record<string, string>>): MediaType {
+  const type = essence(headers)
+  const found = type === '' ? 'json' : Object.hasOwn(bodyTypes, type) ? bodyTypes[type] : undefined
+  if (!found) throw unsupportedMediaType(Object.keys(bodyTypes))
+  return found
+}
+
+/** Throws 415 in the words that make kubectl name the types to use. */
+export function patchType(headers: Readonly<Record<string, string>>): PatchType {
+  const type = essence(headers)
+  const found = patchTypes.find((one) => one === type)
+  if (!found) throw unsupportedMediaType(patchTypes)
+  return found
+}
+
+/** Refuses or warns of what a body says twice or the kind does not have, as fieldValidation asks. */
+export function judgeFields(
+  exchange: Exchange,
+  kind: DecodableKind,
+  value: JsonValue,
+  duplicates: readonly string[],
+  decoded: Decoded,
+  source: 'body' | 'patch' = 'body',
+): void {
+  const mode: FieldValidation = set(exchange.writeOptions, 'writeOptions').fieldValidation
+  const findings = mode === 'Ignore' ? [] : [...duplicates, ...fieldFindings([], decoded.unknown)]
+  if (mode === 'Strict' && findings.length > 0) throw strictDecodingError(value, kind, findings, source)
+  for (const finding of [...findings, ...decoded.warnings]) exchange.context.warn(finding)
+}
+
+/** The object that the body of a POST or PUT stands for. Throws 400, 415, 422. */
+export async function decodeRequest(exchange: Exchange, kind: DecodableKind, inferType: boolean): Promise<Decoded> {
+  const { body, headers } = exchange.request
+  const { value, duplicates } = await decodeBody(body, bodyType(headers), kind)
+  const decoded = decodeObject(value, kind, { inferType })
+  judgeFields(exchange, kind, value, duplicates, decoded)
+  return decoded
+}

@@ -1,0 +1,199 @@
+/**
+ * Discovery documents, made from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
+ */
+import { createHash } from 'node:crypto'
+import type { JsonObject } from '../meta/types.ts'
+import type { KindInfo } from '../registry/kind.ts'
+
+/** What discovery says of a kind. */
+export type DiscoveredKind = KindInfo & { archetype: 'stored' | 'virtual'; subresource?: string }
+
+const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+const statusVerbs = ['get', 'patch', 'update']
+
+/** The verbs of a kind itself. */
+export const verbsOf = ({ archetype }: Pick<DiscoveredKind, 'archetype'>): readonly string[] =>
+  archetype === 'stored' ? storedVerbs : ['create']
+
+interface Resource {
+  name: string
+  kind: string
+  namespaced: boolean
+  singularName: string
+  verbs: readonly string[]
+  shortNames?: readonly string[]
+  categories?: readonly string[]
+}
+
+/** A kind's entries: the resource itself before its subresources, since clients take the first entry of a kind. */
+function resourcesOf(kind: DiscoveredKind): Resource[] {
+  const common = { kind: kind.kind, namespaced: kind.scope === 'Namespaced' }
+  if (kind.subresource) {
+    return [{ ...common, name: `${kind.plural}/${kind.subresource}`, singularName: '', verbs: ['create'] }]
+  }
+  const main: Resource = {
+    ...common,
+    name: kind.plural,
+    singularName: kind.singular,
+    verbs: verbsOf(kind),
+    ...(kind.shortNames && { shortNames: kind.shortNames }),
+    ...(kind.categories && { categories: kind.categories }),
+  }
+  const hasStatus = kind.archetype === 'stored' && kind.schema.status !== undefined
+  return hasStatus ? [main, { ...common, name: `${kind.plural}/status`, singularName: '', verbs: statusVerbs }] : [main]
+}
+
+/** group → version → kinds, in the order given. */
+function grouped(kinds: readonly DiscoveredKind[]): Map<string, Map<string, DiscoveredKind[]>> {
+  const groups = new Map<string, Map<string, DiscoveredKind[]>>()
+  for (const kind of kinds) {
+    const versions = groups.get(kind.group) ?? new Map<string, DiscoveredKind[]>()
+    versions.set(kind.version, [...(versions.get(kind.version) ?? []), kind])
+    groups.set(kind.group, versions)
+  }
+  return groups
+}
+
+function groupEntry(name: string, versions: Iterable<string>): JsonObject {
+  const list = [...versions].map((version) => ({ groupVersion: `${name}/${version}`, version }))
+  return { name, versions: list, preferredVersion: list[0] ?? {} }
+}
+
+/** GET /apis */
+export function apiGroupList(kinds: readonly DiscoveredKind[]): JsonObject {
+  const groups = [...grouped(kinds)].map(([name, versions]) => groupEntry(name, versions.keys()))
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups }
+}
+
+/** GET /apis/GROUP; undefined for an unknown group. */
+export function apiGroup(kinds: readonly DiscoveredKind[], group: string): JsonObject | undefined {
+  const versions = grouped(kinds).get(group)
+  return versions && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group, versions.keys()) }
+}
+
+/** GET /apis/GROUP/VERSION; undefined for an unknown one. */
+export function apiResourceList(
+  kinds: readonly DiscoveredKind[],
+  group: string,
+  version: string,
+): JsonObject | undefined {
+  const own = grouped(kinds).get(group)?.get(version)
+  if (!own) return undefined
+  const resources = own.flatMap(resourcesOf).map((resource) => ({ ...resource })) as unknown as JsonObject[]
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: `${group}/${version}`, resources }
+}
+
+/** GET /api: the core group, which holds nothing but namespaces, and those are no objects here. */
+export function coreVersions(serverAddress: string): JsonObject {
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  }
+}
+
+const namespaceResource: Resource = {
+  name: 'namespaces',
+  singularName: 'namespace',
+  namespaced: false,
+  kind: 'Namespace',
+  verbs: ['get', 'list'],
+  shortNames: ['ns'],
+}
+
+/** GET /api/v1 */
+export const coreResourceList = (): JsonObject => ({
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion: 'v1',
+  resources: [{ ...namespaceResource } as unknown as JsonObject],
+})
+
+/** A namespace that any DNS label names: kubectl asks for it after a 404 in it. */
+export const namespaceObject = (name: string): JsonObject => ({
+  kind: 'Namespace',
+  apiVersion: 'v1',
+  metadata: { name },
+  spec: { finalizers: ['kubernetes'] },
+  status: { phase: 'Active' },
+})
+
+export const namespaceList = (): JsonObject => ({
+  kind: 'NamespaceList',
+  apiVersion: 'v1',
+  metadata: { resourceVersion: '1' },
+  items: [],
+})
+
+function aggregatedResource(kind: DiscoveredKind, siblings: readonly DiscoveredKind[]): JsonObject | undefined {
+  if (kind.subresource) return undefined
+  const gvk = (one: DiscoveredKind) => ({ group: one.group, version: one.version, kind: one.kind })
+  const [main, ...own] = resourcesOf(kind)
+  if (!main) return undefined
+  const subresources = [
+    ...own.map(({ verbs }) => ({ subresource: 'status', responseKind: gvk(kind), verbs: [...verbs] })),
+    ...siblings
+      .filter(({ plural, subresource }) => subresource !== undefined && plural === kind.plural)
+      .map((one) => ({ subresource: one.subresource ?? '', responseKind: gvk(one), verbs: ['create'] })),
+  ]
+  return {
+    resource: kind.plural,
+    responseKind: gvk(kind),
+    scope: kind.scope,
+    singularResource: kind.singular,
+    verbs: [...main.verbs],
+    ...(kind.shortNames && { shortNames: [...kind.shortNames] }),
+    ...(kind.categories && { categories: [...kind.categories] }),
+    ...(subresources.length > 0 && { subresources }),
+  }
+}
+
+const aggregatedList = (version: string, items: JsonObject[]): JsonObject => ({
+  kind: 'APIGroupDiscoveryList',
+  apiVersion: `apidiscovery.k8s.io/${version}`,
+  metadata: {},
+  items,
+})
+
+/** GET /apis in the aggregated form. */
+export function aggregatedGroups(kinds: readonly DiscoveredKind[], discoveryVersion: string): JsonObject {
+  const items = [...grouped(kinds)].map(([name, versions]) => ({
+    metadata: { name },
+    versions: [...versions].map(([version, own]) => ({
+      version,
+      resources: own.map((kind) => aggregatedResource(kind, own)).filter((one) => one !== undefined),
+      freshness: 'Current',
+    })),
+  }))
+  return aggregatedList(discoveryVersion, items)
+}
+
+/** GET /api in the aggregated form. */
+export function aggregatedCore(discoveryVersion: string): JsonObject {
+  const { name, kind, singularName, verbs, shortNames = [] } = namespaceResource
+  const resource = {
+    resource: name,
+    responseKind: { group: '', version: 'v1', kind },
+    scope: 'Cluster',
+    singularResource: singularName,
+    verbs: [...verbs],
+    shortNames: [...shortNames],
+  }
+  const versions = [{ version: 'v1', resources: [resource], freshness: 'Current' }]
+  return aggregatedList(discoveryVersion, [{ metadata: { name: '' }, versions }])
+}
+
+/** The version of the aggregated form that an Accept header asks for first; undefined = the plain form. */
+export function aggregatedVersion(accept: string): 'v2' | 'v2beta1' | undefined {
+  for (const clause of accept.split(',')) {
+    const parts = clause.split(';').map((part) => part.trim())
+    if (parts.includes('as=APIGroupDiscoveryList') && parts.includes('g=apidiscovery.k8s.io')) {
+      if (parts.includes('v=v2')) return 'v2'
+      if (parts.includes('v=v2beta1')) return 'v2beta1'
+    } else if (parts[0] === 'application/json' || parts[0] === '*/*') return undefined
+  }
+  return undefined
+}
+
+/** A quoted strong ETag of a document: kubectl keeps what it has when this is unchanged. */
+export const etagOf = (body: string): string => `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`

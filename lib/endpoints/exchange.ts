@@ -1,0 +1,52 @@
+/** One request on its way through the stages of its verb: each stage reads what the ones before it have put here. */
+import type { Attributes } from '../authorization/attributes.ts'
+import type { KubeObject } from '../meta/types.ts'
+import type { RequestContext, StoredKind, VirtualKind } from '../registry/kind.ts'
+import type { Store } from '../registry/store.ts'
+import type { Output } from './negotiation.ts'
+import type { ListOptions, WriteOptions } from './options.ts'
+import type { ApiRequest, ApiResponse } from './request.ts'
+
+/** What the endpoints need of the rest of the server. */
+export interface EndpointServices {
+  /** Throws 403 unless the scope chain allows these attributes: for what only the handler can see (an apply that creates). */
+  demandChain(context: RequestContext, attributes: Attributes): void
+  /** Whether the key of this request still gives access: an open watch asks again. */
+  keyAlive(context: RequestContext): Promise<boolean>
+  /** Resolves after so many milliseconds, or as soon as the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Milliseconds on a clock that never goes back. */
+  elapsed(): number
+}
+
+export interface Exchange {
+  request: ApiRequest
+  context: RequestContext
+  warnings: string[]
+  services: EndpointServices
+  /** Set before anything else may fail with it, so that errors come in the negotiated form. */
+  output?: Output
+  writeOptions?: WriteOptions
+  listOptions?: ListOptions
+  response?: ApiResponse
+}
+
+export interface StoredExchange extends Exchange {
+  kind: StoredKind
+  store: Store
+}
+
+export interface VirtualExchange extends Exchange {
+  kind: VirtualKind
+  /** The kind's own create, with its services. */
+  create(object: KubeObject): Promise<KubeObject>
+}
+
+/** A step of a pipeline. */
+export type Stage<E extends Exchange> = (exchange: E) => void | Promise<void>
+
+/** What an earlier stage has put there; its absence is a mistake in the order of stages. */
+export function set<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new Error(`the stage that sets ${name} did not run`)
+  return value
+}

@@ -1,0 +1,67 @@
+/** POST of a stored object. Source: k8s.io/apiserver endpoints/handlers/create.go. */
+import { badRequest, plainError } from '../../meta/errors.ts'
+import { updateManagers } from '../../meta/fieldmanager.ts'
+import type { KubeObject } from '../../meta/types.ts'
+import { dedupeOwnerReferences, wipeForCreate } from '../../meta/validatemeta.ts'
+import { joinWriteOnly, splitWriteOnly } from '../../meta/writeonly.ts'
+import { type CreateRequest, create } from '../../registry/create.ts'
+import type { StoredKind } from '../../registry/kind.ts'
+import { accessToCreate, type Outcome, refusal } from '../../registry/store.ts'
+import { decodeRequest } from '../bodies.ts'
+import { type StoredExchange, set } from '../exchange.ts'
+import { writer } from '../managers.ts'
+import { respondObject } from '../respond.ts'
+
+/** Throws 403 unless this user may create objects of the kind at all; the particulars are judged with the object. */
+export function demandCreate({ store, kind, context, request }: StoredExchange, verb: 'create' | 'patch'): void {
+  const access = accessToCreate(store, context)
+  if (access.type === 'allowed') return
+  const { namespace, name } = request
+  throw refusal(kind, access, { verb, subresource: '', namespace, name }, context)
+}
+
+/** Puts an object into the namespace of its path; cluster-scoped kinds have none. Throws 400 when they differ. */
+export function placed(kind: Pick<StoredKind, 'scope'>, object: KubeObject, namespace: string): KubeObject {
+  const { namespace: own, ...metadata } = object.metadata
+  if (kind.scope === 'Cluster') return { ...object, metadata }
+  if (own && own !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  return { ...object, metadata: { ...metadata, namespace } }
+}
+
+/** What a client may not say of a new object: a resourceVersion is an error, the rest of the server's is dropped. */
+export function asNew(object: KubeObject): KubeObject {
+  const { resourceVersion } = object.metadata
+  if (resourceVersion && /^\d+$/.test(resourceVersion) && Number(resourceVersion) !== 0) {
+    throw plainError('resourceVersion should not be set on objects to be created')
+  }
+  const { status: _, ...rest } = object
+  return { ...rest, metadata: wipeForCreate(object.metadata) }
+}
+
+/** The answer to a write: as a read shows it, and with what is revealed once. */
+export async function respondOutcome(exchange: StoredExchange, { stored, draft, created }: Outcome): Promise<void> {
+  const { store, context, kind, request, warnings } = exchange
+  const shown = store.strategy.present?.(stored, context.now) ?? stored.object
+  const object = created && draft?.reveal && !context.dryRun ? joinWriteOnly(shown, draft.reveal) : shown
+  exchange.response = await respondObject(
+    request,
+    kind,
+    object,
+    set(exchange.output, 'output'),
+    created ? 201 : 200,
+    warnings,
+  )
+}
+
+export async function createObject(exchange: StoredExchange): Promise<void> {
+  const { kind, context, request, store } = exchange
+  demandCreate(exchange, 'create')
+  const { object: decoded } = await decodeRequest(exchange, kind, false)
+  const { object, secrets } = splitWriteOnly(asNew(placed(kind, decoded, request.namespace)), kind.schema)
+  const deduped = dedupeOwnerReferences(object, context.warn)
+  const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: deduped })
+  const toCreate: CreateRequest = { object: managed, secrets }
+  await respondOutcome(exchange, await create(store, toCreate, context))
+}

@@ -1,0 +1,16 @@
+/** GET of one object, or of it through its status subresource. */
+import { get } from '../../registry/read.ts'
+import { type StoredExchange, set } from '../exchange.ts'
+import { first } from '../request.ts'
+import { respondObject } from '../respond.ts'
+import { revisionOf } from '../selection.ts'
+
+/** Reads are always of the newest state, so every resourceVersion that is a number is satisfied. */
+export async function getObject(exchange: StoredExchange): Promise<void> {
+  const { request, context, store, kind, warnings } = exchange
+  revisionOf(first(request.query, 'resourceVersion') ?? '')
+  const { namespace, name, subresource } = request
+  const stored = await get(store, { namespace, name, subresource }, context)
+  const object = store.strategy.present?.(stored, context.now) ?? stored.object
+  exchange.response = await respondObject(request, kind, object, set(exchange.output, 'output'), 200, warnings)
+}

@@ -1,0 +1,56 @@
+/** PUT. Source: k8s.io/apiserver endpoints/handlers/update.go. */
+import { badRequest } from '../../meta/errors.ts'
+import { sameButForTimes, updateManagers } from '../../meta/fieldmanager.ts'
+import type { KubeObject } from '../../meta/types.ts'
+import { dedupeOwnerReferences } from '../../meta/validatemeta.ts'
+import { splitWriteOnly } from '../../meta/writeonly.ts'
+import type { Subresource } from '../../registry/kind.ts'
+import { update } from '../../registry/update.ts'
+import { decodeRequest } from '../bodies.ts'
+import type { StoredExchange } from '../exchange.ts'
+import { writer } from '../managers.ts'
+import { placed, respondOutcome } from './create.ts'
+
+/** Throws 400 unless the object has the name of its path. */
+export function checkName(object: KubeObject, name: string): void {
+  const own = object.metadata.name ?? ''
+  if (own === name) return
+  throw badRequest(
+    own === ''
+      ? `the name of the object (${name} based on URL) was undeterminable: name must be provided`
+      : `the name of the object (${own}) does not match the name on the URL (${name})`,
+  )
+}
+
+/** A write that changes nothing but the times of managedFields changes nothing. */
+export const settled = (live: KubeObject, next: KubeObject): KubeObject =>
+  sameButForTimes(live, next) ? { ...next, metadata: { ...next.metadata, ...managedOf(live) } } : next
+
+const managedOf = ({ metadata: { managedFields } }: KubeObject) => (managedFields ? { managedFields } : {})
+
+export async function updateObject(exchange: StoredExchange): Promise<void> {
+  const { kind, context, request, store } = exchange
+  const { namespace, name } = request
+  const subresource = request.subresource as Subresource
+  const { object: decoded } = await decodeRequest(exchange, kind, false)
+  const { object, secrets } = splitWriteOnly(placed(kind, decoded, namespace), kind.schema)
+  checkName(object, name)
+  const deduped = dedupeOwnerReferences(object, context.warn)
+  const { uid } = object.metadata
+  const outcome = await update(
+    store,
+    {
+      namespace,
+      name,
+      subresource,
+      verb: 'update',
+      ...(uid && { uid }),
+      transform: (live) => ({
+        object: settled(live, updateManagers({ ...writer(exchange, kind, subresource), live, updated: deduped })),
+        secrets,
+      }),
+    },
+    context,
+  )
+  await respondOutcome(exchange, outcome)
+}

@@ -1,0 +1,52 @@
+/** POST of a kind that answers a create and stores nothing. Model: TokenRequest and TokenReview. */
+import { type Decoded, decodeObject } from '../../meta/decode.ts'
+import { invalidObject } from '../../meta/errors.ts'
+import { updateManagers } from '../../meta/fieldmanager.ts'
+import { rfc3339 } from '../../meta/time.ts'
+import type { KubeObject } from '../../meta/types.ts'
+import { validateSchema } from '../../meta/validateschema.ts'
+import { decodeRequest, judgeFields } from '../bodies.ts'
+import { set, type VirtualExchange } from '../exchange.ts'
+import { writer } from '../managers.ts'
+import { decodeProtobuf, isProtobuf } from '../protobuf.ts'
+import { respondObject } from '../respond.ts'
+import { placed } from './create.ts'
+
+async function decode(exchange: VirtualExchange): Promise<Decoded> {
+  const { kind, request } = exchange
+  if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, true)
+  const value = decodeProtobuf(request.body, kind.protobuf)
+  const decoded = decodeObject(value, kind, { inferType: true })
+  judgeFields(exchange, kind, value, [], decoded)
+  return decoded
+}
+
+/** What the client may say of the answer's metadata; the rest is the server's. */
+function identified({ object }: Decoded, now: Date): KubeObject {
+  const { name, generateName, namespace, labels, annotations } = object.metadata
+  const { spec } = object
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: {
+      ...(name && { name }),
+      ...(generateName && { generateName }),
+      ...(namespace && { namespace }),
+      creationTimestamp: rfc3339(now),
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+    },
+    ...(spec && { spec }),
+  }
+}
+
+export async function createVirtual(exchange: VirtualExchange): Promise<void> {
+  const { kind, request, context, warnings } = exchange
+  const decoded = await decode(exchange)
+  const object = placed(kind, identified(decoded, context.now), request.namespace)
+  const errors = validateSchema(object, kind.schema)
+  if (errors.length > 0) throw invalidObject(kind.group, kind.kind, object.metadata.name ?? '', errors)
+  const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: object })
+  const answer = await exchange.create(managed)
+  exchange.response = await respondObject(request, kind, answer, set(exchange.output, 'output'), 201, warnings)
+}

@@ -1,0 +1,185 @@
+/**
+ * GET of a collection with watch=true: the change log from a revision on, one JSON line per event.
+ * Source: k8s.io/apiserver endpoints/handlers/watch.go, storage/cacher; the rules of selector edges from there too.
+ */
+import { expired, StatusError } from '../../meta/errors.ts'
+import { stringify } from '../../meta/json.ts'
+import type { JsonObject, KubeObject, Status } from '../../meta/types.ts'
+import { partialMetadata, table } from '../../printers/table.ts'
+import { toStatusError } from '../../registry/errors.ts'
+import { groupVersion } from '../../registry/kind.ts'
+import { list, visible } from '../../registry/read.ts'
+import { StorageError } from '../../storage/errors.ts'
+import type { Change, Stored } from '../../storage/interface.ts'
+import { type StoredExchange, set } from '../exchange.ts'
+import { includeObject, type Output, unfit } from '../negotiation.ts'
+import { first as firstValue } from '../request.ts'
+import { revisionOf, type Selection, selectionOf } from '../selection.ts'
+
+/** Below the 300 s after which the platform cuts a streamed answer. */
+const maxWatchMs = 280_000
+/** The log is read this often: half of it is the mean delay of an event (storage protocol, section 5). */
+const pollMs = 200
+/** Clients drop streams that are silent for 30 s: a bookmark, or a bare newline where bookmarks are not wanted. */
+const heartbeatMs = 20_000
+/** A revoked key ends its open watches within this time. */
+const recheckMs = 10_000
+
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+
+/** The events of a change for a watcher that sees only what `sees`: at an edge an ADDED, or a DELETED of the old state. */
+export function eventOf(
+  change: Change,
+  sees: (stored: Stored) => boolean,
+): { type: EventType; stored: Stored } | undefined {
+  const now = change.type !== 'DELETED' && sees(change.stored)
+  const before =
+    change.type === 'DELETED' ? sees(change.stored) : change.previous !== undefined && sees(change.previous)
+  if (now) return { type: before ? 'MODIFIED' : 'ADDED', stored: change.stored }
+  if (!before) return undefined
+  const last = change.type === 'DELETED' ? change.stored : (change.previous ?? change.stored)
+  return { type: 'DELETED', stored: stamped(last, change.rv) }
+}
+
+/** Clients resume from the resourceVersion of the object, so it must be the one of the event. */
+const stamped = (stored: Stored, rv: number): Stored => ({
+  ...stored,
+  object: { ...stored.object, metadata: { ...stored.object.metadata, resourceVersion: String(rv) } },
+})
+
+/** Turns objects into event lines in the negotiated form; a Table carries its columns only once. */
+function eventWriter({ kind, request, context, store }: StoredExchange, { transform }: Output) {
+  let withColumns = true
+  const form = (object: KubeObject): unknown => {
+    if (!transform) return object
+    if (transform.as !== 'Table') return partialMetadata(object, transform.version)
+    const include = includeObject(firstValue(request.query, 'includeObject'))
+    const metadata: JsonObject = { resourceVersion: object.metadata.resourceVersion ?? '' }
+    const rows = table(kind.columns, [object], metadata, {
+      version: transform.version,
+      include,
+      now: request.now,
+      withColumns,
+    })
+    withColumns = false
+    return rows
+  }
+  const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
+  return {
+    change: (type: EventType, stored: Stored): string =>
+      line(type, form(store.strategy.present?.(stored, context.now) ?? stored.object)),
+    bookmark: (rv: number, initialEventsEnd = false): string =>
+      line(
+        'BOOKMARK',
+        form({
+          kind: kind.kind,
+          apiVersion: groupVersion(kind),
+          metadata: {
+            resourceVersion: String(rv),
+            ...(initialEventsEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
+          },
+        }),
+      ),
+    error: (status: Status): string => line('ERROR', status),
+  }
+}
+
+/** Where the watch starts: with what is there, or after a revision. */
+async function begin(
+  exchange: StoredExchange,
+  selection: Selection,
+): Promise<{ initial: Stored[] | undefined; rv: number }> {
+  const { store, context, request } = exchange
+  const { sendInitialEvents, resourceVersion } = set(exchange.listOptions, 'listOptions')
+  const revision = revisionOf(resourceVersion)
+  const wantsInitial = sendInitialEvents ?? !revision
+  if (!wantsInitial) return { initial: undefined, rv: revision || (await store.storage.revision(store.kind.table)) }
+  const { items, rv } = await list(
+    store,
+    {
+      ...(request.namespace && { namespace: request.namespace }),
+      ...(revision && { notOlderThan: revision }),
+      ...(!selection.all && { matches: selection.matches }),
+    },
+    'watch',
+    context,
+  )
+  return { initial: items, rv }
+}
+
+/** Starts a watch; what is wrong with the request is an ordinary error before the stream begins. */
+export async function watchObjects(exchange: StoredExchange): Promise<void> {
+  const output = set(exchange.output, 'output')
+  const selection = selectionOf(exchange.kind, set(exchange.listOptions, 'listOptions'))
+  const wrong = output.transform && unfit(output.transform.as, false, exchange.kind.kind)
+  if (wrong) throw wrong
+  const start = await begin(exchange, selection).catch((error: unknown) => {
+    throw error instanceof StorageError ? toStatusError(error) : error
+  })
+  exchange.response = {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    warnings: exchange.warnings,
+    body: events(exchange, selection, start),
+    immediate: true,
+  }
+}
+
+/** The Status of a failed poll: an Expired log tells the client to list again. */
+function failure(error: unknown, rv: number): Status {
+  if (error instanceof StorageError && error.code === 'Expired') {
+    return expired(`too old resource version: ${rv} (${error.current ?? 'unknown'})`).status
+  }
+  if (error instanceof StorageError) return toStatusError(error).status
+  if (error instanceof StatusError) return error.status
+  throw error
+}
+
+async function* events(
+  exchange: StoredExchange,
+  selection: Selection,
+  start: { initial: Stored[] | undefined; rv: number },
+): AsyncGenerator<string> {
+  const { store, context, services, request } = exchange
+  const { allowWatchBookmarks, timeoutSeconds } = set(exchange.listOptions, 'listOptions')
+  const write = eventWriter(exchange, set(exchange.output, 'output'))
+  const inNamespace = ({ object }: Stored): boolean =>
+    !request.namespace || object.metadata.namespace === request.namespace
+  const mayWatch = visible(store, 'watch', context)
+  const sees = (stored: Stored): boolean => inNamespace(stored) && selection.matches(stored) && mayWatch(stored)
+  const began = services.elapsed()
+  const end = began + Math.min(maxWatchMs, timeoutSeconds ? timeoutSeconds * 1000 : maxWatchMs)
+  let { rv } = start
+  let spoken = began
+  let checked = began
+
+  if (start.initial) {
+    for (const stored of start.initial) yield write.change('ADDED', stored)
+    if (allowWatchBookmarks) yield write.bookmark(rv, true)
+  }
+  for (let now = began; now < end; now = services.elapsed()) {
+    try {
+      const batch = await store.storage.changes(store.kind.table, rv)
+      for (const change of batch.changes) {
+        const event = eventOf(change, sees)
+        if (!event) continue
+        spoken = now
+        yield write.change(event.type, event.stored)
+      }
+      rv = batch.rv
+    } catch (error) {
+      yield write.error(failure(error, rv))
+      return
+    }
+    if (now - checked >= recheckMs) {
+      if (!(await services.keyAlive(context))) return
+      checked = now
+    }
+    if (now - spoken >= heartbeatMs) {
+      yield allowWatchBookmarks ? write.bookmark(rv) : '\n'
+      spoken = now
+    }
+    await services.sleep(Math.min(pollMs, Math.max(0, end - services.elapsed())))
+  }
+  if (allowWatchBookmarks) yield write.bookmark(rv)
+}

@@ -1,0 +1,145 @@
+/**
+ * Query options of reads and writes. Unknown parameters are ignored; what does not parse is 400 with Go's words; what
+ * parses but may not be is 422 on the kind of the options.
+ * Source: k8s.io/apimachinery apis/meta/v1 (conversion, validation), apis/meta/internalversion/validation.
+ */
+import { badRequest, invalidObject } from '../meta/errors.ts'
+import { type FieldError, forbidden, notSupported, required } from '../meta/field.ts'
+import { validateFieldManager } from '../meta/fieldmanagername.ts'
+import { type ApiRequest, first } from './request.ts'
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+export interface WriteOptions {
+  dryRun: boolean
+  fieldValidation: FieldValidation
+  /** As given; '' = not given. */
+  fieldManager: string
+  /** Absent = not given. */
+  force?: boolean
+}
+
+export interface ListOptions {
+  labelSelector: string
+  fieldSelector: string
+  /** 0 = no limit. */
+  limit: number
+  continue: string
+  resourceVersion: string
+  resourceVersionMatch: '' | 'Exact' | 'NotOlderThan'
+  watch: boolean
+  allowWatchBookmarks: boolean
+  sendInitialEvents?: boolean
+  timeoutSeconds?: number
+}
+
+type Query = ApiRequest['query']
+
+/** Go's conversion of a query value: present and neither `false` nor `0`. */
+function flag(query: Query, name: string): boolean | undefined {
+  const value = first(query, name)
+  return value === undefined ? undefined : !['false', '0'].includes(value.toLowerCase())
+}
+
+function integer(query: Query, name: string): number | undefined {
+  const value = first(query, name)
+  if (value === undefined) return undefined
+  if (!/^[+-]?\d+$/.test(value)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value.slice(0, 64))}: invalid syntax`)
+  }
+  const number = Number(value)
+  if (!Number.isSafeInteger(number)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value.slice(0, 64))}: value out of range`)
+  }
+  return number
+}
+
+const optionsError = (kind: string, errors: readonly FieldError[]) => invalidObject('meta.k8s.io', kind, '', errors)
+
+export function dryRunErrors(values: readonly string[]): FieldError[] {
+  return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', [...values], ['All'])]
+}
+
+/** Throws 422 on `kind`. `apply` patches need a field manager, others may not force. */
+export function writeOptions(
+  query: Query,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  apply = false,
+): WriteOptions {
+  const dryRun = query.get('dryRun') ?? []
+  const fieldManager = first(query, 'fieldManager') ?? ''
+  const fieldValidation = first(query, 'fieldValidation') ?? ''
+  const force = kind === 'PatchOptions' ? flag(query, 'force') : undefined
+  const errors: FieldError[] = []
+  if (kind === 'PatchOptions' && apply && fieldManager === '') {
+    errors.push(required('fieldManager', 'is required for apply patch'))
+  }
+  if (!apply && force !== undefined) errors.push(forbidden('force', 'may not be specified for non-apply patch'))
+  errors.push(...validateFieldManager(fieldManager), ...dryRunErrors(dryRun))
+  if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
+    errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
+  }
+  if (errors.length > 0) throw optionsError(kind, errors)
+  return {
+    dryRun: dryRun.length > 0,
+    fieldValidation: (fieldValidation || 'Warn') as FieldValidation,
+    fieldManager,
+    ...(force !== undefined && { force }),
+  }
+}
+
+function matchErrors(match: string, options: Omit<ListOptions, 'resourceVersionMatch'>): FieldError[] {
+  const field = 'resourceVersionMatch'
+  const errors: FieldError[] = []
+  const { sendInitialEvents, resourceVersion, watch } = options
+  if (watch) {
+    if (sendInitialEvents !== undefined) {
+      if (match === '') {
+        errors.push(forbidden(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+      } else if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))
+    } else if (match !== '') {
+      errors.push(forbidden(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+      if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))
+    }
+    return errors
+  }
+  if (match === '')
+    return sendInitialEvents === undefined
+      ? []
+      : [forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')]
+  if (options.continue !== '') errors.push(forbidden(field, 'resourceVersionMatch is forbidden with continue token'))
+  else if (resourceVersion === '') {
+    errors.push(forbidden(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+  }
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']))
+  }
+  if (match === 'Exact' && resourceVersion === '0') {
+    errors.push(forbidden(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  }
+  if (sendInitialEvents !== undefined)
+    errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  return errors
+}
+
+/** Throws 400 for what does not parse, 422 on ListOptions for combinations that may not be. */
+export function listOptions(query: Query, watchable: boolean): ListOptions {
+  const text = (name: string): string => first(query, name) ?? ''
+  const timeoutSeconds = integer(query, 'timeoutSeconds')
+  const sendInitialEvents = flag(query, 'sendInitialEvents')
+  const options = {
+    labelSelector: text('labelSelector'),
+    fieldSelector: text('fieldSelector'),
+    limit: Math.max(0, integer(query, 'limit') ?? 0),
+    continue: text('continue'),
+    resourceVersion: text('resourceVersion'),
+    watch: watchable && (flag(query, 'watch') ?? false),
+    allowWatchBookmarks: flag(query, 'allowWatchBookmarks') ?? false,
+    ...(sendInitialEvents !== undefined && { sendInitialEvents }),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+  }
+  const match = text('resourceVersionMatch')
+  const errors = matchErrors(match, options)
+  if (errors.length > 0) throw optionsError('ListOptions', errors)
+  return { ...options, resourceVersionMatch: match as ListOptions['resourceVersionMatch'] }
+}

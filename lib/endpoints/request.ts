@@ -1,0 +1,34 @@
+/** HTTP as the endpoints see it: no Lambda, no gateway. */
+import type { UserInfo } from '../authentication/user.ts'
+
+export interface ApiRequest {
+  method: string
+  /** Path with its base, as the client sent it: for texts only, never split. */
+  path: string
+  /** From the gateway's routing. '' where the route has none. */
+  namespace: string
+  name: string
+  /** 'status' on …/status routes, else ''. */
+  subresource: string
+  query: ReadonlyMap<string, readonly string[]>
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string>>
+  body: Uint8Array
+  user: UserInfo
+  requestId: string
+  now: Date
+}
+
+export interface ApiResponse {
+  status: number
+  headers: Record<string, string>
+  /** Texts of Warning headers, in order. */
+  warnings: readonly string[]
+  /** A stream is sent piece by piece; an error within cuts the connection. */
+  body: string | AsyncIterable<string>
+  /** Events must leave at once, so they are never compressed. */
+  immediate?: true
+}
+
+/** The first value of a query parameter, as Go's url.Values.Get gives it; undefined when absent. */
+export const first = (query: ApiRequest['query'], name: string): string | undefined => query.get(name)?.[0]

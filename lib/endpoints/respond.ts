@@ -1,0 +1,117 @@
+/** Objects, lists and Statuses as response bodies. Source: k8s.io/apiserver endpoints/handlers/responsewriters. */
+import { StatusError } from '../meta/errors.ts'
+import { stringify } from '../meta/json.ts'
+import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
+import { dumpYaml } from '../meta/yaml.ts'
+import { partialMetadata, table } from '../printers/table.ts'
+import { type Column, groupVersion, type KindInfo } from '../registry/kind.ts'
+import { includeObject, type Output, unfit } from './negotiation.ts'
+import { type ApiRequest, type ApiResponse, first } from './request.ts'
+
+/** What the printers need of a kind. */
+export type Printed = KindInfo & { columns?: readonly Column[] }
+
+/** JSON compact with a final newline, or indented by two; YAML where asked. */
+export async function encode(value: unknown, { mediaType, pretty }: Output): Promise<string> {
+  if (mediaType === 'application/yaml') return await dumpYaml(value as JsonObject)
+  return pretty ? stringify(value, 2) : `${stringify(value)}\n`
+}
+
+export async function respond(
+  status: number,
+  value: unknown,
+  output: Output,
+  warnings: readonly string[] = [],
+): Promise<ApiResponse> {
+  return { status, headers: { 'content-type': output.mediaType }, warnings, body: await encode(value, output) }
+}
+
+const jsonOutput = (pretty: boolean): Output => ({ mediaType: 'application/json', pretty })
+
+/** A Status is never transformed; without a negotiated form it is indented JSON. */
+export async function respondStatus(
+  status: Status & { code?: number },
+  output: Output | undefined,
+  warnings: readonly string[] = [],
+): Promise<ApiResponse> {
+  const form: Output = output ? { mediaType: output.mediaType, pretty: output.pretty } : jsonOutput(true)
+  const response = await respond(status.code ?? 200, status, form, warnings)
+  const wait = status.details?.retryAfterSeconds
+  if (wait) response.headers['retry-after'] = String(wait)
+  if (status.code === 403) response.headers['x-content-type-options'] = 'nosniff'
+  return response
+}
+
+/** One object in the negotiated form. */
+export async function respondObject(
+  request: ApiRequest,
+  kind: Printed,
+  object: KubeObject,
+  output: Output,
+  status: number,
+  warnings: readonly string[],
+): Promise<ApiResponse> {
+  const { transform } = output
+  if (!transform) return respond(status, object, output, warnings)
+  const wrong = unfit(transform.as, false, kind.kind)
+  if (wrong) throw wrong
+  if (transform.as === 'PartialObjectMetadata') {
+    return respond(status, partialMetadata(object, transform.version), output, warnings)
+  }
+  const rows = table(kind.columns ?? [], [object], listMetadata({ resourceVersion: object.metadata.resourceVersion }), {
+    version: transform.version,
+    include: includeObject(first(request.query, 'includeObject')),
+    now: request.now,
+    withColumns: true,
+  })
+  return respond(status, rows, output, warnings)
+}
+
+export interface ListMetadata {
+  resourceVersion?: string | undefined
+  continue?: string | undefined
+  remainingItemCount?: number | undefined
+}
+
+function listMetadata({ resourceVersion, continue: token, remainingItemCount }: ListMetadata): JsonObject {
+  return {
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(token && { continue: token }),
+    ...(remainingItemCount !== undefined && { remainingItemCount }),
+  }
+}
+
+/** A list in the negotiated form. Lists of the kind itself always carry `continue`, as those of custom resources do. */
+export function listBody(
+  request: ApiRequest,
+  kind: Printed,
+  objects: readonly KubeObject[],
+  metadata: ListMetadata,
+  { transform }: Output,
+): JsonObject {
+  const fields = listMetadata(metadata)
+  if (!transform) {
+    return {
+      kind: `${kind.kind}List`,
+      apiVersion: groupVersion(kind),
+      metadata: { continue: '', ...fields },
+      items: objects as unknown as JsonObject[],
+    }
+  }
+  const wrong = unfit(transform.as, true, `${groupVersion(kind)}, Kind=${kind.kind}List`)
+  if (wrong) throw wrong
+  const { version } = transform
+  if (transform.as === 'Table') {
+    const include = includeObject(first(request.query, 'includeObject'))
+    return table(kind.columns ?? [], objects, fields, { version, include, now: request.now, withColumns: true })
+  }
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata: fields,
+    items: objects.map((object) => partialMetadata(object, version)),
+  }
+}
+
+/** The public answer to an error; anything but a StatusError is a 500 without its text (the log has the cause). */
+export const isStatusError = (error: unknown): error is StatusError => error instanceof StatusError

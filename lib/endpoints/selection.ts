@@ -1,0 +1,49 @@
+/** What a list or watch selects: labels and fields of the objects as clients see them. */
+import { badRequest } from '../meta/errors.ts'
+import { type FieldSelector, matchesFields, parseFieldSelector } from '../meta/fields.ts'
+import { type LabelSelector, matches as matchesLabels, parseLabelSelector } from '../meta/labels.ts'
+import type { KubeObject } from '../meta/types.ts'
+import type { StoredKind } from '../registry/kind.ts'
+import type { Stored } from '../storage/interface.ts'
+import type { ListOptions } from './options.ts'
+
+export interface Selection {
+  /** True when no selector was given: everything matches. */
+  all: boolean
+  matches(stored: Stored): boolean
+}
+
+function fieldValue(kind: Pick<StoredKind, 'fields'>, object: KubeObject, field: string): string {
+  if (field === 'metadata.name') return object.metadata.name ?? ''
+  if (field === 'metadata.namespace') return object.metadata.namespace ?? ''
+  return kind.fields[field]?.(object) ?? ''
+}
+
+/** Throws 400 for selectors that do not parse or name unknown fields. */
+export function selectionOf(kind: Pick<StoredKind, 'fields' | 'scope'>, options: ListOptions): Selection {
+  const labels: LabelSelector = parseLabelSelector(options.labelSelector)
+  const supported = [
+    'metadata.name',
+    ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []),
+    ...Object.keys(kind.fields),
+  ]
+  const fields: FieldSelector = parseFieldSelector(options.fieldSelector, supported)
+  return {
+    all: labels.length === 0 && fields.length === 0,
+    matches: ({ object }) =>
+      matchesLabels(labels, object.metadata.labels ?? {}) &&
+      matchesFields(fields, (field) => fieldValue(kind, object, field)),
+  }
+}
+
+/** A resourceVersion parameter as a number; undefined for none, 0 for "any". Throws 400. */
+export function revisionOf(resourceVersion: string): number | undefined {
+  if (resourceVersion === '') return undefined
+  const number = Number(resourceVersion)
+  if (/^\d+$/.test(resourceVersion) && Number.isSafeInteger(number)) return number
+  const shown = JSON.stringify(resourceVersion.slice(0, 64))
+  const why = /^\d+$/.test(resourceVersion) ? 'value out of range' : 'invalid syntax'
+  throw badRequest(
+    `invalid resource version: resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${why}`,
+  )
+}

@@ -1,0 +1,113 @@
+/**
+ * Create. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
+ */
+import { admitOwnerReferences } from '../admission/ownerreferences.ts'
+import { alreadyExists, beingDeleted, generatedNameExists, invalidObject, StatusError } from '../meta/errors.ts'
+import { generateName } from '../meta/names.ts'
+import { rfc3339 } from '../meta/time.ts'
+import type { KubeObject } from '../meta/types.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { Mutation, Stored } from '../storage/interface.ts'
+import { type Draft, groupResource, type RequestContext, type Secret } from './kind.ts'
+import { ownerCompanions } from './owners.ts'
+import { keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
+import { validateNew, warningsOf } from './validate.ts'
+
+/**
+ * 8 attempts: with 27^5 suffixes and a million objects under one prefix, all 8 collide with probability (1/14)^8.
+ * kube-apiserver uses the same number.
+ */
+const maxNameAttempts = 8
+
+export interface CreateRequest {
+  /** As decoded and pruned, system metadata wiped, managedFields in place, no write-only values, no status. */
+  object: KubeObject
+  secrets: readonly Secret[]
+}
+
+/** Everything between the decoded object and the store: the draft is valid, admitted and complete. */
+async function prepare(store: Store, { object, secrets }: CreateRequest, context: RequestContext): Promise<Draft> {
+  const { kind, strategy } = store
+  const { generateName: prefix, name } = object.metadata
+  const draft: Draft = {
+    object: {
+      ...object,
+      metadata: {
+        ...object.metadata,
+        ...(!name && prefix && { name: generateName(prefix, store.randomInt) }),
+        uid: store.uuid(),
+        creationTimestamp: rfc3339(context.now),
+        generation: 1,
+      },
+    },
+    internal: {},
+    secrets,
+  }
+  await strategy.prepareForCreate?.(draft, context)
+  const errors = [...validateNew(kind, draft), ...(strategy.validate?.(draft, undefined, context) ?? [])]
+  if (errors.length > 0) throw invalidObject(kind.group, kind.kind, draft.object.metadata.name ?? '', errors)
+  for (const warning of warningsOf(store, draft, undefined)) context.warn(warning)
+  strategy.authorize?.(draft, undefined, context)
+  const resource = groupResource(kind)
+  const subject = { group: kind.group, kind: kind.kind, resource, object: draft.object }
+  await admitOwnerReferences(subject, undefined, ownerPermissions(store, draft.object, context))
+  return draft
+}
+
+/** The write of a creation, for `Storage.create` and for an apply that finds nothing. */
+export async function putNew(store: Store, draft: Draft, current: Stored | undefined): Promise<Mutation> {
+  const { kind, strategy } = store
+  const { name = '', namespace = '' } = draft.object.metadata
+  if (current) {
+    const exists = current.object.metadata.deletionTimestamp ? beingDeleted : alreadyExists
+    throw exists(groupResource(kind), name)
+  }
+  const { object, internal, secrets } = draft
+  const side = (await strategy.companions?.({ object, internal, secrets }, undefined)) ?? []
+  const owners = ownerCompanions(kind.plural, keyOf(namespace, name), object, undefined)
+  return { type: 'put', object, internal, companions: [...side, ...owners] }
+}
+
+/** The Status that an existing `ifAbsent` companion means for this kind. */
+export function companionConflict({ kind, strategy }: Store, name: string, error: unknown): unknown {
+  const isCompanion = error instanceof StorageError && error.code === 'CompanionExists'
+  const fieldError = isCompanion ? strategy.companionExists?.() : undefined
+  return fieldError ? invalidObject(kind.group, kind.kind, name, [fieldError]) : error
+}
+
+async function attempt(store: Store, request: CreateRequest, context: RequestContext): Promise<Outcome> {
+  const { kind, storage } = store
+  const draft = await prepare(store, request, context)
+  const { name = '', namespace = '' } = draft.object.metadata
+  const key = keyOf(namespace, name)
+  if (context.dryRun) {
+    await putNew(store, draft, await storage.get(kind.table, key))
+    return { stored: { key, rv: 0, object: draft.object, internal: draft.internal }, draft, created: true }
+  }
+  try {
+    const { after } = await storage.create(kind.table, key, (current) => putNew(store, draft, current))
+    if (!after) throw new Error('a create left nothing behind')
+    return { stored: after, draft, created: true }
+  } catch (error) {
+    throw companionConflict(store, name, error)
+  }
+}
+
+/**
+ * Stores a new object. With generateName alone a taken name is tried again with another suffix.
+ * Throws 422 with causes, 403, 409 AlreadyExists.
+ */
+export async function create(store: Store, request: CreateRequest, context: RequestContext): Promise<Outcome> {
+  const { generateName: prefix, name } = request.object.metadata
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt(store, request, context)
+    } catch (error) {
+      const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists' && prefix
+      if (!taken) throw error
+      if (name || tries === maxNameAttempts) {
+        throw generatedNameExists(groupResource(store.kind), error.status.details?.name ?? '')
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/** The one place where failures of the store become Statuses. */
+import {
+  expired,
+  internalError,
+  requestEntityTooLarge,
+  type StatusError,
+  serviceUnavailable,
+  timeout,
+  tooManyRequests,
+} from '../meta/errors.ts'
+import { StorageError } from '../storage/errors.ts'
+
+/** Retry-After where the store was busy: its own backoff has already waited some seconds. */
+const retryAfterSeconds = 1
+
+export function toStatusError(error: StorageError): StatusError {
+  switch (error.code) {
+    case 'Expired':
+      return expired('The resourceVersion for the provided list is too old.')
+    case 'TooNew': {
+      const text = `Too large resource version: ${error.message}, current: ${error.current}`
+      return timeout(text, {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds,
+      })
+    }
+    case 'TooLarge':
+      return requestEntityTooLarge('the object is larger than the store can hold')
+    case 'TooManyCompanions':
+      return requestEntityTooLarge('the object has more references than one write can hold')
+    case 'Busy':
+      return tooManyRequests('the object is changed by too many requests at once, please try again', retryAfterSeconds)
+    case 'Unavailable':
+      return serviceUnavailable('the store is not available, please try again', retryAfterSeconds, error)
+    case 'CompanionExists':
+      return internalError(error)
+  }
+}
+
+/** Runs `action`; failures of the store leave it as StatusErrors. */
+export async function translated<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action()
+  } catch (error) {
+    throw error instanceof StorageError ? toStatusError(error) : error
+  }
+}

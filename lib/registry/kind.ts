@@ -1,0 +1,144 @@
+/**
+ * What a kind may define. Everything that differs between kinds is a property of the kind; shared code never asks which
+ * kind it has. The verbs that are served follow from the archetype.
+ */
+import type { UserInfo } from '../authentication/user.ts'
+import type { FieldError } from '../meta/field.ts'
+import type { ObjectSchema } from '../meta/schema.ts'
+import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
+import type { Companion, Stored, Table } from '../storage/interface.ts'
+
+export interface KindInfo {
+  group: string
+  version: string
+  kind: string
+  /** Plural resource name, as in paths. */
+  plural: string
+  singular: string
+  shortNames?: readonly string[]
+  categories?: readonly string[]
+  scope: 'Cluster' | 'Namespaced'
+  description: string
+  schema: { spec: ObjectSchema; status?: ObjectSchema }
+}
+
+/** A printer column; `priority` > 0 shows with `-o wide` only. Dates are given as RFC 3339 and shown as ages. */
+export interface Column {
+  name: string
+  type: 'string' | 'integer' | 'boolean' | 'date'
+  format?: 'name'
+  description: string
+  priority?: number
+  value(object: KubeObject, now: Date): JsonValue | undefined
+}
+
+/** What a request brings to a strategy, besides the objects. */
+export interface RequestContext {
+  user: UserInfo
+  /** The moment of the request: the same for everything that it writes. */
+  now: Date
+  dryRun: boolean
+  /** Adds a Warning header. */
+  warn(text: string): void
+  /** Adds to the audit line; never a secret. */
+  note(key: string, value: string | number | boolean): void
+}
+
+/** A write-only value that a client sent: never part of the object, never logged. */
+export interface Secret {
+  /** Member names from the root: `['spec', 'key']`. */
+  path: readonly string[]
+  value: JsonValue
+}
+
+/** An object on its way to the store: hooks may change it. */
+export interface Draft {
+  object: KubeObject
+  internal: JsonObject
+  /** Non-empty write-only values of this request. */
+  secrets: readonly Secret[]
+  /** Set by a hook when something outside the visible spec changed that counts as a change of spec. */
+  specChanged?: boolean
+  /** Write-only values to show in the answer of a creation, and in no other. */
+  reveal?: readonly Secret[]
+}
+
+/** The subresource of a write: '' is the object itself. */
+export type Subresource = '' | 'status'
+
+/** What a user may do with one stored object: `hidden` objects do not exist for them (404). */
+export type Access = { type: 'allowed' } | { type: 'hidden' } | { type: 'denied'; reason: string }
+
+/** The particulars of a stored kind. All hooks are optional; none may mutate what is stored. */
+export interface Strategy {
+  /** Whether the user may do this with the stored object. Default: only system:masters. */
+  access?(stored: Stored, verb: string, subresource: string, user: UserInfo): Access
+  /** Whether the user may create at all (the particulars come in `authorize`). Default: only system:masters. */
+  mayCreate?(user: UserInfo): Access
+  /** The index partitions that hold everything this user may see; undefined = all objects must be looked at. */
+  partitions?(user: UserInfo): readonly string[] | undefined
+  prepareForCreate?(draft: Draft, context: RequestContext): void | Promise<void>
+  prepareForUpdate?(draft: Draft, old: Stored, context: RequestContext): void | Promise<void>
+  /** Beyond the schema; `old` on updates. */
+  validate?(draft: Draft, old: Stored | undefined, context: RequestContext): FieldError[]
+  /** Validating admission: throws StatusErrors for what this user may not write. */
+  authorize?(draft: Draft, old: Stored | undefined, context: RequestContext): void
+  warnings?(draft: Draft): string[]
+  /** Side items to be committed with the object. `after` undefined = the object goes. */
+  companions?(
+    after: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] } | undefined,
+    before: Stored | undefined,
+  ): readonly Companion[] | Promise<readonly Companion[]>
+  /** The field error that an existing `ifAbsent` companion means. */
+  companionExists?(): FieldError
+  /** Adds what is computed on reads. Returns a new object. */
+  present?(stored: Stored, now: Date): KubeObject
+}
+
+export interface StoredKind<S = never> extends KindInfo {
+  archetype: 'stored'
+  table: Table
+  columns: readonly Column[]
+  /** Selectable fields besides metadata.name and metadata.namespace. */
+  fields: Readonly<Record<string, (object: KubeObject) => string>>
+  strategy(services: S): Strategy
+}
+
+/** A parent whose existence and access a virtual kind's create needs (`/virtualclusterinstances/NAME/kubeconfig`). */
+export interface VirtualRequest {
+  object: KubeObject
+  /** From the path. */
+  namespace: string
+  /** The parent's name, from the path; '' where there is none. */
+  name: string
+  context: RequestContext
+}
+
+export interface VirtualKind<S = never> extends KindInfo {
+  archetype: 'virtual'
+  /** Set for a subresource of another resource: POST …/PARENT/NAME/SUBRESOURCE. */
+  subresource?: string
+  /** The answer to a create; nothing is stored. Validates beyond the schema. */
+  create(request: VirtualRequest, services: S): Promise<KubeObject>
+  /** Bodies may be Kubernetes protobuf: field numbers of `spec` (see endpoints/protobuf.ts). */
+  protobuf?: ProtobufMessage
+  columns?: readonly Column[]
+}
+
+/** Field numbers of the part of a protobuf message that is read. */
+export interface ProtobufMessage {
+  [field: number]:
+    | { name: string; type: 'string' | 'strings' }
+    | { name: string; type: 'message'; fields: ProtobufMessage }
+}
+
+export type Kind<S = never> = StoredKind<S> | VirtualKind<S>
+
+export type StoredVerb = 'create' | 'get' | 'list' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+/** The verbs that a kind has handlers for: `serve(DirectClusterEndpointToken, 'get')` does not compile. */
+export type VerbOf<K> = K extends { archetype: 'stored' } ? StoredVerb : 'create'
+
+export const groupResource = ({ group, plural }: KindInfo): GroupResource => ({ group, resource: plural })
+
+export const groupVersion = ({ group, version }: KindInfo): string => (group ? `${group}/${version}` : version)

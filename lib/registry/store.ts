@@ -1,0 +1,104 @@
+/**
+ * The generic store of a stored kind: what create, get, list, update and delete mean, over Storage and the kind's
+ * strategy. Source: k8s.io/apiserver/pkg/registry/generic/registry and registry/rest.
+ */
+
+import type { OwnerReferencePermissions } from '../admission/ownerreferences.ts'
+import { isMaster } from '../authorization/identity.ts'
+import { forbiddenResource, notFound, type StatusError } from '../meta/errors.ts'
+import type { KubeObject, OwnerReference } from '../meta/types.ts'
+import type { Storage, Stored } from '../storage/interface.ts'
+import type { Access, Draft, KindInfo, RequestContext, StoredKind, Strategy } from './kind.ts'
+import { groupResource } from './kind.ts'
+
+/** What the store needs beside storage: chance, and what a user may do to other objects. */
+export interface StoreServices {
+  storage: Storage
+  uuid(): string
+  /** A uniform integer in [0, bound). */
+  randomInt(bound: number): number
+  /** Whether scope chain and access rules let the user delete this object of any kind. */
+  mayDelete(reference: OwnerReference, namespace: string, context: RequestContext): Promise<boolean>
+}
+
+/** One kind, ready to be read and written. */
+export interface Store<S = never> extends StoreServices {
+  kind: StoredKind<S>
+  strategy: Strategy
+}
+
+/** What a write answers with: the object as it is shown, without the computed status. */
+export interface Outcome {
+  stored: Stored
+  draft?: Draft
+  created: boolean
+}
+
+/** `name`, or `namespace/name`. */
+export const keyOf = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)
+
+const masterOnly = (context: RequestContext): Access =>
+  isMaster(context.user) ? { type: 'allowed' } : { type: 'denied', reason: 'only administrators may do this' }
+
+export function accessTo(
+  { strategy }: Pick<Store, 'strategy'>,
+  stored: Stored,
+  verb: string,
+  subresource: string,
+  context: RequestContext,
+): Access {
+  return strategy.access?.(stored, verb, subresource, context.user) ?? masterOnly(context)
+}
+
+export function accessToCreate({ strategy }: Pick<Store, 'strategy'>, context: RequestContext): Access {
+  return strategy.mayCreate?.(context.user) ?? masterOnly(context)
+}
+
+/** The Status that an Access means: 404 for what is hidden, so that nobody learns of others' objects. */
+export function refusal(
+  kind: KindInfo,
+  access: Exclude<Access, { type: 'allowed' }>,
+  what: { verb: string; subresource: string; namespace: string; name: string },
+  context: RequestContext,
+): StatusError {
+  const resource = groupResource(kind)
+  if (access.type === 'hidden') return notFound(resource, what.name)
+  const place = kind.scope === 'Namespaced' ? `in the namespace "${what.namespace}"` : 'at the cluster scope'
+  const path = what.subresource ? `${kind.plural}/${what.subresource}` : kind.plural
+  return forbiddenResource(
+    resource,
+    what.name,
+    `User "${context.user.name}" cannot ${what.verb} resource "${path}" in API group "${kind.group}" ${place}${
+      access.reason ? `: ${access.reason}` : ''
+    }`,
+  )
+}
+
+/** Throws the refusal unless the user may do this with the stored object. */
+export function demandAccess(
+  store: Pick<Store, 'strategy' | 'kind'>,
+  stored: Stored,
+  verb: string,
+  subresource: string,
+  context: RequestContext,
+): void {
+  const access = accessTo(store, stored, verb, subresource, context)
+  if (access.type === 'allowed') return
+  const { name = '', namespace = '' } = stored.object.metadata
+  throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
+}
+
+/** What the admission of owner references asks about the object that is being written. */
+export function ownerPermissions(store: Store, object: KubeObject, context: RequestContext): OwnerReferencePermissions {
+  const { name = '', namespace = '' } = object.metadata
+  const { kind, mayDelete } = store
+  return {
+    mayDeleteSelf: () =>
+      mayDelete(
+        { apiVersion: object.apiVersion, kind: kind.kind, name, uid: object.metadata.uid ?? '' },
+        namespace,
+        context,
+      ),
+    mayDeleteOwner: (reference) => mayDelete(reference, namespace, context),
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Update, for PUT, patches and apply: what differs is the function that makes the new object of the live one.
+ * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
+ */
+import { admitOwnerReferences } from '../admission/ownerreferences.ts'
+import { deepEqual } from '../meta/equal.ts'
+import { badRequest, conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
+import { invalid } from '../meta/field.ts'
+import type { KubeObject } from '../meta/types.ts'
+import { fixupForUpdate, specDiffers } from '../meta/validatemeta.ts'
+import type { Mutation, Stored } from '../storage/interface.ts'
+import { type CreateRequest, companionConflict, create } from './create.ts'
+import { type Draft, groupResource, type RequestContext, type Secret, type Subresource } from './kind.ts'
+import { ownerCompanions } from './owners.ts'
+import { demandAccess, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
+import { validateChange, warningsOf } from './validate.ts'
+
+/** What a client wants the object to be, with managedFields in place and write-only values taken out. */
+export interface Updated {
+  object: KubeObject
+  secrets: readonly Secret[]
+}
+
+export interface UpdateRequest {
+  namespace: string
+  name: string
+  subresource: Subresource
+  verb: 'update' | 'patch'
+  /** Makes the new object of the live one; runs again after a lost race, so it must not change its argument. */
+  transform(live: KubeObject): Updated | Promise<Updated>
+  /** uid that the live object must have (a PUT whose body says one). */
+  uid?: string
+  /** Set where a missing object is created instead (server-side apply of the object itself). */
+  createInstead?(): CreateRequest | Promise<CreateRequest>
+}
+
+/** resourceVersion rules of an update: a missing one is 422 (custom resources), another one than the live 409. */
+function checkResourceVersion({ kind }: Store, updated: KubeObject, live: Stored): void {
+  const name = live.object.metadata.name ?? ''
+  const text = updated.metadata.resourceVersion ?? ''
+  if (text === '' || text === '0') {
+    const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update')
+    throw invalidObject(kind.group, kind.plural, name, [error])
+  }
+  if (!/^\d{1,20}$/.test(text)) throw badRequest(`invalid resourceVersion ${JSON.stringify(text)}: must be a number`)
+  if (text !== String(live.rv)) throw conflict(groupResource(kind), name, MODIFIED)
+}
+
+/** What of the request counts: the main resource leaves status alone, the status subresource everything else. */
+function confine(updated: KubeObject, old: KubeObject, subresource: Subresource): KubeObject {
+  if (subresource === 'status') {
+    const { managedFields, resourceVersion } = updated.metadata
+    const { managedFields: _, ...metadata } = old.metadata
+    const { status: __, ...rest } = old
+    return {
+      ...rest,
+      metadata: { ...metadata, ...(managedFields && { managedFields }), ...(resourceVersion && { resourceVersion }) },
+      ...(updated.status !== undefined && { status: updated.status }),
+    }
+  }
+  const { status: _, ...rest } = updated
+  return { ...rest, ...(old.status !== undefined && { status: old.status }) }
+}
+
+/** An object that is being deleted and has just lost its last finalizer goes in the same write. */
+const emptied = ({ metadata }: KubeObject): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  !metadata.deletionGracePeriodSeconds &&
+  (metadata.finalizers ?? []).length === 0
+
+interface Judged {
+  mutation: Mutation
+  draft: Draft
+}
+
+async function judge(store: Store, request: UpdateRequest, live: Stored, context: RequestContext): Promise<Judged> {
+  const { kind, strategy } = store
+  const { name, namespace, subresource } = request
+  demandAccess(store, live, request.verb, subresource, context)
+  const { uid } = live.object.metadata
+  if (request.uid && request.uid !== uid) {
+    const why = `Precondition failed: UID in precondition: ${request.uid}, UID in object meta: ${uid}`
+    throw conflict(groupResource(kind), name, why)
+  }
+  const updated = await request.transform(live.object)
+  checkResourceVersion(store, updated.object, live)
+  const old = live.object
+  const draft: Draft = {
+    object: fixupForUpdate(confine(updated.object, old, subresource), old),
+    internal: live.internal,
+    secrets: subresource === '' ? updated.secrets : [],
+  }
+  if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
+  if (subresource === '' && (draft.specChanged || specDiffers(draft.object, old))) {
+    draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
+  }
+  const errors = [
+    ...validateChange(kind, draft, old, subresource),
+    ...(subresource === '' ? (strategy.validate?.(draft, live, context) ?? []) : []),
+  ]
+  if (errors.length > 0) throw invalidObject(kind.group, kind.kind, name, errors)
+  for (const warning of warningsOf(store, draft, old)) context.warn(warning)
+  if (subresource === '') strategy.authorize?.(draft, live, context)
+  const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }
+  await admitOwnerReferences(subject, old, ownerPermissions(store, draft.object, context))
+
+  const { object, internal, secrets } = draft
+  const key = keyOf(namespace, name)
+  if (emptied(object)) {
+    const side = (await strategy.companions?.(undefined, live)) ?? []
+    return {
+      draft,
+      mutation: { type: 'delete', companions: [...side, ...ownerCompanions(kind.plural, key, undefined, old)] },
+    }
+  }
+  if (deepEqual(object, old) && deepEqual(internal, live.internal)) return { draft, mutation: { type: 'none' } }
+  const side = (await strategy.companions?.({ object, internal, secrets }, live)) ?? []
+  const owners = ownerCompanions(kind.plural, key, object, old)
+  return { draft, mutation: { type: 'put', object, internal, companions: [...side, ...owners] } }
+}
+
+/**
+ * Changes an object. Throws 404, 409 (uid, resourceVersion), 422 with causes, 403. A write that changes nothing is
+ * none: the answer is the object as it is.
+ */
+export async function update(store: Store, request: UpdateRequest, context: RequestContext): Promise<Outcome> {
+  const { kind, storage } = store
+  const { name, namespace } = request
+  const key = keyOf(namespace, name)
+  const missing = new Error('missing')
+  let judged: Judged | undefined
+  const mutate = async (live: Stored | undefined): Promise<Mutation> => {
+    if (!live) throw missing
+    judged = await judge(store, request, live, context)
+    return judged.mutation
+  }
+  try {
+    if (context.dryRun) {
+      const live = await storage.get(kind.table, key)
+      await mutate(live)
+      return answer(judged, live)
+    }
+    const { before, after } = await storage.update(kind.table, key, mutate)
+    return answer(judged, before, after)
+  } catch (error) {
+    if (error !== missing) throw companionConflict(store, name, error)
+    if (!request.createInstead) throw notFound(groupResource(kind), name)
+    return create(store, await request.createInstead(), context)
+  }
+}
+
+/** A removed or merely tried object is answered with what it would be, at the resourceVersion that is stored. */
+function answer(judged: Judged | undefined, before: Stored | undefined, after?: Stored): Outcome {
+  if (!judged || !before) throw new Error('an update without a live object')
+  const { draft } = judged
+  if (after) return { stored: after, draft, created: false }
+  const metadata = { ...draft.object.metadata, resourceVersion: String(before.rv) }
+  return {
+    stored: { ...before, object: { ...draft.object, metadata }, internal: draft.internal },
+    draft,
+    created: false,
+  }
+}

@@ -1,0 +1,35 @@
+/** Bodies as Lambda takes them: text, or a stream of bytes; lists compressed where the client asks for it. */
+import { Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { LambdaResponse } from './lambda.ts'
+
+/** Smaller answers gain nothing (k8s.io/apiserver responsewriters: 128 KiB). */
+const minCompressedBytes = 128 * 1024
+
+function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
+  const name = Object.keys(headers ?? {}).find((one) => one.toLowerCase() === 'accept-encoding')
+  const tokens = (name ? (headers[name] ?? '') : '').split(',').map((token) => token.trim().toLowerCase())
+  return tokens.some((token) => /^gzip\s*(;|$)/.test(token) && !/;\s*q=0(\.0*)?$/.test(token))
+}
+
+/**
+ * A buffered function answers with text, which API Gateway compresses itself (minimumCompressionSize); a streaming one
+ * with bytes. Text is never cut between the halves of a character.
+ */
+export function compressed(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
+  const { body, immediate, ...rest } = response
+  if (!streams) return { ...rest, body }
+  const isText = typeof body === 'string'
+  const large = isText ? Buffer.byteLength(body) > minCompressedBytes : !immediate
+  const source = Readable.from(isText ? [Buffer.from(body)] : bytes(body), { objectMode: false })
+  if (!large || !acceptsGzip(event)) return { ...rest, body: source as never }
+  const gzip = createGzip()
+  source.on('error', (error) => gzip.destroy(error))
+  const vary = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
+  return { ...rest, headers: { ...rest.headers, ...vary }, body: source.pipe(gzip) as never }
+}
+
+async function* bytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const text of texts) yield Buffer.from(text)
+}

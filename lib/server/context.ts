@@ -1,0 +1,30 @@
+/** What the authorizer hands to the handlers through API Gateway: the user, or why there is none. */
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { decodeUser } from '../authentication/context.ts'
+import type { UserInfo } from '../authentication/user.ts'
+import { badRequest, type StatusError, unauthorized } from '../meta/errors.ts'
+
+/** Flat text only: API Gateway passes on nothing else. */
+export type AuthorizerContext =
+  | { user: string }
+  /** A known key that is dead: the 401 says why. */
+  | { unauthorized: string }
+  /** A path that could be taken for another. */
+  | { badRequest: string }
+
+const textOf = (event: APIGatewayProxyEvent, name: string): string | undefined => {
+  const value: unknown = event.requestContext.authorizer?.[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The refusal that the authorizer left to the handler; without a user there always is one. */
+export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined {
+  const bad = textOf(event, 'badRequest')
+  if (bad !== undefined) return badRequest(bad)
+  const dead = textOf(event, 'unauthorized')
+  if (dead !== undefined) return unauthorized(dead)
+  return textOf(event, 'user') === undefined ? unauthorized() : undefined
+}
+
+/** Throws for a context that the authorizer did not write. */
+export const userOf = (event: APIGatewayProxyEvent): UserInfo => decodeUser(textOf(event, 'user') ?? '')

@@ -1,0 +1,48 @@
+/**
+ * Whether a user may do something here, for the reviews that ask: the same rules that requests meet, in the same order.
+ * Scope chain, then system:masters, then ownership and access rules.
+ */
+import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes.ts'
+import { evaluate } from '../authorization/evaluate.ts'
+import { everyScopeAllows } from '../authorization/everyscope.ts'
+import { isMaster } from '../authorization/identity.ts'
+import type { Access, RequestContext } from '../registry/kind.ts'
+import { accessTo, accessToCreate, keyOf } from '../registry/store.ts'
+import { type Server, storedKinds } from './services.ts'
+
+/** What every authenticated user may do whose scope leaves it: the create-only kinds that check what they are asked for. */
+const openToAll: readonly string[] = ['directclusterendpointtokens']
+
+const toDecision = (access: Access, reason: string): Decision =>
+  access.type === 'allowed'
+    ? { allowed: true, reason }
+    : { allowed: false, reason: access.type === 'denied' ? access.reason : 'not visible to this user' }
+
+export async function decide(server: Server, context: RequestContext, attributes: Attributes): Promise<Decision> {
+  const byScope = evaluate(context.user.chain, attributes, server.scopes)
+  if (!byScope.allowed) return byScope
+  if (isMaster(context.user)) return { allowed: true, reason: 'group system:masters' }
+  if (everyScopeAllows(attributes)) return { allowed: true, reason: 'open to every authenticated user' }
+  if (attributes.kind === 'nonresource') return { allowed: false, reason: 'not open to users' }
+  return decideResource(server, context, attributes)
+}
+
+async function decideResource(server: Server, context: RequestContext, attributes: ResourceAttributes): Promise<Decision> {
+  const { group, resource, subresource, verb, name, namespace } = attributes
+  const kind = storedKinds.find((one) => one.group === group && one.plural === resource)
+  if (!kind) {
+    const open = openToAll.includes(resource) && group === 'management.platform' && verb === 'create'
+    return open ? { allowed: true, reason: 'open to every authenticated user' } : { allowed: false, reason: 'not open to users' }
+  }
+  const store = server.storeOf(kind)
+  if (verb === 'create' && subresource === '') return toDecision(accessToCreate(store, context), 'may create own objects')
+  if (name !== '') {
+    const stored = await server.storage.get(kind.table, keyOf(namespace, name))
+    if (stored) return toDecision(accessTo(store, stored, verb, subresource, context), 'ownership or access rules')
+    return { allowed: false, reason: 'not visible to this user' }
+  }
+  const listed = subresource === '' && ['list', 'watch', 'deletecollection'].includes(verb)
+  if (listed) return { allowed: true, reason: 'lists show what the user may see' }
+  const ownable = subresource === '' && accessToCreate(store, context).type === 'allowed' && verb !== '*'
+  return ownable ? { allowed: true, reason: 'for own objects' } : { allowed: false, reason: 'depends on the object' }
+}

@@ -1,0 +1,143 @@
+/**
+ * The Lambda handler of a verb of a kind: `handler(OwnedAccessKey, 'create')`. An event becomes a request, the pipeline
+ * answers, one line is logged. The only place that knows middy.
+ */
+import middy from '@middy/core'
+import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Exchange } from '../endpoints/exchange.ts'
+import { run, storedPipelines, virtualPipeline } from '../endpoints/pipeline.ts'
+import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
+import { respondStatus } from '../endpoints/respond.ts'
+import { StatusError, timeout } from '../meta/errors.ts'
+import type { Kind, StoredVerb, VerbOf } from '../registry/kind.ts'
+import { compressed } from './compression.ts'
+import { refusalOf, userOf } from './context.ts'
+import { type LambdaResponse, toApiRequest, toLambdaResponse } from './lambda.ts'
+import { describeError } from './log.ts'
+import { createServer, type Server } from './services.ts'
+
+/** Handlers give up before the gateway's 29 s, so that the client gets a Status. */
+const giveUpMs = 20_000
+
+/** What a function does with a request; adds to the notes of its log line. */
+export type Endpoint = (request: ApiRequest, server: Server, notes: Notes) => Promise<ApiResponse>
+export type Notes = Record<string, string | number | boolean>
+
+interface Invocation {
+  verb: string
+  resource: string
+  streams: boolean
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of middy's modes and of Lambda's streams do not meet.
+export type LambdaHandler = any
+
+/** The time limit is for the beginning of an answer; a stream ends itself. */
+async function withinTime(answer: Promise<ApiResponse>): Promise<ApiResponse> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<ApiResponse>((_, reject) => {
+    const text = 'request did not complete within requested timeout - context deadline exceeded'
+    timer = setTimeout(() => reject(timeout(text)), giveUpMs)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } catch (error) {
+    if (error instanceof StatusError) return respondStatus(error.status, undefined)
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Runs an endpoint for an event: the user comes from the authorizer, without one the answer is its refusal. */
+async function answer(
+  event: APIGatewayProxyEvent,
+  server: Server,
+  endpoint: Endpoint,
+  notes: Notes,
+): Promise<ApiResponse> {
+  const refusal = refusalOf(event)
+  if (refusal) return respondStatus(refusal.status, undefined)
+  const user = userOf(event)
+  notes.user = user.name
+  notes.key = user.key.name
+  return withinTime(endpoint(toApiRequest(event, user, server.now()), server, notes))
+}
+
+/** A Lambda handler around an endpoint. Everything that it needs is made when the process starts. */
+export function serve(endpoint: Endpoint, { verb, resource, streams }: Invocation): LambdaHandler {
+  const server = createServer(process.env)
+  const invoke = async (event: APIGatewayProxyEvent): Promise<LambdaResponse> => {
+    const began = performance.now()
+    const notes: Notes = {}
+    const { requestId } = event.requestContext
+    const response = await answer(event, server, endpoint, notes).catch((error: unknown) => {
+      server.log('error', 'request failed', { requestId, error: describeError(error) })
+      return respondStatus(new StatusError(internal).status, undefined)
+    })
+    server.log('info', 'request', {
+      requestId,
+      verb,
+      resource,
+      namespace: event.pathParameters?.namespace,
+      name: event.pathParameters?.name,
+      ...notes,
+      code: response.status,
+      latencyMs: Math.round(performance.now() - began),
+    })
+    return compressed(toLambdaResponse(response, requestId), event, streams)
+  }
+  return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
+}
+
+const internal = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: 'Internal error occurred: the request could not be completed; the cause is in the server log',
+  reason: 'InternalError',
+  code: 500,
+} as const
+
+/** What stages share, for any kind. */
+function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange {
+  const warnings: string[] = []
+  return {
+    request,
+    services: server,
+    warnings,
+    context: {
+      user: request.user,
+      now: request.now,
+      dryRun: false,
+      warn: (text) => void (warnings.includes(text) || warnings.push(text)),
+      note: (key, value) => {
+        notes[key] = value
+      },
+    },
+  }
+}
+
+function endpointOf(kind: Kind<Server>, verb: StoredVerb): Endpoint {
+  return (request, server, notes) => {
+    const exchange = exchangeOf(request, server, notes)
+    const report = (error: unknown) =>
+      server.log('error', 'request failed', { requestId: request.requestId, error: describeError(error) })
+    if (kind.archetype === 'stored') {
+      const store = server.storeOf(kind)
+      return run({ ...exchange, kind: store.kind, store }, storedPipelines[verb], report)
+    }
+    const { namespace, name } = request
+    const { context } = exchange
+    const create = (object: Parameters<typeof kind.create>[0]['object']) =>
+      kind.create({ object, namespace, name, context }, server)
+    return run({ ...exchange, kind, create }, virtualPipeline, report)
+  }
+}
+
+/** The handler of one verb of one kind; verbs that a kind does not have do not compile. */
+export function handler<K extends Kind<Server>>(kind: K, verb: VerbOf<K>): LambdaHandler {
+  return serve(endpointOf(kind, verb), { verb, resource: kind.plural, streams: verb === 'list' })
+}

@@ -1,0 +1,253 @@
+/**
+ * Composition: everything that the handlers need, made once per process from the environment, each part when it is
+ * first asked for. Clocks, randomness, clients and environment are made here and nowhere below.
+ */
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import type { ReviewServices } from '../apis/authorization/v1/services.ts'
+import type { Services } from '../apis/management/v1/services.ts'
+import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
+import { generateKey } from '../authentication/accesskey.ts'
+import { credentialItemKey } from '../authentication/credential.ts'
+import type { LifeLimits } from '../authentication/keystatus.ts'
+import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
+import type { Attributes } from '../authorization/attributes.ts'
+import { evaluate } from '../authorization/evaluate.ts'
+import { forbiddenFor } from '../authorization/forbidden.ts'
+import { isMaster } from '../authorization/identity.ts'
+import type { EndpointServices } from '../endpoints/exchange.ts'
+import { createClusterClient } from '../kubeconfig/client.ts'
+import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
+import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
+import { notFound, StatusError } from '../meta/errors.ts'
+import type { OwnerReference } from '../meta/types.ts'
+import { groupResource, groupVersion, type RequestContext, type StoredKind } from '../registry/kind.ts'
+import { get } from '../registry/read.ts'
+import { accessTo, keyOf, type Store, type StoreServices } from '../registry/store.ts'
+import { createStorage } from '../storage/dynamodb.ts'
+import type { Storage } from '../storage/interface.ts'
+import type { IssuerSettings } from '../token/issuer.ts'
+import { checkedIssuer } from '../token/jwks.ts'
+import { connectKms, kmsSigner } from '../token/kms.ts'
+import type { Signer } from '../token/signer.ts'
+import { type Config, type Environment, readConfig } from './config.ts'
+import { decide } from './decide.ts'
+import { createLog, type Log } from './log.ts'
+
+/** Every stored kind: owners may be of any of them. */
+export const storedKinds: readonly StoredKind<Services>[] = [OwnedAccessKey, VirtualClusterInstance]
+
+const clusterScoped: ReadonlySet<string> = new Set([
+  OwnedAccessKey.plural,
+  'directclusterendpointtokens',
+  'selves',
+  'selfsubjectreviews',
+  'tokenreviews',
+  'selfsubjectaccessreviews',
+  'selfsubjectrulesreviews',
+  'subjectaccessreviews',
+])
+
+export interface Server extends Services, ReviewServices, EndpointServices {
+  config: Config
+  log: Log
+  storage: Storage
+  secrets: Secrets
+  signer: Signer
+  hashes(key: string): Promise<readonly KeyHash[]>
+  limits: LifeLimits
+  storeOf(kind: StoredKind<Server>): Store
+  now(): Date
+}
+
+/** Three tries of a second each: a lost answer is found again well before a handler gives up. */
+const clientSettings = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
+}
+
+/** A value that is made at the first call and kept. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+function createSigner(config: Config): Signer {
+  const [first, ...others] = config.signingKeyIds
+  if (!first) throw new Error('environment variable SIGNING_KEY_IDS names no key')
+  return kmsSigner([first, ...others], connectKms)
+}
+
+/** The server of this environment. Nothing is connected or read before it is needed. */
+export function createServer(environment: Environment): Server {
+  const config = readConfig(environment)
+  const log = createLog((line) => process.stdout.write(line))
+  const now = (): Date => new Date()
+  const storage = once(() =>
+    createStorage({
+      client: new DynamoDBClient(clientSettings),
+      table: config.tableName,
+      now: Date.now,
+      elapsed: () => performance.now(),
+      random: Math.random,
+      sleep: (ms) => delay(ms),
+    }),
+  )
+  const secrets = once(() => createSecrets(connectSecrets, Date.now))
+  const signer = once(() => createSigner(config))
+  const peppers = once(() =>
+    createPeppers({ getSecret: (stage) => secrets().get(config.pepperSecretId, stage), now: Date.now }),
+  )
+  const limits = (): LifeLimits => (config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {})
+  const scopes = once(() => ({ projectNamespacePrefix: config.projectNamespacePrefix }))
+
+  const demandChain = (context: RequestContext, attributes: Attributes): void => {
+    if (!evaluate(context.user.chain, attributes, scopes()).allowed) throw forbiddenFor(attributes, context.user)
+  }
+  const settings = once(
+    (): IssuerSettings => ({
+      issuer: checkedIssuer(config.issuer),
+      maxSeconds: config.maxTokenTtlSeconds,
+      uuid: randomUUID,
+    }),
+  )
+  const kubeConfigs = once(
+    (): KubeConfigServices => ({
+      ...scopes(),
+      secrets: secrets(),
+      secretPrefix: config.virtualClusterSecretsPrefix,
+      resource: groupResource(VirtualClusterInstance),
+      limits: {
+        maxTokenSeconds: config.maxTokenTtlSeconds,
+        ...(config.maxCertificateTtlSeconds > 0 && { maxCertificateSeconds: config.maxCertificateTtlSeconds }),
+      },
+      issuer: settings().issuer,
+      signer: signer(),
+      connect: createClusterClient,
+      clock: now,
+      uuid: randomUUID,
+      deadline: (ms) => AbortSignal.timeout(ms),
+      sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+    }),
+  )
+
+  const server: Server = {
+    config,
+    log,
+    now,
+    get storage() {
+      return storage()
+    },
+    get secrets() {
+      return secrets()
+    },
+    get signer() {
+      return signer()
+    },
+    get scopes() {
+      return scopes()
+    },
+    get limits() {
+      return limits()
+    },
+    hashes: (key) => peppers().hashes(key),
+    get keys() {
+      return {
+        generate: () => generateKey(randomBytes),
+        hashes: (key: string) => peppers().hashes(key),
+        readCredential: async (hash: KeyHash) => {
+          const { pk, sk } = credentialItemKey(hash)
+          return (await storage().getCompanion(pk, sk))?.attributes
+        },
+        limits: limits(),
+      }
+    },
+    get tokens() {
+      return { settings: settings(), signer: signer() }
+    },
+    get kubeConfigs() {
+      return kubeConfigs()
+    },
+    clusterScoped,
+    decide: (context, attributes) => decide(server, context, attributes),
+    demandChain,
+    instance(reference, use, context) {
+      const store = server.storeOf(VirtualClusterInstance)
+      return instanceFor(store, reference, use, context)
+    },
+    storeOf: (kind) => storeOf(kind, server, demandChain),
+    async keyAlive({ user }) {
+      const stored = await storage().get(OwnedAccessKey.table, user.key.name)
+      if (!stored || stored.object.metadata.uid !== user.key.uid) return false
+      const phase = server.storeOf(OwnedAccessKey).strategy.present?.(stored, now()).status?.phase
+      return phase === 'Active'
+    },
+    sleep: (ms) => delay(ms),
+    elapsed: () => performance.now(),
+  }
+  return server
+}
+
+/** The parent of a kube config: hidden where its user may neither use nor read it. */
+async function instanceFor(
+  store: Store,
+  { namespace, name }: { namespace: string; name: string },
+  { verb, subresource }: { verb: string; subresource: string },
+  context: RequestContext,
+) {
+  const stored = await store.storage.get(store.kind.table, keyOf(namespace, name))
+  if (!stored) throw notFound(groupResource(store.kind), name)
+  const access = accessTo(store, stored, verb, subresource, context)
+  if (access.type === 'hidden') throw notFound(groupResource(store.kind), name)
+  if (access.type === 'denied') {
+    const attributes = { kind: 'resource', target: { type: 'Management' }, verb, subresource, name, namespace } as const
+    const { group, plural: resource } = store.kind
+    throw forbiddenFor({ ...attributes, group, resource }, context.user, access.reason)
+  }
+  return stored
+}
+
+function storeOf(
+  kind: StoredKind<Server>,
+  server: Server,
+  demandChain: (context: RequestContext, attributes: Attributes) => void,
+): Store {
+  const services: StoreServices = {
+    storage: server.storage,
+    uuid: randomUUID,
+    randomInt: (bound) => randomInt(bound),
+    mayDelete: (reference, namespace, context) => mayDelete(server, demandChain, reference, namespace, context),
+  }
+  return { ...services, kind: kind as unknown as StoredKind, strategy: kind.strategy(server) }
+}
+
+/** Whether chain and access rules let the user delete what the reference names; what is not there nobody may. */
+async function mayDelete(
+  server: Server,
+  demandChain: (context: RequestContext, attributes: Attributes) => void,
+  { apiVersion, kind: kindName, name }: OwnerReference,
+  namespace: string,
+  context: RequestContext,
+): Promise<boolean> {
+  const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
+  if (!kind) return false
+  const place = kind.scope === 'Namespaced' ? namespace : ''
+  const { group, plural: resource } = kind
+  const base = { kind: 'resource', target: { type: 'Management' }, verb: 'delete', subresource: '' } as const
+  try {
+    demandChain(context, { ...base, group, resource, name, namespace: place })
+    if (isMaster(context.user)) return true
+    const store = server.storeOf(kind)
+    const stored = await get(store, { namespace: place, name, subresource: '' }, context)
+    return accessTo(store, stored, 'delete', '', context).type === 'allowed'
+  } catch (error) {
+    if (error instanceof StatusError && error.status.code < 500) return false
+    throw error
+  }
+}
