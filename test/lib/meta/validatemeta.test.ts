@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest'
+import type { KubeObject, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
+import {
+  dedupeOwnerReferences,
+  finalizerWarnings,
+  fixupForUpdate,
+  specDiffers,
+  validateMeta,
+  validateMetaUpdate,
+  wipeForCreate,
+} from '../../../lib/meta/validatemeta.ts'
+
+const live: ObjectMeta = {
+  name: 'a',
+  uid: 'u1',
+  resourceVersion: '5',
+  generation: 3,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+}
+const deleting: ObjectMeta = {
+  ...live,
+  deletionTimestamp: '2026-02-01T00:00:00Z',
+  deletionGracePeriodSeconds: 0,
+  finalizers: ['e/a'],
+}
+
+const objectOf = (metadata: ObjectMeta, more: Partial<KubeObject> = {}): KubeObject => ({
+  apiVersion: 'example.test/v1',
+  kind: 'Example',
+  metadata,
+  ...more,
+})
+
+/** What an update to `changes` is refused for, each finding once. */
+function findings(old: ObjectMeta, changes: ObjectMeta): string[] {
+  const fixed = fixupForUpdate(objectOf({ ...old, ...changes }), objectOf(old)).metadata
+  return [
+    ...new Set(
+      validateMetaUpdate(fixed, old, { namespaced: false }).map(({ field, message }) => `${field}: ${message}`),
+    ),
+  ]
+}
+
+describe('namespaces', () => {
+  test.each<[string | undefined, boolean, string[]]>([
+    ['team-a', true, []],
+    [undefined, true, ['metadata.namespace: Required value']],
+    ['a.b', true, ['metadata.namespace: Invalid value: "a.b": must not contain dots']],
+    ['team-a', false, ['metadata.namespace: Forbidden: not allowed on this type']],
+    [undefined, false, []],
+  ])('%j where namespaced is %j', (namespace, namespaced, texts) => {
+    const metadata = { name: 'a', ...(namespace && { namespace }) }
+    expect(validateMeta(metadata, { namespaced }).map(({ field, message }) => `${field}: ${message}`)).toEqual(texts)
+  })
+})
+
+describe('an update', () => {
+  const immutable = (field: string, shown: string): string[] => [
+    `metadata.${field}: Invalid value: ${shown}: field is immutable`,
+  ]
+
+  test.each<[string, ObjectMeta, ObjectMeta, string[]]>([
+    [
+      'may change labels, annotations and finalizers',
+      live,
+      { labels: { a: 'b' }, annotations: { x: 'y' }, finalizers: ['e/f'] },
+      [],
+    ],
+    ['may not change uid', live, { uid: 'zzz' }, immutable('uid', '"zzz"')],
+    ['may not change name', live, { name: 'b' }, immutable('name', '"b"')],
+    [
+      'may not set deletionTimestamp',
+      live,
+      { deletionTimestamp: '2020-01-01T00:00:00Z' },
+      immutable('deletionTimestamp', '"2020-01-01T00:00:00Z"'),
+    ],
+    [
+      'may not set deletionGracePeriodSeconds',
+      live,
+      { deletionGracePeriodSeconds: 7 },
+      immutable('deletionGracePeriodSeconds', '7'),
+    ],
+    [
+      'may not shorten deletionGracePeriodSeconds',
+      deleting,
+      { deletionGracePeriodSeconds: 7 },
+      immutable('deletionGracePeriodSeconds', '7'),
+    ],
+    [
+      'cannot move creationTimestamp, generation or a set deletionTimestamp',
+      deleting,
+      { creationTimestamp: '2020-01-01T00:00:00Z', generation: 99, deletionTimestamp: '2020-01-01T00:00:00Z' },
+      [],
+    ],
+    ['may remove finalizers of what is being deleted', deleting, { finalizers: [] }, []],
+    [
+      'may not add finalizers to it',
+      deleting,
+      { finalizers: ['e/a', 'e/z', 'e/f', 'e/f'] },
+      [
+        'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"e/f", "e/z"}',
+      ],
+    ],
+    ['checks a new generateName as a part of a path only', live, { generateName: 'Bad_' }, []],
+    [
+      'refuses a generateName with a slash',
+      live,
+      { generateName: 'a/b' },
+      ['metadata.generateName: Invalid value: "a/b": may not contain \'/\''],
+    ],
+  ])('%s', (_, old, changes, texts) => {
+    expect(findings(old, changes)).toEqual(texts)
+  })
+
+  test('names most findings three times, finalizers once', () => {
+    const errors = validateMetaUpdate({ ...live, labels: { a: 'not valid!' }, finalizers: ['b d'] }, live, {
+      namespaced: false,
+    })
+    expect(errors.map(({ field }) => field)).toEqual([
+      'metadata.labels',
+      'metadata.finalizers',
+      'metadata.labels',
+      'metadata.labels',
+    ])
+  })
+})
+
+test('an update that leaves system metadata out keeps it', () => {
+  const { generation, ...fixed } = fixupForUpdate(objectOf({ name: 'a' }), objectOf(deleting)).metadata
+  const { finalizers: _, resourceVersion: __, generation: old, ...kept } = deleting
+  expect(fixed).toEqual(kept)
+  expect(generation).toBe(old)
+})
+
+test('what the server sets is wiped from a new object', () => {
+  expect(wipeForCreate({ ...deleting, labels: { a: 'b' }, namespace: 'n' })).toEqual({
+    name: 'a',
+    namespace: 'n',
+    labels: { a: 'b' },
+    finalizers: ['e/a'],
+  })
+})
+
+test.each<[string, Partial<KubeObject>, Partial<KubeObject>, boolean]>([
+  ['metadata', { metadata: { name: 'b' } }, {}, false],
+  ['status', { status: { a: 1 } }, {}, false],
+  ['an empty spec', { spec: {} }, {}, true],
+  ['the order of a list', { spec: { a: [1, 2] } }, { spec: { a: [2, 1] } }, true],
+  ['the order of members', { spec: { a: 1, b: 2 } }, { spec: { b: 2, a: 1 } }, false],
+  ['the same integer', { spec: { a: 5n } }, { spec: { a: 5 } }, false],
+  ['large integers', { spec: { a: 9007199254740993n } }, { spec: { a: 9007199254740992 } }, true],
+])('generation rises with %s: %#', (_, one, other, rises) => {
+  expect(specDiffers(objectOf({}, one), objectOf({}, other))).toBe(rises)
+})
+
+describe('finalizers', () => {
+  const prefer = 'prefer a domain-qualified finalizer name'
+  const why = 'to avoid accidental conflicts with other finalizer writers'
+
+  test.each<[ObjectMeta, ObjectMeta | undefined, string[]]>([
+    [{ finalizers: ['plain'] }, undefined, [`metadata.finalizers: "plain": ${prefer} ${why}`]],
+    [{ finalizers: ['a.b'] }, undefined, [`metadata.finalizers: "a.b": ${prefer} including a path (/) ${why}`]],
+    [{ finalizers: ['orphan', 'foregroundDeletion', 'kubernetes', 'a.b/c'] }, undefined, []],
+    [
+      { finalizers: ['b', 'a', 'b'] },
+      { finalizers: ['c'] },
+      [`metadata.finalizers: "a": ${prefer} ${why}`, `metadata.finalizers: "b": ${prefer} ${why}`],
+    ],
+    [{ finalizers: ['plain'] }, { finalizers: ['plain'] }, []],
+    [{}, undefined, []],
+  ])('%j after %j', (metadata, old, warnings) => {
+    expect(finalizerWarnings(metadata, old)).toEqual(warnings)
+  })
+})
+
+describe('duplicate owner references', () => {
+  const owner: OwnerReference = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid: 'u' }
+  const rest =
+    'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u, u'
+
+  test.each([
+    ['body', `.metadata.ownerReferences contains duplicate entries; ${rest}`],
+    ['patch', `.metadata.ownerReferences contains duplicate entries after mutating admission happens; ${rest}`],
+  ] as const)('of a %s are dropped with a warning', (source, text) => {
+    const warnings: string[] = []
+    const other = { ...owner, controller: true }
+    const object = objectOf({ name: 'a', ownerReferences: [owner, other, { ...owner }, { ...owner }] })
+    const deduped = dedupeOwnerReferences(object, (warning) => warnings.push(warning), source)
+    expect(deduped.metadata.ownerReferences).toEqual([owner, other])
+    expect(object.metadata.ownerReferences).toHaveLength(4)
+    expect(warnings).toEqual([text])
+  })
+
+  test('are none where the uid is the same and something else is not', () => {
+    const object = objectOf({ ownerReferences: [owner, { ...owner, name: 'x' }] })
+    expect(dedupeOwnerReferences(object, () => expect.unreachable())).toBe(object)
+  })
+})
