@@ -76,7 +76,11 @@ export function compareElements(a: FieldElement, b: FieldElement): number {
 function valueText(value: JsonValue): string {
   if (typeof value === 'string') return quoted(value)
   if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`
-  if (typeof value === 'object' && value !== null) return json(value)
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value)
+      .map(([name, one]) => `${name}=${valueText(one)}`)
+      .join('')
+  }
   return String(value)
 }
 

@@ -7,7 +7,7 @@ import { type FieldError, invalid, tooLong } from './field.ts'
 import { validateFieldManager } from './fieldmanagername.ts'
 import { type FieldNode, type FieldSet, union } from './fieldset.ts'
 import { FieldsV1Error, parseFieldsV1, serialise } from './fieldsv1.ts'
-import { normaliseTime, parseTime, TimeParseError } from './time.ts'
+import { decodeTime, normaliseTime, TimeParseError } from './time.ts'
 import { type At, asList, asObject, isLeaf, stepSchema } from './typed.ts'
 import type { JsonObject, JsonValue, ManagedFieldsEntry } from './types.ts'
 
@@ -94,7 +94,7 @@ export function isReset(list: JsonValue | undefined): boolean {
   return members !== undefined && others.length === 0 && Object.keys(members).length === 0
 }
 
-const seconds = ({ time }: Manager): number => (time === undefined ? 0 : parseTime(time) / 1000)
+const seconds = ({ time }: Manager): number => (time === undefined ? 0 : decodeTime(time).getTime() / 1000)
 
 const inOutputOrder = (a: Manager, b: Manager): number =>
   byBytes(a.operation, b.operation) ||

@@ -1,0 +1,114 @@
+/** A kind with every sort of list and map, and a player of writes to one object of it. */
+import { StatusError } from '../../../lib/meta/errors.ts'
+import { apply, updateManagers } from '../../../lib/meta/fieldmanager.ts'
+import { boolean, int64, type ListSchema, list, map, object, string } from '../../../lib/meta/schema.ts'
+import { wholeObject } from '../../../lib/meta/typed.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../../../lib/meta/types.ts'
+
+const text = string('')
+const pair = object('', { a: text, b: text })
+const set = (items: ListSchema['items']) => list('', items, { listType: 'set' })
+const keyed = (keys: string[], items: ListSchema['items']) => list('', items, { listType: 'map', keys })
+
+const spec = object('', {
+  text,
+  number: int64(''),
+  flag: boolean(''),
+  atomicList: list('', text),
+  atomicMap: map('', text, { atomic: true }),
+  atomicObject: object('', { a: text, b: list('', text) }, { atomic: true }),
+  texts: set(text),
+  numbers: set(int64('')),
+  map: map('', text),
+  mapOfMaps: map('', map('', text)),
+  mapOfObjects: map('', object('', { a: text, more: map('', text), deep: pair })),
+  mapOfSets: map('', set(text)),
+  nested: object('', { a: text, deep: object('', { a: text, list: list('', text), set: set(text) }) }),
+  byName: keyed(['name'], object('', { name: text, value: text, flag: boolean(''), tags: set(text), pair })),
+  byTwo: keyed(
+    ['port', 'protocol'],
+    object('', { port: int64(''), protocol: text, note: text, inner: keyed(['id'], pairWithId()) }),
+  ),
+  wholeItems: keyed(['id'], object('', { id: text, value: text }, { atomic: true })),
+})
+
+function pairWithId() {
+  return object('', { id: text, a: text, b: text })
+}
+
+const status = object('', {
+  phase: text,
+  seen: map('', text),
+  conditions: keyed(['type'], object('', { type: text, status: text, reason: text })),
+})
+
+export const thingKind = { group: 'example.com', version: 'v1', kind: 'Thing' }
+export const thing = wholeObject({ spec, status })
+
+/** One write. `object` is the applied configuration, or the whole new object of an update. */
+export interface Operation {
+  verb: 'apply' | 'update'
+  manager: string
+  force?: boolean
+  subresource?: 'status'
+  object: JsonObject
+}
+
+/** What a write led to: the stored object, or the message and the causes of a refusal. */
+export interface Step {
+  error?: string
+  causes?: [message: string, field: string][]
+  object?: KubeObject
+}
+
+function written(operation: Operation, live: KubeObject | undefined, now: Date): KubeObject {
+  const { verb, manager, force = false, subresource = '', object } = operation
+  const write = { live, manager, subresource, now, gvk: thingKind, schema: thing } as const
+  if (verb === 'apply') return apply({ ...write, config: object, force })
+  return updateManagers({ ...write, updated: object as unknown as KubeObject })
+}
+
+/** The parts of a write that a store keeps, and the identity that it gives. */
+function stored(next: KubeObject, live: KubeObject | undefined, subresource: string): KubeObject {
+  const { managedFields } = next.metadata
+  const base = subresource && live ? live : next
+  const { managedFields: _, ...metadata } = base.metadata
+  const { status: __, ...rest } = base
+  const kept = subresource && live ? next.status : live?.status
+  return {
+    ...rest,
+    metadata: { ...metadata, uid: 'u', ...(managedFields && { managedFields }) },
+    ...(kept !== undefined && { status: kept }),
+  }
+}
+
+const EPOCH = Date.UTC(2000, 0, 1)
+
+/** One write, ten seconds after the one before it; `nth` counts from 0. */
+export function playOne(operation: Operation, live: KubeObject | undefined, nth: number): Step {
+  try {
+    const next = written(operation, live, new Date(EPOCH + (nth + 1) * 10_000))
+    return { object: stored(next, live, operation.subresource ?? '') }
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    const causes = (error.status.details?.causes ?? []).map(({ message = '', field = '' }): [string, string] => [
+      message,
+      field,
+    ])
+    return { error: error.message, ...(causes.length > 0 && { causes }) }
+  }
+}
+
+/** A script of writes to one object, ten seconds apart from 2000-01-01 on. */
+export function play(operations: readonly Operation[]): Step[] {
+  let live: KubeObject | undefined
+  return operations.map((operation, nth) => {
+    const step = playOne(operation, live, nth)
+    live = step.object ?? live
+    return step
+  })
+}
+
+/** FieldsV1 of the entries as they are written, in order. */
+export const fieldsText = (step: Step): string[] =>
+  (step.object?.metadata.managedFields ?? []).map(({ fieldsV1 }) => JSON.stringify(fieldsV1 as JsonValue))
