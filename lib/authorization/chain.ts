@@ -4,6 +4,7 @@
  */
 import { type FieldError, tooLong, tooMany } from '../meta/field.ts'
 import { stringify } from '../meta/json.ts'
+import { canonicalText } from './canonical.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 /** Together they keep every chain within the authorizer's context and a JWT within a header. */
@@ -17,14 +18,15 @@ export const carriedChain = (user: { chain: ScopeChain }, scope: Scope | null | 
 /** `chain` followed by those of `more` that it lacks. */
 export function extend(chain: ScopeChain, more: ScopeChain): ScopeChain {
   const result = new Map<string, Scope>()
-  for (const scope of [...chain, ...more]) if (!result.has(identity(scope))) result.set(identity(scope), scope)
+  for (const scope of [...chain, ...more])
+    if (!result.has(canonicalText(scope))) result.set(canonicalText(scope), scope)
   return [...result.values()]
 }
 
 /** Whether every scope of `part` is in `chain`. */
 export function containsChain(chain: ScopeChain, part: ScopeChain): boolean {
-  const known = new Set(chain.map(identity))
-  return part.every((scope) => known.has(identity(scope)))
+  const known = new Set(chain.map(canonicalText))
+  return part.every((scope) => known.has(canonicalText(scope)))
 }
 
 /** 422 findings of a chain that is about to be written (stored with a key, or signed into a token). */
@@ -37,16 +39,3 @@ export function validateChain(chain: ScopeChain, path = 'spec.scope'): FieldErro
 
 /** UTF-8 bytes of the value as JSON. */
 export const byteLength = (value: unknown): number => Buffer.byteLength(stringify(value))
-
-/** The same text for scopes that differ only in the order of members. */
-function identity(scope: Scope): string {
-  return stringify(sorted(scope))
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([member, one]) => [member, sorted(one)])
-}

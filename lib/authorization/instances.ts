@@ -3,8 +3,8 @@
  * owner all that does not decide where a kube config leads or who else gets in; others what `spec.access` says.
  */
 import type { UserInfo } from '../authentication/user.ts'
-import { stringify } from '../meta/json.ts'
 import type { Decision } from './attributes.ts'
+import { canonicalText } from './canonical.ts'
 import { identityOf, isMaster } from './identity.ts'
 
 export interface AccessRule {
@@ -38,11 +38,11 @@ const OWNER: Readonly<Record<string, readonly string[]>> = {
 /** Whether the user may do this to this instance. `subresource` is '' for the instance itself. */
 export function mayAccess(user: UserInfo, spec: InstanceSpec, verb: string, subresource: string): Decision {
   if (isMaster(user)) return { allowed: true, reason: 'system:masters' }
-  const creates = verb === 'create' && subresource === ''
-  if (!creates && isOwner(user, spec)) {
+  if (isOwner(user, spec)) {
     const verbs = Object.hasOwn(OWNER, subresource) ? OWNER[subresource] : undefined
     if (verbs?.includes(verb)) return { allowed: true, reason: 'spec.owner' }
   }
+  const creates = verb === 'create' && subresource === ''
   const index = creates
     ? -1
     : (spec.access ?? []).findIndex((rule) => opens(rule, verb, subresource) && names(rule, user))
@@ -57,7 +57,7 @@ export function forbiddenInstanceChange(
   next: Readonly<Record<string, unknown>>,
 ): string | undefined {
   if (isMaster(user)) return undefined
-  const changed = PROTECTED.find((member) => stringify(old[member]) !== stringify(next[member]))
+  const changed = PROTECTED.find((member) => canonicalText(old[member]) !== canonicalText(next[member]))
   return changed && `only system:masters may change spec.${changed}`
 }
 

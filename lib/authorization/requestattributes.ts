@@ -109,7 +109,7 @@ function resourceSteps([root, ...steps]: Step[]) {
     if (steps.length > 2) steps.splice(0, 2)
   }
   const [resource, ...rest] = steps
-  if (!root.literal || !group?.literal || !version?.literal || !resource?.literal) return undefined
+  if (!group?.literal || !version?.literal || !resource?.literal) return undefined
   return { group: group.text, resource: resource.text, namespace, rest: rest.map(({ text }) => text) }
 }
 

@@ -94,4 +94,7 @@ test('only system:masters change who gets in and where a kube config leads', () 
     expect(forbiddenInstanceChange(master, old, next)).toBeUndefined()
   }
   expect(forbiddenInstanceChange(alice, old, { ...old, displayName: 'y' })).toBeUndefined()
+  const both = (owner: object) => ({ owner })
+  expect(forbiddenInstanceChange(alice, both({ user: 'a', team: 'b' }), both({ team: 'b', user: 'a' }))).toBeUndefined()
+  expect(forbiddenInstanceChange(alice, both({ user: 'a' }), both([['user', 'a']]))).toBeDefined()
 })

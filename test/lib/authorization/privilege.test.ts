@@ -222,7 +222,8 @@ describe.each([
     const why = 'the access key used has a scope that this access key does not carry'
     expect(forbiddenChange(caller, aKey({ user: 'alice' }), { user: 'alice', disabled: true })).toBe(why)
     expect(forbiddenChange(caller, aKey({ user: 'alice', scope: T }), { user: 'alice', scope: S })).toBe(why)
-    expect(forbiddenChange(caller, aKey({ user: 'alice' }, { uid: '' }), { user: 'alice' })).toBe(why)
+    const nobody = holderOf({ ...own, uid: '' })
+    expect(forbiddenChange(nobody, aKey({ user: 'alice' }, { uid: '' }), { user: 'alice' })).toBe(why)
   })
 
   test('may change a key that carries it', () => {
