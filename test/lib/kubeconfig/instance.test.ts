@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { type Instance, serverAddress, toInstance } from '../../../lib/kubeconfig/instance.ts'
+import { StatusError } from '../../../lib/meta/errors.ts'
+import type { JsonObject } from '../../../lib/meta/types.ts'
+
+const read = (spec: JsonObject) =>
+  toInstance({
+    apiVersion: 'management.platform/v1',
+    kind: 'VirtualClusterInstance',
+    metadata: { namespace: 'p-shop', name: 'dev', uid: 'u' },
+    spec,
+  })
+
+describe('toInstance', () => {
+  test('reads what the object says', () => {
+    const spec = {
+      accessPoint: { ingress: { enabled: true, host: 'dev.example.com:8443' } },
+      certificateAuthorityData: 'AAAA',
+      credentialsSecretRef: { secretName: 'shared' },
+    }
+    expect(read(spec)).toEqual({
+      namespace: 'p-shop',
+      name: 'dev',
+      uid: 'u',
+      host: 'dev.example.com:8443',
+      certificateAuthorityData: 'AAAA',
+      secretReference: 'shared',
+    })
+  })
+
+  test.each<[string, JsonObject]>([
+    ['nothing', {}],
+    ['empty members', { accessPoint: {}, certificateAuthorityData: '', credentialsSecretRef: { secretName: '' } }],
+    ['nulls', { accessPoint: null, certificateAuthorityData: null, credentialsSecretRef: null }],
+    ['an ingress that is switched off', { accessPoint: { ingress: { enabled: false, host: 'dev.example.com' } } }],
+  ])('%s: no host, and the secret is named like the instance', (_, spec) => {
+    expect(read(spec)).toEqual({ namespace: 'p-shop', name: 'dev', uid: 'u', secretReference: 'p-shop/dev' })
+  })
+})
+
+const instance = (host?: string): Instance => ({
+  namespace: 'p-shop',
+  name: 'dev',
+  uid: 'u',
+  secretReference: 'x',
+  ...(host !== undefined && { host }),
+})
+
+describe('serverAddress', () => {
+  test('what the client asks for, before the ingress', () => {
+    expect(serverAddress(instance('a.example.com'), 'https://b.example.com/x')).toBe('https://b.example.com/x')
+    expect(serverAddress(instance('a.example.com'), '')).toBe('https://a.example.com')
+    expect(serverAddress(instance('a.example.com:8443'), undefined)).toBe('https://a.example.com:8443')
+  })
+
+  test.each([
+    'http://b.example.com',
+    'b.example.com',
+    'https://b.example.com?a',
+    'https://b.example.com#a',
+    'https://b.example.com/a b',
+  ])('%j is a field error', (server) => {
+    expect(serverAddress(instance(), server)).toEqual({
+      error: {
+        type: 'FieldValueInvalid',
+        field: 'spec.server',
+        message: `Invalid value: ${JSON.stringify(server)}: must be an absolute https URL without user, query and fragment`,
+      },
+    })
+  })
+
+  test('a password in the address is not repeated', () => {
+    expect(JSON.stringify(serverAddress(instance(), 'https://u:hunter2@b.example.com'))).not.toContain('hunter2')
+  })
+
+  test.each([undefined, 'a/../b', 'user@evil.example.com', 'a?b'])('400 without an address: host %j', (host) => {
+    expect(() => serverAddress(instance(host), undefined)).toThrow(StatusError)
+    expect(() => serverAddress(instance(host), undefined)).toThrow(
+      'virtual cluster "p-shop/dev" has no ingress endpoint: name an address in spec.server',
+    )
+  })
+})

@@ -1,0 +1,292 @@
+import { X509Certificate } from 'node:crypto'
+import { KubeConfig } from '@kubernetes/client-node'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { UserInfo } from '../../../lib/authentication/user.ts'
+import { createClusterClient } from '../../../lib/kubeconfig/client.ts'
+import type { Instance } from '../../../lib/kubeconfig/instance.ts'
+import {
+  createKubeConfig,
+  type KubeConfigRequest,
+  type KubeConfigServices,
+} from '../../../lib/kubeconfig/kubeconfig.ts'
+import { toBase64 } from '../../../lib/kubeconfig/pem.ts'
+import { SecretError, type Secrets } from '../../../lib/kubeconfig/secrets.ts'
+import { jwksDocument } from '../../../lib/token/jwks.ts'
+import { verifyOwnToken } from '../../../lib/token/verify.ts'
+import { localSigner } from '../token/localsigner.ts'
+import { type Authority, testAuthority } from './authority.ts'
+import { type ClusterOptions, type FaultyCluster, startFaultyCluster } from './faultycluster.ts'
+
+const issuer = 'https://api.example.com'
+const now = new Date()
+const seconds = Math.floor(now.getTime() / 1000)
+
+const instance: Instance = {
+  namespace: 'p-shop',
+  name: 'dev',
+  uid: 'uid-1',
+  host: 'dev.example.com',
+  secretReference: 'p-shop/dev',
+}
+const user = (changes: Partial<UserInfo> = {}): UserInfo => ({
+  name: 'ci',
+  groups: ['ops', 'system:authenticated'],
+  key: { name: 'ci-key', uid: 'key-uid', type: 'User' },
+  chain: [],
+  ...changes,
+})
+
+let authority: Authority
+let signer: Awaited<ReturnType<typeof localSigner>>
+beforeAll(async () => {
+  authority = await testAuthority()
+  signer = await localSigner()
+})
+
+let cluster: FaultyCluster
+const start = async (options: Partial<ClusterOptions> = {}) => {
+  await cluster?.close()
+  cluster = await startFaultyCluster({ authority, ...options })
+}
+beforeEach(() => start())
+afterEach(() => cluster.close())
+
+/** The secret of the instance, as it was first and as it is after a rotation. */
+function secretsOf(texts: { kept?: string; now?: string }): Secrets & { read: string[] } {
+  const read: string[] = []
+  const give = (text: string | undefined) => (id: string) => {
+    read.push(id)
+    return text === undefined ? Promise.reject(new SecretError('NotFound', undefined)) : Promise.resolve(text)
+  }
+  return { read, get: give(texts.kept), refresh: give(texts.now ?? texts.kept) }
+}
+
+const secretText = (token = cluster.credentials.token) =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name: 'c', cluster: { server: cluster.url, 'certificate-authority-data': toBase64(authority.certificate) } },
+    ],
+    users: [{ name: 'u', user: { token } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  })
+
+function services(changes: Partial<KubeConfigServices> = {}): KubeConfigServices {
+  return {
+    resource: { group: 'management.platform', resource: 'virtualclusterinstances' },
+    projectNamespacePrefix: 'p-',
+    limits: { maxTokenSeconds: 604_800 },
+    issuer,
+    signer,
+    secrets: secretsOf({ kept: secretText() }),
+    secretPrefix: 'keyplane/dev/virtualclusters/',
+    connect: createClusterClient,
+    clock: () => now,
+    deadline: () => new AbortController().signal,
+    sleep: async () => undefined,
+    uuid: () => 'uuid',
+    ...changes,
+  }
+}
+
+const ask = (request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConfigServices> = {}) =>
+  createKubeConfig({ instance, spec: {}, user: user(), now, dryRun: false, ...request }, services(changes))
+
+async function made(request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConfigServices> = {}) {
+  const result = await ask(request, changes)
+  if ('errors' in result || result.kubeConfig === undefined) throw new Error(JSON.stringify(result))
+  const config = new KubeConfig()
+  config.loadFromString(result.kubeConfig)
+  return { ...result, config, cluster: config.getCurrentCluster(), user: config.getCurrentUser() }
+}
+
+const refused = (request: Partial<KubeConfigRequest>, changes: Partial<KubeConfigServices> = {}) =>
+  ask(request, changes).then(
+    () => undefined,
+    (error) => error.status,
+  )
+
+describe('with a token', () => {
+  test('is a kube config that clients read: this virtual cluster, its authority, a token for it alone', async () => {
+    const { config, ...result } = await made()
+    expect(config.getCurrentContext()).toBe('dev.p-shop')
+    expect(result.cluster).toMatchObject({ name: 'dev.p-shop', server: 'https://dev.example.com' })
+    expect(Buffer.from(result.cluster?.caData ?? '', 'base64').toString()).toBe(authority.certificate)
+    const claims = await verifyOwnToken(result.user?.token ?? '', await jwksDocument(signer), {
+      issuer,
+      audience: `${issuer}/virtualclusters/p-shop/dev/uid-1`,
+      now,
+    })
+    expect(claims).toMatchObject({ sub: 'ci', groups: ['ops'], exp: seconds + 86_400 })
+    expect(result.expirationTimestamp).toBe(new Date((seconds + 86_400) * 1000).toISOString().replace('.000', ''))
+    expect(result.warnings).toEqual([])
+    expect(cluster.calls).toEqual([])
+  })
+
+  test('0 is the maximum, shortened to the life of the key', async () => {
+    const key = { ...user().key, expires: seconds + 60 }
+    const result = await made({ spec: { certificateTTL: 0 }, user: user({ key }) })
+    expect(result.warnings).toEqual(['requested expiration of 604800 seconds shortened to 60 seconds'])
+    expect(Date.parse(result.expirationTimestamp ?? '')).toBe((seconds + 60) * 1000)
+  })
+
+  test('a scoped key has one: its scope travels along', async () => {
+    const chain = [{ rules: [{ verbs: ['get'] }] }]
+    const result = await made({ user: user({ chain }) })
+    const [, payload = ''] = (result.user?.token ?? '').split('.')
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    expect(JSON.parse(claims['management.platform'].scopes)).toEqual(chain)
+  })
+
+  test('the authority of the instance comes before that of the secret, which is not read then', async () => {
+    const other = await testAuthority('ingress')
+    const secrets = secretsOf({})
+    const certificateAuthorityData = toBase64(other.certificate)
+    const result = await made({ instance: { ...instance, certificateAuthorityData } }, { secrets })
+    expect(result.cluster?.caData).toBe(certificateAuthorityData)
+    expect(secrets.read).toEqual([])
+  })
+
+  test('without any authority the public ones are meant', async () => {
+    const result = await made({}, { secrets: secretsOf({}) })
+    expect(result.cluster?.caData).toBeUndefined()
+  })
+
+  test('another address is written as it is asked for', async () => {
+    const result = await made({ spec: { server: 'https://tunnel.example.com:9443/x' } })
+    expect(result.cluster?.server).toBe('https://tunnel.example.com:9443/x')
+  })
+})
+
+describe('with a client certificate', () => {
+  const spec = { clientCert: true, certificateTTL: 3600 }
+
+  test('the virtual cluster signs it, and nothing is left there', async () => {
+    const result = await made({ spec, user: user({ groups: ['ops', 'system:masters', 'system:authenticated'] }) })
+    const certificate = new X509Certificate(Buffer.from(result.user?.certData ?? '', 'base64'))
+    expect(certificate.subject).toBe('O=ops\nO=platform:admins\nCN=ci')
+    expect(Buffer.from(result.user?.keyData ?? '', 'base64').toString()).toContain('BEGIN PRIVATE KEY')
+    expect(result.user?.token).toBeUndefined()
+    expect(Date.parse(result.expirationTimestamp ?? '')).toBe(certificate.validToDate.getTime())
+    expect(result.warnings).toEqual([])
+    expect(cluster.stored.size).toBe(0)
+    expect(cluster.calls[0]?.body).toMatchObject({
+      metadata: {
+        labels: { 'app.kubernetes.io/managed-by': 'keyplane', 'management.platform/access-key-uid': 'key-uid' },
+      },
+      spec: { expirationSeconds: 3600 },
+    })
+  })
+
+  test('absent is a day, 0 asks for no duration', async () => {
+    await made({ spec: { clientCert: true } })
+    expect(cluster.calls[0]?.body).toHaveProperty('spec.expirationSeconds', 86_400)
+    await start()
+    await made({ spec: { clientCert: true, certificateTTL: 0 } })
+    expect(cluster.calls[0]?.body).not.toHaveProperty('spec.expirationSeconds')
+  })
+
+  test('warns when it is shorter than asked, and when it outlives its key', async () => {
+    await start({ signed: { notAfter: new Date(now.getTime() + 7_200_000) } })
+    const key = { ...user().key, expires: seconds + 60 }
+    const { warnings } = await made({ spec: { clientCert: true }, user: user({ key }) })
+    expect(warnings).toEqual([
+      expect.stringMatching(/^requested expiration of 86400 seconds shortened to 7(199|200) seconds$/),
+      expect.stringMatching(/^the certificate is valid until \S+Z and cannot be revoked; its access key ends at \S+Z$/),
+    ])
+  })
+
+  test('403 for a scope that restricts inside; none for one that does not', async () => {
+    expect(await refused({ spec, user: user({ chain: [{ rules: [{ verbs: ['get'] }] }] }) })).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+      message:
+        'virtualclusterinstances/kubeconfig.management.platform "dev" is forbidden: a client certificate cannot be scoped, and the scope of the access key restricts what it may do there',
+    })
+    expect(cluster.calls).toEqual([])
+    await made({ spec, user: user({ chain: [{ projects: [{ project: 'shop' }] }] }) })
+  })
+
+  test('credentials that were rotated are read again, once', async () => {
+    const secrets = secretsOf({ kept: secretText('old'), now: secretText() })
+    await made({ spec }, { secrets })
+    expect(secrets.read).toEqual(Array(2).fill('keyplane/dev/virtualclusters/p-shop/dev'))
+    const stale = secretsOf({ kept: secretText('old') })
+    expect(await refused({ spec }, { secrets: stale })).toMatchObject({
+      code: 502,
+      message: 'virtual cluster "p-shop/dev" does not accept the credentials that are kept for it',
+    })
+    expect(stale.read).toHaveLength(2)
+  })
+
+  test('the deployment may have a maximum', async () => {
+    const limits = { maxTokenSeconds: 604_800, maxCertificateSeconds: 7200 }
+    await made({ spec }, { limits })
+    await start({ signed: { notAfter: new Date(now.getTime() + 86_400_000) } })
+    expect(await refused({ spec }, { limits })).toMatchObject({ code: 502 })
+  })
+
+  test.each<[string, Partial<Instance>, Secrets | undefined, number, string]>([
+    ['no secret', {}, secretsOf({}), 503, 'virtual cluster "p-shop/dev" has no credentials here'],
+    [
+      'a secret that cannot be read now',
+      {},
+      { ...secretsOf({}), get: () => Promise.reject(new SecretError('Unavailable', 'hunter2')) },
+      503,
+      'virtual cluster "p-shop/dev" has credentials that cannot be read at the moment',
+    ],
+    [
+      'a secret elsewhere',
+      { secretReference: '../pepper' },
+      undefined,
+      503,
+      'virtual cluster "p-shop/dev" has unusable credentials: spec.credentialsSecretRef.secretName',
+    ],
+    [
+      'a bad authority',
+      { certificateAuthorityData: 'AAAA' },
+      undefined,
+      503,
+      'virtual cluster "p-shop/dev" has unusable credentials: spec.certificateAuthorityData holds no certificate',
+    ],
+  ])('%s', async (_, changes, secrets, code, message) => {
+    const status = await refused({ spec, instance: { ...instance, ...changes } }, secrets && { secrets })
+    expect(status).toMatchObject({ code })
+    expect(status.message).toContain(message)
+    expect(status.message).not.toContain('hunter2')
+    expect(cluster.calls).toEqual([])
+  })
+})
+
+describe('either way', () => {
+  test.each([true, false])('field errors come together (clientCert %j)', async (clientCert) => {
+    const result = await ask({ spec: { clientCert, certificateTTL: 599, server: 'x' } })
+    expect(result).toMatchObject({ errors: [{ field: 'spec.certificateTTL' }, { field: 'spec.server' }] })
+  })
+
+  test.each([true, false])('400 without an address (clientCert %j)', async (clientCert) => {
+    const { host: _, ...without } = instance
+    expect(await refused({ instance: without, spec: { clientCert } })).toMatchObject({ code: 400 })
+  })
+
+  test.each([true, false])('403 for a user that no cluster may see (clientCert %j)', async (clientCert) => {
+    expect(await refused({ user: user({ name: 'system:admin' }), spec: { clientCert } })).toMatchObject({ code: 403 })
+  })
+
+  test.each([true, false])('a dry run checks, and makes nothing (clientCert %j)', async (clientCert) => {
+    const secrets = secretsOf({ kept: secretText() })
+    const untouched = { ...signer, sign: () => Promise.reject(new Error('signed')) }
+    const changes = { secrets, signer: untouched }
+    expect(await ask({ dryRun: true, spec: { clientCert } }, changes)).toEqual({ warnings: [] })
+    expect(await ask({ dryRun: true, spec: { clientCert, certificateTTL: 1 } }, changes)).toHaveProperty('errors')
+    const chain = [{}]
+    if (clientCert)
+      expect(await refused({ dryRun: true, spec: { clientCert }, user: user({ chain }) }, changes)).toMatchObject({
+        code: 403,
+      })
+    expect(secrets.read).toEqual([])
+    expect(cluster.calls).toEqual([])
+  })
+})

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { evaluate } from '../../../lib/authorization/evaluate.ts'
+import type { Scope } from '../../../lib/authorization/scope.ts'
+import { restrictsInside } from '../../../lib/kubeconfig/restriction.ts'
+
+const options = { projectNamespacePrefix: 'p-' }
+const restricts = (...chain: Scope[]) => restrictsInside(chain, { namespace: 'p-shop', name: 'dev' }, options)
+
+describe('restrictsInside', () => {
+  test('no scope restricts nothing, wherever the instance is', () => {
+    expect(restricts()).toBe(false)
+    expect(restrictsInside([], { namespace: 'elsewhere', name: 'dev' }, options)).toBe(false)
+  })
+
+  test('outside of projects every scope does', () => {
+    expect(restrictsInside([{ rules: [{}] }], { namespace: 'elsewhere', name: 'dev' }, options)).toBe(true)
+  })
+
+  test.each<[string, Scope]>([
+    ['its project', { projects: [{ project: 'shop' }] }],
+    ['every project', { projects: [{ project: '*' }] }],
+    ['itself', { virtualClusters: [{ project: 'shop', virtualCluster: 'dev' }] }],
+    ['every one of its project', { virtualClusters: [{ project: 'shop', virtualCluster: '*' }] }],
+    ['an empty rule', { rules: [{}] }],
+    ['a rule for every verb', { rules: [{ verbs: ['get', '*'] }] }],
+    ['a rule for it', { rules: [{ virtualClusters: [{ name: 'dev', namespace: 'p-shop' }] }] }],
+    ['a rule for virtual clusters', { rules: [{ requestTargets: ['Cluster', 'ProjectVirtualCluster'] }] }],
+    ['a restricting rule beside one that does not', { rules: [{ verbs: ['get'] }, {}] }],
+  ])('%s does not', (_, scope) => {
+    expect(restricts(scope)).toBe(false)
+    expect(restricts(scope, {})).toBe(true)
+  })
+
+  test.each<[string, Scope]>([
+    ['an empty scope', {}],
+    ['another project', { projects: [{ project: 'garden' }] }],
+    ['another virtual cluster', { virtualClusters: [{ project: 'shop', virtualCluster: 'test' }] }],
+    ['clusters and spaces', { clusters: [{ cluster: '*' }], spaces: [{ project: 'shop', space: '*' }] }],
+    ['a role', { roles: [{ role: 'vcluster' }, { role: 'agent' }] }],
+    ['verbs', { rules: [{ verbs: ['get', 'list'] }] }],
+    ['verbs that together are many', { rules: [{ verbs: ['get'] }, { verbs: ['create', 'update', 'delete'] }] }],
+    ['resources', { rules: [{ resources: [{ group: '*', resources: ['*'] }] }] }],
+    ['names', { rules: [{ resourceNames: ['a'] }] }],
+    ['namespaces', { rules: [{ namespaces: ['', 'default'] }] }],
+    ['paths', { rules: [{ nonResourceURLs: ['*'] }] }],
+    ['another target', { rules: [{ requestTargets: ['Management'] }] }],
+    ['a cluster', { rules: [{ cluster: 'eu' }] }],
+    ['a rule for another one', { rules: [{ virtualClusters: [{ name: 'test' }] }] }],
+  ])('%s does', (_, scope) => {
+    expect(restricts(scope)).toBe(true)
+  })
+
+  test('where it says no, the evaluator denies nothing inside', () => {
+    const names = fc.constantFrom('', 'get', '*', 'dev', 'shop', 'p-shop', 'pods', 'eu')
+    const few = fc.option(fc.array(names, { maxLength: 2 }), { nil: undefined })
+    const rule = fc.record(
+      {
+        verbs: few,
+        resourceNames: few,
+        namespaces: few,
+        nonResourceURLs: few,
+        cluster: fc.option(names, { nil: undefined }),
+        resources: fc.option(fc.array(fc.record({ group: names, resources: fc.array(names) }), { maxLength: 1 }), {
+          nil: undefined,
+        }),
+        virtualClusters: fc.option(fc.array(fc.record({ name: names, namespace: names }), { maxLength: 2 }), {
+          nil: undefined,
+        }),
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<NonNullable<Scope['rules']>[number]>
+    const scope: fc.Arbitrary<Scope> = fc.record(
+      {
+        projects: fc.array(fc.record({ project: names }), { maxLength: 2 }),
+        virtualClusters: fc.array(fc.record({ project: names, virtualCluster: names }), { maxLength: 2 }),
+        rules: fc.array(rule, { maxLength: 3 }),
+      },
+      { requiredKeys: [] },
+    )
+    const target = { type: 'ProjectVirtualCluster', project: 'shop', virtualCluster: 'dev' } as const
+    const asked = fc.oneof(
+      fc.record({ kind: fc.constant('nonresource' as const), target: fc.constant(target), verb: names, path: names }),
+      fc.record({
+        kind: fc.constant('resource' as const),
+        target: fc.constant(target),
+        verb: names,
+        group: names,
+        resource: names,
+        subresource: names,
+        name: names,
+        namespace: names,
+      }),
+    )
+    let free = 0
+    fc.assert(
+      fc.property(
+        fc.array(scope, { maxLength: 2 }),
+        fc.array(asked, { minLength: 5, maxLength: 5 }),
+        (chain, requests) => {
+          if (restricts(...chain)) return
+          free++
+          for (const request of requests) expect(evaluate(chain, request, options).allowed).toBe(true)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+    expect(free).toBeGreaterThan(100)
+  })
+})
