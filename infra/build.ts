@@ -6,7 +6,7 @@ import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32, deflateRaw } from 'node:zlib'
-import { build as esbuild, type Plugin } from 'esbuild'
+import { build as esbuild, formatMessages, type Plugin } from 'esbuild'
 
 export interface Bundle {
   /** Path below functions/ without its ending: `ownedaccesskeys/create`. */
@@ -53,10 +53,13 @@ export async function build(root: string): Promise<Bundle[]> {
     mainFields: ['module', 'main'],
     banner: { js: require },
     legalComments: 'none',
-    logLevel: 'warning',
+    logLevel: 'silent',
     plugins: [environmentCredentials],
     write: false,
   })
+  // What esbuild doubts is not deployed. Its errors it throws.
+  const doubts = await formatMessages(built.warnings, { kind: 'warning' })
+  if (doubts.length > 0) throw new Error(doubts.join('\n'))
   await rm(outdir, { recursive: true, force: true })
   const bundles = await Promise.all(
     built.outputFiles.map(async ({ path, contents }) => {

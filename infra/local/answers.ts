@@ -1,8 +1,11 @@
 /** Writes answers of functions to the client, as API Gateway does. */
-import type { ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { isBinary } from './events.ts'
 import type { Rendered } from './responses.ts'
 import type { Metadata } from './streaming.ts'
+import type { Deployment } from './template.ts'
 
 /** The answer of a function is no proxy response. */
 export class MalformedAnswer extends Error {
@@ -17,21 +20,27 @@ interface Answer {
   isBase64Encoded?: boolean
 }
 
-/** Throws MalformedAnswer before anything is written. */
-export function writeAnswer(
+/** Answers a request. Throws MalformedAnswer before anything is written. */
+export async function writeAnswer(
   response: ServerResponse,
   answer: unknown,
-  { accept, binaryMediaTypes }: { accept: string | undefined; binaryMediaTypes: readonly string[] },
-): void {
+  request: IncomingHttpHeaders,
+  { binaryMediaTypes, minimumCompressionSize = Number.POSITIVE_INFINITY }: Deployment['api'],
+): Promise<void> {
   const { statusCode = 200, headers, multiValueHeaders, body, isBase64Encoded } = parseAnswer(answer)
   // Base64 is decoded only for clients that ask for a binary type first; others get the text of it.
-  const binary = isBase64Encoded === true && isBinary(accept, binaryMediaTypes)
+  const binary = isBase64Encoded === true && isBinary(request.accept, binaryMediaTypes)
   const bytes = Buffer.from(body ?? '', binary ? 'base64' : 'utf8')
   setHeaders(response, { headers: headers ?? {}, multiValueHeaders: multiValueHeaders ?? {} })
   response.statusCode = Number(statusCode)
-  response.setHeader('Content-Length', bytes.length)
-  response.end(bytes)
+  const compress = bytes.length >= minimumCompressionSize && /\bgzip\b/.test(String(request['accept-encoding'] ?? ''))
+  if (compress) response.setHeader('Content-Encoding', 'gzip')
+  const sent = compress ? await gzipped(bytes) : bytes
+  response.setHeader('Content-Length', sent.length)
+  response.end(sent)
 }
+
+const gzipped = promisify(gzip)
 
 /** Begins a streamed answer. Throws MalformedAnswer before anything is written. */
 export function beginAnswer(response: ServerResponse, metadata: Metadata): void {

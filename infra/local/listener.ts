@@ -20,6 +20,7 @@ export interface Listener {
 /** "Payload size: 10 MB": Amazon API Gateway quotas. */
 const maximumBody = 10 * 1024 * 1024
 
+/** `report` hears of failures that the client is not told about. */
 export function createListener(
   { api, responses, routes }: Deployment,
   lambda: Lambda,
@@ -66,8 +67,7 @@ export function createListener(
 
   async function buffer(route: Route, event: unknown, request: IncomingMessage, response: ServerResponse) {
     const answer = await within(route.timeoutMilliseconds, lambda.invoke(route.functionId, event))
-    const { accept } = request.headers
-    writeAnswer(response, answer, { accept, binaryMediaTypes: api.binaryMediaTypes })
+    await writeAnswer(response, answer, request.headers, api)
   }
 
   async function stream(route: Route, event: unknown, _request: IncomingMessage, response: ServerResponse) {

@@ -1,7 +1,15 @@
 /** Reads a packaged CloudFormation template as the deployment it describes: functions, routes, authorizers, responses, schedules. */
 
 export interface Deployment {
-  api: { id: string; stage: string; region: string; account: string; binaryMediaTypes: readonly string[] }
+  api: {
+    id: string
+    stage: string
+    region: string
+    account: string
+    binaryMediaTypes: readonly string[]
+    /** Bytes from which on buffered answers are compressed; undefined = never. */
+    minimumCompressionSize?: number
+  }
   /** By logical id. */
   functions: ReadonlyMap<string, FunctionDescription>
   routes: readonly Route[]
@@ -111,6 +119,7 @@ export function readTemplate(text: string, references: References): Deployment {
       region: references.region,
       account: references.account,
       binaryMediaTypes: (api[1].Properties.BinaryMediaTypes as string[] | undefined) ?? [],
+      ...optional('minimumCompressionSize', api[1].Properties.MinimumCompressionSize),
     },
     functions,
     routes,
@@ -118,7 +127,7 @@ export function readTemplate(text: string, references: References): Deployment {
       ofType('AWS::ApiGateway::GatewayResponse').map(([, { Properties }]) => [
         String(Properties.ResponseType),
         {
-          ...(Properties.StatusCode === undefined ? {} : { statusCode: Number(Properties.StatusCode) }),
+          ...optional('statusCode', Properties.StatusCode),
           parameters: (Properties.ResponseParameters as Record<string, string> | undefined) ?? {},
           templates: (Properties.ResponseTemplates as Record<string, string> | undefined) ?? {},
         },
@@ -163,6 +172,10 @@ function functionOf(value: unknown): string {
   const get = (value as { 'Fn::GetAtt'?: [string, string] })['Fn::GetAtt']
   return get?.[1] === 'Arn' ? get[0] : (Object.values(value).map(functionOf).find(Boolean) ?? '')
 }
+
+/** A numeric property, where the template has it. */
+const optional = <Name extends string>(name: Name, value: unknown) =>
+  (value === undefined ? {} : { [name]: Number(value) }) as { [name in Name]?: number }
 
 type Resolve = (value: unknown) => string
 

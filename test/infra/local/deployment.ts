@@ -25,7 +25,7 @@ export function templateOf(functions: Fixtures, responses: Record<string, object
   const resources: Record<string, object> = {
     ApiGatewayRestApi: {
       Type: 'AWS::ApiGateway::RestApi',
-      Properties: { BinaryMediaTypes: ['application/octet-stream'] },
+      Properties: { BinaryMediaTypes: ['application/octet-stream'], MinimumCompressionSize: 1000 },
     },
     Deployment: { Type: 'AWS::ApiGateway::Deployment', Properties: { StageName: 'dev' } },
     Authorizer: {
@@ -108,6 +108,8 @@ function resourceFor(path: string, resources: Record<string, object>): object {
 export interface Started extends Gateway {
   /** Failures the gateway reported. */
   reports: string[]
+  template: string
+  bundlesDir: string
 }
 
 /** Writes template and bundles to a temporary folder and serves them; `close` removes it. */
@@ -133,6 +135,8 @@ export async function serve(
   return {
     ...gateway,
     reports,
+    template,
+    bundlesDir: folder,
     async close(grace) {
       await gateway.close(grace)
       await rm(folder, { recursive: true })

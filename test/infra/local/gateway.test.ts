@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RequestEvent } from '../../../infra/local/events.ts'
+import { startGateway } from '../../../infra/local/gateway.ts'
 import { type FunctionFixture, type Started, serve as start } from './deployment.ts'
 
 const open: Started[] = []
@@ -91,10 +92,8 @@ describe('events', () => {
     expect(event).toMatchObject({
       type: 'REQUEST',
       methodArn: 'arn:aws:execute-api:eu-central-1:000000000000:local/dev/POST/a',
-      queryStringParameters: {},
-      pathParameters: {},
-      stageVariables: {},
     })
+    expect([event.queryStringParameters, event.pathParameters, event.stageVariables]).toEqual([{}, {}, {}])
     expect(event).not.toHaveProperty('body')
     expect(event.requestContext).not.toHaveProperty('authorizer')
   })
@@ -197,6 +196,17 @@ describe('answers', () => {
     expect(await binary.response.text()).toBe('hi')
   })
 
+  test('large answers are compressed for those who take it', async () => {
+    const value = `{ body: 'a'.repeat(1000) }`
+    const { response } = await answer(value)
+    expect(response.headers.get('content-encoding')).toBe('gzip')
+    expect(await response.text()).toBe('a'.repeat(1000))
+    expect((await answer(`{ body: 'a'.repeat(999) }`)).response.headers.get('content-encoding')).toBeNull()
+    const plain = await answer(value, { 'Accept-Encoding': 'identity' })
+    expect(plain.response.headers.get('content-encoding')).toBeNull()
+    expect(await plain.response.text()).toBe('a'.repeat(1000))
+  })
+
   test.each([
     'null',
     `'text'`,
@@ -248,7 +258,9 @@ describe('limits', () => {
     const post = async (bytes: number) => (await fetch(`${url}/a`, { method: 'POST', body: 'a'.repeat(bytes) })).status
     expect(await post(5 * 1024 * 1024)).toBe(200)
     expect(await post(7 * 1024 * 1024)).toBe(413)
-    expect(await post(10 * 1024 * 1024 + 1)).toBe(413)
+    // Before anything else is looked at.
+    const body = 'a'.repeat(10 * 1024 * 1024 + 1)
+    expect((await fetch(`${url}/unknown`, { method: 'POST', body })).status).toBe(413)
   })
 })
 
@@ -298,12 +310,14 @@ describe('streaming', () => {
   })
 
   test('a buffered handler behind a streaming route and the reverse are a 502', async () => {
-    const { url } = await serve({
+    const { url, reports } = await serve({
       buffered: { source: echo, routes: ['GET /a'], streaming: true, public: true },
       streamed: { ...streaming(`${from} stream.write('x'); stream.end()`), routes: ['GET /b'], streaming: false },
     })
     expect((await fetch(`${url}/a`)).status).toBe(502)
     expect((await fetch(`${url}/b`)).status).toBe(502)
+    expect(reports[0]).toContain('the stream ended without metadata')
+    expect(reports[1]).toContain('a streaming function needs a streaming route')
   })
 
   test('a client that leaves ends the function', async () => {
@@ -354,6 +368,16 @@ describe('life', () => {
     expect(await (await fetch(`${gateway.url}/a`)).text()).toBe('objects|override')
     await gateway.close()
     expect(process.env).not.toHaveProperty('KEYPLANE_TEST_TABLE')
+  })
+
+  test('a gateway that is started again reads the environment again', async () => {
+    const source = `const loaded = process.env.KEYPLANE_TEST_TABLE; export const handler = async () => ({ body: loaded })`
+    const fixture = { source, routes: ['GET /a'], public: true, environment: { KEYPLANE_TEST_TABLE: { Ref: 'Table' } } }
+    const { url, template, bundlesDir } = await serve({ one: fixture }, { refs: { Table: 'first' } })
+    expect(await (await fetch(`${url}/a`)).text()).toBe('first')
+    const again = await startGateway({ template, bundlesDir, refs: { Table: 'second' } })
+    expect(await (await fetch(`${again.url}/a`)).text()).toBe('second')
+    await again.close()
   })
 
   test('functions that need different values of a variable are refused', async () => {

@@ -17,7 +17,7 @@ test('what the template does not customise is as API Gateway has it', () => {
 test('context is put in as it is, and nothing for what is not there', () => {
   const templates = {
     'application/json':
-      '$context.authorizer.status|$context.authorizer.none|$context.identity.user|$context.constructor.name|$context.error.message',
+      '$context.authorizer.status|$context.authorizer.none|$context.identity.user|$context.constructor|$context.error.message',
   }
   expect(render('ACCESS_DENIED', { templates }).body).toBe(
     '{"a":"\\"b\\""}||||User is not authorized to access this resource',

@@ -26,6 +26,7 @@ test('functions, routes and schedules', () => {
     region: 'r',
     account: '1',
     binaryMediaTypes: ['application/octet-stream'],
+    minimumCompressionSize: 1000,
   })
   expect(deployment.functions.get('one')).toEqual({
     id: 'one',
