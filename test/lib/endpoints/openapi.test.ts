@@ -29,6 +29,7 @@ const document = openApiDocument([stored, token, parent, below], info)
 
 interface Operation {
   operationId: string
+  description: string
   parameters: { $ref: string }[]
   requestBody?: { content: JsonObject }
   'x-kubernetes-action': string
@@ -88,6 +89,14 @@ describe('paths', () => {
       [`${base}/namespaces/{namespace}/parents/{name}/status`]: ['get', 'put', 'patch'],
       [`${base}/namespaces/{namespace}/parents/{name}/config`]: ['post', 'patch'],
     })
+  })
+
+  test('say which patches answer 405', () => {
+    const unserved = operations.filter(({ operation }) => operation.description.startsWith('Not served (405)'))
+    expect(unserved.map(({ path }) => path)).toEqual([
+      `${base}/exampletokens/{name}`,
+      `${base}/namespaces/{namespace}/parents/{name}/config`,
+    ])
   })
 
   test('say what each operation does, in the words of Kubernetes', () => {

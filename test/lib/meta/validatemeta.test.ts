@@ -54,6 +54,17 @@ describe('namespaces', () => {
   })
 })
 
+test.each([
+  ['x', 262_143, []],
+  ['x', 262_144, ['metadata.annotations: Too long: may not be more than 262144 bytes']],
+  ['ü', 131_072, ['metadata.annotations: Too long: may not be more than 262144 bytes']],
+])('annotations of a key and %j times %d', (char, times, texts) => {
+  const metadata = { name: 'a', annotations: { a: char.repeat(times) } }
+  expect(validateMeta(metadata, { namespaced: false }).map(({ field, message }) => `${field}: ${message}`)).toEqual(
+    texts,
+  )
+})
+
 describe('an update', () => {
   const immutable = (field: string, shown: string): string[] => [
     `metadata.${field}: Invalid value: ${shown}: field is immutable`,
