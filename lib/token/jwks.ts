@@ -6,7 +6,7 @@ import type { PublicKey, Signer } from './signer.ts'
 
 /** Below the issuer. OpenID Connect Discovery 1.0 section 4. */
 export const DISCOVERY_PATH = '/.well-known/openid-configuration'
-export const JWKS_PATH = '/.well-known/jwks.json'
+export const JWKS_PATH = '/openid/v1/jwks'
 
 /**
  * 5 minutes: a new key is published a whole deploy before it signs, a removed one has no living tokens. kube-apiserver

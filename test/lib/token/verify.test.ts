@@ -90,7 +90,7 @@ describe('the public documents', () => {
   test('discovery names the keys below the issuer', () => {
     expect(discoveryDocument('https://api.example.com/base')).toEqual({
       issuer: 'https://api.example.com/base',
-      jwks_uri: 'https://api.example.com/base/.well-known/jwks.json',
+      jwks_uri: 'https://api.example.com/base/openid/v1/jwks',
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],
