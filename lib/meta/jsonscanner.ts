@@ -67,19 +67,18 @@ export function scanJson(text: string): JsonScan {
       at++
       digits('after decimal point in numeric literal')
     }
-    if (text[at] === 'e' || text[at] === 'E') {
+    const exponent = text[at] === 'e' || text[at] === 'E'
+    if (exponent) {
       at++
       if (text[at] === '+' || text[at] === '-') at++
       digits('in exponent of numeric literal')
-    } else if (at - start < 16) {
-      if (text[start] === '-' && text[start + 1] === '0') unusual = true // -0 is 0
-      return
     }
-    unusual = true
+    if (text[start] === '-' && text[start + 1] === '0') unusual = true // -0 is 0
+    if (!exponent && at - start < 16) return
+    const size = Number(text.slice(start, at))
     // JSON.parse would make an Infinity of it, which has no JSON text.
-    if (!Number.isFinite(Number(text.slice(start, at)))) {
-      throw new DecodeError('json: cannot unmarshal number into Go value of type float64')
-    }
+    if (!Number.isFinite(size)) throw new DecodeError('json: cannot unmarshal number into Go value of type float64')
+    if (Number.isInteger(size) && !Number.isSafeInteger(size)) unusual = true
   }
 
   const escapeSequence = (): void => {

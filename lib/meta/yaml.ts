@@ -38,7 +38,7 @@ const keyText = (key: JsonValue): string => shown(typeof key === 'string' ? shor
 export async function dumpYaml(value: JsonValue): Promise<string> {
   const { DUMP_SCHEMA, dump } = await import('js-yaml')
   const schema = DUMP_SCHEMA.withTags(...(await numberTags()))
-  return dump(value, { schema, lineWidth: -1, noRefs: true, skipInvalid: true })
+  return dump(value, { schema, lineWidth: -1, noRefs: true })
 }
 
 /** Numbers by Go's rules in place of js-yaml's, which write bigint not at all and `0o10` without quotes. */
@@ -75,18 +75,17 @@ function* firstDocument(library: JsYaml, text: string): Generator<YamlNode> {
     const known = offsets.filter((one) => one >= 0)
     return known.length === 0 ? at : Math.min(...known)
   }
-  let documents = 0
   for (const event of events(library, text)) {
     switch (event.type) {
       case EVENT_ID.DOCUMENT:
-        if (++documents > 1) return
         if (event.directives.some(({ kind }) => kind === 'tag'))
           throw new DecodeError('yaml: found undefined tag handle')
         break
       case EVENT_ID.SCALAR: {
-        at = first(event.valueStart, event.anchorStart, event.tagStart)
-        const plain = event.style === SCALAR_STYLE.PLAIN
         const block = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK
+        // Of a block the value begins in the line after the one in which the block does.
+        at = first(block ? event.valueStart - 1 : event.valueStart, event.anchorStart, event.tagStart)
+        const plain = event.style === SCALAR_STYLE.PLAIN
         const value = library.getScalarValue(text, event).toWellFormed()
         // js-yaml ends a block with a line break even where the text ends without one.
         const cut = block && event.valueEnd >= text.length && !/[\r\n]$/.test(text)

@@ -51,6 +51,13 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
     expect(Object.is(parseJson('-0.0').value, 0)).toBe(true)
   })
 
+  it.each(['9007199254740993', '-9007199254740993', '9223372036854775807', '90071992547409930'])(
+    'reads %s alone',
+    (text) => {
+      expect(parseJson(text).value).toBe(BigInt(text))
+    },
+  )
+
   it('accepts and reads exactly what JSON.parse does', () => {
     const text = fc.oneof(
       fc.json(),

@@ -82,6 +82,25 @@ describe('parseYaml answers as sigs.k8s.io/yaml', () => {
     }
   })
 
+  it('lets the first of several merged maps count most', async () => {
+    const { value } = await parseYaml('a: &a {k: 1}\nb: &b {k: 2, m: 3}\nc: {<<: [*a, *b]}\n')
+    expect(value).toMatchObject({ c: { k: 1, m: 3 } })
+  })
+
+  it('puts U+FFFD in the place of half a surrogate pair', async () => {
+    expect((await parseYaml('"\\ud83d": "\\ude00"')).value).toEqual({ '\ufffd': '\ufffd' })
+  })
+
+  it('names the line in which the later value begins', async () => {
+    const line = async (value: string) => (await parseYaml(`a: 1\nb: 2\na: ${value}\n`)).duplicates
+    const third = ['line 3: key "a" already set in map']
+    for (const value of ['|\n\n  x', '>-\n  x', '&x |\n  x', '!!str x', '[1,\n 2]', '{b: 1}', '', '"x"']) {
+      expect(await line(value), value).toEqual(third)
+    }
+    expect(await line('\n  - 1')).toEqual(['line 4: key "a" already set in map'])
+    expect(await line('\n\n  b: 1')).toEqual(['line 5: key "a" already set in map'])
+  })
+
   it('says which key is set twice: text in quotes, other keys bare', async () => {
     expect((await parseYaml('5: a\n5: b\nyes: a\non: b\n')).duplicates).toEqual([
       'line 2: key 5 already set in map',
