@@ -58,7 +58,6 @@ export function createSecrets(connect: () => Promise<SecretsManagerClient>, now:
   function refresh(id: string, stage: SecretStage = 'AWSCURRENT'): Promise<string> {
     const key = `${stage} ${id}`
     const text = read(id, stage)
-    kept.delete(key)
     kept.set(key, { text, until: now() + KEEP_MS })
     const [oldest] = kept.keys()
     if (kept.size > KEEP_MOST && oldest !== undefined) kept.delete(oldest)

@@ -214,10 +214,16 @@ describe('with a client certificate', () => {
     await made({ spec }, { secrets })
     expect(secrets.read).toEqual(Array(2).fill('keyplane/dev/virtualclusters/p-shop/dev'))
     const stale = secretsOf({ kept: secretText('old') })
-    expect(await refused({ spec }, { secrets: stale })).toMatchObject({
+    let connections = 0
+    const connect: typeof createClusterClient = (...given) => {
+      connections++
+      return createClusterClient(...given)
+    }
+    expect(await refused({ spec }, { secrets: stale, connect })).toMatchObject({
       code: 502,
       message: 'virtual cluster "p-shop/dev" does not accept the credentials that are kept for it',
     })
+    expect(connections).toBe(1)
     expect(stale.read).toHaveLength(2)
   })
 
