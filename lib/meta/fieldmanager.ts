@@ -148,7 +148,8 @@ const printed = ({ group, version, kind }: GroupVersionKind): string =>
 
 function kindOf({ apiVersion, kind }: JsonObject): GroupVersionKind {
   const parts = typeof apiVersion === 'string' ? apiVersion.split('/') : []
-  const [version = '', group = ''] = parts.length > 2 ? [] : parts.toReversed()
+  if (parts.length > 2) return { group: '', version: '', kind: '' }
+  const [version = '', group = ''] = parts.toReversed()
   return { group, version, kind: typeof kind === 'string' ? kind : '' }
 }
 
