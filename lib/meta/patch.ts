@@ -163,8 +163,7 @@ function resolve(
     const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : key
     pointer += `/${typeof member === 'number' ? member : escaped(member)}`
     const next = Array.isArray(parent) ? parent[Number(member)] : isObject(parent) ? own(parent, key) : undefined
-    if (next === undefined) throw unprocessable()
-    parent = next
+    parent = next ?? null
   }
   if (typeof parent !== 'object' || parent === null) throw unprocessable()
   return { parent, pointer, key: last }

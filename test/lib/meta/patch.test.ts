@@ -150,6 +150,8 @@ describe('applyJsonPatch with hostile patches', () => {
     ['has no slash in front', add('list', 1)],
     ['has no path', { op: 'add', value: 1 }],
     ['moves into itself', { op: 'move', from: '/list', path: '/list/0' }],
+    ['puts text in the place of everything', { op: 'replace', path: '', value: 'x' }],
+    ['has no value for the place of everything', { op: 'replace', path: '' }],
     ['names no index', add('/list/1e0', 1)],
     ['puts text into text', add('/text/0', 'x')],
   ])('422 for one that %s', (_, operation) => {
@@ -186,6 +188,13 @@ describe('applyJsonPatch with hostile patches', () => {
     expect(applyJsonPatch({ a: 1 }, wrapped(499))).toHaveProperty('a')
     expect(refusal(() => applyJsonPatch({ a: 1 }, wrapped(500)))).toEqual(unprocessable)
     expect(refusal(() => applyJsonPatch({ a: 1 }, wrapped(3300)))).toEqual(unprocessable)
+    const copied = [
+      { op: 'copy', from: '/a', path: '/b' },
+      { op: 'remove', path: '/a' },
+      { op: 'remove', path: '/b' },
+    ]
+    expect(applyJsonPatch({ a: 1 }, [...wrapped(400), ...copied])).toEqual({})
+    expect(refusal(() => applyJsonPatch({ a: 1 }, [...wrapped(600), ...copied]))).toEqual(unprocessable)
     const deep = [...wrapped(3000), { op: 'copy', from: '/a', path: '/b' }, { op: 'test', path: '/b', value: 1 }]
     expect(refusal(() => applyJsonPatch({ a: 1 }, deep))).toEqual(unprocessable)
     expect(refusal(() => applyJsonPatch({}, [add('/a'.repeat(100_000), 1)]))).toEqual(unprocessable)
