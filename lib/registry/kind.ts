@@ -141,4 +141,5 @@ export type VerbOf<K> = K extends { archetype: 'stored' } ? StoredVerb : 'create
 
 export const groupResource = ({ group, plural }: KindInfo): GroupResource => ({ group, resource: plural })
 
-export const groupVersion = ({ group, version }: KindInfo): string => (group ? `${group}/${version}` : version)
+export const groupVersion = ({ group, version }: Pick<KindInfo, 'group' | 'version'>): string =>
+  group ? `${group}/${version}` : version

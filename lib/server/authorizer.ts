@@ -49,7 +49,8 @@ function authorizationHeaders(event: APIGatewayRequestAuthorizerEvent): string[]
   return name === undefined ? undefined : event.multiValueHeaders?.[name]
 }
 
-function depsOf(server: Server, event: APIGatewayRequestAuthorizerEvent): AuthenticationDeps {
+/** What `authenticate` needs, over the store; `touchFailed` hears of a last activity that could not be written. */
+export function authenticationDeps(server: Server, touchFailed: (error: unknown) => void): AuthenticationDeps {
   const { storage } = server
   return {
     ...server.limits,
@@ -68,11 +69,7 @@ function depsOf(server: Server, event: APIGatewayRequestAuthorizerEvent): Authen
       const { table } = OwnedAccessKey
       await storage.touchActivity({ table, key: key.name, uid: key.uid, at: lastActivity * 1000, credential })
     },
-    touchFailed: (error) =>
-      server.log('error', 'last activity not written', {
-        requestId: event.requestContext.requestId,
-        error: describeError(error),
-      }),
+    touchFailed,
   }
 }
 
@@ -94,7 +91,10 @@ function deny(attributes: Attributes, user: UserInfo): APIGatewayAuthorizerResul
 }
 
 async function authorize(event: APIGatewayRequestAuthorizerEvent, server: Server): Promise<APIGatewayAuthorizerResult> {
-  const result = await authenticate(bearerToken(authorizationHeaders(event)), depsOf(server, event))
+  const { requestId } = event.requestContext
+  const touchFailed = (error: unknown) =>
+    server.log('error', 'last activity not written', { requestId, error: describeError(error) })
+  const result = await authenticate(bearerToken(authorizationHeaders(event)), authenticationDeps(server, touchFailed))
   if ('unknown' in result) throw new Unauthorized()
   if ('dead' in result) return allow(result.key.name, { unauthorized: result.dead })
   const { user, touch } = result

@@ -27,15 +27,22 @@ export async function decide(server: Server, context: RequestContext, attributes
   return decideResource(server, context, attributes)
 }
 
-async function decideResource(server: Server, context: RequestContext, attributes: ResourceAttributes): Promise<Decision> {
+async function decideResource(
+  server: Server,
+  context: RequestContext,
+  attributes: ResourceAttributes,
+): Promise<Decision> {
   const { group, resource, subresource, verb, name, namespace } = attributes
   const kind = storedKinds.find((one) => one.group === group && one.plural === resource)
   if (!kind) {
     const open = openToAll.includes(resource) && group === 'management.platform' && verb === 'create'
-    return open ? { allowed: true, reason: 'open to every authenticated user' } : { allowed: false, reason: 'not open to users' }
+    return open
+      ? { allowed: true, reason: 'open to every authenticated user' }
+      : { allowed: false, reason: 'not open to users' }
   }
   const store = server.storeOf(kind)
-  if (verb === 'create' && subresource === '') return toDecision(accessToCreate(store, context), 'may create own objects')
+  if (verb === 'create' && subresource === '')
+    return toDecision(accessToCreate(store, context), 'may create own objects')
   if (name !== '') {
     const stored = await server.storage.get(kind.table, keyOf(namespace, name))
     if (stored) return toDecision(accessTo(store, stored, verb, subresource, context), 'ownership or access rules')

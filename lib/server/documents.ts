@@ -103,4 +103,3 @@ export const openApiDocuments: Endpoint = async (request, server) => {
   }
   return { status: 200, headers: { ...json, ...(asked && forever) }, warnings: [], body: found.text }
 }
-

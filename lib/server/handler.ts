@@ -15,6 +15,7 @@ import { compressed } from './compression.ts'
 import { refusalOf, userOf } from './context.ts'
 import { type LambdaResponse, toApiRequest, toLambdaResponse } from './lambda.ts'
 import { describeError } from './log.ts'
+import { publicAnswer } from './public.ts'
 import { createServer, type Server } from './services.ts'
 
 /** Handlers give up before the gateway's 29 s, so that the client gets a Status. */
@@ -57,6 +58,8 @@ async function answer(
   endpoint: Endpoint,
   notes: Notes,
 ): Promise<ApiResponse> {
+  const open = await publicAnswer(event, server)
+  if (open) return open
   const refusal = refusalOf(event)
   if (refusal) return respondStatus(refusal.status, undefined)
   const user = userOf(event)

@@ -35,10 +35,25 @@ const asked: readonly { group: string; resource: string; subresource: string; ve
   })),
 ]
 
-const paths = ['/api', '/api/*', '/apis', '/apis/*', '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz', '/version']
+const paths = [
+  '/api',
+  '/api/*',
+  '/apis',
+  '/apis/*',
+  '/healthz',
+  '/livez',
+  '/openapi',
+  '/openapi/*',
+  '/readyz',
+  '/version',
+]
 
 /** Verbs with the same answer are one rule, as people read them. */
-async function resourceRules(context: RequestContext, namespace: string, services: ReviewServices): Promise<JsonObject[]> {
+async function resourceRules(
+  context: RequestContext,
+  namespace: string,
+  services: ReviewServices,
+): Promise<JsonObject[]> {
   const rules: JsonObject[] = []
   for (const { verbs, ...what } of asked) {
     const place = services.clusterScoped.has(what.resource) ? '' : namespace
