@@ -1,0 +1,206 @@
+/** functions/ = serverless.yml = events/: what is in one of them only is forgotten in the others. */
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { functionNames } from '../infra/build.ts'
+import type { RequestEvent } from '../infra/local/events.ts'
+import { createRouter } from '../infra/local/routes.ts'
+import { type Deployment, readTemplate } from '../infra/local/template.ts'
+import { ensurePackaged } from '../infra/package.ts'
+
+const root = join(import.meta.dirname, '..')
+const refs = { ApiGatewayRestApi: 'api', Table: 'table', Pepper: 'pepper', SigningKey: 'key' }
+const basePath = '/kubernetes/management'
+
+interface Resource {
+  Type: string
+  DeletionPolicy?: string
+  DependsOn?: string[]
+  Properties: Record<string, never>
+}
+
+let deployment: Deployment
+let resources: Record<string, Resource>
+let names: string[]
+
+beforeAll(async () => {
+  const { template } = await ensurePackaged({ quiet: true })
+  const text = await readFile(template, 'utf8')
+  deployment = readTemplate(text, { refs, region: 'eu-central-1', account: '0' })
+  resources = JSON.parse(text).Resources
+  names = await functionNames(root)
+}, 120_000)
+
+const moduleOf = (id: string | undefined) => deployment.functions.get(id ?? '')?.module.replace(/^functions\//, '')
+const ofType = (type: string) => Object.entries(resources).filter(([, resource]) => resource.Type === type)
+
+test('every function is deployed, under the name of its path', () => {
+  const deployed = [...deployment.functions.values()]
+  expect(deployed.map(({ module }) => module).sort()).toEqual(names.map((name) => `functions/${name}`))
+  for (const { module, name, entry } of deployed) {
+    expect(entry).toBe('handler')
+    expect(name).toBe(`keyplane-dev-${module.replace(/^functions\//, '').replaceAll('/', '-')}`)
+  }
+})
+
+test('every function has an event to try it with', async () => {
+  const events = await Array.fromAsync(glob('**/*.json', { cwd: join(root, 'events') }))
+  expect(events.map((event) => event.replace(/\.json$/, '')).sort()).toEqual(names)
+})
+
+test('the event of a function is one that is routed to it', async () => {
+  const find = createRouter(deployment.routes)
+  const routed = new Set(deployment.routes.map(({ functionId }) => moduleOf(functionId)))
+  for (const name of names.filter((one) => routed.has(one))) {
+    const event: RequestEvent = JSON.parse(await readFile(join(root, 'events', `${name}.json`), 'utf8'))
+    const match = find(event.httpMethod, event.path)
+    expect([name, moduleOf(match?.route.functionId)]).toEqual([name, name])
+    expect(event.resource).toBe(match?.route.resource)
+    expect(event.pathParameters ?? {}).toEqual(match?.pathParameters)
+    expect('authorizer' in event.requestContext).toBe(match?.route.authorizerFunctionId !== undefined)
+  }
+})
+
+describe('routes', () => {
+  test('only discovery of the issuer, version and health are public', () => {
+    const open = deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
+    const paths = new Set(open.map(({ resource }) => resource.replace(basePath, '')))
+    expect([...paths].sort()).toEqual([
+      '/.well-known/openid-configuration',
+      '/healthz',
+      '/healthz/{check}',
+      '/livez',
+      '/livez/{check}',
+      '/openid/v1/jwks',
+      '/readyz',
+      '/readyz/{check}',
+      '/version',
+    ])
+    const guards = deployment.routes.map(({ authorizerFunctionId }) => authorizerFunctionId)
+    expect(new Set(guards.filter(Boolean).map(moduleOf))).toEqual(new Set(['authorizer']))
+  })
+
+  test('what is not served goes to one function', () => {
+    const catching = deployment.routes.filter(({ functionId }) => moduleOf(functionId) === 'notfound')
+    expect(catching.map(({ method, resource }) => `${method} ${resource}`).sort()).toEqual(['ANY /', 'ANY /{proxy+}'])
+  })
+
+  test('a get answers HEAD too', () => {
+    const lines = (method: string) =>
+      deployment.routes
+        .filter((route) => route.method === method)
+        .map((route) => `${route.resource} ${route.functionId}`)
+    expect(lines('HEAD').sort()).toEqual(lines('GET').sort())
+  })
+
+  test('lists stream and may take as long as a watch; the rest ends before the gateway gives up', () => {
+    for (const { functionId, streaming, timeoutMilliseconds } of deployment.routes) {
+      const { module, timeoutSeconds } = deployment.functions.get(functionId) ?? { module: '', timeoutSeconds: 0 }
+      expect([module, streaming]).toEqual([module, module.endsWith('/list')])
+      expect(timeoutSeconds * 1000).toBeLessThan(timeoutMilliseconds)
+      if (streaming) expect(timeoutSeconds).toBeGreaterThan(280)
+    }
+  })
+})
+
+describe('permissions', () => {
+  const statements = (name: string): { Action: string | string[]; Resource: unknown }[] => {
+    const [id] = [...deployment.functions].find(([, { module }]) => module === `functions/${name}`) ?? ['']
+    const role = (resources[id]?.Properties.Role as { 'Fn::GetAtt': [string, string] } | undefined)?.['Fn::GetAtt'][0]
+    const policies = resources[role ?? '']?.Properties.Policies as
+      | { PolicyDocument: { Statement: never[] } }[]
+      | undefined
+    return policies?.flatMap(({ PolicyDocument }) => PolicyDocument.Statement) ?? []
+  }
+  const actions = (name: string) => statements(name).flatMap(({ Action }) => Action)
+  const those = (action: string) => names.filter((name) => actions(name).includes(action))
+
+  test('every function has a role of its own and writes its own log', () => {
+    expect(ofType('AWS::IAM::Role')).toHaveLength(names.length)
+    const logs = names.map((name) => JSON.stringify(statements(name)[0]?.Resource))
+    expect(new Set(logs).size).toBe(names.length)
+  })
+
+  test('only what makes tokens signs', () => {
+    expect(those('kms:Sign')).toEqual([
+      'directclusterendpointtokens/create',
+      'virtualclusterinstances/kubeconfig/create',
+    ])
+  })
+
+  test('only what sees keys reads the pepper', () => {
+    const pepper = JSON.stringify({ Ref: 'Pepper' })
+    const readers = names.filter((name) => statements(name).some(({ Resource }) => JSON.stringify(Resource) === pepper))
+    expect(readers).toEqual([
+      'authorizer',
+      'ownedaccesskeys/create',
+      'ownedaccesskeys/patch',
+      'ownedaccesskeys/update',
+      'reviews/tokenreview',
+    ])
+  })
+
+  test('credentials of virtual clusters are read by prefix, by one function', () => {
+    const readers = names.filter((name) => JSON.stringify(statements(name)).includes('/virtualclusters/*'))
+    expect(readers).toEqual(['virtualclusterinstances/kubeconfig/create'])
+  })
+
+  test('a get writes nothing', () => {
+    for (const name of names.filter((one) => one.endsWith('/get'))) {
+      const table = actions(name).filter((action) => action.startsWith('dynamodb:'))
+      expect(table).toEqual(['dynamodb:GetItem', 'dynamodb:BatchGetItem'])
+    }
+  })
+
+  test('no statement is for every action, and only ListStreams is for every resource', () => {
+    for (const name of names) {
+      for (const { Action, Resource } of statements(name)) {
+        expect([Action].flat().filter((action) => action.includes('*'))).toEqual([])
+        if (Resource === '*') expect([name, Action]).toEqual(['garbagecollector', 'dynamodb:ListStreams'])
+      }
+    }
+  })
+})
+
+describe('template', () => {
+  test('is well below the 500 resources of a stack', () => {
+    expect(Object.keys(resources).length).toBeLessThan(400)
+  })
+
+  test('what cannot be made again outlives the stack', () => {
+    const kept = Object.entries(resources).filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
+    expect(kept.map(([id]) => id).sort()).toEqual(['Pepper', 'SigningKey', 'Table'])
+  })
+
+  test('no secret has its value from the template', () => {
+    for (const [, { Properties }] of ofType('AWS::SecretsManager::Secret')) {
+      expect(Properties).not.toHaveProperty('SecretString')
+      expect(Properties).not.toHaveProperty('GenerateSecretString')
+    }
+  })
+
+  test('the deployment waits for all that belongs to the API', () => {
+    const [deploymentOfApi] = ofType('AWS::ApiGateway::Deployment')
+    const needed = [...ofType('AWS::ApiGateway::Method'), ...ofType('AWS::ApiGateway::GatewayResponse')]
+    expect(deploymentOfApi?.[1].DependsOn?.toSorted()).toEqual(needed.map(([id]) => id).sort())
+  })
+
+  test('every answer of the gateway is a Status with the id of the request', () => {
+    for (const [type, { templates, parameters, statusCode }] of deployment.responses) {
+      expect(parameters['gatewayresponse.header.Audit-Id']).toBe('context.requestId')
+      const text = templates['application/json'] ?? ''
+      if (type === 'ACCESS_DENIED') {
+        expect(text).toBe('$context.authorizer.status')
+        continue
+      }
+      const status = JSON.parse(text.replace('$context.error.messageString', '"text"'))
+      expect(status).toMatchObject({
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        code: statusCode,
+      })
+    }
+  })
+})

@@ -1,0 +1,203 @@
+/** The rules that the shape of the project rests on: who imports whom, one door per package, small handlers and bundles. */
+import { glob, readFile, stat } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { functionNames } from '../infra/build.ts'
+import { ensurePackaged } from '../infra/package.ts'
+
+const root = join(import.meta.dirname, '..')
+
+interface Import {
+  from: string
+  /** A path below the root, or the name of a package. */
+  to: string
+  typeOnly: boolean
+}
+
+let sources: Map<string, string>
+let imports: Import[]
+
+beforeAll(async () => {
+  const files = await Array.fromAsync(glob(['lib/**/*.ts', 'functions/**/*.ts', 'infra/**/*.ts'], { cwd: root }))
+  const texts = files
+    .sort()
+    .map(async (file) => [file, withoutComments(await readFile(join(root, file), 'utf8'))] as const)
+  sources = new Map(await Promise.all(texts))
+  imports = [...sources].flatMap(([from, text]) => importsOf(from, text))
+})
+
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+function importsOf(from: string, text: string): Import[] {
+  const found = text.matchAll(
+    /\b(?:import|export)\s+(type\b)?[^'";]*?\bfrom\s*'([^']+)'|\bimport\(\s*'([^']+)'|\bimport\s*'([^']+)'/g,
+  )
+  return [...found].map(([, type, named, dynamic, bare]) => {
+    const target = named ?? dynamic ?? bare ?? ''
+    return {
+      from,
+      to: target.startsWith('.') ? normalize(join(dirname(from), target)) : target,
+      typeOnly: type !== undefined,
+    }
+  })
+}
+
+const isPackage = (to: string) => !/^(lib|functions|infra|test|node:)/.test(to)
+const packageOf = (to: string) =>
+  to
+    .split('/')
+    .slice(0, to.startsWith('@') ? 2 : 1)
+    .join('/')
+const roomOf = (file: string) => (file.startsWith('lib/') ? file.split('/')[1] : file.split('/')[0]) ?? ''
+
+/** The type of the user travels with every request; rules that authentication stands on speak of it too. */
+const whoAsks = 'lib/authentication/user.ts'
+
+/** What a room may import, besides itself. */
+const below: Record<string, readonly string[]> = {
+  meta: [],
+  storage: ['meta'],
+  authorization: ['meta'],
+  authentication: ['meta', 'storage', 'authorization'],
+  token: ['meta', 'authorization', 'authentication'],
+  printers: ['meta', 'registry'],
+  admission: ['meta'],
+  registry: ['meta', 'storage', 'admission', 'authorization', 'authentication'],
+  kubeconfig: ['meta', 'authorization', 'authentication', 'token'],
+  endpoints: ['meta', 'storage', 'registry', 'authorization', 'authentication', 'printers'],
+  apis: [
+    'meta',
+    'storage',
+    'registry',
+    'admission',
+    'authorization',
+    'authentication',
+    'token',
+    'kubeconfig',
+    'printers',
+  ],
+}
+
+describe('imports', () => {
+  test('are seen at all', () => {
+    expect(imports.length).toBeGreaterThan(100)
+    expect(imports).toContainEqual({ from: 'infra/local/gateway.ts', to: 'infra/local/template.ts', typeOnly: false })
+  })
+
+  test('go downward only', () => {
+    const upward = imports.filter(({ from, to, typeOnly }) => {
+      if (isPackage(to) || to.startsWith('node:') || roomOf(from) === roomOf(to)) return false
+      const room = roomOf(from)
+      if (room === 'infra') return !to.startsWith('lib/')
+      if (room === 'functions') return !to.startsWith('lib/server/') && !to.startsWith('lib/apis/')
+      if (room === 'server') return !to.startsWith('lib/')
+      return !below[room]?.includes(roomOf(to)) && !(typeOnly && to === whoAsks)
+    })
+    expect(upward).toEqual([])
+  })
+
+  test('never turn in a circle', () => {
+    const edges = Map.groupBy(
+      imports.filter(({ to, typeOnly }) => sources.has(to) && !typeOnly),
+      ({ from }) => from,
+    )
+    const done = new Set<string>()
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) throw new Error([...path.slice(path.indexOf(file)), file].join(' → '))
+      if (done.has(file)) return
+      for (const { to } of edges.get(file) ?? []) visit(to, [...path, file])
+      done.add(file)
+    }
+    for (const file of sources.keys()) visit(file, [])
+  })
+
+  test('of a package go through one door', () => {
+    const doors: Record<string, (from: string) => boolean> = {
+      'js-yaml': (from) => from === 'lib/meta/yaml.ts',
+      'fast-json-patch': (from) => from === 'lib/meta/patch.ts',
+      jose: (from) => /^lib\/(token|authentication)\//.test(from),
+      '@middy/core': (from) => from === 'lib/server/handler.ts',
+      '@peculiar/x509': (from) => /^(lib\/kubeconfig|infra\/local)\//.test(from),
+      'reflect-metadata': (from) => /^(lib\/kubeconfig|infra\/local)\//.test(from),
+      esbuild: (from) => from === 'infra/build.ts',
+    }
+    const packages = imports.filter(({ to, from, typeOnly }) => isPackage(to) && from.startsWith('lib/') && !typeOnly)
+    const outside = packages.filter(({ from, to }) => doors[packageOf(to)]?.(from) === false)
+    expect(outside).toEqual([])
+    const strangers = packages
+      .map(({ to }) => packageOf(to))
+      .filter((name) => !(name in doors) && !name.startsWith('@aws-sdk/'))
+    expect(new Set(strangers)).toEqual(new Set())
+  })
+
+  test('of an AWS client are in one room, whose other files do not know it', () => {
+    const clients = imports.filter(
+      ({ from, to, typeOnly }) => /^@aws-sdk\/client-/.test(to) && from.startsWith('lib/') && !typeOnly,
+    )
+    const doors = Map.groupBy(clients, ({ to }) => to)
+    for (const [client, users] of doors) {
+      // server/ makes clients and hands them down.
+      const rooms = new Set(users.map(({ from }) => from).filter((from) => !from.startsWith('lib/server/')))
+      expect([client, rooms.size]).toEqual([client, 1])
+    }
+  })
+
+  test('inside lib are by type where only types are meant, and infra never enters it', () => {
+    expect(imports.filter(({ from, to }) => /^(lib|functions)\//.test(from) && to.startsWith('infra/'))).toEqual([])
+    expect(imports.filter(({ to }) => to.startsWith('test/'))).toEqual([])
+  })
+})
+
+describe('below the composition', () => {
+  const isBelow = (file: string) => file.startsWith('lib/') && !file.startsWith('lib/server/')
+  const ambient = ['new Date()', 'Date.now()', 'Math.random', 'process.env', 'performance.now()']
+
+  test.each(ambient)('nothing reaches for %s', (expression) => {
+    const reached = [...sources].filter(([file, text]) => isBelow(file) && text.includes(expression))
+    expect(reached.map(([file]) => file)).toEqual([])
+  })
+
+  test('no chance is made: node:crypto is there for hashes and keys', () => {
+    const chance = /import \{[^}]*\b(randomUUID|randomBytes|randomInt|randomFill|webcrypto)\b[^}]*\} from 'node:crypto'/
+    const makers = [...sources].filter(([file, text]) => isBelow(file) && chance.test(text))
+    expect(makers.map(([file]) => file)).toEqual([])
+  })
+
+  test('no shared module names a kind', () => {
+    const shared = [...sources].filter(([file]) =>
+      /^lib\/(meta|storage|registry|endpoints|printers|admission)\//.test(file),
+    )
+    expect(shared.filter(([, text]) => text.includes('OwnedAccessKey')).map(([file]) => file)).toEqual([])
+  })
+})
+
+describe('size', () => {
+  test('a handler is a few lines', () => {
+    const long = [...sources].filter(
+      ([file, text]) => file.startsWith('functions/') && text.trim().split('\n').length > 8,
+    )
+    expect(long.map(([file]) => file)).toEqual([])
+  })
+
+  test('a module is one idea', () => {
+    const codeLines = (text: string) => text.split('\n').filter((line) => line.trim() !== '').length
+    const long = [...sources].filter(([file, text]) => !file.endsWith('.schema.ts') && codeLines(text) > 300)
+    expect(long.map(([file]) => file)).toEqual([])
+  })
+
+  test('no file is called after having no subject', () => {
+    const vague = [...sources.keys()].filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/.test(file))
+    expect(vague).toEqual([])
+  })
+
+  test('a bundle starts quickly: it is below its bound', async () => {
+    const { bundles } = await ensurePackaged({ quiet: true })
+    const sizes = (await functionNames(root)).map(async (name) => {
+      return [name, (await stat(join(bundles, 'functions', `${name}.mjs`))).size] as const
+    })
+    // The kube config's certificates come with a library of 290 KB; whatever serves every kind brings it along.
+    const certificates = ['virtualclusterinstances/kubeconfig/create', 'discovery', 'openapi', 'issuer', 'notfound']
+    const bound = (name: string) => (certificates.includes(name) ? 900_000 : 620_000)
+    expect((await Promise.all(sizes)).filter(([name, size]) => size > bound(name))).toEqual([])
+  }, 120_000)
+})

@@ -1,0 +1,42 @@
+/** The real package, served with nothing behind it: what needs no table answers, the rest is refused in form. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../../infra/local/gateway.ts'
+import { ensurePackaged } from '../../../infra/package.ts'
+
+const base = '/kubernetes/management'
+let gateway: Gateway
+
+beforeAll(async () => {
+  const { template, bundles } = await ensurePackaged({ quiet: true })
+  gateway = await startGateway({
+    template,
+    bundlesDir: bundles,
+    refs: { Table: 'keyplane', Pepper: 'pepper', SigningKey: 'key' },
+    environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    streamSeconds: 3600,
+  })
+}, 120_000)
+afterAll(() => gateway.close())
+
+test.each(['/version', '/healthz'])('%s needs no key', async (path) => {
+  const response = await fetch(`${gateway.url}${base}${path}`)
+  expect(response.status).toBe(200)
+})
+
+test.each(['/apis', '/apis/management.platform/v1/ownedaccesskeys', '/nothing', '/../..', ''])(
+  '%s without a key is a 401 Status',
+  async (path) => {
+    const response = await fetch(`${gateway.url}${base}${path}`)
+    expect(response.status).toBe(401)
+    expect(response.headers.get('audit-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await response.json()).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'Unauthorized',
+      reason: 'Unauthorized',
+      code: 401,
+    })
+  },
+)
