@@ -107,7 +107,8 @@ function matchErrors(match: string, options: Omit<ListOptions, 'resourceVersionM
     return sendInitialEvents === undefined
       ? []
       : [forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')]
-  if (options.continue !== '') errors.push(forbidden(field, 'resourceVersionMatch is forbidden with continue token'))
+  if (options.continue !== '')
+    errors.push(forbidden(field, 'resourceVersionMatch is forbidden when continue is provided'))
   else if (resourceVersion === '') {
     errors.push(forbidden(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
   }

@@ -63,6 +63,13 @@ export const routeNotFound = (): StatusError =>
 export const methodNotAllowed = (): StatusError =>
   failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 
+/** 405 for a method that no path of a custom resource has: `create is not supported on resources of kind "…"`. */
+export const methodNotSupported = (gr: GroupResource, verb: string): StatusError =>
+  failure(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind "${qualified(gr)}"`, {
+    group: gr.group,
+    kind: gr.resource,
+  })
+
 export const notAcceptable = (accepted: readonly string[]): StatusError =>
   failure(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 

@@ -3,6 +3,7 @@
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { alreadyExists, beingDeleted, generatedNameExists, invalidObject, StatusError } from '../meta/errors.ts'
+import type { FieldError } from '../meta/field.ts'
 import { generateName } from '../meta/names.ts'
 import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject } from '../meta/types.ts'
@@ -43,9 +44,13 @@ async function prepare(store: Store, { object, secrets }: CreateRequest, context
     internal: {},
     secrets,
   }
+  const refuse = (errors: readonly FieldError[]): void => {
+    if (errors.length > 0) throw invalidObject(kind.group, kind.kind, draft.object.metadata.name ?? '', errors)
+  }
+  // Strategies see only what is as the schema says.
+  refuse(validateNew(kind, draft))
   await strategy.prepareForCreate?.(draft, context)
-  const errors = [...validateNew(kind, draft), ...(strategy.validate?.(draft, undefined, context) ?? [])]
-  if (errors.length > 0) throw invalidObject(kind.group, kind.kind, draft.object.metadata.name ?? '', errors)
+  refuse(strategy.validate?.(draft, undefined, context) ?? [])
   for (const warning of warningsOf(store, draft, undefined)) context.warn(warning)
   strategy.authorize?.(draft, undefined, context)
   const resource = groupResource(kind)

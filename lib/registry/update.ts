@@ -5,7 +5,7 @@
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { deepEqual } from '../meta/equal.ts'
 import { badRequest, conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
-import { invalid } from '../meta/field.ts'
+import { type FieldError, invalid } from '../meta/field.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { fixupForUpdate, specDiffers } from '../meta/validatemeta.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
@@ -90,15 +90,16 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
   }
+  const refuse = (errors: readonly FieldError[]): void => {
+    if (errors.length > 0) throw invalidObject(kind.group, kind.kind, name, errors)
+  }
+  // Strategies see only what is as the schema says.
+  refuse(validateChange(kind, draft, old, subresource))
   if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
   if (subresource === '' && (draft.specChanged || specDiffers(draft.object, old))) {
     draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
   }
-  const errors = [
-    ...validateChange(kind, draft, old, subresource),
-    ...(subresource === '' ? (strategy.validate?.(draft, live, context) ?? []) : []),
-  ]
-  if (errors.length > 0) throw invalidObject(kind.group, kind.kind, name, errors)
+  if (subresource === '') refuse(strategy.validate?.(draft, live, context) ?? [])
   for (const warning of warningsOf(store, draft, old)) context.warn(warning)
   if (subresource === '') strategy.authorize?.(draft, live, context)
   const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }

@@ -214,7 +214,6 @@ export const OwnedAccessKey: StoredKind<Services> = {
   kind: 'OwnedAccessKey',
   plural,
   singular: 'ownedaccesskey',
-  shortNames: ['oak'],
   scope: 'Cluster',
   description: 'A credential for non-interactive use, such as CI jobs, presented as a bearer token.',
   schema: { spec, status },

@@ -1,0 +1,4 @@
+import { serve } from '../lib/server/handler.ts'
+import { notFound } from '../lib/server/notfound.ts'
+
+export const handler = serve(notFound, { verb: 'any', resource: 'none', streams: false })

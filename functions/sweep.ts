@@ -1,0 +1,3 @@
+import { settle } from '../lib/server/settle.ts'
+
+export const handler = settle()

@@ -1,0 +1,59 @@
+/** What is answered without a key: version, health, and the documents of the token issuer. */
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { ApiResponse } from '../endpoints/request.ts'
+import { stringify } from '../meta/json.ts'
+import { CACHE_CONTROL, DISCOVERY_PATH, discoveryDocument, JWKS_PATH, jwksDocument } from '../token/jwks.ts'
+import type { Server } from './services.ts'
+
+/** The version of Kubernetes whose API rules this server keeps: clients compare it with their own. */
+const version = {
+  major: '1',
+  minor: '34',
+  emulationMajor: '1',
+  emulationMinor: '34',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '33',
+  gitVersion: 'v1.34.4+keyplane',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: '',
+  platform: 'aws/lambda',
+}
+
+const response = (type: string, body: string, headers: Record<string, string> = {}): ApiResponse => ({
+  status: 200,
+  headers: { 'content-type': type, ...headers },
+  warnings: [],
+  body,
+})
+
+const healthRoots = ['healthz', 'livez', 'readyz']
+
+/** `ok`, or with ?verbose the list of checks: there is one, that the function runs. */
+function health(
+  root: string,
+  check: string | undefined,
+  query: APIGatewayProxyEvent['queryStringParameters'],
+): ApiResponse | undefined {
+  if (check !== undefined && check !== 'ping') return undefined
+  const verbose = query !== null && Object.hasOwn(query, 'verbose')
+  const headers = { 'x-content-type-options': 'nosniff' }
+  return response('text/plain; charset=utf-8', verbose ? `[+]ping ok\n${root} check passed\n` : 'ok', headers)
+}
+
+/** The answer to a request that needs no key; undefined for every other. */
+export async function publicAnswer(event: APIGatewayProxyEvent, server: Server): Promise<ApiResponse | undefined> {
+  const { basePath, issuer } = server.config
+  const path = event.resource.startsWith(basePath) ? event.resource.slice(basePath.length) : ''
+  const [root = '', parameter] = path.split('/').slice(1)
+  if (path === '/version') return response('application/json', stringify(version, 2))
+  if (healthRoots.includes(root)) {
+    return health(root, parameter && event.pathParameters?.check, event.queryStringParameters)
+  }
+  const cached = { 'cache-control': CACHE_CONTROL }
+  if (path === DISCOVERY_PATH) return response('application/json', stringify(discoveryDocument(issuer)), cached)
+  if (path !== JWKS_PATH) return undefined
+  return response('application/jwk-set+json', stringify(await jwksDocument(server.signer)), cached)
+}

@@ -1,0 +1,11 @@
+/** The schedule that decides and settles the change logs: without it, idle logs would age (storage protocol, section 2). */
+import { createServer, storedKinds } from './services.ts'
+
+/** Runs every minute; any number at once. */
+export function settle() {
+  const server = createServer(process.env)
+  return async (): Promise<void> => {
+    for (const { table } of storedKinds) await server.storage.sweep(table)
+    server.log('info', 'settled', { tables: storedKinds.length })
+  }
+}
