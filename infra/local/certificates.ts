@@ -117,8 +117,24 @@ export async function parseRequest(pem: string): Promise<ParsedRequest> {
   }
 }
 
-/** When a certificate ends, in Unix milliseconds. */
-export const expiryOf = (certificate: string): number => new x509.X509Certificate(certificate).notAfter.getTime()
+/** The subject of a certificate in DER, as kube-apiserver reads it: user and groups. */
+export function subjectOf(der: Buffer): Required<Subject> {
+  const { subjectName } = new x509.X509Certificate(der)
+  return { commonName: subjectName.getField('CN')[0] ?? '', organizations: subjectName.getField('O') }
+}
+
+const AUTHORITY_DAYS = 3650
+const SERVING_DAYS = 365
+
+/** The authority of last time while it outlives every certificate that it may sign now, else a new one. */
+export async function keepAuthority(kept: KeyPair | undefined, commonName: string, now: number): Promise<KeyPair> {
+  if (kept && new x509.X509Certificate(kept.certificate).notAfter.getTime() > now + SERVING_DAYS * DAY) return kept
+  return makeAuthority(commonName, validFor(AUTHORITY_DAYS, now))
+}
+
+/** A certificate for this machine's loopback names. One is made at every start, so that none grows old. */
+export const issueLoopback = (authority: KeyPair, now: number): Promise<KeyPair> =>
+  issueServing(authority, ['127.0.0.1', 'localhost', '::1'], validFor(SERVING_DAYS, now))
 
 interface Leaf extends Validity {
   subject: x509.Name

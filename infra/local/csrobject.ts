@@ -26,7 +26,7 @@ export interface CsrSpec {
 export interface CsrRequester {
   username: string
   uid?: string
-  groups: string[]
+  groups: readonly string[]
 }
 
 export interface CsrObject {

@@ -9,8 +9,8 @@ import { StartupError } from './startuperror.ts'
 export interface DataDir {
   /** Absolute path of the folder for the files that a person needs: ca.crt, access-key, kubeconfig. */
   path: string
-  /** Where a file that keeps state lies; undefined when nothing is kept. */
-  stateFile(name: string): string | undefined
+  /** Where a file that keeps state lies; no path when nothing is kept. */
+  stateFile(name: string): { path?: string }
   /** Lets the next server in; with `memory`, removes the folder. */
   release(): Promise<void>
 }
@@ -19,13 +19,13 @@ export interface DataDir {
 export async function openDataDir({ dataDir, memory }: Pick<Settings, 'dataDir' | 'memory'>): Promise<DataDir> {
   if (memory) {
     const path = await mkdtemp(join(tmpdir(), 'keyplane-'))
-    return { path, stateFile: () => undefined, release: () => rm(path, { recursive: true, force: true }) }
+    return { path, stateFile: () => ({}), release: () => rm(path, { recursive: true, force: true }) }
   }
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     throw unwritable(dataDir, error.code)
   })
   const unlock = lock(dataDir)
-  return { path: dataDir, stateFile: (name) => join(dataDir, name), release: async () => unlock() }
+  return { path: dataDir, stateFile: (name) => ({ path: join(dataDir, name) }), release: async () => unlock() }
 }
 
 const unwritable = (dataDir: string, code: string | undefined): StartupError =>

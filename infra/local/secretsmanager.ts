@@ -3,78 +3,37 @@
  * ciphertexts under a key of the KMS endpoint, bound to their secret and version as in AWS.
  * Source: AWS Secrets Manager API Reference (2017-10-17).
  */
-import { randomBytes } from 'node:crypto'
 import { flag, integer, text } from './awsinput.ts'
 import { type AwsEndpoint, AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
-import type { Kms } from './kms.ts'
+import { nameOf, namePrefixes, secretId, secretValueOf, stagesOf, tagsOf, tokenOf } from './secretinput.ts'
+import { openSecretVault, type SecretVault, type SecretVaultOptions } from './secretvault.ts'
 import {
-  nameOf,
-  namePrefixes,
-  type SecretValue,
-  secretId,
-  secretValueOf,
-  stagesOf,
-  tagsOf,
-  tokenOf,
-} from './secretinput.ts'
-import {
-  addVersion,
   findLiving,
   findSecret,
   findVersion,
-  NO_SECRETS,
   type Secret,
   type SecretsState,
   type SecretVersion,
 } from './secretversions.ts'
-import { openStored } from './stored.ts'
 
-export interface SecretsManagerOptions {
-  /** The file that keeps the secrets; absent = in memory. */
-  path?: string
-  region: string
-  /** Twelve digits. */
-  account: string
-  /** Unix milliseconds. */
-  now: () => number
-  /** Where the key of the secrets lies. */
-  kms: Pick<Kms, 'ensureKey' | 'seal' | 'open'>
-}
+export type SecretsManager = AwsEndpoint & Pick<SecretVault, 'ensureSecret' | 'currentText' | 'setText'>
 
-/** What AWS's own key for this service is called. */
-const KEY_ALIAS = 'alias/aws/secretsmanager'
 const DAY = 86_400_000
 
 /** Starts the endpoint. A damaged file is a StartupError. */
-export async function startSecretsManager(options: SecretsManagerOptions): Promise<AwsEndpoint> {
-  const { path, region, account, now, kms } = options
-  const stored = await openStored<SecretsState>(path, NO_SECRETS)
-  const key = await kms.ensureKey(KEY_ALIAS, 'SYMMETRIC_DEFAULT')
+export async function startSecretsManager(options: SecretVaultOptions): Promise<SecretsManager> {
+  const vault = await openSecretVault(options)
+  const { ensureSecret, currentText, setText } = vault
+  const operations = new Map(Object.entries(operationsOf(vault)))
+  const endpoint = await serveAwsJson({ target: 'secretsmanager', signingName: 'secretsmanager', operations })
+  return { ...endpoint, ensureSecret, currentText, setText }
+}
 
-  const context = ({ arn }: Secret, id: string) => ({ SecretARN: arn, SecretVersionId: id })
-  const reveal = (secret: Secret, { id, sealed }: SecretVersion): Buffer =>
-    kms.open(Buffer.from(sealed, 'base64'), context(secret, id))
-
-  /** Adds the value under the client's token. The same value under the same token again is no change; another one is refused. */
-  function put(secret: Secret, id: string, value: SecretValue, stages: string[]): SecretVersion {
-    const known = secret.versions.find((one) => one.id === id)
-    if (known) {
-      if (known.member === value.member && reveal(secret, known).equals(value.bytes)) return known
-      throw new AwsError(
-        'ResourceExistsException',
-        `You can't use ClientRequestToken ${id} because that value is already in use for a version of secret ${secret.arn}.`,
-      )
-    }
-    const sealed = kms.seal(key, value.bytes, context(secret, id)).toString('base64')
-    const version = { id, created: now(), stages, member: value.member, sealed }
-    addVersion(secret, version)
-    return version
-  }
-
+function operationsOf({ stored, now, reveal, add, put }: SecretVault): Record<string, AwsOperation> {
   const living = (input: AwsInput, state: SecretsState = stored.state): Secret =>
     findLiving(state, secretId(input), now())
 
-  const operations: Record<string, AwsOperation> = {
+  return {
     CreateSecret(input) {
       const name = nameOf(input)
       const token = tokenOf(input)
@@ -95,17 +54,7 @@ export async function startSecretsManager(options: SecretsManagerOptions): Promi
             )
           return named(existing, put(existing, token, value, ['AWSCURRENT']))
         }
-        const created = now()
-        const secret: Secret = {
-          arn: `arn:aws:secretsmanager:${region}:${account}:secret:${name}-${randomBytes(3).toString('hex')}`,
-          name,
-          description: text(input, 'Description', 0, 2048) ?? '',
-          created,
-          changed: created,
-          tags: tagsOf(input),
-          versions: [],
-        }
-        draft.secrets.push(secret)
+        const secret = add(draft, name, text(input, 'Description', 0, 2048), tagsOf(input))
         return named(secret, value && put(secret, token, value, ['AWSCURRENT']))
       })
     },
@@ -193,12 +142,6 @@ export async function startSecretsManager(options: SecretsManagerOptions): Promi
       }
     },
   }
-
-  return serveAwsJson({
-    target: 'secretsmanager',
-    signingName: 'secretsmanager',
-    operations: new Map(Object.entries(operations)),
-  })
 }
 
 const named = ({ arn, name }: Secret, version?: SecretVersion) => ({

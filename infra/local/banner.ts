@@ -1,0 +1,45 @@
+/** What the local server prints when it is ready: lines that can be copied and that work. */
+import { DEMO } from './demo.ts'
+
+export interface BannerFacts {
+  /** With the base path. */
+  url: string
+  /** Absolute paths. */
+  files: { ca: string; accessKey: string; kubeconfig: string }
+  /** Of the demo's kube config, which the printed lines make. */
+  demoKubeconfig: string
+  /** What happens to the data at the end. */
+  keeps: string
+}
+
+export function banner({ url, files, demoKubeconfig, keeps }: BannerFacts): string {
+  const api = `${url}/apis/management.platform/v1`
+  const curl = `curl -sS --cacert ${quote(files.ca)} -H "Authorization: Bearer $(cat ${quote(files.accessKey)})" -H 'Content-Type: application/json'`
+  const instance = `${api}/namespaces/${DEMO.namespace}/virtualclusterinstances/${DEMO.name}`
+  return `
+keyplane serves ${url}
+${keeps}
+
+Try next, in another terminal:
+
+  # Who am I? The first access key, of group system:masters
+  ${curl} -d '{}' ${api}/selves
+
+  # A key for a CI job, confined to the project demo
+  export KUBECONFIG=${quote(files.kubeconfig)}
+  kubectl create -o jsonpath='{.spec.key}{"\\n"}' -f - <<'EOF'
+  {"apiVersion": "management.platform/v1", "kind": "OwnedAccessKey", "metadata": {"generateName": "ci-"},
+   "spec": {"user": "${DEMO.owner}", "ttl": 86400, "scope": {"projects": [{"project": "demo"}]}}}
+  EOF
+  kubectl get ownedaccesskeys
+
+  # A kube config of the demo virtual cluster, with a client certificate for an hour
+  ${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig | node -p 'JSON.parse(fs.readFileSync(0)).status.kubeConfig' > ${quote(demoKubeconfig)}
+  kubectl --kubeconfig ${quote(demoKubeconfig)} get pods
+
+Ctrl-C ends it.
+`
+}
+
+/** For a POSIX shell. */
+export const quote = (text: string): string => (/^[\w./@:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

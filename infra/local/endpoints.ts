@@ -1,0 +1,61 @@
+/** The AWS services of the local server: DynamoDB, KMS and Secrets Manager. */
+import type { DataDir } from './datadir.ts'
+import { startEmbeddedDynamoDB } from './dynamodb.ts'
+import { type Kms, startKms } from './kms.ts'
+import { type SecretsManager, startSecretsManager } from './secretsmanager.ts'
+
+export interface Endpoints {
+  /** Address of the DynamoDB. */
+  dynamodb: string
+  kms: Kms
+  secrets: SecretsManager
+  /** Resolves, with a sentence, when the embedded DynamoDB ended by itself. */
+  broken: Promise<string>
+}
+
+export interface EndpointsOptions {
+  dataDir: DataDir
+  /** Another DynamoDB than the embedded one. */
+  dynamodbEndpoint?: string
+  region: string
+  account: string
+  now: () => number
+  /** Takes what must be stopped. */
+  stack: AsyncDisposableStack
+}
+
+/** Throws a StartupError. */
+export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
+  const { dataDir, dynamodbEndpoint, region, account, now, stack } = options
+  const common = { region, account, now }
+  const [database, keys] = await Promise.allSettled([
+    dynamodbEndpoint === undefined ? embedded(dataDir, stack) : { url: dynamodbEndpoint, broken: never },
+    startKms({ ...common, ...dataDir.stateFile('kms.json') }).then((kms) => kept(stack, kms)),
+  ])
+  if (database.status === 'rejected') throw database.reason
+  if (keys.status === 'rejected') throw keys.reason
+  const kms = keys.value
+  const secrets = kept(stack, await startSecretsManager({ ...common, kms, ...dataDir.stateFile('secrets.json') }))
+  return { dynamodb: database.value.url, broken: database.value.broken, kms, secrets }
+}
+
+const never = new Promise<never>(() => {})
+
+function kept<Part extends { close(): Promise<void> }>(stack: AsyncDisposableStack, part: Part): Part {
+  stack.defer(() => part.close())
+  return part
+}
+
+async function embedded(dataDir: DataDir, stack: AsyncDisposableStack) {
+  const platform = `${process.platform}-${process.arch}`
+  const dynamodb = await startEmbeddedDynamoDB({ ...dataDir.stateFile('dynamodb.db'), platform })
+  let stopping = false
+  stack.defer(() => {
+    stopping = true
+    return dynamodb.close()
+  })
+  const broken = new Promise<string>((resolve) => {
+    dynamodb.ended.then(() => stopping || resolve('The embedded DynamoDB has ended.'))
+  })
+  return { url: dynamodb.url, broken }
+}

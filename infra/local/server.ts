@@ -1,0 +1,145 @@
+/** The whole local server: data folder, AWS endpoints, demo virtual cluster, gateway; started in order, stopped in reverse. */
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { virtualClusterAudience } from '../../lib/token/audience.ts'
+import { ensurePackaged } from '../package.ts'
+import { banner } from './banner.ts'
+import { issueLoopback, type KeyPair, keepAuthority } from './certificates.ts'
+import { type DataDir, openDataDir } from './datadir.ts'
+import { DEMO, ensureDemo } from './demo.ts'
+import { type Endpoints, startEndpoints } from './endpoints.ts'
+import { firstKey } from './firstkey.ts'
+import { freePort } from './freeport.ts'
+import { startGateway } from './gateway.ts'
+import { kubeConfigFile } from './kubeconfigfile.ts'
+import { writeOutputs } from './outputs.ts'
+import { makeResources } from './resources.ts'
+import type { Settings } from './settings.ts'
+import { openStored } from './stored.ts'
+import { createTokenVerifier } from './tokenverifier.ts'
+import { startVirtualCluster, type VirtualCluster } from './virtualcluster.ts'
+
+export interface LocalServer {
+  /** `https://127.0.0.1:8443/kubernetes/management` */
+  url: string
+  /** What to try next. */
+  banner: string
+  /** Resolves, with a sentence, when a part ended that the rest needs. */
+  broken: Promise<string>
+  /** Resolves when everything has ended and every write is on disk. */
+  close(): Promise<void>
+}
+
+const BASE_PATH = '/kubernetes/management'
+const REGION = 'eu-central-1'
+const ACCOUNT = '000000000000'
+/** They mean nothing: the endpoints only want some. */
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
+const SECRETS = 'keyplane/local/'
+const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
+
+/** Throws a StartupError for what a person can put right; whatever was started before is stopped then. */
+export async function startLocalServer(settings: Settings, now: () => number): Promise<LocalServer> {
+  await using starting = new AsyncDisposableStack()
+  const port = await freePort(settings.port)
+  const dataDir = await openDataDir(settings)
+  starting.defer(() => dataDir.release())
+  const { packaged, endpoints, cluster, authority } = await startParts(settings, dataDir, now, starting)
+  const refs = await prepare(packaged.template, endpoints, cluster)
+
+  const issuer = `https://127.0.0.1:${port}${BASE_PATH}`
+  const serving = await issueLoopback(authority, now())
+  const gateway = await startGateway({
+    template: packaged.template,
+    bundlesDir: packaged.bundles,
+    tls: { cert: serving.certificate, key: serving.key },
+    port,
+    refs,
+    region: REGION,
+    account: ACCOUNT,
+    environment: environmentFor(endpoints, issuer),
+  })
+  starting.defer(() => gateway.close())
+
+  const common = { api: `${issuer}/apis/management.platform/v1`, authority: authority.certificate }
+  const secretName = `${SECRETS}access-key`
+  const accessKey = await firstKey({ ...common, secrets: endpoints.secrets, secretName, bundles: packaged.bundles })
+  const uid = await ensureDemo({ ...common, accessKey, cluster })
+  const audience = virtualClusterAudience(issuer, DEMO.namespace, DEMO.name, uid)
+  cluster.accept(createTokenVerifier({ issuer, authority: authority.certificate, audience, now }))
+
+  const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey })
+  const keeps = settings.memory ? 'Nothing is kept when it ends.' : `Data is kept in ${dataDir.path}.`
+  const started = starting.move()
+  return {
+    url: issuer,
+    banner: banner({ url: issuer, files, keeps, demoKubeconfig: join(dataDir.path, 'demo.kubeconfig') }),
+    broken: endpoints.broken,
+    close: () => started.disposeAsync(),
+  }
+}
+
+/** What does not need each other, at once. All have settled before a failure of one is reported, so that all can be stopped. */
+async function startParts(settings: Settings, dataDir: DataDir, now: () => number, stack: AsyncDisposableStack) {
+  const { dynamodbEndpoint } = settings
+  const parts = [
+    ensurePackaged({ quiet: true }),
+    startEndpoints({
+      dataDir,
+      region: REGION,
+      account: ACCOUNT,
+      now,
+      stack,
+      ...(dynamodbEndpoint !== undefined && { dynamodbEndpoint }),
+    }),
+    startVirtualCluster({ ...dataDir.stateFile('virtualcluster.json'), now }).then((cluster) => {
+      stack.defer(() => cluster.close())
+      return cluster
+    }),
+    openAuthority(dataDir, now()),
+  ] as const
+  await Promise.allSettled(parts)
+  const [packaged, endpoints, cluster, authority] = await Promise.all(parts)
+  return { packaged, endpoints, cluster, authority }
+}
+
+async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
+  const stored = await openStored<{ authority?: KeyPair }>(dataDir.stateFile('ca.json').path, {})
+  const authority = await keepAuthority(stored.state.authority, 'keyplane local', now)
+  if (authority !== stored.state.authority) await stored.change((draft) => Object.assign(draft, { authority }))
+  return authority
+}
+
+/** Makes the table, keys and secrets that the template declares, and fills the secrets. */
+async function prepare(template: string, { dynamodb, kms, secrets }: Endpoints, cluster: VirtualCluster) {
+  const services = { dynamodb, kms, secrets, region: REGION, credentials: CREDENTIALS, secretPrefix: SECRETS }
+  const refs = await makeResources(await readFile(template, 'utf8'), services)
+  const pepper = `${SECRETS}pepper`
+  if (secrets.currentText(pepper) === undefined) {
+    const first = randomBytes(32).toString('base64')
+    await secrets.setText(pepper, JSON.stringify({ current: '1', peppers: { 1: first } }))
+  }
+  const credentials = kubeConfigFile({
+    name: 'manager',
+    server: cluster.url,
+    certificateAuthority: cluster.certificateAuthority,
+    token: cluster.token.manager,
+  })
+  await secrets.setText(`${CLUSTER_SECRETS}${DEMO.namespace}/${DEMO.name}`, credentials)
+  return refs
+}
+
+/** What the functions find in place of AWS. */
+const environmentFor = ({ dynamodb, kms, secrets }: Endpoints, issuer: string) => ({
+  ISSUER: issuer,
+  STAGE: 'local',
+  VIRTUAL_CLUSTER_SECRETS_PREFIX: CLUSTER_SECRETS,
+  AWS_REGION: REGION,
+  AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+  AWS_ENDPOINT_URL_DYNAMODB: dynamodb,
+  AWS_ENDPOINT_URL_KMS: kms.url,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
+  AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'false',
+})
