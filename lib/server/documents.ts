@@ -37,10 +37,11 @@ const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
 async function kept(request: ApiRequest, value: JsonObject, version: string): Promise<ApiResponse> {
   const body = await encode(value, { mediaType: 'application/json', pretty: false })
   const etag = etagOf(body)
-  const headers = { etag, vary: 'Accept', 'cache-control': 'public' }
-  if (request.headers['if-none-match'] === etag) return { status: 304, headers, warnings: [], body: '' }
+  // In a 304 too: API Gateway would call it application/json, and clients take that over for the document they keep.
   const contentType = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
-  return { status: 200, headers: { ...headers, 'content-type': contentType }, warnings: [], body }
+  const headers = { etag, vary: 'Accept', 'cache-control': 'public', 'content-type': contentType }
+  if (request.headers['if-none-match'] === etag) return { status: 304, headers, warnings: [], body: '' }
+  return { status: 200, headers, warnings: [], body }
 }
 
 function document(path: string, serverAddress: string): JsonObject | undefined {
