@@ -17,9 +17,10 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'keyplane-build-'))
   await symlink(join(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'))
   await put('lib/text.ts', `export const text: string = 'from lib'`)
+  await put('lib/later.ts', `export const text: string = ' later'`)
   await put(
     'functions/things/get.ts',
-    `import { text } from '../../lib/text.ts'\nexport const handler = async () => text`,
+    `import { text } from '../../lib/text.ts'\nexport const handler = async () => text + (await import('../../lib/later.ts')).text`,
   )
   await put(
     'functions/table.ts',
@@ -41,29 +42,55 @@ afterAll(() => rm(root, { recursive: true }))
 
 const built = (path: string) => readFile(join(root, '.build/functions', path))
 
+/** Reads an archive by its directory, checking what it says twice or can be calculated. */
+function unzip(zip: Buffer): { path: string; contents: Buffer }[] {
+  const end = zip.length - 22
+  expect(zip.toString('latin1', end, end + 4)).toBe('PK\x05\x06')
+  const files = []
+  let at = zip.readUInt32LE(end + 16)
+  expect(at + zip.readUInt32LE(end + 12)).toBe(end)
+  for (let count = zip.readUInt16LE(end + 10); count > 0; count--) {
+    expect(zip.toString('latin1', at, at + 4)).toBe('PK\x01\x02')
+    const nameLength = zip.readUInt16LE(at + 28)
+    const path = zip.toString('utf8', at + 46, at + 46 + nameLength)
+    expect((zip.readUInt32LE(at + 38) >>> 16) & 0o777).toBe(0o644)
+    const local = zip.readUInt32LE(at + 42)
+    expect(zip.toString('latin1', local, local + 4)).toBe('PK\x03\x04')
+    expect(zip.subarray(local + 4, local + 30)).toEqual(zip.subarray(at + 6, at + 32))
+    const begin = local + 30 + nameLength
+    const contents = inflateRawSync(zip.subarray(begin, begin + zip.readUInt32LE(at + 20)))
+    expect([contents.length, crc32(contents)]).toEqual([zip.readUInt32LE(at + 24), zip.readUInt32LE(at + 16)])
+    files.push({ path, contents })
+    at += 46 + nameLength
+  }
+  return files
+}
+
 describe('build', () => {
-  test('a function is one module that runs by itself', async () => {
+  test('a function runs, with what it shares and what it loads later', async () => {
     expect(await functionNames(root)).toEqual(['table', 'things/get'])
-    const bundles = await build(root)
-    expect(bundles.map(({ name }) => name)).toEqual(['table', 'things/get'])
-    expect(bundles[1]?.size).toBe((await built('things/get.mjs')).length)
+    const [table, get] = await build(root)
+    expect([table?.name, get?.name]).toEqual(['table', 'things/get'])
     const { handler } = await import(pathToFileURL(join(root, '.build/functions/things/get.mjs')).href)
-    expect(await handler()).toBe('from lib')
+    expect(await handler()).toBe('from lib later')
+    // The client of the other function is in its own archive only.
+    expect(get?.total).toBeLessThan(2_000)
+    expect(table?.total).toBeGreaterThan(100_000)
+    expect(get?.initial).toBeLessThan(get?.total ?? 0)
   })
 
-  test('the archive holds the module under the path of its handler', async () => {
+  test('the archive unpacks to what runs by itself', async () => {
     await build(root)
-    const zip = await built('things/get.zip')
-    const module = await built('things/get.mjs')
-    const name = 'functions/things/get.mjs'
-    expect(zip.toString('latin1', 0, 4)).toBe('PK\x03\x04')
-    expect(zip.toString('utf8', 30, 30 + name.length)).toBe(name)
-    expect(zip.readUInt32LE(14)).toBe(crc32(module))
-    const data = zip.subarray(30 + name.length, 30 + name.length + zip.readUInt32LE(18))
-    expect(inflateRawSync(data)).toEqual(module)
-    const central = zip.readUInt32LE(zip.length - 6)
-    expect(zip.toString('latin1', central, central + 4)).toBe('PK\x01\x02')
-    expect(zip.toString('utf8', central + 46, central + 46 + name.length)).toBe(name)
+    const folder = await mkdtemp(join(tmpdir(), 'keyplane-unpacked-'))
+    const files = unzip(await built('things/get.zip'))
+    expect(files[0]?.path).toBe('functions/things/get.mjs')
+    for (const { path, contents } of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), contents)
+    }
+    const { handler } = await import(pathToFileURL(join(folder, 'functions/things/get.mjs')).href)
+    expect(await handler()).toBe('from lib later')
+    await rm(folder, { recursive: true })
   })
 
   test('equal sources are equal archives', async () => {
@@ -75,7 +102,9 @@ describe('build', () => {
 
   test('credentials come from the environment and nowhere else', async () => {
     await build(root)
-    const module = (await built('table.mjs')).toString()
+    const module = unzip(await built('table.zip'))
+      .map(({ contents }) => contents.toString())
+      .join('')
     const sources = [
       'AWS_SESSION_TOKEN',
       'credential_process',
