@@ -7,7 +7,7 @@ import { secretName } from './secretname.ts'
 import { SecretError, type Secrets } from './secrets.ts'
 
 export interface SecretServices {
-  secrets: Secrets
+  secrets: Pick<Secrets, 'get' | 'refresh'>
   /** `keyplane/STAGE/virtualclusters/`: IAM allows nothing else. */
   secretPrefix: string
 }

@@ -33,6 +33,10 @@ export interface Secrets {
   get(id: string, stage?: SecretStage): Promise<string>
   /** The same, read now: for when the one that was kept turns out to be refused. */
   refresh(id: string, stage?: SecretStage): Promise<string>
+  /** The current text, read now; undefined where the secret has none yet. */
+  find(id: string): Promise<string | undefined>
+  /** Makes the text the current version. Rejects with a SecretError. */
+  put(id: string, text: string): Promise<void>
 }
 
 const KEEP_MS = 5 * 60_000
@@ -69,6 +73,24 @@ export function createSecrets(connect: () => Promise<SecretsManagerClient>, now:
 
   return {
     refresh,
+    async find(id) {
+      try {
+        return await refresh(id)
+      } catch (error) {
+        if (error instanceof SecretError && error.code === 'NotFound') return undefined
+        throw error
+      }
+    },
+    async put(id, text) {
+      try {
+        const { PutSecretValueCommand } = await sdk()
+        const client = await connect()
+        await client.send(new PutSecretValueCommand({ SecretId: id, SecretString: text }))
+      } catch (cause) {
+        throw new SecretError(MISSING.has((cause as Error).name) ? 'NotFound' : 'Unavailable', cause)
+      }
+      kept.delete(`AWSCURRENT ${id}`)
+    },
     get(id, stage = 'AWSCURRENT') {
       const known = kept.get(`${stage} ${id}`)
       return known && now() < known.until ? known.text : refresh(id, stage)

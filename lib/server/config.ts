@@ -15,6 +15,8 @@ export interface Config {
   readonly issuer: string
   /** Secret with the peppers of key hashes. */
   readonly pepperSecretId: string
+  /** Secret with the first access key; only bootstrap knows it. */
+  readonly accessKeySecretId: string
   /** KMS keys that sign tokens: the first signs, all are published. */
   readonly signingKeyIds: readonly string[]
   /** Names of secrets with credentials of virtual clusters begin so; ends with a slash. */
@@ -62,6 +64,9 @@ export function readConfig(environment: Environment): Config {
     },
     get pepperSecretId() {
       return text(environment, 'PEPPER_SECRET_ID')
+    },
+    get accessKeySecretId() {
+      return text(environment, 'ACCESS_KEY_SECRET_ID')
     },
     get signingKeyIds() {
       return text(environment, 'SIGNING_KEY_IDS')

@@ -6,11 +6,11 @@ import { randomBytes } from 'node:crypto'
 import https from 'node:https'
 import { CreateKeyCommand } from '@aws-sdk/client-kms'
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
-import { bootstrap } from '../../infra/bootstrap.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/certificates.ts'
 import { freePort } from '../../infra/local/freeport.ts'
 import { startGateway } from '../../infra/local/gateway.ts'
 import { ensurePackaged } from '../../infra/package.ts'
+import { firstKey } from '../../lib/server/bootstrap.ts'
 import { createServer, type Server } from '../../lib/server/services.ts'
 import { type Aws, startAws } from './aws.ts'
 import { startDynamoDB, type TestDynamoDB } from './dynamodb.ts'
@@ -90,7 +90,7 @@ export async function startServer(environment: Record<string, string> = {}): Pro
   })
   const parts = createServer({ ...process.env, ...variables })
   let adminKey = ''
-  await bootstrap(parts, {
+  await firstKey(parts, {
     read: async () => undefined,
     write: async (key) => {
       adminKey = key

@@ -52,7 +52,7 @@ beforeEach(() => start())
 afterEach(() => cluster.close())
 
 /** The secret of the instance, as it was first and as it is after a rotation. */
-function secretsOf(texts: { kept?: string; now?: string }): Secrets & { read: string[] } {
+function secretsOf(texts: { kept?: string; now?: string }): Pick<Secrets, 'get' | 'refresh'> & { read: string[] } {
   const read: string[] = []
   const give = (text: string | undefined) => (id: string) => {
     read.push(id)

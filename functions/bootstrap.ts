@@ -1,0 +1,3 @@
+import { bootstrap } from '../lib/server/bootstrap.ts'
+
+export const handler = bootstrap()

@@ -1,0 +1,132 @@
+/**
+ * What a deployment needs before its first request: the pepper of the key hashes, and the first access key, in group
+ * system:masters. Both are made once, straight into Secrets Manager, and never printed. Run it again when all
+ * administrators' keys are lost: as long as the kept key works nothing happens, else there is a new one.
+ */
+import { randomBytes } from 'node:crypto'
+import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { generateKey } from '../authentication/accesskey.ts'
+import { authenticate } from '../authentication/authenticate.ts'
+import { AUTHENTICATED, MASTERS } from '../authorization/identity.ts'
+import { updateManagers } from '../meta/fieldmanager.ts'
+import { wholeObject } from '../meta/typed.ts'
+import type { KubeObject } from '../meta/types.ts'
+import { create } from '../registry/create.ts'
+import type { RequestContext } from '../registry/kind.ts'
+import { authenticationDeps } from './authorizer.ts'
+import { createServer, type Server } from './services.ts'
+
+/** A secret that bootstrap fills. */
+export interface KeptText {
+  /** The current value; undefined where there is none yet. */
+  read(): Promise<string | undefined>
+  write(text: string): Promise<void>
+}
+
+/** Nobody's request: what the deployment itself does. */
+export function deploymentContext(now: Date): RequestContext {
+  return {
+    user: {
+      name: 'system:bootstrap',
+      identity: 'user:system:bootstrap',
+      groups: [MASTERS, AUTHENTICATED],
+      key: { name: 'none', uid: '', type: '' },
+      chain: [],
+    },
+    now,
+    dryRun: false,
+    warn: () => undefined,
+    note: () => undefined,
+  }
+}
+
+const user = 'admin'
+
+const objectOf = (name: string): KubeObject => ({
+  apiVersion: 'management.platform/v1',
+  kind: OwnedAccessKey.kind,
+  metadata: { generateName: `${name}-` },
+  spec: { displayName: 'First access key', description: 'Made by bootstrap.', user, groups: [MASTERS], type: 'User' },
+})
+
+async function works(key: string, server: Server): Promise<boolean> {
+  const found = await authenticate(
+    key,
+    authenticationDeps(server, () => undefined),
+  )
+  return 'user' in found && found.user.groups.includes(MASTERS)
+}
+
+/** Stores an access key object with this value. */
+async function store(key: string, server: Server, now: Date): Promise<void> {
+  const { group, version, kind, schema } = OwnedAccessKey
+  const object = updateManagers({
+    live: undefined,
+    updated: objectOf(user),
+    manager: 'bootstrap',
+    subresource: '',
+    now,
+    gvk: { group, version, kind },
+    schema: wholeObject(schema),
+  })
+  await create(
+    server.storeOf(OwnedAccessKey),
+    { object, secrets: [{ path: ['spec', 'key'], value: key }] },
+    deploymentContext(now),
+  )
+}
+
+/**
+ * Sees to it that the kept key gives access as an administrator. The key is kept before it is stored: a run that ends
+ * between both leaves a key that the next run stores.
+ */
+export async function firstKey(server: Server, kept: KeptText): Promise<'kept' | 'made'> {
+  const known = await kept.read()
+  if (known !== undefined && (await works(known, server))) return 'kept'
+  const now = new Date()
+  if (known !== undefined && (await isUnknown(known, server))) {
+    await store(known, server, now)
+    return 'made'
+  }
+  const key = generateKey(randomBytes)
+  await kept.write(key)
+  await store(key, server, now)
+  return 'made'
+}
+
+async function isUnknown(key: string, server: Server): Promise<boolean> {
+  return (
+    'unknown' in
+    (await authenticate(
+      key,
+      authenticationDeps(server, () => undefined),
+    ))
+  )
+}
+
+/** The pepper is made once: without it no stored key can be recognised again. */
+async function pepper(kept: KeptText): Promise<'kept' | 'made'> {
+  if ((await kept.read()) !== undefined) return 'kept'
+  await kept.write(JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } }))
+  return 'made'
+}
+
+/** Secrets Manager's secret of this id as a text that may be absent. */
+const secretText = ({ secrets }: Server, id: string): KeptText => ({
+  read: () => secrets.find(id),
+  write: (text) => secrets.put(id, text),
+})
+
+/** The function behind `npm run bootstrap`; says what it did, never what it made. */
+export function bootstrap() {
+  const server = createServer(process.env)
+  return async (): Promise<{ pepper: string; accessKey: string }> => {
+    const { pepperSecretId, accessKeySecretId } = server.config
+    const done = {
+      pepper: await pepper(secretText(server, pepperSecretId)),
+      accessKey: await firstKey(server, secretText(server, accessKeySecretId)),
+    }
+    server.log('info', 'bootstrap', done)
+    return done
+  }
+}
