@@ -10,7 +10,7 @@ import {
   type KubeConfigServices,
 } from '../../../lib/kubeconfig/kubeconfig.ts'
 import { toBase64 } from '../../../lib/kubeconfig/pem.ts'
-import { SecretError, type Secrets } from '../../../lib/kubeconfig/secrets.ts'
+import { type Secrets as AllSecrets, SecretError } from '../../../lib/kubeconfig/secrets.ts'
 import { jwksDocument } from '../../../lib/token/jwks.ts'
 import { verifyOwnToken } from '../../../lib/token/verify.ts'
 import { localSigner } from '../token/localsigner.ts'
@@ -51,8 +51,11 @@ const start = async (options: Partial<ClusterOptions> = {}) => {
 beforeEach(() => start())
 afterEach(() => cluster.close())
 
+/** What a kube config needs of Secrets Manager. */
+type Secrets = Pick<AllSecrets, 'get' | 'refresh'>
+
 /** The secret of the instance, as it was first and as it is after a rotation. */
-function secretsOf(texts: { kept?: string; now?: string }): Pick<Secrets, 'get' | 'refresh'> & { read: string[] } {
+function secretsOf(texts: { kept?: string; now?: string }): Secrets & { read: string[] } {
   const read: string[] = []
   const give = (text: string | undefined) => (id: string) => {
     read.push(id)
