@@ -65,6 +65,24 @@ describe('createSecrets', () => {
     await expect(secrets.get(id, 'AWSPENDING')).rejects.toMatchObject({ code: 'NotFound' })
   })
 
+  test('finds what is there now, and nothing where there is no text yet', async () => {
+    const id = await secret('one')
+    const { secrets } = open()
+    await secrets.get(id)
+    await put(id, 'two')
+    expect(await secrets.find(id)).toBe('two')
+    expect(await secrets.find('keyplane/test/nowhere')).toBeUndefined()
+  })
+
+  test('puts a new current text, which is read next', async () => {
+    const id = await secret('one')
+    const { secrets } = open()
+    await secrets.get(id)
+    await secrets.put(id, 'two')
+    expect(await secrets.get(id)).toBe('two')
+    await expect(secrets.put('keyplane/test/nowhere', 'x')).rejects.toMatchObject({ code: 'NotFound' })
+  })
+
   test('callers at the same time share one request', async () => {
     const id = await secret('one')
     const { state, secrets } = open()

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { evaluate } from '../../../lib/authorization/evaluate.ts'
 import type { Scope } from '../../../lib/authorization/scope.ts'
 import { clusterAudiences, virtualClusterAudience } from '../../../lib/token/audience.ts'
 
@@ -60,6 +62,38 @@ describe('clusterAudiences', () => {
   test('the wildcard of a rule is no name', () => {
     expect(left({ rules: [{ cluster: '*' }] })).toEqual([])
   })
+})
+
+test('where the evaluator allows anything at a cluster, the token is for that cluster', () => {
+  const name = fc.constantFrom('a', 'b', '*', '')
+  const target = fc.constantFrom('Cluster', 'Management', 'ProjectSpace', 'ProjectVirtualCluster')
+  const list = <T>(one: fc.Arbitrary<T>) => fc.array(one, { maxLength: 2 })
+  const scope = fc.record(
+    {
+      clusters: list(fc.record({ cluster: name })),
+      projects: list(fc.record({ project: name })),
+      roles: list(fc.record({ role: fc.constantFrom('agent', 'vcluster', 'platformCLI') })),
+      rules: list(
+        fc.record(
+          { cluster: name, requestTargets: list(target), virtualClusters: list(fc.record({ name })) },
+          { requiredKeys: [] },
+        ),
+      ),
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<Scope>
+  fc.assert(
+    fc.property(list(scope), fc.constantFrom('a', 'b'), (chain, cluster) => {
+      const { allowed } = evaluate(
+        chain,
+        { kind: 'nonresource', target: { type: 'Cluster', cluster }, verb: 'get', path: '/' },
+        { projectNamespacePrefix: 'p-' },
+      )
+      const audiences = left(...chain)
+      expect(audiences.includes(cluster) || audiences.includes('*')).toBe(allowed)
+    }),
+    { numRuns: 1000 },
+  )
 })
 
 test('a virtual cluster is named with its uid', () => {

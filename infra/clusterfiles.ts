@@ -1,0 +1,157 @@
+/**
+ * The files that make a stock kube-apiserver (1.34) take our tokens and ask us about their scopes. What they promise is
+ * in docs/clusters.md. Source: apiserver.config.k8s.io/v1, k8s.io/apiserver/pkg/apis/apiserver.
+ */
+import type { JsonValue } from '../lib/meta/types.ts'
+import { clusterAudience, virtualClusterAudience } from '../lib/token/audience.ts'
+import { PRIVATE_CLAIM } from '../lib/token/claims.ts'
+import { EXTRA } from '../lib/token/extras.ts'
+
+export type ClusterIdentity =
+  | { type: 'cluster'; name: string }
+  | { type: 'virtualCluster'; namespace: string; name: string; uid: string }
+
+export interface ClusterFilesOptions {
+  /** See `checkedIssuer`. */
+  issuer: string
+  /** Base URL of the API: the issuer, unless the deployment names another. */
+  api: string
+  identity: ClusterIdentity
+  /** Where the files will lie on the control plane, without a closing slash. */
+  directory: string
+  /** PEM of the authority of issuer and API; absent = a public one. */
+  certificateAuthority?: string
+}
+
+export interface ClusterFile {
+  name: string
+  content: JsonValue
+}
+
+/** How long an answer of ours is kept: after this a revoked key is dead in every cluster. */
+const CACHE_TTL = '30s'
+
+const AUTHENTICATION = 'authentication.yaml'
+const AUTHORIZATION = 'authorization.yaml'
+const REVIEW_ACCESS = 'keyplane-authorization.kubeconfig'
+const REVIEW_TOKEN = 'keyplane-authentication.kubeconfig'
+/** Holds an access key of role agent or vcluster: made by hand, never printed. */
+const ACCESS_KEY = 'keyplane-access-key'
+
+export function clusterFiles(options: ClusterFilesOptions): ClusterFile[] {
+  const reviews = `${options.api}/apis`
+  return [
+    { name: AUTHENTICATION, content: authentication(options) },
+    { name: AUTHORIZATION, content: authorization(options) },
+    { name: REVIEW_ACCESS, content: webhook(`${reviews}/authorization.k8s.io/v1/subjectaccessreviews`, options) },
+    { name: REVIEW_TOKEN, content: webhook(`${reviews}/authentication.k8s.io/v1/tokenreviews`, options) },
+  ]
+}
+
+/** The flags of kube-apiserver that name the files. */
+export const clusterFlags = ({ directory }: Pick<ClusterFilesOptions, 'directory'>): string[] => [
+  `--authentication-config=${directory}/${AUTHENTICATION}`,
+  `--authorization-config=${directory}/${AUTHORIZATION}`,
+  `--authentication-token-webhook-config-file=${directory}/${REVIEW_TOKEN}`,
+  '--authentication-token-webhook-version=v1',
+  `--authentication-token-webhook-cache-ttl=${CACHE_TTL}`,
+]
+
+/** The audience without the issuer. */
+export function targetOf(identity: ClusterIdentity): string {
+  const audience =
+    identity.type === 'cluster'
+      ? clusterAudience('', identity.name)
+      : virtualClusterAudience('', identity.namespace, identity.name, identity.uid)
+  return audience.slice(1)
+}
+
+function audiencesOf(issuer: string, identity: ClusterIdentity): string[] {
+  const own = `${issuer}/${targetOf(identity)}`
+  return identity.type === 'cluster' ? [own, clusterAudience(issuer, '*')] : [own]
+}
+
+function authentication({ issuer, identity, certificateAuthority }: ClusterFilesOptions): JsonValue {
+  const own = `claims['${PRIVATE_CLAIM}']`
+  const extra = {
+    [EXTRA.key]: `${own}.key.name`,
+    [EXTRA.keyUid]: `${own}.key.uid`,
+    [EXTRA.scopes]: `${own}.scopes`,
+    [EXTRA.target]: `'${targetOf(identity)}'`,
+  }
+  return {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthenticationConfiguration',
+    jwt: [
+      {
+        issuer: {
+          url: issuer,
+          audiences: audiencesOf(issuer, identity),
+          audienceMatchPolicy: 'MatchAny',
+          ...(certificateAuthority !== undefined && { certificateAuthority }),
+        },
+        claimValidationRules: [
+          {
+            // Kubernetes drops empty extras: a token without these would look like nobody's, and unrestricted.
+            expression: `${own}.key.name != '' && ${own}.key.uid != '' && ${own}.scopes != ''`,
+            message: 'the token names no access key or no scopes',
+          },
+        ],
+        claimMappings: {
+          username: { claim: 'sub', prefix: '' },
+          groups: { claim: 'groups', prefix: '' },
+          extra: Object.entries(extra).map(([key, valueExpression]) => ({ key, valueExpression })),
+        },
+        userValidationRules: [
+          {
+            expression: "!user.username.startsWith('system:')",
+            message: 'names that begin with system: belong to Kubernetes',
+          },
+          {
+            expression: "user.groups.all(group, !group.startsWith('system:'))",
+            message: 'groups that begin with system: belong to Kubernetes',
+          },
+        ],
+      },
+    ],
+  }
+}
+
+function authorization({ directory }: ClusterFilesOptions): JsonValue {
+  return {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthorizationConfiguration',
+    authorizers: [
+      {
+        type: 'Webhook',
+        name: 'keyplane',
+        webhook: {
+          timeout: '3s',
+          subjectAccessReviewVersion: 'v1',
+          matchConditionSubjectAccessReviewVersion: 'v1',
+          authorizedTTL: CACHE_TTL,
+          unauthorizedTTL: CACHE_TTL,
+          // Whoever cannot be judged is refused; whom it hits is said by the condition below: our users alone.
+          failurePolicy: 'Deny',
+          matchConditions: [{ expression: `has(request.extra) && '${EXTRA.keyUid}' in request.extra` }],
+          connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: `${directory}/${REVIEW_ACCESS}` },
+        },
+      },
+      { type: 'Node', name: 'node' },
+      { type: 'RBAC', name: 'rbac' },
+    ],
+  }
+}
+
+function webhook(server: string, { directory, certificateAuthority }: ClusterFilesOptions): JsonValue {
+  const name = 'keyplane'
+  const authority = certificateAuthority && Buffer.from(certificateAuthority).toString('base64')
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, ...(authority && { 'certificate-authority-data': authority }) } }],
+    users: [{ name, user: { tokenFile: `${directory}/${ACCESS_KEY}` } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  }
+}

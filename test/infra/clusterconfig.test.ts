@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { KubeConfig } from '@kubernetes/client-node'
+import { describe, expect, test } from 'vitest'
+import { printed, readArguments } from '../../infra/clusterconfig.ts'
+import { type ClusterFilesOptions, clusterFiles } from '../../infra/clusterfiles.ts'
+import { dumpYaml } from '../../lib/meta/yaml.ts'
+import { clusterAudiences, virtualClusterAudience } from '../../lib/token/audience.ts'
+
+const issuer = 'https://api.example.com/kubernetes/management'
+const cluster: ClusterFilesOptions = {
+  issuer,
+  api: issuer,
+  identity: { type: 'cluster', name: 'eu' },
+  directory: '/etc/kubernetes/keyplane',
+}
+const virtual: ClusterFilesOptions = {
+  ...cluster,
+  identity: { type: 'virtualCluster', namespace: 'p-shop', name: 'dev', uid: 'u-1' },
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: free-form files
+const fileOf = (options: ClusterFilesOptions, name: string): any =>
+  clusterFiles(options).find((file) => file.name === name)?.content
+
+describe('authentication.yaml', () => {
+  test('takes the audiences that tokens for this cluster have, and no others', () => {
+    const [jwt] = fileOf(cluster, 'authentication.yaml').jwt
+    expect(jwt.issuer).toEqual({
+      url: issuer,
+      audiences: [...clusterAudiences(issuer, [{ clusters: [{ cluster: 'eu' }] }]), ...clusterAudiences(issuer, [])],
+      audienceMatchPolicy: 'MatchAny',
+    })
+    const [own] = fileOf(virtual, 'authentication.yaml').jwt
+    expect(own.issuer.audiences).toEqual([virtualClusterAudience(issuer, 'p-shop', 'dev', 'u-1')])
+  })
+
+  test('refuses the names of Kubernetes and maps what the review needs', () => {
+    const [jwt] = fileOf(virtual, 'authentication.yaml').jwt
+    expect(jwt.userValidationRules.map(({ expression }: { expression: string }) => expression)).toEqual([
+      "!user.username.startsWith('system:')",
+      "user.groups.all(group, !group.startsWith('system:'))",
+    ])
+    expect(jwt.claimMappings).toEqual({
+      username: { claim: 'sub', prefix: '' },
+      groups: { claim: 'groups', prefix: '' },
+      extra: [
+        { key: 'management.platform/access-key', valueExpression: "claims['management.platform'].key.name" },
+        { key: 'management.platform/access-key-uid', valueExpression: "claims['management.platform'].key.uid" },
+        { key: 'management.platform/scopes', valueExpression: "claims['management.platform'].scopes" },
+        { key: 'management.platform/target', valueExpression: "'virtualclusters/p-shop/dev/u-1'" },
+      ],
+    })
+  })
+
+  test('trusts the given authority', () => {
+    const [jwt] = fileOf({ ...cluster, certificateAuthority: 'PEM' }, 'authentication.yaml').jwt
+    expect(jwt.issuer.certificateAuthority).toBe('PEM')
+  })
+})
+
+test('authorization.yaml asks us about our users only, refuses them without an answer, and forgets within 30 s', () => {
+  const [first, ...others] = fileOf(cluster, 'authorization.yaml').authorizers
+  expect(first).toMatchObject({
+    type: 'Webhook',
+    webhook: {
+      failurePolicy: 'Deny',
+      authorizedTTL: '30s',
+      unauthorizedTTL: '30s',
+      matchConditions: [{ expression: "has(request.extra) && 'management.platform/access-key-uid' in request.extra" }],
+      connectionInfo: { kubeConfigFile: '/etc/kubernetes/keyplane/keyplane-authorization.kubeconfig' },
+    },
+  })
+  expect(others.map(({ type }: { type: string }) => type)).toEqual(['Node', 'RBAC'])
+})
+
+test.each([
+  ['keyplane-authorization.kubeconfig', 'authorization.k8s.io/v1/subjectaccessreviews'],
+  ['keyplane-authentication.kubeconfig', 'authentication.k8s.io/v1/tokenreviews'],
+])('%s leads to the review, with a key that lies beside it', async (name, path) => {
+  const config = new KubeConfig()
+  const options = { ...cluster, api: 'https://other.example.com', certificateAuthority: 'PEM' }
+  config.loadFromString(await dumpYaml(fileOf(options, name)))
+  expect(config.getCurrentCluster()).toMatchObject({ server: `https://other.example.com/apis/${path}`, caData: 'UEVN' })
+  expect(fileOf(cluster, name).users[0].user).toEqual({ tokenFile: '/etc/kubernetes/keyplane/keyplane-access-key' })
+})
+
+describe('the command line', () => {
+  const base = ['--issuer', issuer]
+
+  test('knows clusters and virtual clusters', async () => {
+    expect(await readArguments([...base, '--cluster', 'eu'])).toEqual(cluster)
+    expect(await readArguments([...base, '--virtual-cluster', 'p-shop/dev', '--uid', 'u-1'])).toEqual(virtual)
+    const more = ['--cluster', 'eu', '--api', 'https://a.example.com', '--directory', '/x/', '--out', 'y']
+    expect(await readArguments([...base, ...more])).toEqual({
+      ...cluster,
+      api: 'https://a.example.com',
+      directory: '/x',
+      out: 'y',
+    })
+  })
+
+  test.each<[string, string[]]>([
+    ['--issuer is missing', ['--cluster', 'eu']],
+    ['the issuer must be an https URL', ['--issuer', 'http://a', '--cluster', 'eu']],
+    ['one of --cluster and --virtual-cluster is needed', base],
+    [
+      'one of --cluster and --virtual-cluster is needed',
+      [...base, '--cluster', 'a', '--virtual-cluster', 'a/b', '--uid', 'u'],
+    ],
+    ['--cluster is not the name of a cluster', [...base, '--cluster', '*']],
+    ['--cluster is not the name of a cluster', [...base, '--cluster', "a'"]],
+    ['--virtual-cluster is not NAMESPACE/NAME', [...base, '--virtual-cluster', 'dev', '--uid', 'u']],
+    ['--virtual-cluster is not NAMESPACE/NAME', [...base, '--virtual-cluster', 'a/b/c', '--uid', 'u']],
+    ['--uid is needed', [...base, '--virtual-cluster', 'a/b']],
+    ['--uid is needed', [...base, '--virtual-cluster', 'a/b', '--uid', "u'"]],
+    ['Unknown option', [...base, '--nonsense']],
+  ])('refuses: %s', async (message, args) => {
+    await expect(readArguments(args)).rejects.toThrow(message)
+  })
+
+  test('prints every file with its place, and the flags', async () => {
+    const text = await printed(cluster)
+    for (const { name } of clusterFiles(cluster)) expect(text).toContain(`# /etc/kubernetes/keyplane/${name}\n`)
+    expect(text).toContain('#   --authentication-config=/etc/kubernetes/keyplane/authentication.yaml\n')
+    expect(text).toContain('#   --authentication-token-webhook-cache-ttl=30s\n')
+  })
+
+  test('writes them with --out', async () => {
+    const out = await mkdtemp(join(tmpdir(), 'clusterconfig-'))
+    const ca = join(out, 'ca.pem')
+    await writeFile(ca, 'PEM')
+    const args = ['infra/clusterconfig.ts', ...base, '--cluster', 'eu', '--ca', ca, '--out', join(out, 'files')]
+    const flags = await new Promise((resolve, reject) => {
+      execFile(process.execPath, args, (error, stdout) => (error ? reject(error) : resolve(stdout)))
+    })
+    expect(flags).toContain('--authorization-config=')
+    expect((await readdir(join(out, 'files'))).sort()).toEqual(
+      clusterFiles(cluster)
+        .map(({ name }) => name)
+        .sort(),
+    )
+    expect(await readFile(join(out, 'files', 'authentication.yaml'), 'utf8')).toContain('certificateAuthority: PEM')
+    await rm(out, { recursive: true })
+  })
+})
