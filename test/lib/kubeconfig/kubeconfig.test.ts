@@ -55,7 +55,7 @@ afterEach(() => cluster.close())
 type Secrets = Pick<AllSecrets, 'get' | 'refresh'>
 
 /** The secret of the instance, as it was first and as it is after a rotation. */
-function secretsOf(texts: { kept?: string; now?: string }): KubeConfigServices['secrets'] & { read: string[] } {
+function secretsOf(texts: { kept?: string; now?: string }): Secrets & { read: string[] } {
   const read: string[] = []
   const give = (text: string | undefined) => (id: string) => {
     read.push(id)
@@ -237,7 +237,7 @@ describe('with a client certificate', () => {
     expect(await refused({ spec }, { limits })).toMatchObject({ code: 502 })
   })
 
-  test.each<[string, Partial<Instance>, KubeConfigServices['secrets'] | undefined, number, string]>([
+  test.each<[string, Partial<Instance>, Secrets | undefined, number, string]>([
     ['no secret', {}, secretsOf({}), 503, 'virtual cluster "p-shop/dev" has no credentials here'],
     [
       'a secret that cannot be read now',
