@@ -6,9 +6,18 @@ import type { Attributes, Decision, ResourceAttributes } from '../authorization/
 import { evaluate } from '../authorization/evaluate.ts'
 import { everyScopeAllows } from '../authorization/everyscope.ts'
 import { isMaster } from '../authorization/identity.ts'
-import type { Access, RequestContext } from '../registry/kind.ts'
-import { accessTo, accessToCreate, keyOf } from '../registry/store.ts'
-import { type Server, storedKinds } from './services.ts'
+import type { ScopeOptions } from '../authorization/project.ts'
+import type { Access, RequestContext, StoredKind } from '../registry/kind.ts'
+import { accessTo, accessToCreate, keyOf, type Store } from '../registry/store.ts'
+import type { Storage } from '../storage/interface.ts'
+
+/** What deciding needs of the server. */
+export interface Decider<S> {
+  scopes: ScopeOptions
+  storage: Storage
+  storedKinds: readonly StoredKind<S>[]
+  storeOf(kind: StoredKind<S>): Store
+}
 
 /** What every authenticated user may do whose scope leaves it: the create-only kinds that check what they are asked for. */
 const openToAll: readonly string[] = ['directclusterendpointtokens']
@@ -18,7 +27,11 @@ const toDecision = (access: Access, reason: string): Decision =>
     ? { allowed: true, reason }
     : { allowed: false, reason: access.type === 'denied' ? access.reason : 'not visible to this user' }
 
-export async function decide(server: Server, context: RequestContext, attributes: Attributes): Promise<Decision> {
+export async function decide<S>(
+  server: Decider<S>,
+  context: RequestContext,
+  attributes: Attributes,
+): Promise<Decision> {
   const byScope = evaluate(context.user.chain, attributes, server.scopes)
   if (!byScope.allowed) return byScope
   if (isMaster(context.user)) return { allowed: true, reason: 'group system:masters' }
@@ -27,13 +40,13 @@ export async function decide(server: Server, context: RequestContext, attributes
   return decideResource(server, context, attributes)
 }
 
-async function decideResource(
-  server: Server,
+async function decideResource<S>(
+  server: Decider<S>,
   context: RequestContext,
   attributes: ResourceAttributes,
 ): Promise<Decision> {
   const { group, resource, subresource, verb, name, namespace } = attributes
-  const kind = storedKinds.find((one) => one.group === group && one.plural === resource)
+  const kind = server.storedKinds.find((one) => one.group === group && one.plural === resource)
   if (!kind) {
     const open = openToAll.includes(resource) && group === 'management.platform' && verb === 'create'
     return open

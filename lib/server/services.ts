@@ -34,7 +34,7 @@ import { checkedIssuer } from '../token/jwks.ts'
 import { connectKms, kmsSigner } from '../token/kms.ts'
 import type { Signer } from '../token/signer.ts'
 import { type Config, type Environment, readConfig } from './config.ts'
-import { decide } from './decide.ts'
+import { type Decider, decide } from './decide.ts'
 import { createLog, type Log } from './log.ts'
 
 /** Every stored kind: owners may be of any of them. */
@@ -51,7 +51,7 @@ const clusterScoped: ReadonlySet<string> = new Set([
   'subjectaccessreviews',
 ])
 
-export interface Server extends Services, ReviewServices, EndpointServices {
+export interface Server extends Services, ReviewServices, EndpointServices, Decider<Server> {
   config: Config
   log: Log
   storage: Storage
@@ -139,6 +139,7 @@ export function createServer(environment: Environment): Server {
 
   const server: Server = {
     config,
+    storedKinds,
     log,
     now,
     get storage() {
