@@ -9,7 +9,13 @@ import { type Deployment, readTemplate } from '../infra/local/template.ts'
 import { ensurePackaged } from '../infra/package.ts'
 
 const root = join(import.meta.dirname, '..')
-const refs = { ApiGatewayRestApi: 'api', Table: 'table', Pepper: 'pepper', SigningKey: 'key' }
+const refs = {
+  ApiGatewayRestApi: 'api',
+  Table: 'table',
+  Pepper: 'pepper',
+  AccessKey: 'access-key',
+  SigningKey: 'key',
+}
 const basePath = '/kubernetes/management'
 
 interface Resource {
@@ -130,14 +136,21 @@ describe('permissions', () => {
 
   test('only what sees keys reads the pepper', () => {
     const pepper = JSON.stringify({ Ref: 'Pepper' })
-    const readers = names.filter((name) => statements(name).some(({ Resource }) => JSON.stringify(Resource) === pepper))
+    const readers = names.filter((name) => JSON.stringify(statements(name)).includes(pepper))
     expect(readers).toEqual([
       'authorizer',
+      'bootstrap',
       'ownedaccesskeys/create',
       'ownedaccesskeys/patch',
       'ownedaccesskeys/update',
       'reviews/tokenreview',
     ])
+  })
+
+  test('only bootstrap writes secrets', () => {
+    expect(those('secretsmanager:PutSecretValue')).toEqual(['bootstrap'])
+    const accessKey = JSON.stringify({ Ref: 'AccessKey' })
+    expect(names.filter((name) => JSON.stringify(statements(name)).includes(accessKey))).toEqual(['bootstrap'])
   })
 
   test('credentials of virtual clusters are read by prefix, by one function', () => {

@@ -65,6 +65,7 @@ const below: Record<string, readonly string[]> = {
   registry: ['meta', 'storage', 'admission', 'authorization', 'authentication'],
   kubeconfig: ['meta', 'authorization', 'authentication', 'token'],
   endpoints: ['meta', 'storage', 'registry', 'authorization', 'authentication', 'printers'],
+  controllers: ['meta', 'storage', 'registry', 'authorization', 'authentication'],
   apis: [
     'meta',
     'storage',

@@ -3,19 +3,19 @@ import type { FunctionDescription } from './template.ts'
 
 type Variables = Readonly<Record<string, string>>
 
-/** What the functions are given, with `overrides` over it. Throws where two functions disagree and no override decides. */
-export function unionOfEnvironments(functions: Iterable<FunctionDescription>, overrides: Variables): Variables {
+/** What the functions are given, and `more`. Throws where two functions need different values. */
+export function unionOfEnvironments(functions: Iterable<FunctionDescription>, more: Variables): Variables {
   const union = new Map<string, { value: string; name: string }>()
   for (const { name, environment } of functions) {
     for (const [variable, value] of Object.entries(environment)) {
       const known = union.get(variable)
-      if (known && known.value !== value && !Object.hasOwn(overrides, variable)) {
+      if (known && known.value !== value) {
         throw new TypeError(`${known.name} and ${name} need different values of ${variable}`)
       }
       union.set(variable, { value, name })
     }
   }
-  return { ...Object.fromEntries([...union].map(([variable, { value }]) => [variable, value])), ...overrides }
+  return { ...Object.fromEntries([...union].map(([variable, { value }]) => [variable, value])), ...more }
 }
 
 /** Sets the variables in this process; the returned function puts back what was there. */

@@ -47,9 +47,9 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { host = '127.0.0.1', region = 'eu-central-1', account = '000000000000', report = warn } = options
   const refs = { ApiGatewayRestApi: 'local', ...options.refs }
-  const deployment = readTemplate(await readFile(options.template, 'utf8'), { refs, region, account })
-  const environment = unionOfEnvironments(deployment.functions.values(), options.environment ?? {})
-  const restoreEnvironment = applyEnvironment(environment)
+  const environment = options.environment ?? {}
+  const deployment = readTemplate(await readFile(options.template, 'utf8'), { refs, region, account, environment })
+  const restoreEnvironment = applyEnvironment(unionOfEnvironments(deployment.functions.values(), environment))
   const lambda = createLambda(deployment, options.bundlesDir)
   const { listener, running, endStreams } = createListener(deployment, lambda, report)
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)

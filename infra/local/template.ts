@@ -56,6 +56,8 @@ export interface References {
   refs: Readonly<Record<string, string>>
   region: string
   account: string
+  /** Variables of functions that are not taken from the template: what they refer to there need not be known. */
+  environment?: Readonly<Record<string, string>>
 }
 
 interface Resource {
@@ -74,7 +76,10 @@ export function readTemplate(text: string, references: References): Deployment {
   const resolve = resolver(references)
 
   const functions = new Map(
-    ofType('AWS::Lambda::Function').map(([id, { Properties }]) => [id, readFunction(id, Properties, resolve)]),
+    ofType('AWS::Lambda::Function').map(([id, { Properties }]) => [
+      id,
+      readFunction(id, Properties, resolve, references.environment ?? {}),
+    ]),
   )
   const [api, ...others] = ofType('AWS::ApiGateway::RestApi')
   if (api === undefined || others.length > 0) throw new TypeError('the template must have exactly one RestApi')
@@ -150,7 +155,12 @@ export function readTemplate(text: string, references: References): Deployment {
   }
 }
 
-function readFunction(id: string, properties: Record<string, unknown>, resolve: Resolve): FunctionDescription {
+function readFunction(
+  id: string,
+  properties: Record<string, unknown>,
+  resolve: Resolve,
+  given: Readonly<Record<string, string>>,
+): FunctionDescription {
   const handler = String(properties.Handler)
   const dot = handler.lastIndexOf('.')
   const variables = (properties.Environment as { Variables?: Record<string, unknown> } | undefined)?.Variables ?? {}
@@ -161,7 +171,9 @@ function readFunction(id: string, properties: Record<string, unknown>, resolve: 
     entry: handler.slice(dot + 1),
     timeoutSeconds: Number(properties.Timeout),
     memoryMegabytes: Number(properties.MemorySize),
-    environment: Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, resolve(value)])),
+    environment: Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [name, given[name] ?? resolve(value)]),
+    ),
   }
 }
 

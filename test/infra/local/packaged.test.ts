@@ -11,7 +11,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     template,
     bundlesDir: bundles,
-    refs: { Table: 'keyplane', Pepper: 'pepper', SigningKey: 'key' },
+    refs: { Table: 'keyplane', Pepper: 'pepper', AccessKey: 'access-key', SigningKey: 'key' },
     environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
     streamSeconds: 3600,
   })

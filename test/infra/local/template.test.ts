@@ -77,6 +77,12 @@ test.each([
   expect(() => environmentOf({ VALUE: value })).toThrow(message)
 })
 
+test('a variable that is given is not taken from the template', () => {
+  const template = templateOf({ one: { source, environment: { VALUE: { Ref: 'Unknown' }, OTHER: 'own' } } })
+  const { functions } = readTemplate(template, { ...references, environment: { VALUE: 'given' } })
+  expect(functions.get('one')?.environment).toEqual({ VALUE: 'given', OTHER: 'own' })
+})
+
 test.each(['cron(0 * * * ? *)', 'rate(1 month)'])('the schedule %s is refused', (schedule) => {
   expect(() => read({ sweep: { source, schedule } })).toThrow(schedule)
 })
