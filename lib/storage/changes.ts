@@ -5,7 +5,7 @@ import type { Change, ChangeBatch, Table } from './interface.ts'
 import type { Item } from './items.ts'
 import { closeHole, isOverdue, readSlots } from './log.ts'
 import { isExpired, readSlot, type Slot, stored } from './records.ts'
-import { demandReachable, expired, state } from './revision.ts'
+import { demandFresh, demandReachable, expired, type Revision, state } from './revision.ts'
 
 /**
  * Delivers decided slots in order and stops at the first hole that a commit may still fill; a hole below something
@@ -17,12 +17,13 @@ export async function changes(context: Context, table: Table, since: number): Pr
   demandReachable(revision, since)
   const to = Math.min(revision.n, since + pollSlots)
   const slots = await readSlots(context, resource, [since, to])
+  demandFresh(context, revision)
   // What lies above the window is taken for filled: a window of holes alone must not stop a watch for good.
   const filled = to < revision.n ? revision.n : Math.max(since, ...slots.keys())
   const batch: ChangeBatch = { changes: [], rv: since }
   while (batch.rv < to) {
     const rev = batch.rv + 1
-    const item = await decided(context, resource, rev, slots.get(rev), { settled: revision.settled, filled })
+    const item = await decided(context, resource, rev, slots.get(rev), { ...revision, filled })
     if (item === undefined) return batch
     const slot = readSlot(item)
     if (slot.type !== 'VOID') batch.changes.push(changeOf(slot))
@@ -40,12 +41,12 @@ async function decided(
   resource: string,
   rev: number,
   item: Item | undefined,
-  { settled, filled }: { settled: number; filled: number },
+  { settled, asOf, filled }: Revision & { filled: number },
 ): Promise<Item | undefined> {
   if (rev <= settled && (item === undefined || isExpired(item, context.now()))) throw expired(rev)
   if (item) return item
   if (rev > filled || !isOverdue(context, resource, rev)) return undefined
-  return closeHole(context, resource, rev)
+  return closeHole(context, resource, rev, asOf)
 }
 
 /** The state that a deletion ended is shown at the deletion's revision, from which clients resume. */

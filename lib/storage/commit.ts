@@ -8,6 +8,7 @@ import { Fault, type Item, type ItemWrite, type TransactOutcome } from './items.
 import { activityOf, rowsOf, slotKey, sortKey } from './keys.ts'
 import { slotExpiry, voidSlot } from './log.ts'
 import type { State } from './records.ts'
+import type { Revision } from './revision.ts'
 
 export type Change = Exclude<Mutation, { type: 'none' }>
 
@@ -127,10 +128,14 @@ export type CommitOutcome =
   | { type: 'lost'; companion?: number; cause?: unknown }
 
 /**
- * Sends the transaction once, under a revision taken at `taken` (unix ms). Whatever is answered but success, the slot
+ * Sends the transaction once, under a revision just taken. Whatever is answered but success, the slot
  * says what happened: either it can be voided, and then the write never commits, or it carries this write's id.
  */
-export async function commit(context: Context, planned: Plan, rev: number, taken: number): Promise<CommitOutcome> {
+export async function commit(
+  context: Context,
+  planned: Plan,
+  { n: rev, asOf: taken }: Revision,
+): Promise<CommitOutcome> {
   const { items, now } = context
   const { resource } = planned.write.table
   let outcome: TransactOutcome
@@ -144,7 +149,7 @@ export async function commit(context: Context, planned: Plan, rev: number, taken
     cause = error
   }
   if (outcome.done) return { type: 'committed' }
-  const there = await voidSlot(context, resource, rev).catch((error: unknown) => {
+  const there = await voidSlot(context, resource, rev, taken).catch((error: unknown) => {
     throw new StorageError('Unavailable', 'it is not known whether the write was done', { cause: error })
   })
   if (there?.id === planned.write.id) return { type: 'committed' }

@@ -42,8 +42,8 @@ function gaveUp(cause: unknown): StorageError {
 }
 
 /**
- * The same items, but what may be done twice is tried again after a Fault: everything except transactions, whose
- * outcome is in the log, and activities, which may fail.
+ * The same items, but what may be done twice at any time is tried again after a Fault: everything except slots and
+ * transactions, which have a deadline, and activities, which may fail.
  */
 export function persistent(items: Items, clock: Clock): Items {
   async function persist<T>(operation: () => Promise<T>): Promise<T> {
@@ -61,9 +61,9 @@ export function persistent(items: Items, clock: Clock): Items {
     get: (key) => persist(() => items.get(key)),
     batchGet: (keys, attributes) => persist(() => items.batchGet(keys, attributes)),
     query: (query) => persist(() => items.query(query)),
-    putIfAbsent: (item) => persist(() => items.putIfAbsent(item)),
     allocate: (key, now) => persist(() => items.allocate(key, now)),
     settle: (key, to) => persist(() => items.settle(key, to)),
+    putIfAbsent: (item, deadline) => items.putIfAbsent(item, deadline),
     advance: (key, change) => items.advance(key, change),
     transact: (writes, deadline) => items.transact(writes, deadline),
   }

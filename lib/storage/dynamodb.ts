@@ -79,13 +79,14 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       return { items: Items.map(unmarshalled), more: LastEvaluatedKey !== undefined }
     },
 
-    async putIfAbsent(item) {
+    async putIfAbsent(item, deadline) {
       const command = new PutItemCommand({
         TableName,
         Item: marshalled(item),
         ...conditional({ type: 'absent' }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
+      command.middlewareStack.add(inTime(deadline, now), lastStep)
       const refusal = await refused(() => client.send(command))
       return refusal && (refusal.Item ? unmarshalled(refusal.Item) : get(item))
     },
@@ -117,14 +118,7 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
 
     async transact(writes, deadline) {
       const command = new TransactWriteItemsCommand({ TransactItems: writes.map((write) => writeOf(TableName, write)) })
-      // Inside the client's retries, so that none of them leaves later than the deadline either.
-      command.middlewareStack.add(
-        (next) => (args) => {
-          if (now() > deadline) throw new Fault('unanswered', new Error('too late to send the transaction'))
-          return next(args)
-        },
-        { step: 'finalizeRequest', priority: 'low', name: 'deadline' },
-      )
+      command.middlewareStack.add(inTime(deadline, now), lastStep)
       try {
         await answered(() => client.send(command))
         return { done: true }
@@ -134,6 +128,17 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
     },
   }
 }
+
+/** Looks at the clock inside the client's retries, so that none of them leaves later than the deadline either. */
+const inTime =
+  (deadline: number, now: () => number) =>
+  <Arguments, Answer>(next: (args: Arguments) => Promise<Answer>) =>
+  async (args: Arguments): Promise<Answer> => {
+    if (now() > deadline) throw new Fault('unanswered', new Error('too late to be sent'))
+    return next(args)
+  }
+
+const lastStep = { step: 'finalizeRequest', priority: 'low', name: 'inTime' } as const
 
 function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
   if (write.type === 'delete') return { Delete: { TableName, Key: keyOf(write.key) } }

@@ -78,8 +78,8 @@ export interface Items {
   /** The items that exist, in any order; any number of keys, a hundred per request. */
   batchGet(keys: readonly ItemKey[], attributes?: readonly string[]): Promise<Item[]>
   query(query: ItemQuery): Promise<ItemPage>
-  /** Puts the item unless there is one: undefined when it was put, else what is there. */
-  putIfAbsent(item: Item): Promise<Item | undefined>
+  /** Puts the item unless there is one: undefined when it was put, else what is there. Never sent after `deadline`, as below. */
+  putIfAbsent(item: Item, deadline: number): Promise<Item | undefined>
   /** Takes the next revision of a revision item, creating it at n = settled = floor = 1 first; the item after that. */
   allocate(key: ItemKey, now: number): Promise<Item>
   /** Raises `settled` (and sets the others) unless it is higher already, or not lower (`below`). */

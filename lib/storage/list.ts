@@ -10,7 +10,7 @@ import type { Item, ItemQuery } from './items.ts'
 import { keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from './keys.ts'
 import { fill, type Slots } from './log.ts'
 import { isExpired, readSlot, rowState, rvOf, type Slot, type State, stored } from './records.ts'
-import { demandReachable, expired, type Revision, state } from './revision.ts'
+import { demandFresh, demandReachable, expired, type Revision, state } from './revision.ts'
 import { rewind } from './rewind.ts'
 import { type Horizon, isWithin, type Step, scan } from './scan.ts'
 
@@ -18,6 +18,7 @@ import { type Horizon, isWithin, type Step, scan } from './scan.ts'
 interface Snapshot {
   rv: number
   settled: number
+  asOf: number
   overlay: ReadonlyMap<string, Slot>
 }
 
@@ -56,19 +57,17 @@ export async function list(context: Context, table: Table, request: ListRequest)
   ])
   const items: Stored[] = []
   let from: Horizon = range.start
-  for (
-    let { rows: read, horizon, done } = first;
-    ;
-    { rows: read, horizon, done } = await rows.next(wanted && Math.max(wanted, smallestStep))
-  ) {
-    for (const one of await statesAt(context, range, snapshot, { read, from, horizon })) {
+  for (let step = first; ; step = await rows.next(wanted && Math.max(wanted, smallestStep))) {
+    const states = await statesAt(context, range, snapshot, { ...step, from })
+    demandFresh(context, revision)
+    for (const one of states) {
       const object = stored(one)
       if (filter && !filter(object)) continue
       if (items.length === limit) return activity.attach({ rv: snapshot.rv, items, ...nextOf(items) })
       items.push(object)
     }
-    if (done) return activity.attach({ rv: snapshot.rv, items })
-    from = horizon
+    if (step.done) return activity.attach({ rv: snapshot.rv, items })
+    from = step.horizon
   }
 }
 
@@ -88,18 +87,20 @@ function rowsQuery({ resource, start, prefix }: Range, partition: string | undef
 async function takeSnapshot(
   context: Context,
   resource: string,
-  { n, settled }: Revision,
+  revision: Revision,
   at: number | undefined,
-  notOlderThan = settled,
+  notOlderThan?: number,
 ): Promise<Snapshot> {
+  const { n, settled, asOf } = revision
   const hi = at ?? n
   const [{ slots, top }] = await Promise.all([
     settled >= hi
       ? { slots: new Map(), top: hi }
-      : fill(context, resource, { lo: settled, hi, must: at ?? notOlderThan }),
+      : fill(context, resource, { lo: settled, hi, must: at ?? notOlderThan ?? settled, asOf }),
     at !== undefined && at < settled ? demandLogged(context, resource, at + 1) : undefined,
   ])
-  return { rv: top, settled, overlay: newestEntries(slots, top) }
+  demandFresh(context, revision)
+  return { rv: top, settled, asOf, overlay: newestEntries(slots, top) }
 }
 
 /** While the slot after a revision lives, so do the tombstones of everything deleted since. */
@@ -119,16 +120,14 @@ function newestEntries(slots: Slots, top: number): Map<string, Slot> {
 }
 
 /** Rows with keys in (from, horizon], one list for each partition of the range. */
-interface Stretch {
-  read: Step['rows']
+interface Stretch extends Pick<Step, 'rows' | 'horizon'> {
   from: Horizon
-  horizon: Horizon
 }
 
 /** The states of the snapshot with keys in this stretch, in key order. */
 async function statesAt(context: Context, range: Range, snapshot: Snapshot, stretch: Stretch): Promise<State[]> {
   const { resource, prefix, partitions } = range
-  const { read, from, horizon } = stretch
+  const { rows: read, from, horizon } = stretch
   const rows = new Map<string, (Item | undefined)[]>()
   for (const sk of snapshot.overlay.keys()) {
     if (sk.startsWith(prefix) && !isWithin(sk, from) && isWithin(sk, horizon)) rows.set(sk, [])
@@ -144,7 +143,7 @@ async function statesAt(context: Context, range: Range, snapshot: Snapshot, stre
   const past = await rewind(
     context,
     resource,
-    { at: snapshot.rv, settled: snapshot.settled },
+    { at: snapshot.rv, settled: snapshot.settled, asOf: snapshot.asOf },
     newer.map((row) => ({ key: keyOf(row.sk), rv: rvOf(row) })),
   )
   const states: State[] = []

@@ -2,9 +2,10 @@
  * The log: one write-once slot per revision. A slot is only ever put where there is none, so a commit and a void of the
  * same revision exclude each other whichever comes first, and who is in doubt voids the slot and so learns the truth.
  */
-import { holePoll, logSeconds, patience } from './constants.ts'
-import type { Context } from './context.ts'
-import type { Item } from './items.ts'
+import { holePoll, logSeconds, patience, stale } from './constants.ts'
+import { type Context, tries } from './context.ts'
+import { StorageError } from './errors.ts'
+import { Fault, type Item } from './items.ts'
 import { bucketSize, revOf, slotKey } from './keys.ts'
 
 /** Slots by revision, as they were found. */
@@ -48,10 +49,27 @@ export async function readSlots(
 
 /**
  * Makes sure that the slot is filled, by VOID if by nobody else: undefined when it is VOID by this call, else what is
- * there. A transaction may hold the slot for a moment, and an unanswered put is put again.
+ * there. A transaction may hold the slot for a moment, and an unanswered put is put again. `asOf` is when the revision
+ * was known to be undecided or unexpired (unix ms): after hours an empty slot proves nothing, and it is Unavailable.
  */
-export const voidSlot = ({ items, now }: Context, resource: string, rev: number): Promise<Item | undefined> =>
-  items.putIfAbsent(voidItem(resource, rev, now()))
+export async function voidSlot(
+  context: Context,
+  resource: string,
+  rev: number,
+  asOf: number,
+): Promise<Item | undefined> {
+  const { items, now } = context
+  const deadline = asOf + stale
+  for (const pause = tries(context); ; ) {
+    if (now() > deadline) throw new StorageError('Unavailable', 'the slot may have expired')
+    try {
+      return await items.putIfAbsent(voidItem(resource, rev, now()), deadline)
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      await pause(error)
+    }
+  }
+}
 
 const voidItem = (resource: string, rev: number, now: number): Item => ({
   ...slotKey(resource, rev),
@@ -74,10 +92,20 @@ export function isOverdue({ holes, elapsed }: Context, resource: string, rev: nu
 }
 
 /** Voids a hole that was waited for: what is in the slot then. Never call it at or below `settled`. */
-export async function closeHole(context: Context, resource: string, rev: number): Promise<Item> {
-  const there = await voidSlot(context, resource, rev)
+export async function closeHole(context: Context, resource: string, rev: number, asOf: number): Promise<Item> {
+  const there = await voidSlot(context, resource, rev, asOf)
   context.holes.delete(`${resource}#${rev}`)
   return there ?? voidItem(resource, rev, context.now())
+}
+
+/** Revisions in (lo, hi]; `asOf` is when `lo` was known to be settled, unix ms. */
+export interface Stretch {
+  lo: number
+  hi: number
+  /** Up to here no hole is left, whatever is filled above it. */
+  must?: number
+  asOf: number
+  attributes?: readonly string[]
 }
 
 /**
@@ -88,14 +116,14 @@ export async function closeHole(context: Context, resource: string, rev: number)
 export async function fill(
   context: Context,
   resource: string,
-  { lo, hi, must = lo, attributes }: { lo: number; hi: number; must?: number; attributes?: readonly string[] },
+  { lo, hi, must = lo, asOf, attributes }: Stretch,
 ): Promise<{ slots: Slots; top: number }> {
   const slots = await readSlots(context, resource, [lo, hi], attributes)
   const top = Math.max(lo, must, ...slots.keys())
   for (;;) {
     const holes = missing(slots, lo, top)
     const overdue = holes.filter((rev) => isOverdue(context, resource, rev))
-    for (const rev of overdue) slots.set(rev, await closeHole(context, resource, rev))
+    for (const rev of overdue) slots.set(rev, await closeHole(context, resource, rev, asOf))
     const [first] = missing(slots, lo, top)
     if (first === undefined) return { slots, top }
     await context.sleep(holePoll)

@@ -16,27 +16,31 @@ export interface Revision {
   floor: number
   /** Unix ms, when `settled` last reached the `n` of its moment. */
   at: number
+  /** Unix ms by this clock, before all this was read. */
+  asOf: number
 }
 
 /** The first write gets 2, so that an empty list says "1": clients take "0" for "any". */
 const first = 1
 
-function revisionOf(item: Item): Revision {
+function revisionOf(item: Item, asOf: number): Revision {
   const { n, settled, floor, at } = item
   if (typeof n !== 'number' || typeof settled !== 'number' || typeof floor !== 'number' || typeof at !== 'number') {
     throw new Error(`the revision item of ${item.pk} is not readable`)
   }
-  return { n, settled, floor, at }
+  return { n, settled, floor, at, asOf }
 }
 
 /** Takes the next revision. An answer that is lost leaves a slot that readers void. */
 export async function allocate({ items, now }: Context, resource: string): Promise<Revision> {
-  return revisionOf(await items.allocate(revisionKey(resource), now()))
+  const asOf = now()
+  return revisionOf(await items.allocate(revisionKey(resource), asOf), asOf)
 }
 
-async function read({ items }: Context, resource: string): Promise<Revision | undefined> {
+async function read({ items, now }: Context, resource: string): Promise<Revision | undefined> {
+  const asOf = now()
   const item = await items.get(revisionKey(resource))
-  return item && revisionOf(item)
+  return item && revisionOf(item, asOf)
 }
 
 /**
@@ -46,10 +50,10 @@ async function read({ items }: Context, resource: string): Promise<Revision | un
 export async function state(context: Context, resource: string): Promise<Revision> {
   const pause = tries(context)
   for (;;) {
-    const now = context.now()
+    const asOf = context.now()
     const revision = await read(context, resource)
-    if (revision === undefined) return { n: first, settled: first, floor: first, at: now }
-    if (now - revision.at <= stale) return revision
+    if (revision === undefined) return { n: first, settled: first, floor: first, at: asOf, asOf }
+    if (asOf - revision.at <= stale) return revision
     await sweep(context, resource)
     await pause()
   }
@@ -121,11 +125,10 @@ export async function settle(context: Context, resource: string, { n, settled }:
  * may run at once. Gives up silently where rows stay invisible; the next run continues.
  */
 export async function sweep(context: Context, resource: string): Promise<void> {
-  const at = context.now()
   const revision = await read(context, resource)
   if (revision === undefined) return
-  const { n, settled } = revision
-  const { slots } = await fill(context, resource, { lo: settled, hi: n, must: n, attributes: outline })
+  const { n, settled, asOf } = revision
+  const { slots } = await fill(context, resource, { lo: settled, hi: n, must: n, asOf, attributes: outline })
   const expected = new Map<string, Expected>()
   for (let rev = settled + 1; rev <= n; rev++) {
     const item = slots.get(rev)
@@ -135,14 +138,19 @@ export async function sweep(context: Context, resource: string): Promise<void> {
     if (context.elapsed() - since > patience) return
     await context.sleep(holePoll)
   }
-  const floor = at - revision.at > stale ? { floor: n } : {}
-  await context.items.settle(revisionKey(resource), { settled: n, at, ...floor })
+  const floor = asOf - revision.at > stale ? { floor: n } : {}
+  await context.items.settle(revisionKey(resource), { settled: n, at: asOf, ...floor })
 }
 
 /** Refuses what can never be answered. `TooNew`'s message is the revision that was asked for. */
 export function demandReachable({ n, floor }: Revision, rv: number): void {
   if (rv > n) throw new StorageError('TooNew', String(rv), { current: n })
   if (rv < floor) throw expired(floor)
+}
+
+/** What took hours is worth nothing: what it was told first has expired meanwhile. */
+export function demandFresh({ now }: Context, { n, asOf }: Revision): void {
+  if (now() - asOf > stale) throw expired(n)
 }
 
 /** The log no longer reaches back; `current` is a revision that it has lost or is about to lose. */

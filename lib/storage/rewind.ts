@@ -15,13 +15,13 @@ export interface Newer {
 export async function rewind(
   context: Context,
   resource: string,
-  { at, settled }: { at: number; settled: number },
+  { at, settled, asOf }: { at: number; settled: number; asOf: number },
   rows: readonly Newer[],
 ): Promise<Map<string, State>> {
   const newest = Math.max(at, ...rows.map(({ rv }) => rv))
   if (newest - at > rewindSlots) throw expired(at)
   const slots = newest > at ? await readSlots(context, resource, [at, newest]) : new Map()
-  const past = { context, resource, at, settled, slots }
+  const past = { context, resource, at, settled, asOf, slots }
   const states = new Map<string, State>()
   for (const { key, rv } of rows) {
     const state = await stateAt(past, key, rv)
@@ -35,6 +35,7 @@ interface Past {
   resource: string
   at: number
   settled: number
+  asOf: number
   slots: Slots
 }
 
@@ -63,10 +64,10 @@ async function slotOf({ context, resource, settled, slots }: Past, rev: number):
 
 /** Of a name that was created anew: its newest change between `at` and this creation, for which nothing may be missing. */
 async function lastChangeBelow(past: Past, key: string, rev: number): Promise<number | undefined> {
-  const { context, resource, at, settled, slots } = past
+  const { context, resource, at, settled, asOf, slots } = past
   const open = Math.max(at, settled)
   if (open < rev - 1 && hasHole(slots, open, rev - 1)) {
-    const filled = await fill(context, resource, { lo: open, hi: rev - 1, must: rev - 1 })
+    const filled = await fill(context, resource, { lo: open, hi: rev - 1, must: rev - 1, asOf })
     for (const [one, item] of filled.slots) slots.set(one, item)
   }
   for (let one = rev - 1; one > at; one--) {

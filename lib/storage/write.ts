@@ -76,9 +76,8 @@ export async function write(
       return { ...before, ...(live && { after: live.shown }), rv: live?.state.rv ?? 0 }
     }
     const planned = plan({ table, key, current: live?.state, change: mutation, id: newId(context) })
-    const taken = context.now()
     const revision = await allocate(context, table.resource)
-    const outcome = await commit(context, planned, revision.n, taken)
+    const outcome = await commit(context, planned, revision)
     if (outcome.type === 'committed') {
       await settle(context, table.resource, revision).catch(() => undefined)
       return { ...before, ...after(key, mutation, revision.n, live?.shown), rv: revision.n }

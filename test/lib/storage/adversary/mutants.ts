@@ -1,0 +1,186 @@
+/** The rules of the protocol, each taken out: what the schedules must notice. */
+import type { Edit } from './subject.ts'
+
+export interface Mutant {
+  without: string
+  /** Whether only schedules in which hours pass can show it. */
+  expiring?: true
+  edits: readonly Edit[]
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    without: 'waiting for holes: lists end before the first one',
+    edits: [
+      {
+        file: 'log.ts',
+        from: 'const top = Math.max(lo, must, ...slots.keys())',
+        to: 'let top = lo\n  while (slots.has(top + 1)) top++',
+      },
+    ],
+  },
+  {
+    without: 'filling: lists are at the counter',
+    edits: [
+      {
+        file: 'log.ts',
+        from: 'const top = Math.max(lo, must, ...slots.keys())',
+        to: 'const top = hi\n  if (hi > 0) return { slots, top }',
+      },
+    ],
+  },
+  {
+    without: 'comparing a creation with the tombstone it meets',
+    edits: [{ file: 'commit.ts', from: "{ type: 'vacant', rev }", to: "{ type: 'vacant', rev: 1e15 }" }],
+  },
+  {
+    without: 'tombstones in the rewind',
+    edits: [
+      {
+        file: 'list.ts',
+        from: '.filter((row) => rvOf(row) > snapshot.rv)',
+        to: '.filter((row) => rvOf(row) > snapshot.rv && row.gone !== true)',
+      },
+    ],
+  },
+  {
+    without: 'the overlay',
+    edits: [
+      {
+        file: 'list.ts',
+        from: 'return entry && entry.rev > rvOf(row) ? entry.state',
+        to: 'return entry && row === null ? entry.state',
+      },
+    ],
+  },
+  {
+    without: 'the rewind',
+    edits: [
+      { file: 'list.ts', from: 'if (rvOf(row) > rv) return past', to: 'if (rvOf(row) > rv) return rowState(row)' },
+    ],
+  },
+  {
+    without: 'looking at the rows before settling',
+    edits: [
+      { file: 'revision.ts', from: 'to > settled && (await areVisible(context, expected))', to: 'to > settled' },
+      { file: 'revision.ts', from: '!(await areVisible(context, expected))', to: 'since < 0' },
+    ],
+  },
+  {
+    without: 'looking at the copies in index partitions before settling',
+    edits: [{ file: 'revision.ts', from: '...partitions.map(one(false)), ...left.map(one(true))', to: '' }],
+  },
+  {
+    without: 'resolving lost answers by the slot',
+    edits: [{ file: 'commit.ts', from: "if (there?.id === planned.write.id) return { type: 'committed' }", to: '' }],
+  },
+  {
+    without: 'voiding the own slot before trying again',
+    edits: [
+      {
+        file: 'commit.ts',
+        from: 'await voidSlot(context, resource, rev, taken)',
+        to: 'await context.items.get(slotKey(resource, rev))',
+      },
+    ],
+  },
+  {
+    without: 'the write-once condition of slots',
+    edits: [
+      {
+        file: 'commit.ts',
+        from: "      when: { type: 'absent' },\n    },\n    ...(change",
+        to: '    },\n    ...(change',
+      },
+    ],
+  },
+  {
+    without: 'the condition on the row that was read',
+    edits: [
+      {
+        file: 'commit.ts',
+        from: "when: current ? { type: 'unchanged', rv: current.rv } : { type: 'vacant', rev },",
+        to: "...(!current && { when: { type: 'vacant', rev } }),",
+      },
+    ],
+  },
+  {
+    without: 'patience of a watch: it passes holes',
+    edits: [
+      {
+        file: 'changes.ts',
+        from: 'if (item === undefined) return batch\n',
+        to: 'if (item === undefined) {\n      batch.rv = rev\n      continue\n    }\n',
+      },
+    ],
+  },
+  {
+    without: 'tombstones in the index partitions that an object leaves',
+    edits: [{ file: 'commit.ts', from: '...left.map((one)', to: '...left.slice(left.length).map((one)' }],
+  },
+  {
+    without: '410 where a settled slot is missing',
+    expiring: true,
+    edits: [
+      {
+        file: 'changes.ts',
+        from: 'if (rev <= settled && (item === undefined || isExpired(item, context.now()))) throw',
+        to: 'if (settled < 0) throw',
+      },
+    ],
+  },
+  {
+    without: 'the floor that rises when nobody has settled for hours',
+    expiring: true,
+    edits: [
+      {
+        file: 'revision.ts',
+        from: 'if (asOf - revision.at <= stale) return revision',
+        to: 'if (asOf > 0) return revision',
+      },
+    ],
+  },
+  {
+    without: 'the deadline of transactions',
+    expiring: true,
+    edits: [{ file: 'constants.ts', from: 'writerDeadline = 10_000', to: 'writerDeadline = 1e15' }],
+  },
+  {
+    without: 'the deadline of voids',
+    expiring: true,
+    edits: [{ file: 'log.ts', from: 'const deadline = asOf + stale', to: 'const deadline = 1e15' }],
+  },
+  {
+    without: 'the deadline of reads',
+    expiring: true,
+    edits: [{ file: 'revision.ts', from: 'if (now() - asOf > stale) throw', to: 'if (now() < 0) throw' }],
+  },
+  {
+    without: 'the slot that vouches for the tombstones of an old list',
+    expiring: true,
+    edits: [
+      { file: 'list.ts', from: 'if (slot === undefined || isExpired(slot, now())) throw', to: 'if (now() < 0) throw' },
+    ],
+  },
+  {
+    without: 'tombstones that outlive the log',
+    expiring: true,
+    edits: [{ file: 'constants.ts', from: 'tombstoneSeconds = 48 * 3600', to: 'tombstoneSeconds = 60' }],
+  },
+  {
+    without: 'keeping off settled slots in the rewind of names created anew',
+    expiring: true,
+    edits: [{ file: 'rewind.ts', from: 'const open = Math.max(at, settled)', to: 'const open = at' }],
+  },
+  {
+    without: 'the complete range in the rewind of names created anew',
+    edits: [
+      { file: 'rewind.ts', from: 'if (open < rev - 1 && hasHole(slots, open, rev - 1)) {', to: 'if (open < 0) {' },
+      {
+        file: 'rewind.ts',
+        from: 'const slot = await slotOf(past, one)',
+        to: 'if (!slots.has(one)) continue\n    const slot = await slotOf(past, one)',
+      },
+    ],
+  },
+]

@@ -1,0 +1,158 @@
+/** What must hold after a schedule, whatever happened in it: judged by the log of all slots ever filled. */
+import type { Change, Stored } from '../../../../lib/storage/interface.ts'
+import type { Item } from '../../../../lib/storage/items.ts'
+import { sortKey } from '../../../../lib/storage/keys.ts'
+import { readSlot, type Slot } from '../../../../lib/storage/records.ts'
+import type { Recorded } from './table.ts'
+
+export interface Written {
+  key: string
+  kind: 'create' | 'update' | 'delete'
+  /** The highest revision acknowledged before it began. */
+  after: number
+  outcome: { type: 'acknowledged'; rv: number } | { type: 'refused' } | { type: 'unknown' }
+}
+
+export interface Listed {
+  partitions?: readonly string[]
+  namespace?: string
+  rv: number
+  after: number
+  at: number
+  items: Stored[]
+}
+
+export interface Watched {
+  from: number
+  after: number
+  at: number
+  rv: number
+  changes: Change[]
+  /** The revisions it had reached, and when. */
+  seen: { rv: number; at: number }[]
+}
+
+interface Evidence {
+  log: ReadonlyMap<number, Recorded>
+  truth: ReadonlyMap<string, Item>
+  written: readonly Written[]
+  listed: readonly Listed[]
+  watched: readonly Watched[]
+}
+
+export function judge(evidence: Evidence): string[] {
+  const slots = [...evidence.log.values()].map(({ item }) => readSlot(item)).sort((one, other) => one.rev - other.rev)
+  return [
+    ...judgeWrites(evidence),
+    ...judgeChains(slots),
+    ...judgeRows(slots, evidence.truth),
+    ...evidence.listed.flatMap((one) => judgeList(one, slots, evidence.log)),
+    ...evidence.watched.flatMap((one) => judgeWatch(one, slots, evidence.log)),
+  ]
+}
+
+/** Acknowledged: exactly one slot, above all that was acknowledged before. Refused: none. Else at most one. */
+function judgeWrites({ log, written }: Evidence): string[] {
+  const wrong: string[] = []
+  const revisions = new Map<number, number[]>()
+  for (const [rev, { write }] of log)
+    if (write !== undefined) revisions.set(write, [...(revisions.get(write) ?? []), rev])
+  for (const [number, { key, kind, after, outcome }] of written.entries()) {
+    const found = revisions.get(number) ?? []
+    const said = `write ${number} (${kind} ${key}, ${outcome.type})`
+    if (found.length > 1) wrong.push(`${said} is in the log at ${found}`)
+    if (outcome.type === 'refused' && found.length > 0) wrong.push(`${said} is in the log at ${found}`)
+    if (outcome.type === 'acknowledged' && found[0] !== outcome.rv)
+      wrong.push(`${said} at ${outcome.rv} is at ${found}`)
+    if (found.some((rev) => rev <= after)) wrong.push(`${said} got ${found} after ${after} was acknowledged`)
+  }
+  return wrong
+}
+
+const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** Each change of a name follows the one before it. */
+function judgeChains(slots: readonly Slot[]): string[] {
+  const wrong: string[] = []
+  const states = new Map<string, Slot['state']>()
+  for (const { rev, type, key, state, prev } of slots) {
+    if (type === 'VOID') continue
+    const before = states.get(key)
+    if (!same(before, prev)) wrong.push(`${type} of ${key} at ${rev} follows ${before?.rv}, says ${prev?.rv}`)
+    states.set(key, state)
+  }
+  return wrong
+}
+
+/** Every row and every copy is as the log's last entry about it says. */
+function judgeRows(slots: readonly Slot[], truth: ReadonlyMap<string, Item>): string[] {
+  const wrong: string[] = []
+  const last = new Map<string, { rev: number; isThere: boolean }>()
+  for (const { rev, type, key, partitions, left } of slots) {
+    if (type === 'VOID') continue
+    const sk = sortKey(key)
+    last.set(`widgets#o\n${sk}`, { rev, isThere: type !== 'DELETED' })
+    for (const one of partitions) last.set(`widgets#o#${one}\n${sk}`, { rev, isThere: true })
+    for (const one of left) last.set(`widgets#o#${one}\n${sk}`, { rev, isThere: false })
+  }
+  for (const [id, { rev, isThere }] of last) {
+    const row = truth.get(id)
+    const right = isThere
+      ? row?.rv === rev && row.gone === undefined
+      : row === undefined || (row.rv === rev && row.gone === true)
+    if (!right) wrong.push(`${id} is at ${row?.rv}, the log at ${rev}`)
+  }
+  return wrong
+}
+
+/** Every slot up to a revision was decided when somebody was told so. */
+function undecided(log: ReadonlyMap<number, Recorded>, from: number, rv: number, at: number): number[] {
+  const open: number[] = []
+  for (let rev = from + 1; rev <= rv; rev++) if (!((log.get(rev)?.at ?? Number.POSITIVE_INFINITY) <= at)) open.push(rev)
+  return open
+}
+
+function judgeList(
+  { rv, after, at, items, partitions, namespace }: Listed,
+  slots: readonly Slot[],
+  log: Evidence['log'],
+): string[] {
+  const wrong: string[] = []
+  const open = undecided(log, 1, rv, at)
+  if (open.length > 0) wrong.push(`a list at ${rv} was answered while ${open} were open`)
+  if (rv < after) wrong.push(`a list at ${rv} began after ${after} was acknowledged`)
+  const states = new Map<string, NonNullable<Slot['state']>>()
+  for (const { rev, type, key, state } of slots) {
+    if (rev > rv || type === 'VOID') continue
+    if (state) states.set(key, state)
+    else states.delete(key)
+  }
+  const inside = [...states.values()]
+    .filter((one) => !partitions || partitions.some((partition) => one.partitions.includes(partition)))
+    .filter(({ key }) => namespace === undefined || key.startsWith(`${namespace}/`))
+    .map((one) => `${sortKey(one.key)}@${one.rv}`)
+    .sort()
+  const found = items.map((one) => `${sortKey(one.key)}@${one.rv}`)
+  if (!same(inside, found)) wrong.push(`a list of ${partitions ?? 'all'} at ${rv} has ${found}, the log ${inside}`)
+  return wrong
+}
+
+function judgeWatch(
+  { from, after, at, rv, changes, seen }: Watched,
+  slots: readonly Slot[],
+  log: Evidence['log'],
+): string[] {
+  const wrong: string[] = []
+  if (from < after) wrong.push(`a watch from ${from} began after ${after} was acknowledged`)
+  const open = from === 1 ? [] : undecided(log, 1, from, at)
+  if (open.length > 0) wrong.push(`a watch from ${from} began while ${open} were open`)
+  for (const one of seen) {
+    const early = undecided(log, from, one.rv, one.at)
+    if (early.length > 0) wrong.push(`a watch passed ${early} while they were open`)
+  }
+  const happened = slots.filter(({ rev, type }) => type !== 'VOID' && rev > from && rev <= rv)
+  const expected = happened.map(({ rev, type, key }) => `${type} ${key}@${rev}`)
+  const delivered = changes.map((one) => `${one.type} ${one.key}@${one.rv}`)
+  if (!same(expected, delivered)) wrong.push(`a watch from ${from} to ${rv} saw ${delivered}, the log has ${expected}`)
+  return wrong
+}

@@ -1,0 +1,217 @@
+/** One seeded schedule: processes that write, list, watch and sweep over the adversarial table, and what they saw. */
+import type { ChangeBatch, ListRequest, Storage } from '../../../../lib/storage/interface.ts'
+import type { FaultKind, Items } from '../../../../lib/storage/items.ts'
+import type { StorageOptions } from '../../../../lib/storage/storage.ts'
+import { creating, deleting, Refused, setting, widgets } from '../fixtures.ts'
+import { judge, type Listed, type Watched, type Written } from './oracle.ts'
+import { type Process, type Simulation, simulation } from './simulation.ts'
+import { type FakeTable, fakeTable, type Weather } from './table.ts'
+
+/** The code under attack: the storage itself, or a copy of it with a rule taken out. */
+export interface Subject {
+  storageOver(items: Items, options: StorageOptions): Storage
+  Fault: new (kind: FaultKind, cause: unknown) => Error
+}
+
+export interface Profile extends Weather {
+  writers: number
+  writes: number
+  keys: readonly string[]
+  /** Hours between operations now and then, and how long a process may freeze: without them nothing expires. */
+  hours: number
+  /** Whether somebody sweeps. */
+  sweeps: boolean
+}
+
+export const plain: Profile = {
+  writers: 5,
+  writes: 7,
+  keys: ['a', 'b', 'n/a', 'n-m/a'],
+  hours: 0,
+  sweeps: true,
+  faults: 0.06,
+  late: 3_000,
+  expiry: undefined,
+}
+
+export const expiring: Profile = {
+  ...plain,
+  writers: 4,
+  writes: 10,
+  keys: ['a', 'b'],
+  hours: 70,
+  late: 14 * 60_000,
+  expiry: 30 * 3_600_000,
+}
+
+const minute = 60_000
+const partitions = ['p', 'q'] as const
+
+/** What was wrong; empty when the schedule went well. */
+export async function runSchedule(seed: number, profile: Profile, subject: Subject): Promise<string[]> {
+  const world = simulation(seed)
+  const table = fakeTable(world, profile, subject.Fault)
+  const written: Written[] = []
+  const listed: Listed[] = []
+  const watched: Watched[] = []
+  const crowd = new Set<Process>()
+  const run: Run = { world, table, profile, written, listed, watched, acknowledged: () => highest(written) }
+
+  function start(name: string, script: (storage: Storage, process: Process, run: Run) => Promise<void>): void {
+    const process: Process = {
+      name,
+      alive: true,
+      clockError: world.between(-100, 100),
+      write: -1,
+      freeze() {
+        if (!world.chance(profile.hours ? 0.015 : 0.004)) return 0
+        return profile.hours ? world.between(0, profile.hours) * 60 * minute : world.between(0, 3_000)
+      },
+    }
+    const storage = subject.storageOver(table.itemsFor(process), {
+      now: () => world.now() + process.clockError,
+      elapsed: world.now,
+      random: world.random,
+      sleep: (ms) => sleep(world, process, ms),
+    })
+    crowd.add(process)
+    const ended = () => void crowd.delete(process)
+    script(storage, process, run).then(ended, (error: unknown) => {
+      table.violations.push(`${name} failed: ${error instanceof Error ? error.stack : error}`)
+      ended()
+    })
+    if (world.chance(0.12)) {
+      world.after(world.between(0, 1_500), () => {
+        process.alive = false
+        ended()
+      })
+    }
+  }
+
+  for (let index = 0; index < profile.writers; index++) start(`writer ${index}`, write)
+  for (let index = 0; index < 3; index++) start(`lister ${index}`, list)
+  for (let index = 0; index < 2; index++) start(`watcher ${index}`, watch)
+  if (profile.sweeps && world.chance(0.7)) start('sweeper', sweep)
+  await world.run(() => crowd.size === 0 && table.busy() === 0)
+  for (const process of crowd) table.violations.push(`${process.name} waits for ever`)
+  return [...table.violations, ...judge({ log: table.log, truth: table.truth, written, listed, watched })]
+}
+
+interface Run {
+  world: Simulation
+  table: FakeTable
+  profile: Profile
+  written: Written[]
+  listed: Listed[]
+  watched: Watched[]
+  /** The highest revision acknowledged so far. */
+  acknowledged(): number
+}
+
+const highest = (written: readonly Written[]): number =>
+  Math.max(1, ...written.map(({ outcome }) => (outcome.type === 'acknowledged' ? outcome.rv : 1)))
+
+const sleep = ({ after }: Simulation, process: Process, ms: number): Promise<void> =>
+  new Promise((resolve) => after(ms, () => process.alive && resolve()))
+
+/** A moment between two operations; rarely, hours. */
+function rest({ world, profile }: Run, process: Process, ms: number): Promise<void> {
+  const hours = profile.hours && world.chance(0.15) ? world.between(0, profile.hours) * 60 * minute : 0
+  return sleep(world, process, world.between(0, ms) + hours)
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+async function write(storage: Storage, process: Process, run: Run): Promise<void> {
+  const { world, profile, written } = run
+  for (let index = 0; index < profile.writes; index++) {
+    await rest(run, process, 120)
+    const key = world.pick(profile.keys)
+    const kind = world.pick(['create', 'create', 'update', 'update', 'update', 'delete'] as const)
+    const one: Written = { key, kind, after: run.acknowledged(), outcome: { type: 'unknown' } }
+    const number = written.push(one) - 1
+    process.write = number
+    const spec = { write: number, in: partitions.filter(() => world.chance(0.5)) }
+    try {
+      const { rv } = await (kind === 'create'
+        ? storage.create(widgets, key, creating(key, spec))
+        : storage.update(widgets, key, kind === 'update' ? setting(spec) : deleting))
+      one.outcome = { type: 'acknowledged', rv }
+    } catch (error) {
+      const isKnown = error instanceof Refused || codeOf(error) === 'Busy'
+      if (!isKnown && codeOf(error) !== 'Unavailable') throw error
+      if (isKnown) one.outcome = { type: 'refused' }
+    }
+  }
+}
+
+/** Reading may fail for want of answers, and where hours pass because the log is gone. */
+function mayFail(error: unknown, { profile }: Run): boolean {
+  const code = codeOf(error)
+  return code === 'Busy' || code === 'Unavailable' || (code === 'Expired' && profile.hours > 0)
+}
+
+async function list(storage: Storage, process: Process, run: Run): Promise<void> {
+  const { world, listed, table } = run
+  for (let round = 0; round < 5; round++) {
+    await rest(run, process, 150)
+    const asked = world.pick([undefined, undefined, ['p'], ['p', 'q']])
+    const namespace = world.chance(0.15) ? 'n' : undefined
+    const limit = world.pick([undefined, 1, 2])
+    const earlier = world.chance(0.2) ? listed.at(-1)?.rv : undefined
+    const range = { ...(asked && { partitions: asked }), ...(namespace && { namespace }) }
+    const one: Omit<Listed, 'rv' | 'at'> = { ...range, after: earlier ? 1 : run.acknowledged(), items: [] }
+    try {
+      let request: ListRequest = { ...range, ...(limit && { limit }), ...(earlier && { at: earlier }) }
+      for (;;) {
+        const page = await storage.list(widgets, request)
+        one.items.push(...page.items)
+        if (limit && page.items.length > limit) throw new Error('a page over its limit')
+        if (request.at !== undefined && page.rv !== request.at) throw new Error('a page at another revision')
+        if (page.next === undefined) {
+          listed.push({ ...one, rv: page.rv, at: world.now() })
+          break
+        }
+        request = { ...request, after: page.next, at: page.rv }
+        await rest(run, process, 60)
+      }
+    } catch (error) {
+      if (!mayFail(error, run)) throw error
+    }
+  }
+  void table
+}
+
+async function watch(storage: Storage, process: Process, run: Run): Promise<void> {
+  const { world, watched } = run
+  await rest(run, process, 200)
+  const after = run.acknowledged()
+  const start = world.pick(['beginning', 'newest'] as const)
+  let one: Watched | undefined
+  for (let poll = 0; poll < 14; poll++) {
+    try {
+      if (!one) {
+        const from = start === 'beginning' ? 1 : await storage.revision(widgets)
+        one = { from, after: start === 'beginning' ? 1 : after, at: world.now(), rv: from, changes: [], seen: [] }
+        watched.push(one)
+      }
+      const batch: ChangeBatch = await storage.changes(widgets, one.rv)
+      one.changes.push(...batch.changes)
+      one.rv = batch.rv
+      one.seen.push({ rv: batch.rv, at: world.now() })
+    } catch (error) {
+      if (!mayFail(error, run)) throw error
+      if (codeOf(error) === 'Expired') return
+    }
+    await rest(run, process, 200)
+  }
+}
+
+async function sweep(storage: Storage, process: Process, run: Run): Promise<void> {
+  for (let round = 0; round < 4; round++) {
+    await rest(run, process, 500)
+    await storage.sweep(widgets).catch((error: unknown) => {
+      if (!mayFail(error, run)) throw error
+    })
+  }
+}

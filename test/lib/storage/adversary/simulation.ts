@@ -1,0 +1,73 @@
+/** Time, chance and processes of one schedule: everything that happens is drawn from its seed, so it happens again. */
+
+/** Uniform in [0, 1) (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = state
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+interface Event {
+  at: number
+  run(): void
+}
+
+export interface Simulation {
+  random(): number
+  /** True this often. */
+  chance(probability: number): boolean
+  between(low: number, high: number): number
+  pick<T>(from: readonly T[]): T
+  /** Unix ms. */
+  now(): number
+  after(ms: number, run: () => void): void
+  /** Runs events in the order of their times until `isOver` or nothing is left. */
+  run(isOver: () => boolean): Promise<void>
+}
+
+export function simulation(seed: number): Simulation {
+  const random = randomFrom(seed)
+  const queue: Event[] = []
+  let time = 1_800_000_000_000
+  const between = (low: number, high: number) => low + random() * (high - low)
+  return {
+    random,
+    between,
+    chance: (probability) => random() < probability,
+    pick<T>(from: readonly T[]): T {
+      return from[Math.floor(random() * from.length)] as T
+    },
+    now: () => time,
+    after: (ms, run) => void queue.push({ at: time + ms, run }),
+    async run(isOver) {
+      // A turn of the event loop, so that whoever was answered has come to its next question.
+      for (await turn(); queue.length > 0 && !isOver(); await turn()) {
+        let first = 0
+        for (let index = 1; index < queue.length; index++) {
+          if ((queue[index] as Event).at < (queue[first] as Event).at) first = index
+        }
+        const [event] = queue.splice(first, 1) as [Event]
+        time = event.at
+        event.run()
+      }
+    },
+  }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** One client: its clock is off, and once it is dead it hears of nothing any more. */
+export interface Process {
+  name: string
+  alive: boolean
+  clockError: number
+  /** The write it is at. */
+  write: number
+  /** Added to what it waits for: it was frozen. */
+  freeze(): number
+}

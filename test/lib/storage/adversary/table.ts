@@ -1,0 +1,256 @@
+/**
+ * A table that does everything that DynamoDB may do, and more often: transactions are seen, and let go of, item by item
+ * in any order before they are acknowledged, reads of several items see each at another moment, requests are lost, late or doubled,
+ * answers are lost, items expire in any order.
+ */
+import type {
+  FaultKind,
+  Item,
+  ItemPage,
+  ItemQuery,
+  Items,
+  ItemWrite,
+  TransactOutcome,
+} from '../../../../lib/storage/items.ts'
+import type { ItemKey } from '../../../../lib/storage/keys.ts'
+import type { Process, Simulation } from './simulation.ts'
+
+export interface Weather {
+  /** How often a request meets with a fault. */
+  faults: number
+  /** How late a late request arrives at most, ms. */
+  late: number
+  /** How long an item outlives its expiry at most, ms; undefined = for the whole schedule. */
+  expiry: number | undefined
+}
+
+/** A slot as it was put, for ever. */
+export interface Recorded {
+  item: Item
+  /** When it was decided. */
+  at: number
+  /** The write of the process that filled it; undefined for VOID. */
+  write: number | undefined
+}
+
+export interface FakeTable {
+  itemsFor(process: Process): Items
+  /** Every slot ever filled, by revision. */
+  log: ReadonlyMap<number, Recorded>
+  /** What is there, seen by all or not. */
+  truth: ReadonlyMap<string, Item>
+  violations: string[]
+  /** Requests under way. */
+  busy(): number
+}
+
+const idOf = ({ pk, sk }: ItemKey) => `${pk}\n${sk}`
+
+export function fakeTable(
+  simulation: Simulation,
+  weather: Weather,
+  Fault: new (kind: FaultKind, cause: unknown) => Error,
+): FakeTable {
+  const { now, after, chance, between, pick, random } = simulation
+  const truth = new Map<string, Item>()
+  const visible = new Map<string, Item>()
+  const locks = new Set<string>()
+  const log = new Map<number, Recorded>()
+  const violations: string[] = []
+  let requests = 0
+
+  function store(items: Map<string, Item>, key: ItemKey, item: Item | undefined): void {
+    if (item) items.set(idOf(key), item)
+    else items.delete(idOf(key))
+  }
+
+  /** Decides an item; who sees it when is another matter. */
+  function decide(key: ItemKey, item: Item | undefined, write?: number): void {
+    store(truth, key, item)
+    if (item?.pk.includes('#log#')) {
+      const rev = Number(item.sk)
+      const before = log.get(rev)
+      // Where everything may have expired the sweep voids what is long gone; that is harmless if nobody is misled by it.
+      if (before && item.type !== 'VOID')
+        violations.push(`slot ${rev} is filled twice: ${before.item.type} ${item.type}`)
+      if (!before) log.set(rev, { item, at: now(), write: item.type === 'VOID' ? undefined : write })
+    }
+    if (item && typeof item.expires === 'number' && weather.expiry !== undefined) {
+      after(Math.max(0, item.expires * 1000 - now()) + between(0, weather.expiry) * random(), () => {
+        if (truth.get(idOf(item)) !== item || locks.has(idOf(item))) return
+        truth.delete(idOf(item))
+        visible.delete(idOf(item))
+      })
+    }
+  }
+
+  function put(key: ItemKey, item: Item | undefined): void {
+    decide(key, item)
+    store(visible, key, item)
+  }
+
+  const latency = () => (chance(0.08) ? between(0, 700) : between(0, 12))
+
+  /** A request and its answer, if both arrive. `perform` calls back when the table is done with it. */
+  function request<T>(process: Process, perform: (done: (answer: T | Error) => void) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const answer = (result: T | Error) =>
+        after(latency() + process.freeze(), () => {
+          if (process.alive) result instanceof Error ? reject(result) : resolve(result)
+        })
+      const arrive = (delay: number, done: (answer: T | Error) => void) => {
+        requests++
+        after(delay, () =>
+          perform((result) => {
+            requests--
+            done(result)
+          }),
+        )
+      }
+      const silence = () => after(between(0, 900), () => answer(new Fault('unanswered', undefined)))
+      const ignored = () => {}
+      switch (
+        chance(weather.faults) ? pick(['lost', 'late', 'doubled', 'answer lost', 'throttled', 'conflict']) : 'fine'
+      ) {
+        case 'lost':
+          return silence()
+        case 'late':
+          arrive(between(0, weather.late), ignored)
+          return silence()
+        case 'answer lost':
+          arrive(latency(), ignored)
+          return silence()
+        case 'doubled':
+          arrive(latency(), answer)
+          return arrive(between(0, weather.late), ignored)
+        case 'throttled':
+          return answer(new Fault('throttled', undefined))
+        case 'conflict':
+          return answer(new Fault('conflict', undefined))
+        default:
+          return arrive(latency(), answer)
+      }
+    })
+  }
+
+  /** One item, changed at once where no transaction holds it. */
+  const change = <T>(process: Process, key: ItemKey, perform: (item: Item | undefined) => T): Promise<T> =>
+    request(process, (done) =>
+      locks.has(idOf(key)) ? done(new Fault('conflict', undefined)) : done(perform(truth.get(idOf(key)))),
+    )
+
+  /** What is visible at the beginning or at the end of a read, for each item by itself. */
+  const read = <T>(
+    process: Process,
+    view: (at: (id: string) => Item | undefined, ids: () => Iterable<string>) => T,
+  ): Promise<T> =>
+    request(process, (done) => {
+      const early = new Map(visible)
+      after(between(0, 6), () => {
+        const either = new Map<string, Item | undefined>()
+        const at = (id: string) => {
+          if (!either.has(id)) either.set(id, (chance(0.5) ? early : visible).get(id))
+          return either.get(id)
+        }
+        done(view(at, () => new Set([...early.keys(), ...visible.keys()])))
+      })
+    })
+
+  function transact(process: Process, writes: readonly ItemWrite[]): Promise<TransactOutcome> {
+    const { write } = process
+    const keys = writes.map((one) => (one.type === 'put' ? one.item : one.key))
+    return request(process, (done) => {
+      if (keys.some((key) => locks.has(idOf(key)))) return done({ done: false, refused: [] })
+      const refused = writes.flatMap((one, index) =>
+        holds(one, truth.get(idOf(keys[index] as ItemKey))) ? [] : [index],
+      )
+      if (refused.length > 0) return done({ done: false, refused })
+      for (const key of keys) locks.add(idOf(key))
+      after(between(0, 10), () => {
+        let unseen = writes.length
+        for (const [index, one] of writes.entries()) {
+          const key = keys[index] as ItemKey
+          const item = written(one, truth.get(idOf(key)))
+          decide(key, item, write)
+          after(chance(0.2) ? between(0, 400) : between(0, 5), () => {
+            store(visible, key, item)
+            locks.delete(idOf(key))
+            if (--unseen === 0) done({ done: true })
+          })
+        }
+      })
+    })
+  }
+
+  /** The client looks at the deadline at the last moment; a frozen process wakes up just before. */
+  async function sent(process: Process, deadline: number): Promise<void> {
+    await new Promise<void>((resolve) => after(process.freeze(), () => process.alive && resolve()))
+    if (now() + process.clockError > deadline) throw new Fault('unanswered', undefined)
+  }
+
+  return {
+    log,
+    truth,
+    violations,
+    busy: () => requests,
+    itemsFor: (process) => ({
+      get: (key) => read(process, (at) => at(idOf(key))),
+      batchGet: (keys) => read(process, (at) => keys.map((key) => at(idOf(key))).filter((item) => item !== undefined)),
+      query: (query) => read(process, (at, ids) => page(query, at, ids())),
+      async putIfAbsent(item, deadline) {
+        await sent(process, deadline)
+        return change(process, item, (there) => {
+          if (!there) put(item, item)
+          return there
+        })
+      },
+      allocate: (key, time) =>
+        change(process, key, (there) => {
+          const before = there ?? { ...key, n: 1, settled: 1, floor: 1, at: time }
+          const item = { ...before, n: Number(before.n) + 1 }
+          put(key, item)
+          return item
+        }),
+      settle: (key, { settled, at, floor, below }) =>
+        change(process, key, (there) => {
+          if (!there || Number(there.settled) > settled || (below && there.settled === settled)) return
+          put(key, { ...there, settled, ...(at !== undefined && { at }), ...(floor !== undefined && { floor }) })
+        }),
+      advance: () => Promise.reject(new Error('not in these schedules')),
+      async transact(writes, deadline) {
+        await sent(process, deadline)
+        return transact(process, writes)
+      },
+    }),
+  }
+}
+
+function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Iterable<string>): ItemPage {
+  const { pk, from = '', to, prefix = '', after = '', limit = Number.POSITIVE_INFINITY } = query
+  const found = [...ids]
+    .filter((id) => id.startsWith(`${pk}\n`))
+    .map((id) => at(id))
+    .filter((item) => item !== undefined)
+    .filter(({ sk }) => sk >= from && (to === undefined || sk <= to) && sk > after && sk.startsWith(prefix))
+    .sort((one, other) => (one.sk < other.sk ? -1 : 1))
+  return { items: found.slice(0, limit), more: found.length > limit }
+}
+
+function holds(write: ItemWrite, item: Item | undefined): boolean {
+  const when = write.type === 'delete' ? undefined : write.when
+  switch (when?.type) {
+    case undefined:
+      return true
+    case 'absent':
+      return item === undefined
+    case 'unchanged':
+      return item?.rv === when.rv && item.gone === undefined
+    case 'vacant':
+      return item === undefined || (item.gone === true && Number(item.rv) < when.rev)
+  }
+}
+
+function written(write: ItemWrite, before: Item | undefined): Item | undefined {
+  if (write.type === 'put') return write.item
+  return write.type === 'set' ? { ...before, ...write.key, ...write.attributes } : undefined
+}

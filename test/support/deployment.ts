@@ -1,0 +1,72 @@
+/**
+ * What a deployment stands on, for a test file of its own: an embedded DynamoDB with the table, KMS with a signing key,
+ * Secrets Manager with a pepper, and the environment that serverless.yml gives the functions. Kept nowhere.
+ */
+import { randomBytes } from 'node:crypto'
+import { CreateKeyCommand } from '@aws-sdk/client-kms'
+import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
+import { applyEnvironment } from '../../infra/local/environment.ts'
+import { createServer, type Server } from '../../lib/server/services.ts'
+import { type Aws, startAws } from './aws.ts'
+import { startDynamoDB, type TestDynamoDB } from './dynamodb.ts'
+
+export const basePath = '/kubernetes/management'
+export const secretsPrefix = 'keyplane/local/virtualclusters/'
+
+export interface TestDeployment {
+  /** In force in this process until `stop`. */
+  environment: Record<string, string>
+  dynamodb: TestDynamoDB
+  aws: Aws
+  /** The server's own parts, over the same store. */
+  parts: Server
+  /** Puts a secret with credentials of a virtual cluster where the API looks for them. */
+  keepCredentials(name: string, text: string): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts everything; `settings` override those of the deployment (MAX_KEY_TTL_SECONDS and the like). */
+export async function startDeployment(issuer: string, settings: Record<string, string> = {}): Promise<TestDeployment> {
+  const [dynamodb, aws] = await Promise.all([startDynamoDB(), startAws()])
+  const environment = {
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
+    AWS_ENDPOINT_URL_KMS: aws.endpoints.kms,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.endpoints.secretsManager,
+    TABLE_NAME: dynamodb.table,
+    PEPPER_SECRET_ID: await makePepper(aws),
+    SIGNING_KEY_IDS: await makeSigningKey(aws),
+    STAGE: 'local',
+    BASE_PATH: basePath,
+    ISSUER: issuer,
+    VIRTUAL_CLUSTER_SECRETS_PREFIX: secretsPrefix,
+    ...settings,
+  }
+  const restore = applyEnvironment(environment)
+  return {
+    environment,
+    dynamodb,
+    aws,
+    parts: createServer(process.env),
+    async keepCredentials(name, text) {
+      await aws.secrets.send(new CreateSecretCommand({ Name: secretsPrefix + name, SecretString: text }))
+    },
+    async stop() {
+      await Promise.all([dynamodb.stop(), aws.stop()])
+      restore()
+    },
+  }
+}
+
+async function makePepper({ secrets }: Aws): Promise<string> {
+  const SecretString = JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } })
+  const { ARN = '' } = await secrets.send(new CreateSecretCommand({ Name: 'keyplane/local/pepper', SecretString }))
+  return ARN
+}
+
+async function makeSigningKey({ kms }: Aws): Promise<string> {
+  const { KeyMetadata } = await kms.send(new CreateKeyCommand({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' }))
+  return KeyMetadata?.KeyId ?? ''
+}
