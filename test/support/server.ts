@@ -54,13 +54,8 @@ export async function startServer(environment: Record<string, string> = {}): Pro
     bundlesDir: packaged.bundles,
     tls: { cert: serving.certificate, key: serving.key },
     port,
-    refs: {
-      Table: variables.TABLE_NAME,
-      Pepper: variables.PEPPER_SECRET_ID,
-      AccessKey: 'access-key',
-      SigningKey: variables.SIGNING_KEY_IDS,
-    },
-    environment: variables,
+    refs: { Table: TABLE_NAME, Pepper: PEPPER_SECRET_ID, AccessKey: 'access-key', SigningKey: SIGNING_KEY_IDS },
+    environment: deployment.environment,
     streamSeconds: 1,
   })
   let adminKey = ''

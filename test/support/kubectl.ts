@@ -1,0 +1,148 @@
+/**
+ * kubectl as people run it: against a kube config file, with a discovery cache of its own. The one of KUBEBUILDER_ASSETS,
+ * else of the PATH; where there is none, suites in `describeKubectl` are not run and say so.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { describe } from 'vitest'
+
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Kubectl {
+  /** A folder for manifests and scripts; goes with `stop`. */
+  folder: string
+  run(...args: string[]): Promise<Ran>
+  /** As `run`, with variables of the environment. */
+  runWith(environment: Record<string, string>, ...args: string[]): Promise<Ran>
+  /** As `run`, with text on standard input. */
+  feed(input: string, ...args: string[]): Promise<Ran>
+  /** A command that goes on: `until` resolves with the output once it matches, and fails when the command ends before. */
+  start(...args: string[]): { until(pattern: RegExp): Promise<string>; end(): Promise<void> }
+  /** Writes a file into the folder, objects as JSON; its path. */
+  file(name: string, content: string | object): Promise<string>
+  stop(): Promise<void>
+}
+
+function find(): string | undefined {
+  const { KUBEBUILDER_ASSETS, PATH = '' } = process.env
+  const folders = [...(KUBEBUILDER_ASSETS ? [KUBEBUILDER_ASSETS] : []), ...PATH.split(delimiter)]
+  return folders.map((folder) => join(folder, 'kubectl')).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const binary = find()
+
+/** A suite that needs kubectl. */
+export function describeKubectl(name: string, suite: () => void): void {
+  if (binary === undefined) {
+    process.stderr.write(`not run, no kubectl on PATH or in KUBEBUILDER_ASSETS: ${name}\n`)
+  }
+  describe.skipIf(binary === undefined)(name, suite)
+}
+
+/** A kube config of one context. */
+export const kubeConfig = (server: string, certificateAuthority: string, token: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'test',
+  clusters: [
+    {
+      name: 'test',
+      cluster: { server, 'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64') },
+    },
+  ],
+  users: [{ name: 'test', user: { token } }],
+  contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+})
+
+/** kubectl with this kube config (an object, or YAML text). */
+export async function createKubectl(config: object | string): Promise<Kubectl> {
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-kubectl-'))
+  const file = async (name: string, content: string | object): Promise<string> => {
+    const path = join(folder, name)
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o700 })
+    return path
+  }
+  const common = ['--kubeconfig', await file('config', config), '--cache-dir', join(folder, 'cache')]
+  const launch = (args: string[], environment: Record<string, string> = {}): ChildProcess =>
+    spawn(binary ?? 'kubectl', [...common, ...args], { env: { ...process.env, ...environment } })
+  const run = (args: string[], environment?: Record<string, string>, input = ''): Promise<Ran> =>
+    new Promise((resolve, reject) => {
+      const child = launch(args, environment)
+      const ran: Ran = { code: null, stdout: '', stderr: '' }
+      child.stdout?.on('data', (chunk: Buffer) => {
+        ran.stdout += chunk
+      })
+      child.stderr?.on('data', (chunk: Buffer) => {
+        ran.stderr += chunk
+      })
+      child.once('error', reject)
+      child.once('close', (code) => resolve({ ...ran, code }))
+      child.stdin?.end(input)
+    })
+  const running = new Set<ChildProcess>()
+  return {
+    folder,
+    file,
+    run: (...args) => run(args),
+    runWith: (environment, ...args) => run(args, environment),
+    feed: (input, ...args) => run(args, {}, input),
+    start(...args) {
+      const child = launch(args)
+      running.add(child)
+      let output = ''
+      let closed = false
+      const waiting = new Set<() => void>()
+      const heard = (chunk: Buffer | string) => {
+        output += chunk
+        for (const look of waiting) look()
+      }
+      child.stdout?.on('data', heard)
+      child.stderr?.on('data', heard)
+      const ended = new Promise<void>((resolve) => {
+        child.once('close', () => {
+          closed = true
+          heard('')
+          resolve()
+        })
+      })
+      return {
+        until: (pattern) =>
+          new Promise((resolve, reject) => {
+            const look = () => {
+              if (pattern.test(output)) resolve(output)
+              else if (closed) reject(new Error(`kubectl ended before ${pattern}: ${output}`))
+              else return
+              waiting.delete(look)
+            }
+            waiting.add(look)
+            look()
+          }),
+        async end() {
+          running.delete(child)
+          child.kill()
+          await ended
+        },
+      }
+    },
+    async stop() {
+      for (const child of running) child.kill('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
