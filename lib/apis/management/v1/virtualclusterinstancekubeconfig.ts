@@ -42,6 +42,8 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
     }),
   },
   async create({ object: request, namespace, name, context }, services) {
+    const misnamed = nameErrors(request.metadata.name, name)
+    if (misnamed.length > 0) throw invalidObject(group, kind, request.metadata.name ?? '', misnamed)
     const stored = await services.instance({ namespace, name }, { verb: 'create', subresource: 'kubeconfig' }, context)
     const made = await createKubeConfig(
       {
@@ -53,8 +55,7 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
       },
       services.kubeConfigs,
     )
-    const errors = [...nameErrors(request.metadata.name, name), ...('errors' in made ? made.errors : [])]
-    if ('errors' in made || errors.length > 0) throw invalidObject(group, kind, name, errors)
+    if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
     for (const warning of made.warnings) context.warn(warning)
     const { uid } = stored.object.metadata
     const { kubeConfig, expirationTimestamp } = made
