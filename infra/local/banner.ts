@@ -1,4 +1,4 @@
-/** What the local server prints when it is ready: lines that can be copied and that work. */
+/** What the local server prints when it is ready: lines that work when they are copied, hence nothing is indented. */
 import { DEMO } from './demo.ts'
 
 export interface BannerFacts {
@@ -22,20 +22,20 @@ ${keeps}
 
 Try next, in another terminal:
 
-  # Who am I? The first access key, of group system:masters
-  ${curl} -d '{}' ${api}/selves
+# Who am I? The first access key, of group system:masters
+${curl} -d '{}' ${api}/selves
 
-  # A key for a CI job, confined to the project demo
-  export KUBECONFIG=${quote(files.kubeconfig)}
-  kubectl create -o jsonpath='{.spec.key}{"\\n"}' -f - <<'EOF'
-  {"apiVersion": "management.platform/v1", "kind": "OwnedAccessKey", "metadata": {"generateName": "ci-"},
-   "spec": {"user": "${DEMO.owner}", "ttl": 86400, "scope": {"projects": [{"project": "demo"}]}}}
-  EOF
-  kubectl get ownedaccesskeys
+# A key for a CI job, confined to the project demo
+export KUBECONFIG=${quote(files.kubeconfig)}
+kubectl create -o jsonpath='{.spec.key}{"\\n"}' -f - <<'EOF'
+{"apiVersion": "management.platform/v1", "kind": "OwnedAccessKey", "metadata": {"generateName": "ci-"},
+ "spec": {"user": "${DEMO.owner}", "ttl": 86400, "scope": {"projects": [{"project": "demo"}]}}}
+EOF
+kubectl get ownedaccesskeys
 
-  # A kube config of the demo virtual cluster, with a client certificate for an hour
-  ${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig | node -p 'JSON.parse(fs.readFileSync(0)).status.kubeConfig' > ${quote(demoKubeconfig)}
-  kubectl --kubeconfig ${quote(demoKubeconfig)} get pods
+# A kube config of the demo virtual cluster, with a client certificate for an hour
+${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig | node -p 'JSON.parse(fs.readFileSync(0)).status.kubeConfig' > ${quote(demoKubeconfig)}
+kubectl --kubeconfig ${quote(demoKubeconfig)} get pods
 
 Ctrl-C ends it.
 `

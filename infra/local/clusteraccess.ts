@@ -40,10 +40,12 @@ export async function authenticate(
   authorization: string | undefined,
   tokens: Readonly<Record<Role, string>>,
   verifyToken: VerifyToken,
+  now: number,
 ): Promise<ClusterUser> {
-  const { raw } = socket.getPeerCertificate()
+  const { raw, valid_to } = socket.getPeerCertificate()
   if (raw !== undefined) {
-    if (!socket.authorized) throw unauthorized()
+    // A connection may live longer than the certificate it began with.
+    if (!socket.authorized || Date.parse(valid_to) <= now) throw unauthorized()
     const { commonName, organizations } = subjectOf(raw)
     if (commonName === '') throw unauthorized()
     return known({ name: commonName, groups: organizations })

@@ -18,6 +18,8 @@ export interface EmbeddedDynamoDBOptions {
 export interface EmbeddedDynamoDB {
   /** For AWS_ENDPOINT_URL_DYNAMODB. */
   url: string
+  /** Of the process group. */
+  pid: number
   /** Resolves when the process has ended, whoever ended it. */
   ended: Promise<void>
   close(): Promise<void>
@@ -38,6 +40,7 @@ export async function startEmbeddedDynamoDB(options: EmbeddedDynamoDBOptions): P
     if (failure === undefined) {
       return {
         url: `http://127.0.0.1:${port}`,
+        pid: child.pid ?? 0,
         ended,
         async close() {
           child.stdin?.end()

@@ -1,14 +1,26 @@
 /** `npm start`: the whole API on this machine. Ends with 0 when it is told to, with 1 and one sentence when it must. */
-import { startLocalServer } from './server.ts'
+import { type LocalServer, startLocalServer } from './server.ts'
 import { readSettings } from './settings.ts'
 import { StartupError } from './startuperror.ts'
 
 async function run(): Promise<void> {
   const told = Promise.withResolvers<void>()
   // A second signal, from an impatient person, ends the process at once.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => told.resolve())
+  let ended = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      ended = true
+      told.resolve()
+    })
   const settings = readSettings(process.argv.slice(2), process.env, process.cwd())
-  const server = await startLocalServer(settings, Date.now)
+  let server: LocalServer
+  try {
+    server = await startLocalServer(settings, Date.now)
+  } catch (error) {
+    // Ctrl-C reaches the packager too, which fails then.
+    if (ended) return
+    throw error
+  }
   process.stdout.write(server.banner)
   const broken = await Promise.race([told.promise, server.broken])
   await server.close()

@@ -45,7 +45,9 @@ export async function startLocalServer(settings: Settings, now: () => number): P
   const port = await freePort(settings.port)
   const dataDir = await openDataDir(settings)
   starting.defer(() => dataDir.release())
-  const { packaged, endpoints, cluster, authority } = await startParts(settings, dataDir, now, starting)
+  const { endpoints, cluster, authority } = await startParts(settings, dataDir, now, starting)
+  // After what fails at once, because packaging takes seconds when sources have changed.
+  const packaged = await ensurePackaged({ quiet: true })
   const refs = await prepare(packaged.template, endpoints, cluster)
 
   const issuer = `https://127.0.0.1:${port}${BASE_PATH}`
@@ -84,7 +86,6 @@ export async function startLocalServer(settings: Settings, now: () => number): P
 async function startParts(settings: Settings, dataDir: DataDir, now: () => number, stack: AsyncDisposableStack) {
   const { dynamodbEndpoint } = settings
   const parts = [
-    ensurePackaged({ quiet: true }),
     startEndpoints({
       dataDir,
       region: REGION,
@@ -100,8 +101,8 @@ async function startParts(settings: Settings, dataDir: DataDir, now: () => numbe
     openAuthority(dataDir, now()),
   ] as const
   await Promise.allSettled(parts)
-  const [packaged, endpoints, cluster, authority] = await Promise.all(parts)
-  return { packaged, endpoints, cluster, authority }
+  const [endpoints, cluster, authority] = await Promise.all(parts)
+  return { endpoints, cluster, authority }
 }
 
 async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {

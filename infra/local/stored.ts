@@ -2,7 +2,7 @@
  * State that survives a restart: one JSON file per endpoint, replaced as a whole.
  * A change is acknowledged only when it is on disk: write beside it, fsync, rename, fsync of the folder.
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StartupError } from './startuperror.ts'
@@ -64,10 +64,12 @@ async function readState<State>(path: string): Promise<State | undefined> {
 
 /** Replaces `path` (mode 0600 unless told): after the promise resolves, the new content survives a crash; before, the old one does. */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
-  const beside = `${path}.${randomUUID()}`
+  // One name, so that a crash leaves one file at most; nobody else writes here.
+  const beside = `${path}.new`
   try {
-    const file = await open(beside, 'wx', mode)
+    const file = await open(beside, 'w', mode)
     try {
+      await file.chmod(mode)
       await file.writeFile(content)
       await file.sync()
     } finally {

@@ -82,7 +82,7 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
     async (request, response) => {
       try {
         const { authorization, accept = '' } = request.headers
-        const user = await authenticate(request.socket as TLSSocket, authorization, tokens, verifyToken)
+        const user = await authenticate(request.socket as TLSSocket, authorization, tokens, verifyToken, now())
         const url = new URL(request.url ?? '/', 'https://cluster')
         const answer = await route(
           {
@@ -102,8 +102,6 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
       }
     },
   )
-  // A session taken up again would not say who presented the certificate.
-  server.on('newSession', (_id, _data, done) => done())
   const port = await listen(server, kept.port ?? 0)
   if (kept.port !== port || kept.authority !== authority)
     await stored.change((draft) => Object.assign(draft, { authority, port, tokens }))

@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { banner, quote } from '../../../infra/local/banner.ts'
+
+const folder = `/tmp/it's "my" $HOME; data`
+const text = banner({
+  url: 'https://127.0.0.1:8443/kubernetes/management',
+  files: { ca: `${folder}/ca.crt`, accessKey: `${folder}/access-key`, kubeconfig: `${folder}/kubeconfig` },
+  demoKubeconfig: `${folder}/demo.kubeconfig`,
+  keeps: 'Nothing is kept when it ends.',
+})
+const lines = text.slice(text.indexOf('\n# '), text.indexOf('\nCtrl-C'))
+
+/** Runs shell text in which every command prints its arguments, one per line, instead of doing anything. */
+const argumentsOf = (script: string): string[] => {
+  const stubs = ['curl', 'kubectl', 'node'].map((name) => `${name}() { printf '%s\\n' ${name} "$@"; }`)
+  return execFileSync('/bin/sh', ['-euc', `cat() { printf KEY; }\n${stubs.join('\n')}\n${script}`], {
+    encoding: 'utf8',
+  }).split('\n')
+}
+
+test.each([folder, `''`, 'a b', '$(id)', '`id`', '\\', '!', '*'])('%s is one word of a shell', (word) => {
+  expect(argumentsOf(`curl ${quote(word)}`)).toEqual(['curl', word, ''])
+})
+
+test('plain paths stay readable', () => {
+  expect(quote('/home/me/project/.local/ca.crt')).toBe('/home/me/project/.local/ca.crt')
+})
+
+test('the lines are shell as they stand, in a folder of any name', () => {
+  const [who = '', ...rest] = lines.split('\n').filter((line) => line.startsWith('curl'))
+  expect(argumentsOf(who)).toEqual([
+    'curl',
+    '-sS',
+    '--cacert',
+    `${folder}/ca.crt`,
+    '-H',
+    'Authorization: Bearer KEY',
+    '-H',
+    'Content-Type: application/json',
+    '-d',
+    '{}',
+    'https://127.0.0.1:8443/kubernetes/management/apis/management.platform/v1/selves',
+    '',
+  ])
+  expect(rest).toHaveLength(1)
+  const heredoc = lines.slice(lines.indexOf('kubectl create'), lines.indexOf('\nEOF') + 4)
+  expect(argumentsOf(heredoc).slice(0, 4)).toEqual(['kubectl', 'create', '-o', `jsonpath={.spec.key}{"\\n"}`])
+  const body = heredoc.split('\n').slice(1, -1).join('\n')
+  expect(JSON.parse(body)).toMatchObject({ kind: 'OwnedAccessKey', spec: { user: 'alice' } })
+  expect(lines.split('\n').filter((line) => /^\s/.test(line) && !line.startsWith(' "spec"'))).toEqual([])
+})

@@ -1,0 +1,137 @@
+import { mkdtemp, open, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { describe, expect, test } from 'vitest'
+import { startEmbeddedDynamoDB } from '../../../infra/local/dynamodb.ts'
+import { makeResources } from '../../../infra/local/resources.ts'
+
+const platform = `${process.platform}-${process.arch}`
+const region = 'eu-central-1'
+const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+const template = JSON.stringify({
+  Resources: {
+    Table: {
+      Type: 'AWS::DynamoDB::Table',
+      Properties: {
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: ['pk', 'sk', 'due'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+        KeySchema: [
+          { AttributeName: 'pk', KeyType: 'HASH' },
+          { AttributeName: 'sk', KeyType: 'RANGE' },
+        ],
+        GlobalSecondaryIndexes: [
+          {
+            IndexName: 'expiry',
+            KeySchema: [{ AttributeName: 'due', KeyType: 'HASH' }],
+            Projection: { ProjectionType: 'KEYS_ONLY' },
+          },
+        ],
+        TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
+        StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      },
+    },
+    SigningKey: { Type: 'AWS::KMS::Key', Properties: { KeySpec: 'ECC_NIST_P256' } },
+    Pepper: { Type: 'AWS::SecretsManager::Secret', Properties: { Name: 'keyplane/dev/pepper' } },
+    Role: { Type: 'AWS::IAM::Role', Properties: {} },
+  },
+})
+
+const make = (dynamodb: string) =>
+  makeResources(template, {
+    dynamodb,
+    kms: { ensureKey: async (alias, spec) => `arn:kms:key/${alias.replaceAll('/', '-')}-${spec}` },
+    secrets: { ensureSecret: async (name) => `arn:secret:${name}` },
+    secretPrefix: 'keyplane/local/',
+    region,
+    credentials,
+  })
+
+const client = (endpoint: string) => new DynamoDBClient({ endpoint, region, credentials, maxAttempts: 1 })
+const item = (n: number) => ({ pk: { S: 'a' }, sk: { S: String(n) } })
+
+describe('resources', () => {
+  test('are made once, and known by name and attribute', async () => {
+    const dynamodb = await startEmbeddedDynamoDB({ platform })
+    const refs = await make(dynamodb.url)
+    expect(refs).toEqual({
+      Table: 'keyplane-Table',
+      'Table.Arn': 'arn:aws:dynamodb:eu-central-1:000000000000:table/keyplane-Table',
+      'Table.StreamArn': 'arn:aws:dynamodb:eu-central-1:000000000000:table/keyplane-Table/stream/local',
+      SigningKey: 'alias-keyplane-SigningKey-ECC_NIST_P256',
+      'SigningKey.Arn': 'arn:kms:key/alias-keyplane-SigningKey-ECC_NIST_P256',
+      Pepper: 'arn:secret:keyplane/local/pepper',
+    })
+    expect(await make(dynamodb.url)).toEqual(refs)
+    await dynamodb.close()
+    await expect(make(dynamodb.url)).rejects.toThrow(
+      `DynamoDB at ${dynamodb.url} does not make the table keyplane-Table: `,
+    )
+  })
+})
+
+describe('the embedded DynamoDB', () => {
+  test('keeps every acknowledged write when it is killed', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'keyplane-test-')), 'dynamodb.db')
+    const first = await startEmbeddedDynamoDB({ path, platform })
+    const { Table } = await make(first.url)
+    const writer = client(first.url)
+    const acknowledged: number[] = []
+    let failed = false
+    const write = async (from: number) => {
+      for (let n = from; !failed; n += 4) {
+        try {
+          await writer.send(new PutItemCommand({ TableName: Table, Item: item(n) }))
+          acknowledged.push(n)
+          if (acknowledged.length === 100) process.kill(-first.pid, 'SIGKILL')
+        } catch {
+          failed = true
+        }
+      }
+    }
+    await Promise.all([0, 1, 2, 3].map(write))
+    await first.ended
+    expect(acknowledged.length).toBeGreaterThanOrEqual(100)
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+
+    const second = await startEmbeddedDynamoDB({ path, platform })
+    const reader = client(second.url)
+    for (const n of acknowledged) {
+      const { Item } = await reader.send(new GetItemCommand({ TableName: Table, Key: item(n), ConsistentRead: true }))
+      expect(Item).toEqual(item(n))
+    }
+    await second.close()
+  })
+
+  test.each([
+    ['no database', (path: string) => writeFile(path, 'x'.repeat(5000))],
+    [
+      'a database with a hole',
+      async (path: string) => {
+        const file = await open(path, 'r+')
+        await file.write(Buffer.alloc(8000, 0xaa), 0, 8000, 4096)
+        await file.close()
+      },
+    ],
+  ])('refuses a file that is %s', async (_, damage) => {
+    const path = join(await mkdtemp(join(tmpdir(), 'keyplane-test-')), 'dynamodb.db')
+    const sound = await startEmbeddedDynamoDB({ path, platform })
+    await make(sound.url)
+    await sound.close()
+    await damage(path)
+    await expect(startEmbeddedDynamoDB({ path, platform })).rejects.toThrow(`The data file ${path} is damaged: `)
+  })
+
+  test('names the way out where there is none for the platform', async () => {
+    await expect(startEmbeddedDynamoDB({ platform: 'sunos-sparc' })).rejects.toThrow(
+      'There is no embedded DynamoDB for sunos-sparc: start any DynamoDB emulator and name its address in AWS_ENDPOINT_URL_DYNAMODB.',
+    )
+  })
+
+  test('passes on why it does not start', async () => {
+    await expect(startEmbeddedDynamoDB({ path: '/never/there', platform })).rejects.toThrow(
+      /^The embedded DynamoDB does not start: error: .*unable to open database file/,
+    )
+  })
+})

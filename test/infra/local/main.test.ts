@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApiClient } from '../../../infra/local/apiclient.ts'
+import { ensurePackaged } from '../../../infra/package.ts'
+
+const main = new URL('../../../infra/local/main.ts', import.meta.url).pathname
+const children: ChildProcess[] = []
+
+beforeAll(async () => {
+  await ensurePackaged({ quiet: true })
+}, 60_000)
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+const newFolder = () => mkdtemp(join(tmpdir(), 'keyplane-test-'))
+
+function start(environment: Record<string, string>, ...args: string[]) {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, PORT: '0', ...environment } })
+  children.push(child)
+  const output = { stdout: '', stderr: '' }
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    output.stderr += chunk
+  })
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output.stdout += chunk
+      if (output.stdout.includes('Ctrl-C ends it.')) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output.stderr}`)))
+  })
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  ready.catch(() => {})
+  return { child, output, ready, ended }
+}
+
+/** A client with the first access key of a server that is ready. */
+async function clientOf(folder: string, stdout: string) {
+  const [, url = ''] = /^keyplane serves (\S+)$/m.exec(stdout) ?? []
+  const authority = await readFile(join(folder, 'ca.crt'), 'utf8')
+  const client = createApiClient(authority, await readFile(join(folder, 'access-key'), 'utf8'))
+  const api = `${url}/apis/management.platform/v1`
+  return {
+    url,
+    get: (path: string) => client.send('GET', `${api}${path}`),
+    post: (path: string, kind: string, rest: object) =>
+      client.send('POST', `${api}${path}`, { apiVersion: 'management.platform/v1', kind, ...rest }),
+  }
+}
+
+const mode = async (...path: string[]) => (await stat(join(...path))).mode & 0o777
+
+describe('npm start', () => {
+  test('serves the API, keeps every acknowledged write over kill -9, and ends cleanly', async () => {
+    const DATA_DIR = join(await newFolder(), 'data')
+    const first = start({ DATA_DIR })
+    await first.ready
+    expect(await mode(DATA_DIR)).toBe(0o700)
+    expect(await mode(DATA_DIR, 'ca.crt')).toBe(0o644)
+    for (const name of ['access-key', 'kubeconfig', 'kms.json', 'secrets.json', 'ca.json', 'dynamodb.db'])
+      expect([name, await mode(DATA_DIR, name)]).toEqual([name, 0o600])
+
+    const client = await clientOf(DATA_DIR, first.output.stdout)
+    const self = await client.post('/selves', 'Self', {})
+    expect(self.body).toMatchObject({ status: { groups: ['system:masters', 'system:authenticated'] } })
+    const demo = await client.get('/namespaces/p-demo/virtualclusterinstances/demo')
+    expect(demo.body).toMatchObject({ spec: { owner: { user: 'alice' } } })
+
+    const kept: string[] = []
+    let killed = false
+    const write = async (writer: number) => {
+      for (let n = 0; !killed; n++) {
+        const name = `key-${writer}-${n}`
+        const made = await client
+          .post('/ownedaccesskeys', 'OwnedAccessKey', { metadata: { name }, spec: { user: 'alice' } })
+          .catch(() => undefined)
+        if (made?.status === 201) kept.push(name)
+        if (kept.length >= 20) killed = first.child.kill('SIGKILL') || killed
+      }
+    }
+    await Promise.all([0, 1, 2].map(write))
+    await first.ended
+
+    const second = start({ DATA_DIR })
+    await second.ready
+    const again = await clientOf(DATA_DIR, second.output.stdout)
+    const list = await again.get('/ownedaccesskeys')
+    const names = (list.body as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name)
+    expect(names).toEqual(expect.arrayContaining(['admin', ...kept]))
+    expect(names.filter((name) => name.startsWith('admin'))).toEqual(['admin'])
+    const same = await again.get('/namespaces/p-demo/virtualclusterinstances/demo')
+    const uid = ({ body }: { body: unknown }) => (body as { metadata: { uid: string } }).metadata.uid
+    expect(uid(same)).toBe(uid(demo))
+
+    const config = await again.post('/namespaces/p-demo/virtualclusterinstances/demo/kubeconfig', kubeConfig, {
+      spec: { clientCert: true, certificateTTL: 3600 },
+    })
+    expect(config.body).toMatchObject({ status: { kubeConfig: expect.stringContaining('client-certificate-data') } })
+
+    const other = start({ DATA_DIR })
+    expect(await other.ended).toBe(1)
+    expect(other.output.stderr).toBe(
+      `Another server uses the data folder ${DATA_DIR}: stop it, or name another folder in DATA_DIR.\n`,
+    )
+
+    second.child.kill('SIGTERM')
+    expect([await second.ended, second.output.stderr]).toEqual([0, ''])
+    const written = await Promise.all((await readdir(DATA_DIR)).map((name) => readFile(join(DATA_DIR, name), 'latin1')))
+    const key = await readFile(join(DATA_DIR, 'access-key'), 'latin1')
+    expect(written.filter((content) => content.includes(key))).toHaveLength(2)
+  }, 60_000)
+
+  test('with --memory keeps nothing', async () => {
+    const DATA_DIR = join(await newFolder(), 'data')
+    const server = start({ DATA_DIR }, '--memory')
+    await server.ready
+    const [, ca = ''] = /--cacert (\S+)\/ca\.crt/.exec(server.output.stdout) ?? []
+    const client = await clientOf(ca, server.output.stdout)
+    expect((await client.get('/ownedaccesskeys')).status).toBe(200)
+    server.child.kill('SIGINT')
+    expect(await server.ended).toBe(0)
+    await expect(stat(ca)).rejects.toThrow('ENOENT')
+    await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT')
+  })
+})
+
+const kubeConfig = 'VirtualClusterInstanceKubeConfig'
+
+describe('one sentence and exit code 1', () => {
+  const refusal = async (environment: Record<string, string>, ...args: string[]) => {
+    const server = start(environment, ...args)
+    expect([await server.ended, server.output.stdout]).toEqual([1, ''])
+    return server.output.stderr
+  }
+
+  test('for an option that does not exist', async () => {
+    expect(await refusal({}, '--help')).toBe(
+      'The only option is --memory, which keeps nothing: npm start -- --memory.\n',
+    )
+  })
+
+  test('for a port that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const PORT = String((server.address() as { port: number }).port)
+    expect(await refusal({ PORT, DATA_DIR: await newFolder() })).toBe(
+      `Port ${PORT} of 127.0.0.1 is taken: stop what uses it, or name another one in PORT.\n`,
+    )
+    server.close()
+  })
+
+  test('for a data folder that cannot be written', async () => {
+    const file = join(await newFolder(), 'file')
+    await writeFile(file, '')
+    expect(await refusal({ DATA_DIR: join(file, 'data') })).toBe(
+      `The data folder ${join(file, 'data')} cannot be written (ENOTDIR): name another one in DATA_DIR.\n`,
+    )
+  })
+
+  test.each(['dynamodb.db', 'virtualcluster.json'])('for a damaged %s', async (name) => {
+    const DATA_DIR = await newFolder()
+    await writeFile(join(DATA_DIR, name), 'x'.repeat(4096))
+    expect(await refusal({ DATA_DIR })).toBe(
+      `The data file ${join(DATA_DIR, name)} is damaged: restore it from a copy, or remove the folder ${DATA_DIR} to start afresh.\n`,
+    )
+  })
+
+  test('for a DynamoDB that does not answer', async () => {
+    const AWS_ENDPOINT_URL_DYNAMODB = 'http://127.0.0.1:1'
+    expect(await refusal({ AWS_ENDPOINT_URL_DYNAMODB, DATA_DIR: await newFolder() })).toMatch(
+      /^DynamoDB at http:\/\/127\.0\.0\.1:1 does not make the table keyplane-Table: .*ECONNREFUSED.*\n$/,
+    )
+  })
+})
