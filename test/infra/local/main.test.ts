@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../infra/local/apiclient.ts'
 import { ensurePackaged } from '../../../infra/package.ts'
@@ -39,21 +40,37 @@ function start(environment: Record<string, string>, ...args: string[]) {
   return { child, output, ready, ended }
 }
 
-/** A client with the first access key of a server that is ready. */
-async function clientOf(folder: string, stdout: string) {
+/** A client of a server that is ready, with its first access key or another one. */
+async function clientOf(folder: string, stdout: string, key?: string) {
   const [, url = ''] = /^keyplane serves (\S+)$/m.exec(stdout) ?? []
   const authority = await readFile(join(folder, 'ca.crt'), 'utf8')
-  const client = createApiClient(authority, await readFile(join(folder, 'access-key'), 'utf8'))
+  const client = createApiClient(authority, key ?? (await readFile(join(folder, 'access-key'), 'utf8')))
   const api = `${url}/apis/management.platform/v1`
   return {
     url,
     get: (path: string) => client.send('GET', `${api}${path}`),
+    remove: (path: string) => client.send('DELETE', `${api}${path}`),
     post: (path: string, kind: string, rest: object) =>
       client.send('POST', `${api}${path}`, { apiVersion: 'management.platform/v1', kind, ...rest }),
   }
 }
 
 const mode = async (...path: string[]) => (await stat(join(...path))).mode & 0o777
+
+const demoPath = '/namespaces/p-demo/virtualclusterinstances/demo'
+const kubeConfig = 'VirtualClusterInstanceKubeConfig'
+
+/** The status of a list of pods with the token of a fetched kube config. */
+async function podsWith({ body }: { body: unknown }): Promise<number> {
+  const text = (body as { status: { kubeConfig: string } }).status.kubeConfig
+  const { clusters, users } = load(text) as {
+    clusters: { cluster: Record<string, string> }[]
+    users: { user: Record<string, string> }[]
+  }
+  const { server, 'certificate-authority-data': authority = '' } = clusters[0]?.cluster ?? {}
+  const client = createApiClient(Buffer.from(authority, 'base64').toString('utf8'), users[0]?.user.token)
+  return (await client.send('GET', `${server}/api/v1/pods`)).status
+}
 
 describe('npm start', () => {
   test('serves the API, keeps every acknowledged write over kill -9, and ends cleanly', async () => {
@@ -68,7 +85,7 @@ describe('npm start', () => {
     const client = await clientOf(DATA_DIR, first.output.stdout)
     const self = await client.post('/selves', 'Self', {})
     expect(self.body).toMatchObject({ status: { groups: ['system:masters', 'system:authenticated'] } })
-    const demo = await client.get('/namespaces/p-demo/virtualclusterinstances/demo')
+    const demo = await client.get(demoPath)
     expect(demo.body).toMatchObject({ spec: { owner: { user: 'alice' } } })
 
     const kept: string[] = []
@@ -93,14 +110,23 @@ describe('npm start', () => {
     const names = (list.body as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name)
     expect(names).toEqual(expect.arrayContaining(['admin', ...kept]))
     expect(names.filter((name) => name.startsWith('admin'))).toEqual(['admin'])
-    const same = await again.get('/namespaces/p-demo/virtualclusterinstances/demo')
+    const same = await again.get(demoPath)
     const uid = ({ body }: { body: unknown }) => (body as { metadata: { uid: string } }).metadata.uid
     expect(uid(same)).toBe(uid(demo))
 
-    const config = await again.post('/namespaces/p-demo/virtualclusterinstances/demo/kubeconfig', kubeConfig, {
+    const config = await again.post(`${demoPath}/kubeconfig`, kubeConfig, {
       spec: { clientCert: true, certificateTTL: 3600 },
     })
     expect(config.body).toMatchObject({ status: { kubeConfig: expect.stringContaining('client-certificate-data') } })
+
+    expect(await podsWith(await again.post(`${demoPath}/kubeconfig`, kubeConfig, {}))).toBe(200)
+    const scoped = await again.post('/ownedaccesskeys', 'OwnedAccessKey', {
+      metadata: { name: 'scoped' },
+      spec: { user: 'alice', scope: { virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }] } },
+    })
+    const scopedKey = (scoped.body as { spec: { key: string } }).spec.key
+    const limited = await clientOf(DATA_DIR, second.output.stdout, scopedKey)
+    expect(await podsWith(await limited.post(`${demoPath}/kubeconfig`, kubeConfig, {}))).toBe(401)
 
     const other = start({ DATA_DIR })
     expect(await other.ended).toBe(1)
@@ -108,8 +134,17 @@ describe('npm start', () => {
       `Another server uses the data folder ${DATA_DIR}: stop it, or name another folder in DATA_DIR.\n`,
     )
 
+    const revoked = await readFile(join(DATA_DIR, 'access-key'), 'latin1')
+    expect((await again.remove('/ownedaccesskeys/admin')).status).toBe(200)
     second.child.kill('SIGTERM')
     expect([await second.ended, second.output.stderr]).toEqual([0, ''])
+
+    const third = start({ DATA_DIR })
+    await third.ready
+    expect((await (await clientOf(DATA_DIR, third.output.stdout)).get('/ownedaccesskeys/admin')).status).toBe(200)
+    expect((await (await clientOf(DATA_DIR, third.output.stdout, revoked)).get('/ownedaccesskeys')).status).toBe(401)
+    third.child.kill('SIGTERM')
+    expect(await third.ended).toBe(0)
     const written = await Promise.all((await readdir(DATA_DIR)).map((name) => readFile(join(DATA_DIR, name), 'latin1')))
     const key = await readFile(join(DATA_DIR, 'access-key'), 'latin1')
     expect(written.filter((content) => content.includes(key))).toHaveLength(2)
@@ -128,8 +163,6 @@ describe('npm start', () => {
     await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT')
   })
 })
-
-const kubeConfig = 'VirtualClusterInstanceKubeConfig'
 
 describe('one sentence and exit code 1', () => {
   const refusal = async (environment: Record<string, string>, ...args: string[]) => {
