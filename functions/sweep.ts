@@ -1,3 +1,3 @@
-import { settle } from '../lib/server/settle.ts'
+import { sweep } from '../lib/server/controllers.ts'
 
-export const handler = settle()
+export const handler = sweep()

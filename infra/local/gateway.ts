@@ -27,7 +27,10 @@ export interface GatewayOptions {
   environment?: Readonly<Record<string, string>>
   region?: string
   account?: string
-  /** How often functions that read a stream are run instead, with a scheduled event. */
+  /**
+   * There is no stream here: functions that read one are run with a scheduled event instead, so often. Default 1, so that
+   * what follows from a change follows within seconds; other schedules keep the rate of the template.
+   */
   streamSeconds?: number
   /** Failures that the client is not told about. */
   report?: (message: string, cause: unknown) => void
@@ -72,7 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await lambda.invoke(functionId, event).catch((error) => report(`schedule ${name} failed`, error))
     },
   })
-  const streams = deployment.streams.map((stream) => ({ ...stream, seconds: options.streamSeconds ?? 5 }))
+  const streams = deployment.streams.map((stream) => ({ ...stream, seconds: options.streamSeconds ?? 1 }))
   const timers = startTimers([...deployment.schedules, ...streams].map(timerOf))
 
   const { port } = server.address() as AddressInfo

@@ -46,8 +46,11 @@ export type Sealed = Readonly<Record<string, string>>
 
 const SORT_KEY = '#'
 const SEALED = 'sealed:'
-/** The attributes of the sparse index by which the sweep finds what has expired; keys without an end are not in it. */
-export const EXPIRY_INDEX = { partition: 'expiryIndex', sort: 'expiry', value: 'credential' } as const
+/**
+ * The sparse index by which the sweep finds what has expired, and its attributes. Keys without an end are not in it, nor
+ * those whose deletion has begun. The time is that of the maximum ttl at the last write or use of the key.
+ */
+export const EXPIRY_INDEX = { name: 'expiry', partition: 'expiryIndex', sort: 'expiry', value: 'credential' } as const
 
 export const credentialItemKey = ({ version, hash }: KeyHash): { pk: string; sk: string } => ({
   pk: `credential#${version}#${hash}`,
@@ -205,6 +208,6 @@ const shownName = (member: 'displayName' | 'email', value: JsonValue | undefined
     : {}
 
 function indexed(life: KeyLife, limits: LifeLimits): JsonObject {
-  const at = expiry(life, limits)
+  const at = life.deleted ? undefined : expiry(life, limits)
   return at === undefined ? {} : { [EXPIRY_INDEX.partition]: EXPIRY_INDEX.value, [EXPIRY_INDEX.sort]: at }
 }

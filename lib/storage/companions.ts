@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../meta/types.ts'
 import type { Context } from './context.ts'
-import type { CompanionItem, CompanionPage, CompanionQuery } from './interface.ts'
+import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from './interface.ts'
 import type { Item } from './items.ts'
 import type { ItemKey } from './keys.ts'
 
@@ -31,6 +31,15 @@ export async function queryCompanions(
   })
   const last = page.items.at(-1)
   return { items: page.items.map(companionOf), ...(page.more && last && { next: last.sk }) }
+}
+
+export async function queryIndex({ items }: Context, query: IndexQuery): Promise<IndexPage> {
+  const page = await items.queryIndex(query)
+  const last = page.items.at(-1)
+  return {
+    items: page.items.map(companionOf),
+    ...(page.more && last && { next: { pk: last.pk, sk: last.sk, at: Number(last[query.sort.attribute]) } }),
+  }
 }
 
 const distinct = (keys: readonly ItemKey[]): ItemKey[] => [

@@ -61,6 +61,7 @@ export function persistent(items: Items, clock: Clock): Items {
     get: (key) => persist(() => items.get(key)),
     batchGet: (keys, attributes) => persist(() => items.batchGet(keys, attributes)),
     query: (query) => persist(() => items.query(query)),
+    queryIndex: (query) => persist(() => items.queryIndex(query)),
     allocate: (key, now) => persist(() => items.allocate(key, now)),
     settle: (key, to) => persist(() => items.settle(key, to)),
     putIfAbsent: (item, deadline) => items.putIfAbsent(item, deadline),

@@ -15,6 +15,7 @@ import {
   advanced,
   changed,
   conditional,
+  indexed,
   keyOf,
   marshalled,
   projected,
@@ -75,6 +76,12 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
 
     async query(query) {
       const command = new QueryCommand({ TableName, ConsistentRead: true, ...queried(query) })
+      const { Items = [], LastEvaluatedKey } = await answered(() => client.send(command))
+      return { items: Items.map(unmarshalled), more: LastEvaluatedKey !== undefined }
+    },
+
+    async queryIndex(query) {
+      const command = new QueryCommand({ TableName, IndexName: query.index, ...indexed(query) })
       const { Items = [], LastEvaluatedKey } = await answered(() => client.send(command))
       return { items: Items.map(unmarshalled), more: LastEvaluatedKey !== undefined }
     },

@@ -1,5 +1,6 @@
 /** Conditions, key ranges and changes in DynamoDB's expression language. Names and values are always placeholders. */
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import type { IndexQuery } from './interface.ts'
 import type { Advance, Condition, Item, ItemQuery, ItemValue } from './items.ts'
 import type { ItemKey } from './keys.ts'
 
@@ -97,6 +98,24 @@ export function queried({ pk, from, to, prefix, after, limit, attributes }: Item
     ExpressionAttributeValues: marshalled({ ':pk': pk, ...range.values }),
     ...projected(attributes),
     ...(after !== undefined && { ExclusiveStartKey: keyOf({ pk, sk: after }) }),
+    ...(limit !== undefined && { Limit: limit }),
+  }
+}
+
+/** The key condition of a Query of an index. */
+export function indexed({ partition, sort, limit, after }: IndexQuery) {
+  return {
+    KeyConditionExpression: '#partition = :partition AND #sort <= :to',
+    ExpressionAttributeNames: { '#partition': partition.attribute, '#sort': sort.attribute },
+    ExpressionAttributeValues: marshalled({ ':partition': partition.value, ':to': sort.to }),
+    ...(after && {
+      ExclusiveStartKey: marshalled({
+        pk: after.pk,
+        sk: after.sk,
+        [partition.attribute]: partition.value,
+        [sort.attribute]: after.at,
+      }),
+    }),
     ...(limit !== undefined && { Limit: limit }),
   }
 }

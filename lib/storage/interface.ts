@@ -127,6 +127,32 @@ export interface CompanionPage {
   next?: string
 }
 
+/** A sparse index of side items: it holds those that have both attributes. */
+export interface IndexQuery {
+  index: string
+  /** Items that have this text in the attribute. */
+  partition: { attribute: string; value: string }
+  /** Items whose number in the attribute is at most `to`, the lowest first. */
+  sort: { attribute: string; to: number }
+  limit?: number
+  after?: IndexPosition
+}
+
+/** Where an item is in an index. */
+export interface IndexPosition {
+  pk: string
+  sk: string
+  /** The number that it is sorted by. */
+  at: number
+}
+
+export interface IndexPage {
+  /** With those attributes that the index has. */
+  items: CompanionItem[]
+  /** Set when more may follow: continue with `after: next`. */
+  next?: IndexPosition
+}
+
 /** A use of an object, by its credential: a companion with the attribute `lastActivity`. */
 export interface Touch {
   table: Table
@@ -160,6 +186,8 @@ export interface Storage {
   getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
   /** Side items of one partition, consistent, at most one page of 1 MB. */
   queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
+  /** Side items as they were a moment ago, or long ago: nothing may rest on it that is not read again. */
+  queryIndex(query: IndexQuery): Promise<IndexPage>
   /** Moves the activity of an object and of its credential forward, never back. Fails freely; callers may ignore it. */
   touchActivity(touch: Touch): Promise<void>
   /** Decides and settles everything up to now. To be run every minute; any number at once. */

@@ -1,8 +1,9 @@
 /**
- * The few operations on items that the protocol is made of. `dynamodb.ts` implements them; every read is strongly
- * consistent. Whatever does not answer plainly throws a Fault.
+ * The few operations on items that the protocol is made of. `dynamodb.ts` implements them; every read but that of an
+ * index is strongly consistent. Whatever does not answer plainly throws a Fault.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
+import type { IndexQuery } from './interface.ts'
 import type { ItemKey } from './keys.ts'
 
 export type ItemValue = JsonValue | Uint8Array | ItemValue[] | { [member: string]: ItemValue }
@@ -78,6 +79,7 @@ export interface Items {
   /** The items that exist, in any order; any number of keys, a hundred per request. */
   batchGet(keys: readonly ItemKey[], attributes?: readonly string[]): Promise<Item[]>
   query(query: ItemQuery): Promise<ItemPage>
+  queryIndex(query: IndexQuery): Promise<ItemPage>
   /** Puts the item unless there is one: undefined when it was put, else what is there. Never sent after `deadline`, as below. */
   putIfAbsent(item: Item, deadline: number): Promise<Item | undefined>
   /** Takes the next revision of a revision item, creating it at n = settled = floor = 1 first; the item after that. */

@@ -1,7 +1,7 @@
 /** The storage port over items: the operations of this room, put together. */
 import { touch } from './activity.ts'
 import { changes } from './changes.ts'
-import { getCompanions, queryCompanions } from './companions.ts'
+import { getCompanions, queryCompanions, queryIndex } from './companions.ts'
 import { type Context, persistent } from './context.ts'
 import type { Storage } from './interface.ts'
 import type { Items } from './items.ts'
@@ -34,6 +34,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     getCompanions: (keys) => getCompanions(context, keys),
     getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],
     queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
+    queryIndex: (query) => queryIndex(context, query),
     touchActivity: (one) => touch(context, one),
     sweep: ({ resource }) => sweep(context, resource),
   }

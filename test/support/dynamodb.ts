@@ -28,10 +28,22 @@ export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
   AttributeDefinitions: [
     { AttributeName: 'pk', AttributeType: 'S' },
     { AttributeName: 'sk', AttributeType: 'S' },
+    { AttributeName: 'expiryIndex', AttributeType: 'S' },
+    { AttributeName: 'expiry', AttributeType: 'N' },
   ],
   KeySchema: [
     { AttributeName: 'pk', KeyType: 'HASH' },
     { AttributeName: 'sk', KeyType: 'RANGE' },
+  ],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'expiry',
+      KeySchema: [
+        { AttributeName: 'expiryIndex', KeyType: 'HASH' },
+        { AttributeName: 'expiry', KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['name', 'uid'] },
+    },
   ],
   BillingMode: 'PAY_PER_REQUEST',
   StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },

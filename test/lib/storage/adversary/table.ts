@@ -217,6 +217,7 @@ export function fakeTable(
           put(key, { ...there, settled, ...(at !== undefined && { at }), ...(floor !== undefined && { floor }) })
         }),
       advance: () => Promise.reject(new Error('not in these schedules')),
+      queryIndex: () => Promise.reject(new Error('not in these schedules')),
       async transact(writes, deadline) {
         await sent(process, deadline)
         return transact(process, writes)

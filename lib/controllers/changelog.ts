@@ -1,0 +1,157 @@
+/**
+ * The garbage collector on a timer, where no stream calls it and to be sure where one does: it reads the change logs from
+ * where it last was. At first, and every hour, it looks at all objects.
+ */
+import { StorageError } from '../storage/errors.ts'
+import type { Change } from '../storage/interface.ts'
+import type { Collector } from './garbagecollector.ts'
+import { concerns, type Failure, performAll, type Task, tasksOf } from './tasks.ts'
+
+/** Full passes begin so far apart at least, in ms: somewhat less than the hour of the schedule. */
+const fullEvery = 50 * 60_000
+/** Objects that one step of a full pass reads. */
+const pageSize = 500
+/** A failed task is tried again after 1, 2, 4 … 256 s. */
+const maxDoublings = 8
+
+export interface Run {
+  /** Tasks that were performed. */
+  tasks: number
+  /** Objects that full passes read. */
+  read: number
+  /** Tasks that wait for another try. */
+  failed: number
+  /** One of the errors. */
+  error?: unknown
+  /** Set where the time ended before the work did: the next run continues. */
+  remaining?: true
+}
+
+interface Retry {
+  task: Task
+  tries: number
+  at: number
+}
+
+/**
+ * One collector on a timer: each call does what there is to do since the last, as long as `goOn` says so. Calls while one
+ * is at work join it. What it remembers is only a saving: a new one begins with all objects.
+ * `elapsed`: milliseconds of a clock that never jumps.
+ */
+export function createChangelogCollector(elapsed: () => number): (collector: Collector) => Promise<Run> {
+  /** The revision of each table up to which its changes have become tasks. */
+  const positions = new Map<string, number>()
+  const retries = new Map<string, Retry>()
+  let full: { began: number; index: number; after?: string | undefined; done: boolean } | undefined
+  let running: Promise<Run> | undefined
+
+  async function work(collector: Collector, run: Run, tasks: readonly Task[]): Promise<void> {
+    run.tasks += tasks.length
+    const failures = await performAll(collector, tasks)
+    for (const [id, failure] of failures) postpone(id, failure)
+    run.error ??= [...failures.values()][0]?.error
+  }
+
+  function postpone(id: string, { task }: Failure): void {
+    const tries = (retries.get(id)?.tries ?? 0) + 1
+    retries.set(id, { task, tries, at: elapsed() + 1000 * 2 ** Math.min(tries - 1, maxDoublings) })
+  }
+
+  async function retry(collector: Collector, run: Run): Promise<void> {
+    const due = [...retries].filter(([, { at }]) => at <= elapsed())
+    await work(
+      collector,
+      run,
+      due.map(([, { task }]) => task),
+    )
+    for (const [id, known] of due) if (retries.get(id) === known) retries.delete(id)
+  }
+
+  /** Reads on in every log, until nothing follows: what is done here shows there too. */
+  async function follow(collector: Collector, run: Run): Promise<void> {
+    for (let quiet = false; !quiet && collector.goOn(); ) {
+      quiet = true
+      for (const { kind } of collector.stores) {
+        const since = positions.get(kind.plural)
+        if (since === undefined) continue
+        const batch = await collector.storage.changes(kind.table, since)
+        await work(
+          collector,
+          run,
+          batch.changes.flatMap((change) => tasksOf(collector, changed(kind.plural, change))),
+        )
+        positions.set(kind.plural, batch.rv)
+        quiet &&= batch.rv === since
+      }
+    }
+  }
+
+  /** Begins a full pass; changes are followed from here on. */
+  async function begin({ stores, storage }: Collector): Promise<void> {
+    const began = elapsed()
+    for (const { kind } of stores) {
+      if (!positions.has(kind.plural)) positions.set(kind.plural, await storage.revision(kind.table))
+    }
+    full = { began, index: 0, done: false }
+  }
+
+  async function step(collector: Collector, run: Run, pass: NonNullable<typeof full>): Promise<void> {
+    const store = collector.stores[pass.index]
+    if (!store) {
+      pass.done = true
+      return
+    }
+    const { table, plural: resource } = store.kind
+    const { after } = pass
+    const page = await collector.storage.list(table, { limit: pageSize, ...(after !== undefined && { after }) })
+    run.read += page.items.length
+    const found = page.items.filter(({ object }) => concerns(object.metadata))
+    await work(
+      collector,
+      run,
+      found.map(({ key, rv }) => ({ type: 'look', resource, key, rv })),
+    )
+    pass.after = page.next
+    if (page.next === undefined) pass.index++
+  }
+
+  async function once(collector: Collector, run: Run): Promise<void> {
+    if (!full || (full.done && elapsed() - full.began >= fullEvery)) await begin(collector)
+    await retry(collector, run)
+    await follow(collector, run)
+    while (full && !full.done && collector.goOn()) {
+      await step(collector, run, full)
+      await follow(collector, run)
+    }
+    if (!full?.done) run.remaining = true
+  }
+
+  async function all(collector: Collector): Promise<Run> {
+    const run: Run = { tasks: 0, read: 0, failed: 0 }
+    try {
+      await once(collector, run)
+    } catch (error) {
+      if (!(error instanceof StorageError && error.code === 'Expired')) throw error
+      // A log that no longer reaches back: everything is looked at again, now.
+      positions.clear()
+      full = undefined
+      await once(collector, run)
+    }
+    return { ...run, failed: retries.size }
+  }
+
+  return (collector) => {
+    running ??= all(collector).finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+const changed = (resource: string, { type, rv, key, stored, previous }: Change) => ({
+  resource,
+  key,
+  rv,
+  before: previous?.object,
+  after: type === 'DELETED' ? undefined : stored.object,
+})

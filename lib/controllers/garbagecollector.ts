@@ -1,0 +1,181 @@
+/**
+ * The garbage collector: deletes objects whose owners are all gone, and lets go of owners that are being deleted once their
+ * dependents are gone (foreground) or released (orphan). Every step looks at what is stored now and writes under the
+ * condition that it still is so: steps can be repeated, interrupted, and done by several at once.
+ * Source: k8s.io/kubernetes pkg/controller/garbagecollector (attemptToDeleteItem, processDeletingDependentsItem, orphanDependents).
+ */
+import { StatusError } from '../meta/errors.ts'
+import { updateManagers } from '../meta/fieldmanager.ts'
+import { wholeObject } from '../meta/typed.ts'
+import type { ObjectMeta, OwnerReference } from '../meta/types.ts'
+import { FOREGROUND, ORPHAN, remove } from '../registry/delete.ts'
+import { dependentsOf } from '../registry/owners.ts'
+import { update } from '../registry/update.ts'
+import { controllerContext } from './context.ts'
+import {
+  type Graph,
+  isBlocked,
+  isOrphaning,
+  isWaiting,
+  metadataOf,
+  type Node,
+  nodeAt,
+  ownerPlace,
+  type Place,
+  placeOf,
+} from './graph.ts'
+import { forEach, type GoOn } from './parallel.ts'
+
+export interface Collector extends Graph {
+  now(): Date
+  goOn: GoOn
+  /** Hears of everything that is written: `deleted` includes what finalizers still hold. */
+  wrote(what: 'deleted' | 'unlinked' | 'released'): void
+}
+
+/** The name in managedFields and of the user. */
+const manager = 'garbage-collector'
+
+/** How often a step begins again because others change the object at the same time. */
+const maxTries = 5
+
+const codeOf = (error: unknown): number | undefined => (error instanceof StatusError ? error.status.code : undefined)
+
+/** Runs `step` on the object as it is; again after a conflict, not at all when it is gone. */
+async function onLive(
+  place: Place | undefined,
+  step: (node: Node) => Promise<void>,
+  notOlderThan?: number,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const node = await nodeAt(place, notOlderThan)
+    if (!node) return
+    try {
+      return await step(node)
+    } catch (error) {
+      if (codeOf(error) === 404) return
+      if (codeOf(error) !== 409 || tries === maxTries) throw error
+    }
+  }
+}
+
+const nameOf = (node: Node) => {
+  const { namespace = '', name = '' } = metadataOf(node)
+  return { namespace, name }
+}
+
+/** An ordinary update of the metadata, if the object is still at the revision of `node`. */
+async function edit(collector: Collector, node: Node, change: (metadata: ObjectMeta) => ObjectMeta): Promise<void> {
+  const { store, stored } = node
+  const { group, version, kind, schema } = store.kind
+  const { uid = '' } = metadataOf(node)
+  const now = collector.now()
+  await update(
+    store,
+    {
+      ...nameOf(node),
+      subresource: '',
+      verb: 'update',
+      uid,
+      transform: (live) => {
+        const metadata = { ...change(live.metadata), resourceVersion: String(stored.rv) }
+        const updated = { ...live, metadata }
+        const gvk = { group, version, kind }
+        const write = { manager, subresource: '', now, gvk, schema: wholeObject(schema) } as const
+        return { object: updateManagers({ ...write, live, updated }), secrets: [] }
+      },
+    },
+    controllerContext(manager, now),
+  )
+}
+
+/** Takes owner references away. */
+async function unlink(collector: Collector, node: Node, drop: (reference: OwnerReference) => boolean): Promise<void> {
+  if (!metadataOf(node).ownerReferences?.some(drop)) return
+  await edit(collector, node, ({ ownerReferences = [], ...metadata }) => {
+    const kept = ownerReferences.filter((one) => !drop(one))
+    return { ...metadata, ...(kept.length > 0 && { ownerReferences: kept }) }
+  })
+  collector.wrote('unlinked')
+}
+
+/** Takes a finalizer of the collector away; without others, the object goes with it. */
+async function release(collector: Collector, node: Node, finalizer: string): Promise<void> {
+  await edit(collector, node, ({ finalizers = [], ...metadata }) => {
+    const kept = finalizers.filter((one) => one !== finalizer)
+    return { ...metadata, ...(kept.length > 0 && { finalizers: kept }) }
+  })
+  collector.wrote('released')
+}
+
+/** `unknown`: nobody can say whether the owner exists. */
+type Standing = 'solid' | 'dangling' | 'waiting' | 'unknown'
+
+async function standingOf(collector: Collector, reference: OwnerReference, { stored }: Node): Promise<Standing> {
+  const place = ownerPlace(collector, reference, stored.object)
+  if (!place) return 'unknown'
+  const owner = await nodeAt(place)
+  if (!owner || metadataOf(owner).uid !== reference.uid) return 'dangling'
+  return isWaiting(metadataOf(owner)) ? 'waiting' : 'solid'
+}
+
+async function hasDependents({ storage }: Collector, node: Node): Promise<boolean> {
+  const { value = [] } = await dependentsOf(storage, metadataOf(node).uid ?? '', 1).next()
+  return value.length > 0
+}
+
+/** Deletes an object that no owner keeps; one that an owner keeps loses its references to the others. */
+async function collect(collector: Collector, node: Node): Promise<void> {
+  const { uid, deletionTimestamp, ownerReferences = [] } = metadataOf(node)
+  if (deletionTimestamp !== undefined || ownerReferences.length === 0 || uid === undefined) return
+  const standings = await Promise.all(ownerReferences.map((one) => standingOf(collector, one, node)))
+  if (standings.includes('unknown')) return
+  if (standings.includes('solid')) {
+    const lost = ownerReferences.filter((_, index) => standings[index] !== 'solid')
+    await unlink(collector, node, (one) => lost.some((other) => isSame(one, other)))
+    return
+  }
+  const foreground = standings.includes('waiting') && (await hasDependents(collector, node))
+  const preconditions = { uid, resourceVersion: String(node.stored.rv) }
+  const options = { preconditions, ...(foreground && { propagationPolicy: 'Foreground' as const }) }
+  await remove(node.store, nameOf(node), options, controllerContext(manager, collector.now()))
+  collector.wrote('deleted')
+}
+
+const isSame = (one: OwnerReference, other: OwnerReference): boolean =>
+  one.uid === other.uid && one.name === other.name && one.kind === other.kind && one.apiVersion === other.apiVersion
+
+/** Does something to every object that has a reference to this uid. */
+async function eachDependent(collector: Collector, uid: string, step: (node: Node) => Promise<void>): Promise<void> {
+  for await (const page of dependentsOf(collector.storage, uid)) {
+    await forEach(page, collector.goOn, (one) => onLive(placeOf(collector, one), step))
+  }
+}
+
+/** An owner is gone: its dependents are looked at. */
+export const collectDependents = (collector: Collector, uid: string): Promise<void> =>
+  eachDependent(collector, uid, (dependent) => collect(collector, dependent))
+
+/** Lets go of an owner that waits for dependents in vain. */
+export const releaseUnblocked = (collector: Collector, place: Place): Promise<void> =>
+  onLive(place, async (owner) => {
+    if (!isWaiting(metadataOf(owner)) || (await isBlocked(collector, owner))) return
+    await release(collector, owner, FOREGROUND)
+  })
+
+/** Does all that is to be done for one object, as dependent and as owner. */
+export const look = (collector: Collector, place: Place, notOlderThan?: number): Promise<void> =>
+  onLive(place, (node) => lookAt(collector, node), notOlderThan)
+
+async function lookAt(collector: Collector, node: Node): Promise<void> {
+  const { uid = '' } = metadataOf(node)
+  if (isOrphaning(metadataOf(node))) {
+    await eachDependent(collector, uid, (dependent) => unlink(collector, dependent, (one) => one.uid === uid))
+    await release(collector, node, ORPHAN)
+  } else if (isWaiting(metadataOf(node))) {
+    await collectDependents(collector, uid)
+    await releaseUnblocked(collector, node)
+  } else {
+    await collect(collector, node)
+  }
+}

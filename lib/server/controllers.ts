@@ -1,0 +1,79 @@
+/** The functions that nobody calls: the garbage collector and the expiry sweep, each with its time and its log line. */
+import type { Context, DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
+import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { createChangelogCollector } from '../controllers/changelog.ts'
+import { sweepExpired } from '../controllers/expirysweep.ts'
+import type { Collector } from '../controllers/garbagecollector.ts'
+import { collectStream } from '../controllers/records.ts'
+import { describeError } from './log.ts'
+import { createServer, type Server, storedKinds } from './services.ts'
+
+/** What is begun when the time is up still has to end, and the answer to be written. */
+const reserveMs = 20_000
+
+type Invocation = Pick<Context, 'getRemainingTimeInMillis'>
+
+/** In one invocation of minutes; the next one continues. */
+const maxDeletions = 5_000
+
+const timeOf = (context: Invocation) => () => context.getRemainingTimeInMillis() > reserveMs
+
+function collectorOf(server: Server, context: Invocation) {
+  const wrote = { deleted: 0, unlinked: 0, released: 0 }
+  const collector: Collector = {
+    stores: storedKinds.map((kind) => server.storeOf(kind)),
+    storage: server.storage,
+    now: server.now,
+    goOn: timeOf(context),
+    wrote: (what) => {
+      wrote[what]++
+    },
+  }
+  return { collector, wrote }
+}
+
+const errorOf = (error: unknown) => (error === undefined ? {} : { error: describeError(error) })
+
+/**
+ * Called by the table's stream with what changed, and on schedules: then it reads the change logs itself, and all objects
+ * at first and every hour. Where no stream calls it, a schedule of seconds does the same work.
+ */
+export function garbageCollector() {
+  const server = createServer(process.env)
+  const collectChangelog = createChangelogCollector(server.elapsed)
+  return async (
+    event: Partial<DynamoDBStreamEvent>,
+    context: Invocation,
+  ): Promise<DynamoDBBatchResponse | undefined> => {
+    const { collector, wrote } = collectorOf(server, context)
+    if (event.Records) {
+      const { tasks, failed, error } = await collectStream(collector, event.Records)
+      const counts = { source: 'stream', records: event.Records.length, tasks, failed: failed.length, ...wrote }
+      server.log(error === undefined ? 'info' : 'error', 'garbage collection', { ...counts, ...errorOf(error) })
+      return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
+    }
+    const { error, ...run } = await collectChangelog(collector)
+    // On a schedule of seconds most runs find nothing, and say nothing.
+    if (run.tasks === 0 && run.read === 0 && error === undefined) return undefined
+    const counts = { source: 'schedule', ...run, ...wrote }
+    server.log(error === undefined ? 'info' : 'error', 'garbage collection', { ...counts, ...errorOf(error) })
+    return undefined
+  }
+}
+
+/** Deletes access keys that expired longer ago than the retention. */
+export function sweep() {
+  const server = createServer(process.env)
+  return async (_event: unknown, context: Invocation): Promise<void> => {
+    const { error, ...swept } = await sweepExpired({
+      store: server.storeOf(OwnedAccessKey),
+      storage: server.storage,
+      now: server.now,
+      retentionSeconds: server.config.keyRetentionSeconds,
+      limits: server.limits,
+      goOn: timeOf(context),
+      maxDeletions,
+    })
+    server.log(error === undefined ? 'info' : 'error', 'expiry sweep', { ...swept, ...errorOf(error) })
+  }
+}
