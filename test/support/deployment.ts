@@ -20,6 +20,8 @@ export interface TestDeployment {
   aws: Aws
   /** The server's own parts, over the same store. */
   parts: Server
+  /** What the functions have written to standard output so far: kept here instead. */
+  log: readonly string[]
   /** Puts a secret with credentials of a virtual cluster where the API looks for them. */
   keepCredentials(name: string, text: string): Promise<void>
   stop(): Promise<void>
@@ -45,7 +47,9 @@ export async function startDeployment(issuer: string, settings: Record<string, s
     ...settings,
   }
   const restore = applyEnvironment(environment)
+  const { log, release } = captureLog()
   return {
+    log,
     environment,
     dynamodb,
     aws,
@@ -56,6 +60,25 @@ export async function startDeployment(issuer: string, settings: Record<string, s
     async stop() {
       await Promise.all([dynamodb.stop(), aws.stop()])
       restore()
+      release()
+    },
+  }
+}
+
+/** Lines of the functions' log are JSON; all else passes on. */
+function captureLog(): { log: string[]; release(): void } {
+  const log: string[] = []
+  const { stdout } = process
+  const write = stdout.write
+  stdout.write = ((chunk: string | Uint8Array, ...rest: never[]) => {
+    if (typeof chunk !== 'string' || !chunk.startsWith('{')) return write.call(stdout, chunk, ...rest)
+    log.push(chunk)
+    return true
+  }) as typeof write
+  return {
+    log,
+    release() {
+      stdout.write = write
     },
   }
 }

@@ -1,0 +1,367 @@
+/** kubectl against the whole API: what is there, how it looks, who may what. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rows } from '../support/columns.ts'
+import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const keys = '/apis/management.platform/v1/ownedaccesskeys'
+const instances = (namespace: string) => `/apis/management.platform/v1/namespaces/${namespace}/virtualclusterinstances`
+
+const key = (name: string, spec: object, labels: object = {}) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'OwnedAccessKey',
+  metadata: { name, labels },
+  spec,
+})
+const instance = (name: string, spec: object = {}) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'VirtualClusterInstance',
+  metadata: { name },
+  spec,
+})
+
+describeKubectl('kubectl reads', () => {
+  let server: TestServer
+  let kubectl: Kubectl
+  let alice: Kubectl
+  let aliceKey: string
+
+  const post = async (path: string, body: object) => {
+    const answer = await server.call(path, { method: 'POST', body })
+    expect([answer.status, answer.json?.message]).toEqual([201, undefined])
+    return answer.json
+  }
+
+  beforeAll(async () => {
+    server = await startServer()
+    const made = await post(keys, key('alice', { user: 'alice', displayName: 'Laptop' }, { app: 'laptop' }))
+    aliceKey = made.spec.key
+    await post(keys, key('ci', { user: 'bob', ttl: 86400, description: 'pipeline', disabled: true }, { app: 'ci' }))
+    await post(keys, key('team', { team: 'ops', type: 'User' }, { app: 'ci' }))
+    await post(instances('p-web'), instance('preview', { owner: { user: 'alice' }, displayName: 'Preview' }))
+    await post(
+      instances('p-web'),
+      instance('stable', { clusterRef: { cluster: 'eu-1' }, accessPoint: { ingress: { host: 'stable.example.com' } } }),
+    )
+    await post(instances('p-shop'), instance('preview'))
+    kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, server.adminKey))
+    alice = await createKubectl(kubeConfig(server.base, server.certificateAuthority, aliceKey))
+    // The discovery cache is written once, so that the tests below do not race for it.
+    await Promise.all([kubectl.run('api-resources'), alice.run('api-resources')])
+  }, 120_000)
+  afterAll(async () => {
+    await Promise.all([kubectl?.stop(), alice?.stop()])
+    await server?.stop()
+  })
+
+  test.concurrent('get prints the columns of the kind', async () => {
+    const { code, stdout } = await kubectl.run('get', 'ownedaccesskeys')
+    expect(code).toBe(0)
+    expect(stdout.split('\n')[0]).toMatch(/^NAME +DISPLAY NAME +OWNER +TYPE +DISABLED +LAST ACTIVITY +EXPIRES +AGE$/)
+    const [admin, ...others] = rows(stdout)
+    expect(admin).toMatchObject({ OWNER: 'admin', TYPE: 'User', DISABLED: 'false', EXPIRES: 'never' })
+    expect(admin?.['LAST ACTIVITY']).toMatch(/^\d+[sm]/)
+    expect(others.map(({ NAME, OWNER, DISABLED, EXPIRES }) => [NAME, OWNER, DISABLED, EXPIRES])).toEqual([
+      ['alice', 'alice', 'false', 'never'],
+      ['ci', 'bob', 'true', '23h'],
+      ['team', 'team:ops', 'false', 'never'],
+    ])
+  })
+
+  test.concurrent('get -o wide adds the rest', async () => {
+    const { stdout } = await kubectl.run('get', 'ownedaccesskey', 'ci', '-o', 'wide')
+    expect(rows(stdout)[0]).toMatchObject({ NAME: 'ci', PHASE: 'Disabled', DESCRIPTION: 'pipeline' })
+    const wide = await kubectl.run('get', 'vci', 'stable', '-n', 'p-web', '-o', 'wide')
+    expect(rows(wide.stdout)[0]).toMatchObject({ CLUSTER: 'eu-1', HOST: 'stable.example.com', OWNER: '' })
+  })
+
+  test.concurrent('get -o name, json, yaml, jsonpath and custom columns', async () => {
+    const outputs = ['name', 'json', 'yaml', 'jsonpath={.spec.user}', 'custom-columns=N:.metadata.name,U:.spec.user']
+    const [name, json, yaml, path, columns] = await Promise.all(
+      outputs.map((output) => kubectl.run('get', 'ownedaccesskey', 'ci', '-o', output)),
+    )
+    expect(name?.stdout).toBe('ownedaccesskey.management.platform/ci\n')
+    const object = JSON.parse(json?.stdout ?? '')
+    const { uid, creationTimestamp, resourceVersion } = object.metadata
+    const { expirationTimestamp } = object.status
+    expect(object).toEqual({
+      apiVersion: 'management.platform/v1',
+      kind: 'OwnedAccessKey',
+      metadata: { name: 'ci', labels: { app: 'ci' }, generation: 1, uid, creationTimestamp, resourceVersion },
+      spec: { user: 'bob', ttl: 86400, description: 'pipeline', disabled: true },
+      status: { owner: 'bob', phase: 'Disabled', expirationTimestamp },
+    })
+    expect(yaml?.stdout).toBe(
+      `apiVersion: management.platform/v1
+kind: OwnedAccessKey
+metadata:
+  creationTimestamp: "${creationTimestamp}"
+  generation: 1
+  labels:
+    app: ci
+  name: ci
+  resourceVersion: "${resourceVersion}"
+  uid: ${uid}
+spec:
+  description: pipeline
+  disabled: true
+  ttl: 86400
+  user: bob
+status:
+  expirationTimestamp: "${expirationTimestamp}"
+  owner: bob
+  phase: Disabled
+`,
+    )
+    expect(path?.stdout).toBe('bob')
+    expect(rows(columns?.stdout ?? '')).toEqual([{ N: 'ci', U: 'bob' }])
+  })
+
+  test.concurrent('get --sort-by orders by any field', async () => {
+    const { stdout } = await kubectl.run('get', 'ownedaccesskeys', '-l', 'app', '--sort-by=.spec.user', '-o', 'name')
+    expect(stdout.trim().split('\n')).toEqual(
+      ['team', 'alice', 'ci'].map((name) => `ownedaccesskey.management.platform/${name}`),
+    )
+    const table = await kubectl.run('get', 'ownedaccesskeys', '--sort-by=.metadata.creationTimestamp')
+    expect(rows(table.stdout)).toHaveLength(4)
+  })
+
+  test.concurrent.each([
+    { args: ['-l', 'app=ci'], names: ['ci', 'team'] },
+    { args: ['-l', 'app in (ci),app!=laptop'], names: ['ci', 'team'] },
+    { args: ['-l', '!app', '--field-selector', 'spec.user=admin,metadata.name!=x'], names: [expect.any(String)] },
+    { args: ['--field-selector', 'spec.user=bob'], names: ['ci'] },
+    { args: ['--field-selector', 'metadata.name=team'], names: ['team'] },
+    { args: ['--field-selector', 'spec.disabled=true'], names: ['ci'] },
+    { args: ['--field-selector', 'spec.team=ops,spec.type=User'], names: ['team'] },
+    { args: ['-l', 'app', '--chunk-size=1'], names: ['alice', 'ci', 'team'] },
+  ])('get $args selects', async ({ args, names }) => {
+    const { stdout, stderr } = await kubectl.run('get', 'ownedaccesskeys', ...args)
+    expect(stderr).toBe('')
+    expect(rows(stdout).map(({ NAME }) => NAME)).toEqual(names)
+  })
+
+  test.concurrent('a field that cannot be selected by is named', async () => {
+    const { code, stderr } = await kubectl.run('get', 'ownedaccesskeys', '--field-selector', 'spec.key=x')
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      'Error from server (BadRequest): Unable to find "management.platform/v1, Resource=ownedaccesskeys" that match label selector "", field selector "spec.key=x": field label not supported: spec.key\n',
+    )
+  })
+
+  test.concurrent('namespaces keep instances apart', async () => {
+    const [web, all, none] = await Promise.all([
+      kubectl.run('get', 'vci', '-n', 'p-web', '-o', 'name'),
+      kubectl.run('get', 'virtualclusterinstances', '-A'),
+      kubectl.run('get', 'vci'),
+    ])
+    expect(web.stdout).toBe(
+      'virtualclusterinstance.management.platform/preview\nvirtualclusterinstance.management.platform/stable\n',
+    )
+    expect(rows(all.stdout).map(({ NAMESPACE, NAME }) => `${NAMESPACE}/${NAME}`)).toEqual([
+      'p-shop/preview',
+      'p-web/preview',
+      'p-web/stable',
+    ])
+    expect(none).toEqual({ code: 0, stdout: '', stderr: 'No resources found in default namespace.\n' })
+  })
+
+  test.concurrent('what is not there: an object, a resource, a namespace', async () => {
+    const [object, resource, namespace, inNamespace] = await Promise.all([
+      kubectl.run('get', 'ownedaccesskey', 'nobody'),
+      kubectl.run('get', 'pods'),
+      kubectl.run('get', 'ns', 'anything'),
+      kubectl.run('get', 'vci', 'nothing', '-n', 'anything'),
+    ])
+    expect(object.stderr).toBe('Error from server (NotFound): ownedaccesskeys.management.platform "nobody" not found\n')
+    expect(resource.stderr).toBe('error: the server doesn\'t have a resource type "pods"\n')
+    expect(rows(namespace.stdout)[0]).toMatchObject({ NAME: 'anything' })
+    expect(inNamespace.stderr).toBe(
+      'Error from server (NotFound): virtualclusterinstances.management.platform "nothing" not found\n',
+    )
+  })
+
+  test.concurrent('describe', async () => {
+    const { stdout } = await kubectl.run('describe', 'vci', 'stable', '-n', 'p-web')
+    expect(stdout.replace(/(Creation Timestamp|Resource Version|UID): .*/g, '$1: …')).toBe(
+      `Name:         stable
+Namespace:    p-web
+Labels:       <none>
+Annotations:  <none>
+API Version:  management.platform/v1
+Kind:         VirtualClusterInstance
+Metadata:
+  Creation Timestamp: …
+  Generation:          1
+  Resource Version: …
+  UID: …
+Spec:
+  Access Point:
+    Ingress:
+      Host:  stable.example.com
+  Cluster Ref:
+    Cluster:  eu-1
+Events:       <none>
+`,
+    )
+  })
+
+  test.concurrent('a user sees their own keys and what they may use, and no more', async () => {
+    const [mine, hidden, vci, others] = await Promise.all([
+      alice.run('get', 'ownedaccesskeys', '-o', 'name'),
+      alice.run('get', 'ownedaccesskey', 'ci'),
+      alice.run('get', 'vci', '-A', '-o', 'name'),
+      alice.run('describe', 'ownedaccesskey', 'team'),
+    ])
+    expect(mine.stdout).toBe('ownedaccesskey.management.platform/alice\n')
+    expect(hidden.stderr).toBe('Error from server (NotFound): ownedaccesskeys.management.platform "ci" not found\n')
+    expect(vci.stdout).toBe('virtualclusterinstance.management.platform/preview\n')
+    expect(others.code).toBe(1)
+  })
+
+  test.concurrent('get -w shows changes as they come', async () => {
+    const watch = kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '--output-watch-events')
+    const json = kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '-o', 'name')
+    try {
+      await post(keys, key('watched', { user: 'carol' }, { app: 'watched' }))
+      await Promise.all([watch.until(/ADDED +watched/), json.until(/watched\n/)])
+      const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } }
+      await server.call(`${keys}/watched`, { ...patch, body: { spec: { disabled: true } } })
+      await watch.until(/MODIFIED +watched +carol +true/)
+      await server.call(`${keys}/watched`, { method: 'DELETE' })
+      const printed = await watch.until(/DELETED +watched/)
+      expect(rows(printed).map(({ EVENT }) => EVENT)).toEqual(['ADDED', 'MODIFIED', 'DELETED'])
+    } finally {
+      await Promise.all([watch.end(), json.end()])
+    }
+  })
+
+  test.concurrent('wait for a phase, and in vain', async () => {
+    const [met, not, gone] = await Promise.all([
+      kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/alice', '--timeout=10s'),
+      kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/ci', '--timeout=100ms'),
+      kubectl.run('wait', '--for=delete', 'ownedaccesskey/nobody', '--timeout=10s'),
+    ])
+    expect(met.stdout).toBe('ownedaccesskey.management.platform/alice condition met\n')
+    expect(not.stderr).toBe('error: timed out waiting for the condition on ownedaccesskeys/ci\n')
+    expect(gone.code).toBe(0)
+  })
+
+  test.concurrent('wait for a condition that comes', async () => {
+    await post(instances('p-wait'), instance('slow'))
+    const waiting = kubectl.run('wait', '--for=condition=Ready', 'vci/slow', '-n', 'p-wait', '--timeout=20s')
+    await server.call(`${instances('p-wait')}/slow/status`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+    })
+    expect((await waiting).stdout).toBe('virtualclusterinstance.management.platform/slow condition met\n')
+  })
+
+  test.concurrent('explain shows the documentation of the fields', async () => {
+    const [scope, status, all] = await Promise.all([
+      kubectl.run('explain', 'ownedaccesskeys.spec.scope'),
+      kubectl.run('explain', 'directclusterendpointtokens.status.token'),
+      kubectl.run('explain', 'vci', '--recursive'),
+    ])
+    expect(scope.stdout).toMatch(
+      /^GROUP: +management.platform\nKIND: +OwnedAccessKey\nVERSION: +v1\n\nFIELD: scope <Object>\n/,
+    )
+    expect(scope.stdout).toMatch(/A\n? *scope\s+narrows\s+and\s+never\s+widens/)
+    for (const field of ['clusters', 'projects', 'roles', 'rules', 'spaces', 'virtualClusters']) {
+      expect(scope.stdout).toContain(`  ${field}\t<[]Object>\n`)
+    }
+    expect(scope.stdout).toContain('Deprecated: use spec.scope.roles.')
+    expect(status.stdout).toContain('The issued token, a signed JWT.')
+    expect(all.stdout).toContain('        host\t<string>\n')
+  })
+
+  test.concurrent('api-resources and api-versions, also from the cache', async () => {
+    const resources = await kubectl.run('api-resources', '--api-group=management.platform')
+    expect(
+      rows(resources.stdout).map(({ NAME, SHORTNAMES, NAMESPACED, KIND }) => [NAME, SHORTNAMES, NAMESPACED, KIND]),
+    ).toEqual([
+      ['directclusterendpointtokens', '', 'false', 'DirectClusterEndpointToken'],
+      ['ownedaccesskeys', '', 'false', 'OwnedAccessKey'],
+      ['selves', '', 'false', 'Self'],
+      ['virtualclusterinstances', 'vci', 'true', 'VirtualClusterInstance'],
+    ])
+    const wide = await kubectl.run('api-resources', '--verbs=create,get,list,watch', '-o', 'name')
+    expect(wide.stdout).toBe('ownedaccesskeys.management.platform\nvirtualclusterinstances.management.platform\n')
+    const versions = await kubectl.run('api-versions')
+    expect(versions.stdout).toBe('authentication.k8s.io/v1\nauthorization.k8s.io/v1\nmanagement.platform/v1\nv1\n')
+  })
+
+  test.concurrent('auth whoami', async () => {
+    const { stdout } = await alice.run('auth', 'whoami')
+    expect(
+      stdout
+        .trimEnd()
+        .split(/\n/)
+        .map((line) => line.split(/ {2,}/)),
+    ).toEqual([
+      ['ATTRIBUTE', 'VALUE'],
+      ['Username', 'alice'],
+      ['Groups', '[system:authenticated]'],
+      ['Extra: management.platform/access-key', '[alice]'],
+    ])
+  })
+
+  test.concurrent.each([
+    { who: 'admin', args: ['create', 'vci', '-n', 'p-web'], answer: 'yes' },
+    { who: 'alice', args: ['create', 'vci', '-n', 'p-web'], answer: 'no' },
+    { who: 'alice', args: ['get', 'vci/preview', '-n', 'p-web'], answer: 'yes' },
+    { who: 'alice', args: ['get', 'vci/stable', '-n', 'p-web'], answer: 'no' },
+    { who: 'alice', args: ['create', 'vci/preview', '--subresource=kubeconfig', '-n', 'p-web'], answer: 'yes' },
+    { who: 'alice', args: ['delete', 'ownedaccesskeys/alice'], answer: 'yes' },
+    { who: 'alice', args: ['delete', 'ownedaccesskeys/ci'], answer: 'no' },
+    { who: 'alice', args: ['*', '*'], answer: 'no' },
+    { who: 'admin', args: ['*', '*'], answer: 'yes' },
+    { who: 'alice', args: ['get', '/version'], answer: 'yes' },
+  ])('auth can-i: $who $args: $answer', async ({ who, args, answer }) => {
+    const { code, stdout } = await (who === 'admin' ? kubectl : alice).run('auth', 'can-i', ...args)
+    expect(stdout.split(/\n| - /)[0]).toBe(answer)
+    expect(code).toBe(answer === 'yes' ? 0 : 1)
+  })
+
+  test.concurrent('auth can-i --list', async () => {
+    const { code, stdout, stderr } = await alice.run('auth', 'can-i', '--list')
+    expect(code).toBe(0)
+    expect(stderr).toBe(
+      'Warning: the list may be incomplete: access to single objects, such as instances shared with the user, is not listed\n',
+    )
+    const rules = Object.fromEntries(rows(stdout).map((row) => [row.Resources || row['Non-Resource URLs'], row.Verbs]))
+    expect(rules).toMatchObject({
+      'directclusterendpointtokens.management.platform': '[create]',
+      'selves.management.platform': '[create]',
+      '[/version]': '[get]',
+    })
+    expect(rules['ownedaccesskeys.management.platform']).toContain('list')
+    expect(rules['virtualclusterinstances.management.platform']).not.toContain('create')
+  })
+
+  test.concurrent('--raw, version and cluster-info', async () => {
+    const [health, list, version, info] = await Promise.all([
+      kubectl.run('get', '--raw', '/kubernetes/management/healthz'),
+      kubectl.run('get', '--raw', `/kubernetes/management${keys}?limit=1`),
+      kubectl.run('version', '-o', 'json'),
+      kubectl.run('cluster-info'),
+    ])
+    expect(health.stdout).toBe('ok')
+    expect(JSON.parse(list.stdout)).toMatchObject({ kind: 'OwnedAccessKeyList', items: [{ kind: 'OwnedAccessKey' }] })
+    expect(JSON.parse(version.stdout).serverVersion).toMatchObject({ major: '1', minor: '34' })
+    // There are no services to show; all that matters is that kubectl says so and ends.
+    expect(info.stderr).not.toMatch(/panic|goroutine/)
+  })
+
+  test.concurrent('a key that is not known', async () => {
+    const stranger = await createKubectl(kubeConfig(server.base, server.certificateAuthority, `mpk_${'0'.repeat(49)}`))
+    try {
+      const { code, stderr } = await stranger.run('get', 'ownedaccesskeys')
+      expect(code).toBe(1)
+      expect(stderr).toContain('You must be logged in to the server')
+    } finally {
+      await stranger.stop()
+    }
+  })
+})
