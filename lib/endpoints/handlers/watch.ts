@@ -48,8 +48,11 @@ const stamped = (stored: Stored, rv: number): Stored => ({
 })
 
 /** Turns objects into event lines in the negotiated form; a Table carries its columns only once. */
-function eventWriter({ kind, request, context, store }: StoredExchange, { transform }: Output) {
+function eventWriter({ kind, request, context, store, services }: StoredExchange, { transform }: Output) {
   let withColumns = true
+  const began = services.elapsed()
+  /** Of the event, not of the request: a watch is open for minutes. */
+  const now = (): Date => new Date(context.now.getTime() + services.elapsed() - began)
   const form = (object: KubeObject): unknown => {
     if (!transform) return object
     if (transform.as !== 'Table') return partialMetadata(object, transform.version)
@@ -58,7 +61,7 @@ function eventWriter({ kind, request, context, store }: StoredExchange, { transf
     const rows = table(kind.columns, [object], metadata, {
       version: transform.version,
       include,
-      now: request.now,
+      now: now(),
       withColumns,
     })
     withColumns = false
@@ -67,7 +70,7 @@ function eventWriter({ kind, request, context, store }: StoredExchange, { transf
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
   return {
     change: (type: EventType, stored: Stored): string =>
-      line(type, form(store.strategy.present?.(stored, context.now) ?? stored.object)),
+      line(type, form(store.strategy.present?.(stored, now()) ?? stored.object)),
     bookmark: (rv: number, initialEventsEnd = false): string =>
       line(
         'BOOKMARK',

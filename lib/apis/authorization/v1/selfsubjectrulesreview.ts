@@ -106,8 +106,8 @@ export const SelfSubjectRulesReview: VirtualKind<ReviewServices> = {
       status: {
         resourceRules: await resourceRules(context, namespace, services),
         nonResourceRules: [{ verbs: ['get'], nonResourceURLs: paths }],
-        // Access to single objects (owned keys, instances shared by name) is not listed.
         incomplete: true,
+        evaluationError: 'access to single objects, such as instances shared with the user, is not listed',
       },
     }
   },
