@@ -101,6 +101,8 @@ describe('aliases', () => {
     const names = [...(first.Aliases ?? []), ...(second.Aliases ?? [])].map(({ AliasName }) => AliasName)
     expect(names).toEqual(['alias/page/a', 'alias/page/b', 'alias/page/c'])
     expect([first.Truncated, second.Truncated]).toEqual([true, false])
+    const exact = await aws.kms.send(new ListAliasesCommand({ KeyId: symmetric, Limit: 3 }))
+    expect([exact.Truncated, exact.NextMarker]).toEqual([false, undefined])
   })
 
   test.each([
@@ -199,6 +201,15 @@ describe('encryption', () => {
       await expect(aws.kms.send(new DecryptCommand(input))).rejects.toMatchObject({ name })
   })
 
+  test('needs its key enabled, also when the call does not name it', async () => {
+    const KeyId = (await aws.kms.send(new CreateKeyCommand({}))).KeyMetadata?.KeyId
+    const { CiphertextBlob } = await aws.kms.send(new EncryptCommand({ KeyId, Plaintext: message }))
+    await aws.kms.send(new DisableKeyCommand({ KeyId }))
+    await expect(aws.kms.send(new DecryptCommand({ CiphertextBlob }))).rejects.toMatchObject({
+      name: 'DisabledException',
+    })
+  })
+
   test('takes 4096 bytes and no more', async () => {
     await aws.kms.send(new EncryptCommand({ KeyId: symmetric, Plaintext: Buffer.alloc(4096) }))
     await expect(
@@ -241,6 +252,12 @@ describe('protocol', () => {
     ['no JSON', { authorization, 'x-amz-target': target }, '{"KeyId":', [400, 'SerializationException']],
     ['a list', { authorization, 'x-amz-target': target }, '[]', [400, 'SerializationException']],
     ['wrong type', { authorization, 'x-amz-target': target }, '{"KeyId":1}', [400, 'SerializationException']],
+    [
+      'a blob that is no base64',
+      { authorization, 'x-amz-target': 'TrentService.Decrypt' },
+      '{"CiphertextBlob":"not base64!"}',
+      [400, 'SerializationException'],
+    ],
     ['nothing', { authorization, 'x-amz-target': target }, '', [400, 'ValidationException']],
     [
       'too much',

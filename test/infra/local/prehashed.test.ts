@@ -50,6 +50,17 @@ describe('verifyDigest', () => {
     expect(verifyDigest(other, digest, signDigest(privateKey, digest))).toBe(false)
   })
 
+  test('refuses a signature that is not in its shortest form', () => {
+    const digest = sha256(Buffer.from('message'))
+    const der = signDigest(privateKey, digest)
+    const padded = Buffer.concat([
+      Buffer.from([0x30, der.readUInt8(1) + 1, 0x02, der.readUInt8(3) + 1, 0]),
+      der.subarray(4),
+    ])
+    expect(verifyDigest(publicKey, digest, padded)).toBe(false)
+    expect(verifyDigest(publicKey, digest, Buffer.concat([der, Buffer.from([0])]))).toBe(false)
+  })
+
   test.each(['', '30', '3006020100020100', '3006020101020100', '30ff', '3080020101020101', '300602010102010100'])(
     '%s is no signature',
     (hex) => {

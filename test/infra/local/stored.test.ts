@@ -66,8 +66,11 @@ test('a file that cannot be read is not taken for none', async () => {
   await expect(openStored(folder, {})).rejects.toThrow(`The data file ${folder} cannot be read (EISDIR).`)
 })
 
-test('writeDurably replaces content and mode', async () => {
+test('writeDurably replaces content and mode, also over what a crash left behind', async () => {
   const path = await newPath()
+  await writeFile(`${path}.new`, 'a longer rest of a crashed writer', { mode: 0o666 })
+  await writeDurably(path, 'zero')
+  expect([await readFile(path, 'utf8'), (await stat(path)).mode & 0o777]).toEqual(['zero', 0o600])
   await writeDurably(path, 'one', 0o644)
   await writeDurably(path, 'two')
   expect(await readFile(path, 'utf8')).toBe('two')

@@ -395,6 +395,18 @@ describe('approval', () => {
     expect(answer.body.message).toContain(message)
   })
 
+  test('a decision is not rewritten', async () => {
+    const { name, body } = await create()
+    const { body: approved } = await approve(name, approval(body))
+    await settled(name)
+    const { metadata, ...rest } = approved
+    const rewritten = { ...rest, metadata: { name: metadata.name } }
+    expect((await approve(name, approval(rewritten, { message: 'no' }))).body.message).toContain(
+      'updates may not modify a condition of type "Approved"',
+    )
+    expect((await approve(name, rewritten)).code).toBe(200)
+  })
+
   test('a denied request stays denied and unsigned', async () => {
     const { name, body } = await create()
     const denied = await approve(name, approval(body, { type: 'Denied' }))
@@ -548,6 +560,12 @@ describe('what there is', () => {
   ])('%s %s is a %d for those who manage certificates', async (method, path, code) => {
     expect((await asManager(path, { method })).body).toMatchObject({ kind: 'Status', code })
   })
+})
+
+test('no certificate outlives its authority', async () => {
+  const brief = await makeAuthority('brief', validFor(1, time))
+  const { certificate } = await issueClient(brief, { commonName: 'alice' }, validFor(2, time))
+  expect(new X509Certificate(certificate).validTo).toBe(new X509Certificate(brief.certificate).validTo)
 })
 
 test('authority, address and tokens outlive a restart', async () => {
