@@ -5,5 +5,7 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
+    // Of tests that say they may run at the same time: recorded scenarios, which mostly wait.
+    maxConcurrency: 32,
   },
 })

@@ -1,0 +1,111 @@
+/** One request as it is written in a step, and everything that comes back. */
+import https from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Json, Request, Step } from './scenario.ts'
+
+/** A server that scenarios are played against. */
+export interface Target {
+  /** Root of the API, without a slash at its end. */
+  base: string
+  certificateAuthority: string
+  /** Bearer tokens by the names that steps use; '' is the one of steps that name nobody. */
+  tokens: Readonly<Record<string, string>>
+}
+
+export interface Reply {
+  code: number
+  headers: Readonly<Record<string, string>>
+  text: string
+  /** Parsed lines of a watch. */
+  events: Json[]
+  /** The server ended the answer. */
+  ended: boolean
+}
+
+const groupPath = '/apis/management.platform/v1'
+const answerSeconds = 60
+const watchSeconds = 5
+
+export interface Client {
+  send(step: Step): Promise<Reply>
+  close(): void
+}
+
+export function createClient(target: Target): Client {
+  const agent = new https.Agent({ ca: target.certificateAuthority, keepAlive: true })
+
+  async function exchange(step: Step): Promise<Reply> {
+    const path = step.path.startsWith('//') ? step.path.slice(1) : `${groupPath}${step.path}`
+    const text = step.body === undefined || typeof step.body === 'string' ? step.body : JSON.stringify(step.body)
+    const headers = headersOf(target, step, text)
+    const options = { method: step.method, agent, headers }
+    return new Promise((resolve, reject) => {
+      const sent = https.request(`${target.base}${path}`, options, (response) => {
+        const lines = createLines()
+        const streams = step.watch !== undefined && response.statusCode === 200
+        const most = streams ? (step.watch?.events ?? 0) : 0
+        const finish = (ended: boolean): void => {
+          clearTimeout(timer)
+          sent.destroy()
+          const events = lines.complete.slice(0, most).map((line) => JSON.parse(line))
+          const code = response.statusCode ?? 0
+          resolve({ code, headers: joined(response.headers), text: lines.text(), events, ended })
+        }
+        const seconds = streams ? (step.watch?.seconds ?? watchSeconds) : answerSeconds
+        const timer = setTimeout(() => finish(false), seconds * 1000)
+        response.on('data', (chunk: Buffer) => {
+          lines.add(chunk)
+          if (streams && lines.complete.length >= most) finish(false)
+        })
+        response.on('end', () => finish(true))
+        response.on('error', () => finish(false))
+      })
+      sent.on('error', reject)
+      sent.end(text)
+    })
+  }
+
+  return {
+    async send(step) {
+      const meanwhile = (step.during ?? []).map(async ({ after = 0.5, ...request }) => {
+        await delay(after * 1000)
+        await exchange(request)
+      })
+      const [reply] = await Promise.all([exchange(step), ...meanwhile])
+      return reply
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function headersOf(target: Target, step: Request & { as?: string }, text: string | undefined): Record<string, string> {
+  const token = step.as === 'none' ? undefined : target.tokens[step.as ?? '']
+  const all: Record<string, string | null> = {
+    accept: 'application/json',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(text !== undefined && typeof step.body !== 'string' && { 'content-type': 'application/json' }),
+    ...step.headers,
+    ...(text !== undefined && { 'content-length': String(Buffer.byteLength(text)) }),
+  }
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null))
+}
+
+const joined = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
+
+/** Bytes as they come, and the non-empty lines that are complete. */
+function createLines() {
+  const chunks: Buffer[] = []
+  const complete: string[] = []
+  let rest = ''
+  return {
+    complete,
+    add(chunk: Buffer): void {
+      chunks.push(chunk)
+      const parts = (rest + chunk.toString()).split('\n')
+      rest = parts.pop() ?? ''
+      complete.push(...parts.map((part) => part.trim()).filter(Boolean))
+    },
+    text: (): string => Buffer.concat(chunks).toString(),
+  }
+}

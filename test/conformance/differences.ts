@@ -1,0 +1,54 @@
+/** Where two answers differ. */
+import { escaped, names } from './pointer.ts'
+import type { Answer, Json, Step } from './scenario.ts'
+
+export interface Difference {
+  /** JSON pointer into the recorded answer (`/body/metadata/name`). */
+  pointer: string
+  want: Json
+  got: Json
+}
+
+const isContainer = (value: Json): boolean => value !== null && typeof value === 'object'
+
+/** `additions` are pointers to members that only `got` may have, also when nothing else is in the object around them. */
+function compare(want: Json, got: Json, at: string, additions: readonly string[]): Difference[] {
+  if (want === undefined && isAddition(got, at, additions)) return []
+  if (isContainer(want) && isContainer(got) && Array.isArray(want) === Array.isArray(got)) {
+    const members = new Set([...Object.keys(want), ...Object.keys(got)])
+    return [...members].flatMap((member) => compare(want[member], got[member], `${at}/${escaped(member)}`, additions))
+  }
+  return JSON.stringify(want) === JSON.stringify(got) ? [] : [{ pointer: at, want, got }]
+}
+
+function isAddition(value: Json, at: string, additions: readonly string[]): boolean {
+  if (additions.some((pointer) => names(pointer, at))) return true
+  if (!isContainer(value) || Array.isArray(value)) return false
+  const members = Object.entries(value)
+  return members.length > 0 && members.every(([name, one]) => isAddition(one, `${at}/${escaped(name)}`, additions))
+}
+
+/** Where objects stand in the answers: alone, in lists, in rows of tables, in events. */
+const places = ['/body', '/body/items/*', '/body/rows/*/object', '/events/*/object']
+
+/** Where a pointer into an object leads to in an answer; a body of picked pointers has these as its members. */
+const allPlaces = (pointer: string, picked: readonly string[] = []): string[] => [
+  ...places.map((place) => `${place}${pointer}`),
+  ...picked
+    .filter((one) => pointer.startsWith(`${one}/`))
+    .map((one) => `/body/${escaped(one)}${pointer.slice(one.length)}`),
+]
+
+/** What is wrong with an answer. `additions`: pointers into objects, to members that the server may add of its own. */
+export function differences(step: Step, got: Answer, additions: readonly string[]): Difference[] {
+  const { want } = step
+  if (!want) return []
+  if (step.anyText && want.text !== undefined) return compare(want.code, got.code, '/code', [])
+  const ignored = new Set([...(step.ignoreHeaders ?? []), ...(want.headers?.['retry-after'] ? [] : ['retry-after'])])
+  const shown = ({ headers, ...answer }: Answer): Answer => ({
+    ...answer,
+    headers: Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !ignored.has(name))),
+  })
+  const allowed = additions.flatMap((pointer) => allPlaces(pointer, step.only))
+  return compare(shown(want), shown(got), '', allowed)
+}

@@ -1,0 +1,21 @@
+/**
+ * Answers that are other ones than those of a kube-apiserver, for a reason. Each is checked to be still needed: an
+ * exception whose answer is the recorded one fails its test.
+ */
+export interface Exception {
+  file: string
+  /** From 1, as failures name them. */
+  step: number
+  /** Where the answer differs: every difference of the step is at or below one of these, and each has one. */
+  pointers: readonly string[]
+  reason: string
+}
+
+export const exceptions: readonly Exception[] = [
+  {
+    file: '110-list.json',
+    step: 20,
+    pointers: ['/body/~1rows~10~1cells'],
+    reason: 'The columns of a table are the kind’s own affair; the cells of another kind’s columns were recorded.',
+  },
+]

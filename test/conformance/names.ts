@@ -1,0 +1,101 @@
+/**
+ * Names for what differs from run to run, so that answers can be compared: uids become `uid#1`, resourceVersions of
+ * objects `rv#1` (in the order of their first appearance: whether one changed is seen), times of this hour `time`,
+ * generated names `base-*****`, resourceVersions of lists, continue tokens and counts `set`, ages in cells `age`.
+ * What has no order by contract (managedFields, causes, verbs) is sorted.
+ */
+import type { Json } from './scenario.ts'
+
+export interface Names {
+  /** Takes note of the objects in an answer. */
+  learn(answer: Json): void
+  text(text: string): string
+  /** `key` and `parent` say where the value stands. */
+  value(value: Json, key?: string, parent?: Json): Json
+}
+
+const hour = 3_600_000
+const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g
+const VERSION = /(resource ?version\b[^0-9\n]{0,24})(\d+)/gi
+const AGE = /^(\d+[smhd])+$/
+
+const named = (time: string): string => (Math.abs(Date.parse(time) - Date.now()) < hour ? 'time' : time)
+
+/** JSON with sorted members: a text that orders values. */
+function sortable(value: Json): string {
+  return JSON.stringify(value, (_, one) =>
+    one !== null && typeof one === 'object' && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : one,
+  )
+}
+
+const by =
+  (text: (value: Json) => string) =>
+  (a: Json, b: Json): number =>
+    text(a).localeCompare(text(b))
+
+const orders: Readonly<Record<string, (a: Json, b: Json) => number>> = {
+  causes: by(sortable),
+  verbs: by(sortable),
+  managedFields: by(({ manager, operation, subresource = '' }) => JSON.stringify([manager, operation, subresource])),
+}
+
+/** `run` is the word that makes the names of this run fresh. */
+export function createNames(run: string): Names {
+  const uids = new Map<string, string>()
+  const versions = new Map<string, string>()
+  const generated = new Map<string, string>()
+
+  function learnMetadata({ uid, resourceVersion, name, generateName }: Json): void {
+    if (typeof uid === 'string' && uid !== '') {
+      if (!uids.has(uid)) uids.set(uid, `uid#${uids.size + 1}`)
+      const version = `${uid}/${resourceVersion}`
+      if (typeof resourceVersion === 'string' && !versions.has(version))
+        versions.set(version, `rv#${versions.size + 1}`)
+    }
+    const base = typeof generateName === 'string' ? generateName.slice(0, 58) : ''
+    if (base && name?.startsWith(base) && name.length === base.length + 5) generated.set(name, `${base}*****`)
+  }
+
+  function learn(value: Json): void {
+    if (value === null || typeof value !== 'object') return
+    const { metadata, items } = value
+    if (metadata !== null && typeof metadata === 'object' && items === undefined) learnMetadata(metadata)
+    for (const one of Object.values(value)) learn(one)
+  }
+
+  function text(original: string): string {
+    let result = original
+    for (const [own, name] of [...uids, ...generated, [run, '{{run}}'] as const]) result = result.replaceAll(own, name)
+    return result
+      .replace(VERSION, (_, words: string, version: string) => {
+        const known = [...versions].findLast(([id]) => id.endsWith(`/${version}`))?.[1]
+        return words + (version === '0' ? version : (known ?? 'set'))
+      })
+      .replace(TIME, named)
+  }
+
+  function string(value: string, key: string | undefined, parent: Json): string {
+    if (key === 'resourceVersion') {
+      return parent?.uid ? (versions.get(`${parent.uid}/${value}`) ?? value) : value && 'set'
+    }
+    return key === 'continue' ? value && 'set' : text(value)
+  }
+
+  function value(original: Json, key?: string, parent?: Json): Json {
+    if (typeof original === 'string') return string(original, key, parent)
+    if (key === 'remainingItemCount' && original > 0) return 'set'
+    if (Array.isArray(original)) {
+      const items = original.map((one) => (key === 'cells' && AGE.test(one) ? 'age' : value(one)))
+      const order = key === undefined ? undefined : orders[key]
+      return order ? items.sort(order) : items
+    }
+    if (original === null || typeof original !== 'object') return original
+    return Object.fromEntries(
+      Object.entries(original).map(([name, member]) => [text(name), value(member, name, original)]),
+    )
+  }
+
+  return { learn, text, value }
+}

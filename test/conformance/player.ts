@@ -1,0 +1,134 @@
+/** Plays a scenario against a server: what it answers, step by step, in the form in which answers are recorded. */
+import { randomInt } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Client, createClient, type Reply, type Target } from './client.ts'
+import { type Difference, differences } from './differences.ts'
+import { createNames, type Names } from './names.ts'
+import { read, without } from './pointer.ts'
+import { type Answer, isStep, type Json, type Scenario, type Step } from './scenario.ts'
+import { fill } from './template.ts'
+
+/** A server, and what its answers may have beside what was recorded. */
+export interface Subject extends Target {
+  /** Pointers into objects, by the code of the answer that shows them. */
+  additions?(code: number): readonly string[]
+}
+
+export interface Played {
+  /** From 1, waits included. */
+  number: number
+  step: Step
+  got: Answer
+}
+
+const comparedHeaders = ['content-type', 'warning', 'retry-after']
+
+/** A word that no other run uses: names begin with it. */
+export const freshRun = (): string => `r${Array.from({ length: 7 }, () => randomInt(36).toString(36)).join('')}`
+
+/** Answers of all steps, in order. `saved` may be given to look at what was saved, or to choose `run`. */
+export async function* play(
+  scenario: Scenario,
+  target: Target,
+  saved: Record<string, string> = {},
+): AsyncGenerator<Played> {
+  const run = saved.run ?? freshRun()
+  saved.run = run
+  const names = createNames(run)
+  const client = createClient(target)
+  try {
+    for (const [index, entry] of scenario.steps.entries()) {
+      if (!isStep(entry)) {
+        await delay(entry.wait * 1000)
+        continue
+      }
+      yield { number: index + 1, step: entry, got: await take(entry, client, names, saved) }
+    }
+  } finally {
+    client.close()
+  }
+}
+
+async function take(step: Step, client: Client, names: Names, saved: Record<string, string>): Promise<Answer> {
+  const { method, path, headers, body, during, as: user, watch } = step
+  const request = fill({ method, path, headers, body, during }, saved)
+  const reply = await client.send({ ...(JSON.parse(JSON.stringify(request)) as Step), ...rest(user, watch) })
+  const json = parsed(reply.text)
+  names.learn(json)
+  for (const event of reply.events) names.learn(event.object)
+  for (const [name, pointer] of Object.entries(step.save ?? {})) saved[name] = String(read(json, pointer))
+  return recorded(step, reply, json, names)
+}
+
+const rest = (user: string | undefined, watch: Step['watch']) => ({
+  ...(user !== undefined && { as: user }),
+  ...(watch && { watch }),
+})
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function recorded(step: Step, { code, headers, text, events, ended }: Reply, json: Json, names: Names): Answer {
+  const shown = comparedHeaders.flatMap((name) => {
+    const value = headers[name]
+    return value === undefined ? [] : [[name, names.text(value)] as const]
+  })
+  const answer: Answer = { code, headers: Object.fromEntries(shown) }
+  const ignored = (step.ignore ?? []).flatMap((one) => [one, `/items/*${one}`, `/rows/*/object${one}`])
+  if (step.watch && code === 200) {
+    const objects = events.map(({ type, object }) => names.value({ type, object: without(object, ignored) }))
+    const early = ended && events.length < step.watch.events
+    return { ...answer, events: objects, ...(early && { ended: true }) }
+  }
+  if (json !== undefined) return { ...answer, body: step.only ? picked(step.only, json, names) : body() }
+  if (/yaml/.test(headers['content-type'] ?? '')) return { ...answer, lines: linesOf(text, names) }
+  return { ...answer, text: names.text(text) }
+
+  function body(): Json {
+    return names.value(without(json, ignored))
+  }
+}
+
+/** The values at some pointers; null where there is none. */
+function picked(pointers: readonly string[], json: Json, names: Names): Json {
+  return Object.fromEntries(
+    pointers.map((pointer) => {
+      const at = pointer.lastIndexOf('/')
+      const value = names.value(read(json, pointer), pointer.slice(at + 1), read(json, pointer.slice(0, at)))
+      return [pointer, value ?? null]
+    }),
+  )
+}
+
+/** YAML as a set of lines without indent, dashes and quotes: there are many ways to write one value. */
+function linesOf(text: string, names: Names): string[] {
+  const isList = /^kind: \w+List$/m.test(text)
+  const unversioned = isList ? text.replace(/^ {2}resourceVersion: .*$/m, '  resourceVersion: set') : text
+  return names
+    .text(unversioned)
+    .split('\n')
+    .map((line) => line.replace(/^[\s-]+|["']/g, '').trimEnd())
+    .filter(Boolean)
+    .sort()
+}
+
+export interface Failure extends Difference {
+  number: number
+  say: string
+}
+
+/** Plays all steps and says where the answers are other ones than those that were recorded. */
+export async function check(scenario: Scenario, subject: Subject): Promise<Failure[]> {
+  const failures: Failure[] = []
+  for await (const { number, step, got } of play(scenario, subject)) {
+    const say = `${step.method} ${step.path}: ${step.say ?? ''}`
+    const additions = subject.additions?.(got.code) ?? []
+    failures.push(...differences(step, got, additions).map((one) => ({ number, say, ...one })))
+  }
+  return failures
+}
