@@ -146,6 +146,7 @@ describe('managedFields that a request brings', () => {
     )
     expect(owners(last(create, status))).toHaveLength(2)
     expect(bring()?.map(({ manager }) => manager)).toEqual(['c'])
+    expect(bring({}, entry)?.map(({ manager }) => manager)).toEqual(['c'])
   })
 
   it('lose entries of versions that nobody serves', () => {
@@ -196,7 +197,7 @@ describe('more than ten managers that update', () => {
   })
 
   it('never lose what they own, even when ancient-changes is younger than the oldest', () => {
-    const entries = [...Array.from({ length: 10 }, (_, i) => `a${i}`), 'ancient-changes'].map((manager, i) => ({
+    const entries = [...'a', ...Array.from({ length: 9 }, (_, i) => `b${i}`), 'ancient-changes'].map((manager, i) => ({
       manager,
       operation: 'Update',
       apiVersion: 'example.com/v1',

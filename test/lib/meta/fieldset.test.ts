@@ -152,6 +152,11 @@ describe('FieldsV1', () => {
       '{"k:{\\"port\\":80,\\"protocol\\":\\"TCP\\"}":{}}',
     ],
     [
+      'keys by name, then by value',
+      [[keyElement([['b', 1]])], [keyElement([['a', 2]])], [keyElement([['a', 1]])]],
+      '{"k:{\\"a\\":1}":{},"k:{\\"a\\":2}":{},"k:{\\"b\\":1}":{}}',
+    ],
+    [
       'names as they are, values escaped as Go does',
       [[fieldElement('<a>"😀')], [valueElement('<&>\u2028\b\f\n\u0001"\\😀')], [keyElement([['name', '"q"']])]],
       '{"f:<a>\\"😀":{},"k:{\\"name\\":\\"\\\\\\"q\\\\\\"\\"}":{},"v:\\"\\\\u003c\\\\u0026\\\\u003e\\\\u2028\\\\u0008\\\\u000c\\\\n\\\\u0001\\\\\\"\\\\\\\\😀\\"":{}}',

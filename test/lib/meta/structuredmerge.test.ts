@@ -7,7 +7,7 @@ import { type FieldSet, paths } from '../../../lib/meta/fieldset.ts'
 import { parseFieldsV1 } from '../../../lib/meta/fieldsv1.ts'
 import type { At } from '../../../lib/meta/typed.ts'
 import { asObject } from '../../../lib/meta/typed.ts'
-import { toFieldSet } from '../../../lib/meta/typedfieldset.ts'
+import { compare, toFieldSet } from '../../../lib/meta/typedfieldset.ts'
 import type { JsonObject, JsonValue, KubeObject, ManagedFieldsEntry } from '../../../lib/meta/types.ts'
 import { fieldsText, type Operation, play, playOne, type Step, thing } from './thing.ts'
 
@@ -202,6 +202,17 @@ function counted<T extends object>(target: T, count: { reads: number }): T {
     getOwnPropertyDescriptor: trap('getOwnPropertyDescriptor'),
   } as ProxyHandler<T>)
 }
+
+describe('containers without content', () => {
+  const text = (set: FieldSet): string => texts(set).join()
+
+  it('are leaves, so that {}, [], null and nothing differ', () => {
+    const { modified } = compare({ spec: { map: {}, texts: [] } }, { spec: { map: null, texts: null } }, thing)
+    expect(text(modified)).toBe('f:spec/f:map,f:spec/f:texts')
+    const { added, removed } = compare({ spec: { map: {} } }, { spec: { texts: [] } }, thing)
+    expect([text(added), text(removed)]).toEqual(['f:spec/f:texts', 'f:spec/f:map'])
+  })
+})
 
 describe('cost', () => {
   const head = { apiVersion: 'example.com/v1', kind: 'Thing' }

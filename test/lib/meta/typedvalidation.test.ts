@@ -36,7 +36,7 @@ describe('a configuration', () => {
       '.spec.byTwo: element 0: associative list with keys has an element that omits all key fields ["port" "protocol"] (and doesn\'t have default values for any key fields)',
       { byTwo: [{}] },
     ],
-    ['.spec.byName: element 0: associative list with keys may not have a null element', { byName: [null] }],
+    ['.spec.byName: element 0: associative list with keys may not have a null element', { byName: [null, null] }],
     ['.spec.byName: element 0: associative list with keys may not have non-map elements', { byName: ['a'] }],
     [".spec.texts: element 0: associative list without keys has an element that's an explicit null", { texts: [null] }],
     [".spec.texts: element 0: associative list without keys has an element that's a map type", { texts: [{}] }],
