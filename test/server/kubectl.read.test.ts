@@ -219,23 +219,6 @@ Events:       <none>
     expect(others.code).toBe(1)
   })
 
-  test.concurrent('get -w shows changes as they come', async () => {
-    const watch = kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '--output-watch-events')
-    const json = kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '-o', 'name')
-    try {
-      await post(keys, key('watched', { user: 'carol' }, { app: 'watched' }))
-      await Promise.all([watch.until(/ADDED +watched/), json.until(/watched\n/)])
-      const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } }
-      await server.call(`${keys}/watched`, { ...patch, body: { spec: { disabled: true } } })
-      await watch.until(/MODIFIED +watched +carol +true/)
-      await server.call(`${keys}/watched`, { method: 'DELETE' })
-      const printed = await watch.until(/DELETED +watched/)
-      expect(rows(printed).map(({ EVENT }) => EVENT)).toEqual(['ADDED', 'MODIFIED', 'DELETED'])
-    } finally {
-      await Promise.all([watch.end(), json.end()])
-    }
-  })
-
   test.concurrent('wait for a phase, and in vain', async () => {
     const [met, not, gone] = await Promise.all([
       kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/alice', '--timeout=10s'),
@@ -245,17 +228,6 @@ Events:       <none>
     expect(met.stdout).toBe('ownedaccesskey.management.platform/alice condition met\n')
     expect(not.stderr).toBe('error: timed out waiting for the condition on ownedaccesskeys/ci\n')
     expect(gone.code).toBe(0)
-  })
-
-  test.concurrent('wait for a condition that comes', async () => {
-    await post(instances('p-wait'), instance('slow'))
-    const waiting = kubectl.run('wait', '--for=condition=Ready', 'vci/slow', '-n', 'p-wait', '--timeout=20s')
-    await server.call(`${instances('p-wait')}/slow/status`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/merge-patch+json' },
-      body: { status: { conditions: [{ type: 'Ready', status: 'True' }] } },
-    })
-    expect((await waiting).stdout).toBe('virtualclusterinstance.management.platform/slow condition met\n')
   })
 
   test.concurrent('explain shows the documentation of the fields', async () => {
@@ -363,5 +335,35 @@ Events:       <none>
     } finally {
       await stranger.stop()
     }
+  })
+
+  // These write, so they come when the others have read.
+
+  test('get -w shows changes as they come', async () => {
+    const watch = kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '--output-watch-events')
+    const json = kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '-o', 'name')
+    try {
+      await post(keys, key('watched', { user: 'carol' }, { app: 'watched' }))
+      await Promise.all([watch.until(/ADDED +watched/), json.until(/watched\n/)])
+      const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } }
+      await server.call(`${keys}/watched`, { ...patch, body: { spec: { disabled: true } } })
+      await watch.until(/MODIFIED +watched +carol +true/)
+      await server.call(`${keys}/watched`, { method: 'DELETE' })
+      const printed = await watch.until(/DELETED +watched/)
+      expect(rows(printed).map(({ EVENT }) => EVENT)).toEqual(['ADDED', 'MODIFIED', 'DELETED'])
+    } finally {
+      await Promise.all([watch.end(), json.end()])
+    }
+  })
+
+  test('wait for a condition that comes', async () => {
+    await post(instances('p-wait'), instance('slow'))
+    const waiting = kubectl.run('wait', '--for=condition=Ready', 'vci/slow', '-n', 'p-wait', '--timeout=20s')
+    await server.call(`${instances('p-wait')}/slow/status`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+    })
+    expect((await waiting).stdout).toBe('virtualclusterinstance.management.platform/slow condition met\n')
   })
 })
