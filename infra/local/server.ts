@@ -1,5 +1,4 @@
 /** The whole local server: data folder, AWS endpoints, demo virtual cluster, gateway; started in order, stopped in reverse. */
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { virtualClusterAudience } from '../../lib/token/audience.ts'
@@ -65,8 +64,7 @@ export async function startLocalServer(settings: Settings, now: () => number): P
   starting.defer(() => gateway.close())
 
   const common = { api: `${issuer}/apis/management.platform/v1`, authority: authority.certificate }
-  const secretName = `${SECRETS}access-key`
-  const accessKey = await firstKey({ ...common, secrets: endpoints.secrets, secretName, bundles: packaged.bundles })
+  const accessKey = await firstKey(packaged.bundles, endpoints.secrets, `${SECRETS}access-key`)
   const uid = await ensureDemo({ ...common, accessKey, cluster })
   const audience = virtualClusterAudience(issuer, DEMO.namespace, DEMO.name, uid)
   cluster.accept(createTokenVerifier({ issuer, authority: authority.certificate, audience, now }))
@@ -112,15 +110,10 @@ async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
   return authority
 }
 
-/** Makes the table, keys and secrets that the template declares, and fills the secrets. */
+/** Makes the table, keys and secrets that the template declares, and keeps the credentials of the demo virtual cluster. */
 async function prepare(template: string, { dynamodb, kms, secrets }: Endpoints, cluster: VirtualCluster) {
   const services = { dynamodb, kms, secrets, region: REGION, credentials: CREDENTIALS, secretPrefix: SECRETS }
   const refs = await makeResources(await readFile(template, 'utf8'), services)
-  const pepper = `${SECRETS}pepper`
-  if (secrets.currentText(pepper) === undefined) {
-    const first = randomBytes(32).toString('base64')
-    await secrets.setText(pepper, JSON.stringify({ current: '1', peppers: { 1: first } }))
-  }
   const credentials = kubeConfigFile({
     name: 'manager',
     server: cluster.url,
