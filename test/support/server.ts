@@ -37,8 +37,14 @@ export interface TestServer extends TestDeployment {
   call(path: string, call?: Call): Promise<Answer>
 }
 
-/** Starts everything; `environment` overrides settings of the deployment (MAX_KEY_TTL_SECONDS and the like). */
-export async function startServer(environment: Record<string, string> = {}): Promise<TestServer> {
+/**
+ * Starts everything; `environment` overrides settings of the deployment (MAX_KEY_TTL_SECONDS and the like),
+ * `streamSeconds` is how often the garbage collector runs.
+ */
+export async function startServer(
+  environment: Record<string, string> = {},
+  { streamSeconds = 1 }: { streamSeconds?: number } = {},
+): Promise<TestServer> {
   const [packaged, authority, port] = await Promise.all([
     ensurePackaged({ quiet: true }),
     makeAuthority('keyplane test', validFor(1, Date.now())),
@@ -56,7 +62,7 @@ export async function startServer(environment: Record<string, string> = {}): Pro
     port,
     refs: { Table: TABLE_NAME, Pepper: PEPPER_SECRET_ID, AccessKey: 'access-key', SigningKey: SIGNING_KEY_IDS },
     environment: deployment.environment,
-    streamSeconds: 1,
+    streamSeconds,
   })
   let adminKey = ''
   await firstKey(deployment.parts, {

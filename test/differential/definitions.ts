@@ -1,0 +1,59 @@
+/** CustomResourceDefinitions of the stored kinds: what a kube-apiserver needs to serve them as custom resources. */
+import { openApiSchema } from '../../lib/endpoints/openapischema.ts'
+import type { ObjectSchema, Schema } from '../../lib/meta/schema.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import type { StoredKind } from '../../lib/registry/kind.ts'
+
+/** Members that a custom resource cannot have: those that are never shown, and those that are computed. */
+const isPlain = ({ writeOnly, readOnly }: Schema): boolean => writeOnly === undefined && readOnly === undefined
+
+/** The schema without what has no counterpart in a custom resource. */
+export function plainSchema(schema: ObjectSchema): ObjectSchema {
+  const members = Object.entries(schema.properties)
+    .filter(([, member]) => isPlain(member))
+    .map(([name, member]) => [name, member.type === 'object' ? plainSchema(member) : member] as const)
+  return { ...schema, properties: Object.fromEntries(members) }
+}
+
+/** Keywords of OpenAPI that structural schemas do not have. */
+function structural(schema: JsonObject): JsonObject {
+  const { deprecated: _, ...rest } = schema
+  return Object.fromEntries(
+    Object.entries(rest).map(([name, value]) =>
+      value !== null && typeof value === 'object' && !Array.isArray(value) ? [name, structural(value)] : [name, value],
+    ),
+  )
+}
+
+export function definitionOf(kind: StoredKind): JsonObject {
+  const { group, version, plural, singular, shortNames = [], scope, schema, fields } = kind
+  const { spec, status } = schema
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { plural, singular, kind: kind.kind, listKind: `${kind.kind}List`, shortNames: [...shortNames] },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: {
+                spec: structural(openApiSchema(plainSchema(spec))),
+                ...(status && { status: structural(openApiSchema(plainSchema(status))) }),
+              },
+            },
+          },
+          subresources: { status: {} },
+          selectableFields: Object.keys(fields).map((field) => ({ jsonPath: `.${field}` })),
+        },
+      ],
+    },
+  }
+}
