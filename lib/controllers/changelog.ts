@@ -48,8 +48,10 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
   async function work(collector: Collector, run: Run, tasks: readonly Task[]): Promise<void> {
     run.tasks += tasks.length
     const failures = await performAll(collector, tasks)
-    for (const [id, failure] of failures) postpone(id, failure)
-    run.error ??= [...failures.values()][0]?.error
+    for (const [id, failure] of failures) {
+      postpone(id, failure)
+      run.error ??= failure.error
+    }
   }
 
   function postpone(id: string, { task }: Failure): void {

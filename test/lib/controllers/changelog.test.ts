@@ -1,0 +1,162 @@
+/** The collector on a timer: what it reads when, and what becomes of failures. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
+import { StorageError } from '../../../lib/storage/errors.ts'
+import type { Storage } from '../../../lib/storage/interface.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { intercepted, newWorld, reference, type World } from './world.ts'
+
+const hour = 3_600_000
+const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
+
+let db: TestDynamoDB
+let world: World
+let elapsed: number
+let calls: string[]
+let storage: Storage
+/** What the next calls of that name throw. */
+let failures: Map<string, Error>
+
+beforeAll(async () => {
+  db = await startDynamoDB()
+})
+afterAll(() => db.stop())
+beforeEach(async () => {
+  world = await newWorld(db)
+  elapsed = 0
+  calls = []
+  failures = new Map()
+  storage = intercepted(world.storage, (name, call) => {
+    calls.push(name)
+    const failure = failures.get(name)
+    return failure ? Promise.reject(failure) : call()
+  })
+})
+
+function timer() {
+  const collect = createChangelogCollector(() => elapsed)
+  return async (goOn = () => true) => {
+    calls = []
+    return collect({ ...world.collector(storage), goOn })
+  }
+}
+
+test('begins with all objects, then asks each log once and reads nothing', async () => {
+  await world.make('o')
+  await world.make('p-a/i')
+  const run = timer()
+  expect(await run()).toEqual({ tasks: 0, read: 2, failed: 0 })
+  expect(calls).toContain('list')
+  expect(await run()).toEqual({ tasks: 0, read: 0, failed: 0 })
+  expect(calls).toEqual(['changes', 'changes'])
+})
+
+test('changes that concern nobody cost nothing but their log', async () => {
+  const run = timer()
+  await run()
+  const o = await world.make('o')
+  await world.make('d', { ownerReferences: [reference(o)] })
+  expect(await run()).toMatchObject({ tasks: 1, read: 0 })
+  await world.change('d', (object) => ({ ...object, spec: { displayName: 'other' } }))
+  await world.change('o', (object) => ({ ...object, spec: { displayName: 'other' } }))
+  expect(await run()).toMatchObject({ tasks: 0 })
+  expect(calls.filter((name) => name !== 'changes')).toEqual([])
+})
+
+test('looks at all objects again every hour', async () => {
+  await world.make('o')
+  const run = timer()
+  await run()
+  elapsed = hour / 2
+  expect(await run()).toMatchObject({ read: 0 })
+  elapsed = hour
+  expect(await run()).toMatchObject({ read: 1 })
+  elapsed = hour + 1000
+  expect(await run()).toMatchObject({ read: 0 })
+})
+
+test('looks at all objects when the log no longer reaches back', async () => {
+  await world.make('o')
+  const run = timer()
+  await run()
+  let asked = 0
+  const real = storage.changes
+  storage = {
+    ...storage,
+    changes: async (table, since) => {
+      if (asked++ === 0) throw new StorageError('Expired', 'gone')
+      return real(table, since)
+    },
+  }
+  await world.make('d', { ownerReferences: [ghost] })
+  expect(await run()).toMatchObject({ read: 2, failed: 0 })
+  expect(await world.find('d')).toBeUndefined()
+})
+
+test('a pass that was cut off goes on where it was', async () => {
+  await Promise.all(Array.from({ length: 510 }, (_, index) => world.make(`p-a/i${index}`)))
+  await world.make('d', { ownerReferences: [ghost] })
+  const run = timer()
+  const once = () => {
+    let asked = 0
+    return () => asked++ < 3
+  }
+  const read = []
+  for (let remaining: boolean | undefined = true; remaining; ) {
+    const outcome = await run(once())
+    read.push(outcome.read)
+    remaining = outcome.remaining
+  }
+  expect(read.filter((count) => count > 0)).toEqual([1, 500, 10])
+  await run()
+  expect(await world.find('d')).toBeUndefined()
+})
+
+test('what fails is tried again, later and later, and keeps nothing else from being done', async () => {
+  const run = timer()
+  await run()
+  await world.make('d1', { ownerReferences: [ghost] })
+  const broken = new Error('broken')
+  failures.set('update', broken)
+  expect(await run()).toMatchObject({ tasks: 1, failed: 1, error: broken })
+  expect(await run()).toEqual({ tasks: 0, read: 0, failed: 1 })
+  elapsed += 1000
+  expect(await run()).toMatchObject({ tasks: 1, failed: 1, error: broken })
+  elapsed += 1000
+  expect(await run()).toEqual({ tasks: 0, read: 0, failed: 1 })
+  elapsed += 1000
+  failures.clear()
+  await world.make('d2', { ownerReferences: [ghost] })
+  expect(await run()).toMatchObject({ failed: 0 })
+  expect([await world.find('d1'), await world.find('d2')]).toEqual([undefined, undefined])
+  expect(await run()).toEqual({ tasks: 0, read: 0, failed: 0 })
+})
+
+test('a log that cannot be read is read from the same place by the next run', async () => {
+  const run = timer()
+  await run()
+  await world.make('d', { ownerReferences: [ghost] })
+  failures.set('changes', new StorageError('Unavailable', 'no'))
+  await expect(run()).rejects.toThrow('no')
+  failures.clear()
+  expect(await run()).toMatchObject({ tasks: 2 })
+  expect(await world.find('d')).toBeUndefined()
+})
+
+test('a start that fails begins anew', async () => {
+  const run = timer()
+  failures.set('revision', new StorageError('Unavailable', 'no'))
+  await expect(run()).rejects.toThrow('no')
+  failures.clear()
+  await world.make('d', { ownerReferences: [ghost] })
+  expect(await run()).toMatchObject({ read: 1 })
+  expect(await world.find('d')).toBeUndefined()
+})
+
+test('who calls while one is at work gets the same run', async () => {
+  await world.make('o')
+  const collect = createChangelogCollector(() => elapsed)
+  const [one, other] = await Promise.all([collect(world.collector()), collect(world.collector())])
+  expect(one).toBe(other)
+  expect(await collect(world.collector())).not.toBe(one)
+})

@@ -1,0 +1,233 @@
+/** Work that is cut off, done twice, done by two at once, or too much for one invocation. */
+import type { DynamoDBRecord } from 'aws-lambda'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
+import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
+import { OutOfTime } from '../../../lib/controllers/parallel.ts'
+import { collectStream } from '../../../lib/controllers/records.ts'
+import type { Storage } from '../../../lib/storage/interface.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { blocking, intercepted, newWorld, passesFilter, reference, type World } from './world.ts'
+
+let db: TestDynamoDB
+beforeAll(async () => {
+  db = await startDynamoDB()
+})
+afterAll(() => db.stop())
+
+class Dead extends Error {}
+
+/** A storage whose process dies at the nth call: before it is sent, or before its answer arrives. */
+function dyingAt(storage: Storage, n: number, when: 'before' | 'after') {
+  let calls = 0
+  const dying = intercepted(storage, async (_, call) => {
+    calls++
+    if (calls > n || (calls === n && when === 'before')) throw new Dead()
+    const answer = await call()
+    if (calls >= n) throw new Dead()
+    return answer
+  })
+  return { dying, died: () => calls >= n }
+}
+
+/** Delivers what is pending as Lambda does: after a failure again from the first record that failed. */
+async function deliver(world: World, again: readonly DynamoDBRecord[] = []): Promise<void> {
+  let records = [...again, ...world.records()].filter(passesFilter)
+  while (records.length > 0) {
+    records = [...undone(records, await collectStream(world.collector(), records)), ...world.records()]
+    records = records.filter(passesFilter)
+  }
+}
+
+function undone(records: readonly DynamoDBRecord[], { failed }: { failed: readonly string[] }): DynamoDBRecord[] {
+  const first = records.findIndex(({ dynamodb }) => failed.includes(dynamodb?.SequenceNumber ?? ''))
+  return first === -1 ? [] : records.slice(first)
+}
+
+interface Scenario {
+  begin(world: World): Promise<void>
+  left: Record<string, string[] | undefined>
+}
+
+const scenarios: Record<string, Scenario> = {
+  background: {
+    async begin(world) {
+      const [o, other] = [await world.make('o'), await world.make('other')]
+      await world.make('one', { ownerReferences: [reference(o)] })
+      await world.make('p-a/two', { ownerReferences: [reference(o), reference(other)] })
+      await world.delete('o')
+    },
+    left: { o: undefined, one: undefined, other: [], 'p-a/two': ['other'] },
+  },
+  foreground: {
+    async begin(world) {
+      const o = await world.make('o')
+      const middle = await world.make('middle', { ownerReferences: [reference(o, blocking)] })
+      await world.make('leaf', { ownerReferences: [reference(middle, blocking)] })
+      await world.delete('o', { propagationPolicy: 'Foreground' })
+    },
+    left: { o: undefined, middle: undefined, leaf: undefined },
+  },
+  orphan: {
+    async begin(world) {
+      const [o, other] = [await world.make('o'), await world.make('other')]
+      await world.make('one', { ownerReferences: [reference(o)] })
+      await world.make('p-a/two', { ownerReferences: [reference(o), reference(other)] })
+      await world.delete('o', { propagationPolicy: 'Orphan' })
+    },
+    left: { o: undefined, one: [], other: [], 'p-a/two': ['other'] },
+  },
+}
+
+async function left(world: World, { left }: Scenario): Promise<Scenario['left']> {
+  const found = Object.keys(left).map(async (name) => {
+    const object = await world.find(name)
+    return [name, object && (object.metadata.ownerReferences ?? []).map((one) => one.name)] as const
+  })
+  return Object.fromEntries(await Promise.all(found))
+}
+
+describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario) => {
+  test.each(['before', 'after'] as const)('%s any call, and the records come again', async (when) => {
+    const attempt = async (n: number): Promise<boolean> => {
+      const world = await newWorld(db)
+      await scenario.begin(world)
+      const records = world.records().filter(passesFilter)
+      const { dying, died } = dyingAt(world.storage, n, when)
+      const outcome = await collectStream(world.collector(dying), records)
+      if (died()) expect(outcome.failed).not.toEqual([])
+      await deliver(world, undone(records, outcome))
+      expect(await left(world, scenario)).toEqual(scenario.left)
+      return died()
+    }
+    const width = 6
+    let tried = 0
+    for (let more = true; more; tried += width) {
+      const results = await Promise.all(Array.from({ length: width }, (_, index) => attempt(tried + index + 1)))
+      more = results.every(Boolean)
+    }
+    expect(tried).toBeGreaterThan(width)
+  })
+
+  test('and a new one begins with all objects', async () => {
+    const world = await newWorld(db)
+    await scenario.begin(world)
+    for (const n of [3, 9, 14]) {
+      const { dying } = dyingAt(world.storage, n, 'after')
+      await createChangelogCollector(() => 0)(world.collector(dying)).catch(() => undefined)
+    }
+    await createChangelogCollector(() => 0)(world.collector())
+    expect(await left(world, scenario)).toEqual(scenario.left)
+  })
+
+  test('two at once do it together', async () => {
+    const world = await newWorld(db)
+    await scenario.begin(world)
+    const records = world.records().filter(passesFilter)
+    const outcomes = await Promise.all([
+      collectStream(world.collector(), records),
+      collectStream(world.collector(), records),
+      createChangelogCollector(() => 0)(world.collector()),
+    ])
+    for (const outcome of outcomes) expect(outcome.error).toBeUndefined()
+    await deliver(world)
+    expect(await left(world, scenario)).toEqual(scenario.left)
+  })
+
+  test('records that come once more change nothing', async () => {
+    const world = await newWorld(db)
+    await scenario.begin(world)
+    const records = world.records().filter(passesFilter)
+    await deliver(world, records)
+    const before = await world.storage.revision(world.keys.kind.table)
+    await deliver(world, records)
+    expect(await world.storage.revision(world.keys.kind.table)).toBe(before)
+  })
+})
+
+describe('200 dependents', () => {
+  const family = async (world: World, blocks: boolean) => {
+    const o = await world.make('o')
+    const names = Array.from({ length: 200 }, (_, index) => `p-a/d${index}`)
+    for (let index = 0; index < names.length; index += 20) {
+      const chunk = names.slice(index, index + 20)
+      const ownerReferences = [reference(o, blocks ? blocking : {})]
+      await Promise.all(chunk.map((name) => world.make(name, { ownerReferences })))
+    }
+    world.records()
+  }
+  const count = async ({ storage, instances }: World) => (await storage.list(instances.kind.table, {})).items.length
+
+  test('go in as many invocations as it takes; each one does its part', async () => {
+    const world = await newWorld(db)
+    await family(world, true)
+    await world.delete('o', { propagationPolicy: 'Foreground' })
+    const marked = world.records().filter(passesFilter)
+    const counts = [await count(world)]
+    let outcome = { failed: ['first'] }
+    while (outcome.failed.length > 0) {
+      let steps = 0
+      const collector: Collector = { ...world.collector(), goOn: () => steps++ < 90 }
+      const { error, ...rest } = await collectStream(collector, marked)
+      if (rest.failed.length > 0) expect(error).toBeInstanceOf(OutOfTime)
+      outcome = rest
+      counts.push(await count(world))
+    }
+    expect(counts).toHaveLength(4)
+    expect(counts).toEqual([...new Set(counts)].sort((one, other) => other - one))
+    expect(counts.at(-1)).toBe(0)
+    expect(await world.find('o')).toBeUndefined()
+  })
+
+  test('are released together, and their owner with its last', async () => {
+    const world = await newWorld(db)
+    await family(world, false)
+    await world.delete('o', { propagationPolicy: 'Orphan' })
+    const collector = world.collector()
+    await collectStream(collector, world.records().filter(passesFilter))
+    expect(collector.written.filter((what) => what === 'unlinked')).toHaveLength(200)
+    expect(collector.written.at(-1)).toBe('released')
+    const { items } = await world.storage.list(world.instances.kind.table, {})
+    expect(items.filter(({ object }) => object.metadata.ownerReferences === undefined)).toHaveLength(200)
+  })
+})
+
+test('somebody who changes the object meanwhile is heard', async () => {
+  const world = await newWorld(db)
+  const [o, other] = [await world.make('o'), await world.make('other')]
+  await world.make('d', { ownerReferences: [reference(o)] })
+  await world.delete('o')
+  const records = world.records().filter(passesFilter)
+  let rescued = false
+  const slow = intercepted(world.storage, async (name, call) => {
+    if (name === 'update' && !rescued) {
+      rescued = true
+      await world.change('d', (object) => ({
+        ...object,
+        metadata: { ...object.metadata, ownerReferences: [reference(o), reference(other)] },
+      }))
+    }
+    return call()
+  })
+  expect(await collectStream(world.collector(slow), records)).toMatchObject({ failed: [] })
+  expect((await world.find('d'))?.metadata.ownerReferences).toEqual([reference(other)])
+})
+
+test('an object that takes the name meanwhile is not harmed', async () => {
+  const world = await newWorld(db)
+  const o = await world.make('o')
+  await world.make('d', { ownerReferences: [reference(o)] })
+  await world.delete('o')
+  const records = world.records().filter(passesFilter)
+  let replaced = false
+  const slow = intercepted(world.storage, async (name, call) => {
+    if (name === 'update' && !replaced) {
+      replaced = true
+      await world.delete('d')
+      await world.make('d')
+    }
+    return call()
+  })
+  expect(await collectStream(world.collector(slow), records)).toMatchObject({ failed: [] })
+  expect(await world.find('d')).toBeDefined()
+})

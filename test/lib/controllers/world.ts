@@ -1,0 +1,227 @@
+/** A table of its own with the kinds of the API over it, and what happens to it as records of its stream. */
+import { createHash, randomInt, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { DynamoDBRecord } from 'aws-lambda'
+import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { Services } from '../../../lib/apis/management/v1/services.ts'
+import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualclusterinstance.ts'
+import { credentialItemKey } from '../../../lib/authentication/credential.ts'
+import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
+import type { KeyHash } from '../../../lib/authentication/pepper.ts'
+import { controllerContext } from '../../../lib/controllers/context.ts'
+import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
+import type { JsonObject, KubeObject, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
+import { create } from '../../../lib/registry/create.ts'
+import { type DeleteOptions, remove } from '../../../lib/registry/delete.ts'
+import type { StoredKind } from '../../../lib/registry/kind.ts'
+import { keyOf, type Store } from '../../../lib/registry/store.ts'
+import { update } from '../../../lib/registry/update.ts'
+import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import type { Storage } from '../../../lib/storage/interface.ts'
+import { type TestDynamoDB, tableDefinition } from '../../support/dynamodb.ts'
+
+export interface World {
+  storage: Storage
+  keys: Store
+  instances: Store
+  /** The clock of everything but the table. */
+  now(): Date
+  /** What has happened to the table since the last call, in order, as Lambda gets it. */
+  records(): DynamoDBRecord[]
+  /** An access key; `ns/name`: a virtual cluster instance. */
+  make(name: string, metadata?: Partial<ObjectMeta>, spec?: JsonObject): Promise<KubeObject>
+  find(name: string): Promise<KubeObject | undefined>
+  change(name: string, edit: (object: KubeObject) => KubeObject): Promise<void>
+  delete(name: string, options?: DeleteOptions): Promise<void>
+  /** The parts of a collector, over another storage of the same table if one is given. */
+  collector(over?: Storage): Collector & { written: string[] }
+  /** The kinds over another storage. */
+  over(storage: Storage): { keys: Store; instances: Store }
+}
+
+const user = controllerContext('test', new Date()).user
+
+interface Options {
+  now?: () => Date
+  limits?: LifeLimits
+}
+
+export async function newWorld(
+  db: TestDynamoDB,
+  { now = () => new Date(), limits = {} }: Options = {},
+): Promise<World> {
+  const table = `world-${randomUUID()}`
+  await db.client.send(new CreateTableCommand({ TableName: table, ...tableDefinition }))
+  const client = db.connect()
+  const records = recordStream(client)
+  const storage = createStorage({
+    client,
+    table,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    random: Math.random,
+    sleep: (ms) => delay(ms),
+  })
+  const over = (other: Storage) => ({
+    keys: storeOf(OwnedAccessKey, other, limits),
+    instances: storeOf(VirtualClusterInstance, other, limits),
+  })
+  const { keys, instances } = over(storage)
+  const context = () => ({
+    ...controllerContext('test', now()),
+    user: { ...user, name: 'admin', identity: 'user:admin' as const },
+  })
+  const locate = (name: string) => {
+    const [first = '', second] = name.split('/')
+    return second === undefined
+      ? { store: keys, namespace: '', name: first }
+      : { store: instances, namespace: first, name: second }
+  }
+  const world: World = {
+    storage,
+    keys,
+    instances,
+    now,
+    records,
+    over,
+    async make(where, metadata = {}, spec) {
+      const { store, namespace, name } = locate(where)
+      const { group, version, kind } = store.kind
+      const object = {
+        apiVersion: `${group}/${version}`,
+        kind,
+        metadata: { ...metadata, name, ...(namespace && { namespace }) },
+        ...(spec && { spec }),
+      }
+      return (await create(store, { object, secrets: [] }, context())).stored.object
+    },
+    async find(where) {
+      const { store, namespace, name } = locate(where)
+      return (await storage.get(store.kind.table, keyOf(namespace, name)))?.object
+    },
+    async change(where, edit) {
+      const { store, ...place } = locate(where)
+      const transform = (object: KubeObject) => ({ object: edit(object), secrets: [] })
+      await update(store, { ...place, subresource: '', verb: 'update', transform }, context())
+    },
+    async delete(where, options = {}) {
+      const { store, ...place } = locate(where)
+      await remove(store, place, options, context())
+    },
+    collector(other = storage) {
+      const { keys, instances } = over(other)
+      const written: string[] = []
+      return {
+        stores: [keys, instances],
+        storage: other,
+        now,
+        goOn: () => true,
+        wrote: (what) => written.push(what),
+        written,
+      }
+    },
+  }
+  return world
+}
+
+export const reference = (owner: KubeObject, more: Partial<OwnerReference> = {}): OwnerReference => ({
+  apiVersion: owner.apiVersion,
+  kind: owner.kind,
+  name: owner.metadata.name ?? '',
+  uid: owner.metadata.uid ?? '',
+  ...more,
+})
+
+export const blocking = { blockOwnerDeletion: true }
+
+function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimits): Store {
+  const hashes = async (key: string): Promise<readonly KeyHash[]> => [
+    { version: '1', hash: createHash('sha256').update(key).digest('base64url') },
+  ]
+  const services: Pick<Services, 'keys' | 'scopes'> = {
+    keys: {
+      generate: () => randomUUID(),
+      hashes,
+      readCredential: async (hash) => {
+        const { pk, sk } = credentialItemKey(hash)
+        return (await storage.getCompanion(pk, sk))?.attributes
+      },
+      limits,
+    },
+    scopes: { projectNamespacePrefix: 'p-' },
+  }
+  return {
+    kind: kind as unknown as StoredKind,
+    strategy: kind.strategy(services as Services),
+    storage,
+    uuid: randomUUID,
+    randomInt: (bound) => randomInt(bound),
+    mayDelete: async () => true,
+  }
+}
+
+type Image = Record<string, { B?: Uint8Array | string }>
+
+/** What the table's stream would say of the client's transactions: rows and side items, each with its image before. */
+function recordStream(client: DynamoDBClient): () => DynamoDBRecord[] {
+  const images = new Map<string, Image>()
+  const pending: DynamoDBRecord[] = []
+  let sequence = 0
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const answer = await next(args)
+        if (commandName !== 'TransactWriteItemsCommand') return answer
+        const { TransactItems = [] } = args.input as { TransactItems?: { Put?: { Item: Image } }[] }
+        for (const { Put } of TransactItems) {
+          if (!Put) continue
+          const { pk, sk } = Put.Item as unknown as Record<string, { S: string }>
+          const id = JSON.stringify([pk, sk])
+          const OldImage = images.get(id)
+          images.set(id, Put.Item)
+          pending.push(
+            JSON.parse(
+              JSON.stringify({
+                eventName: OldImage ? 'MODIFY' : 'INSERT',
+                dynamodb: {
+                  Keys: { pk, sk },
+                  NewImage: encoded(Put.Item),
+                  ...(OldImage && { OldImage: encoded(OldImage) }),
+                  SequenceNumber: String(++sequence).padStart(21, '0'),
+                },
+              }),
+            ),
+          )
+        }
+        return answer
+      },
+    { step: 'initialize' },
+  )
+  return () => pending.splice(0)
+}
+
+/** Events are JSON, bytes are base64. */
+const encoded = (image: Image) =>
+  Object.fromEntries(
+    Object.entries(image).map(([name, value]) => [
+      name,
+      value.B === undefined ? value : { B: Buffer.from(value.B).toString('base64') },
+    ]),
+  )
+
+/** The filter of the deployment. */
+export const passesFilter = ({ dynamodb, eventName }: DynamoDBRecord): boolean =>
+  eventName !== 'REMOVE' && dynamodb?.Keys?.pk?.S?.endsWith('#o') === true
+
+/** The storage, with something to do before and after each call. */
+export function intercepted(
+  storage: Storage,
+  around: <T>(name: string, call: () => Promise<T>) => Promise<T>,
+): Storage {
+  const entries = Object.entries(storage).map(([name, method]) => [
+    name,
+    (...args: unknown[]) => around(name, () => (method as (...all: unknown[]) => Promise<unknown>)(...args)),
+  ])
+  return Object.fromEntries(entries) as Storage
+}
