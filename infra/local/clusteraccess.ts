@@ -9,6 +9,7 @@ export interface ClusterUser {
   name: string
   uid?: string
   groups: readonly string[]
+  extra?: Readonly<Record<string, readonly string[]>>
 }
 
 /** The user of a JWT that is good for this virtual cluster; undefined for every other text. */
@@ -24,6 +25,8 @@ export interface Attributes {
   /** With its subresource: `certificatesigningrequests/approval`. */
   resource: string
   name: string
+  /** Empty for cluster-scoped resources. */
+  namespace: string
 }
 
 /** A name that no token of ours can have. */
@@ -94,7 +97,7 @@ const EVERYBODY: readonly Rule[] = [
 ]
 
 /** `approve` on signers is meant for kubernetes.io/kube-apiserver-client alone. */
-export function mayDo(user: ClusterUser, { verb, group, resource, name }: Attributes): boolean {
+export function mayDo(user: ClusterUser, { verb, group, resource, name }: Omit<Attributes, 'namespace'>): boolean {
   if (user.groups.includes('system:masters')) return true
   if (!user.groups.includes(AUTHENTICATED)) return false
   const role = ROLES.find((one) => `${ROLE_PREFIX}${one}` === user.name)

@@ -1,5 +1,6 @@
 /** Requests of the demo virtual cluster from path to answer, in kube-apiserver's order: who, may they, what. */
 import { forbiddenPath, forbiddenResource, methodNotAllowed, notFound, routeNotFound } from '../../lib/meta/errors.ts'
+import type { ReviewAccess } from './accessreview.ts'
 import { type ClusterUser, mayDo, mayRead } from './clusteraccess.ts'
 import { DISCOVERY, listOfView, tableOfView, VERSION, type View } from './clustercontent.ts'
 import type { CsrApi } from './csrapi.ts'
@@ -19,6 +20,7 @@ export interface ClusterRequest {
 
 export interface ClusterServices {
   csr: CsrApi
+  review: ReviewAccess
   views: ReadonlyMap<string, View>
   /** How long the cluster runs, as kubectl shows ages. */
   age(): string
@@ -34,17 +36,18 @@ export interface ClusterAnswer {
 /** Throws a StatusError for every refusal. */
 export async function route(request: ClusterRequest, services: ClusterServices): Promise<ClusterAnswer> {
   const target = targetOf(request.path)
-  if (!target) return readPath(request)
+  if (!target) return readPath(request, services)
   const verb = verbOf(request, target)
   const { group, resource, subresource, name, namespace } = target
   const full = subresource ? `${resource}/${subresource}` : resource
-  if (!mayDo(request.user, { verb, group, resource: full, name }))
+  const refused = await services.review(request.user, { verb, group, resource: full, name, namespace })
+  if (refused !== undefined || !mayDo(request.user, { verb, group, resource: full, name }))
     throw forbiddenResource(
       { group, resource },
       name,
       `User "${request.user.name}" cannot ${verb} resource "${full}" in API group "${group}" ${
         namespace ? `in the namespace "${namespace}"` : 'at the cluster scope'
-      }`,
+      }${refused ? `: ${refused}` : ''}`,
     )
   if (group === CSR.group && resource === CSR.resource) return signingRequest(request, verb, target, services.csr)
   if (full === 'selfsubjectreviews' && group === 'authentication.k8s.io')
@@ -91,10 +94,12 @@ function verbOf({ method, watch }: ClusterRequest, { name }: Target): string {
   return VERBS[method] ?? method.toLowerCase()
 }
 
-function readPath({ method, path, user }: ClusterRequest): ClusterAnswer {
+async function readPath({ method, path, user }: ClusterRequest, { review }: ClusterServices): Promise<ClusterAnswer> {
   const trimmed = path.replace(/\/+$/, '') || '/'
   if (method !== 'GET' && method !== 'HEAD') return refuse()
-  if (!mayRead(user, trimmed)) throw forbiddenPath(`User "${user.name}" cannot get path "${trimmed}"`)
+  const refused = await review(user, { path: trimmed })
+  if (refused !== undefined || !mayRead(user, trimmed))
+    throw forbiddenPath(`User "${user.name}" cannot get path "${trimmed}"${refused ? `: ${refused}` : ''}`)
   if (trimmed === '/version') return { status: 200, body: VERSION }
   if (/^\/(health|live|ready)z$/.test(trimmed)) return { status: 200, body: 'ok' }
   const document = DISCOVERY.get(trimmed)

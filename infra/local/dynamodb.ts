@@ -19,8 +19,8 @@ export interface EmbeddedDynamoDB {
   url: string
   /** Of the process group. */
   pid: number
-  /** Resolves when the process has ended, whoever ended it. */
-  ended: Promise<void>
+  /** Resolves when the process has ended, whoever ended it, with a line that says why. */
+  ended: Promise<string>
   close(): Promise<void>
 }
 
@@ -34,11 +34,9 @@ export async function startEmbeddedDynamoDB(options: EmbeddedDynamoDBOptions): P
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     const child = startGuarded(binary, ['--port', String(port), ...(options.path ? ['--db-path', options.path] : [])])
-    const failure = await child.says('listening')
-    if (failure === undefined) {
+    if (await child.says('listening'))
       return { url: `http://127.0.0.1:${port}`, pid: child.pid, ended: child.ended, close: child.stop }
-    }
-    if (attempt === ATTEMPTS) throw new StartupError(`The embedded DynamoDB does not start: ${failure}`)
+    if (attempt === ATTEMPTS) throw new StartupError(`The embedded DynamoDB does not start: ${await child.ended}`)
   }
 }
 

@@ -55,7 +55,7 @@ async function embedded(dataDir: DataDir, stack: AsyncDisposableStack) {
     return dynamodb.close()
   })
   const broken = new Promise<string>((resolve) => {
-    dynamodb.ended.then(() => stopping || resolve('The embedded DynamoDB has ended.'))
+    dynamodb.ended.then((why) => stopping || resolve(`The embedded DynamoDB has ended: ${why}`))
   })
   return { url: dynamodb.url, broken }
 }

@@ -1,14 +1,14 @@
 /** Child processes that never outlive this one, not even when it is killed. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 export interface GuardedProcess {
   /** Of the process group. */
   pid: number
-  /** Resolves when the process has ended, whoever ended it. */
-  ended: Promise<void>
-  /** undefined once a line of its error output contains `words`; else the first line it said before it ended. */
-  says(words: string): Promise<string | undefined>
+  /** Resolves when the process has ended, whoever ended it, with the line of its error output that says why. */
+  ended: Promise<string>
+  /** True once its error output contains `words`, false when it ended before. */
+  says(words: string): Promise<boolean>
   /** Resolves when it has ended: by SIGTERM, after two seconds by SIGKILL. */
   stop(): Promise<void>
 }
@@ -34,29 +34,37 @@ export function startGuarded(binary: string, args: readonly string[]): GuardedPr
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
   })
-  const ended = once(child, 'exit').then(() => undefined)
+  let said = ''
+  const listeners = new Set<() => void>()
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said = `${said}${chunk}`.slice(-MAX_SAID)
+    for (const listener of listeners) listener()
+  })
+  const ended = Promise.race([once(child, 'close'), once(child, 'error')]).then(() => reasonIn(said))
   return {
     pid: child.pid ?? 0,
     ended,
-    says: (words) => listen(child, words),
+    says: (words) =>
+      new Promise((resolve) => {
+        const listener = () => {
+          if (!said.includes(words)) return
+          listeners.delete(listener)
+          resolve(true)
+        }
+        listeners.add(listener)
+        ended.then(() => resolve(false))
+      }),
     async stop() {
-      child.stdin?.end()
+      child.stdin.end()
       await ended
     },
   }
 }
 
-function listen(child: ChildProcess, words: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    let said = ''
-    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      said += chunk
-      if (said.includes(words)) {
-        child.stderr?.removeAllListeners('data').resume()
-        resolve(undefined)
-      }
-    })
-    child.once('error', (error) => resolve(error.message))
-    child.once('exit', () => resolve(said.trim().split('\n')[0] || 'it ended without a word.'))
-  })
+/** Characters of error output that are kept: the end of it says why a process ended. */
+const MAX_SAID = 8192
+
+function reasonIn(said: string): string {
+  const lines = said.trim().split('\n')
+  return lines.findLast((line) => /error|fatal|panic|not found/i.test(line)) ?? lines.at(-1) ?? ''
 }

@@ -1,12 +1,12 @@
 /** The whole local server: data folder, AWS endpoints, demo virtual cluster, gateway; started in order, stopped in reverse. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { virtualClusterAudience } from '../../lib/token/audience.ts'
 import { ensurePackaged } from '../package.ts'
 import { banner } from './banner.ts'
 import { issueLoopback, type KeyPair, keepAuthority } from './certificates.ts'
 import { type DataDir, openDataDir } from './datadir.ts'
 import { DEMO, ensureDemo } from './demo.ts'
+import { type DemoCluster, startDemoCluster } from './democluster.ts'
 import { type Endpoints, startEndpoints } from './endpoints.ts'
 import { firstKey } from './firstkey.ts'
 import { freePort } from './freeport.ts'
@@ -16,8 +16,6 @@ import { writeOutputs } from './outputs.ts'
 import { makeResources } from './resources.ts'
 import type { Settings } from './settings.ts'
 import { openStored } from './stored.ts'
-import { createTokenVerifier } from './tokenverifier.ts'
-import { startVirtualCluster, type VirtualCluster } from './virtualcluster.ts'
 
 export interface LocalServer {
   /** `https://127.0.0.1:8443/kubernetes/management` */
@@ -66,8 +64,8 @@ export async function startLocalServer(settings: Settings, now: () => number): P
   const common = { api: `${issuer}/apis/management.platform/v1`, authority: authority.certificate }
   const accessKey = await firstKey(packaged.bundles, endpoints.secrets, `${SECRETS}access-key`)
   const uid = await ensureDemo({ ...common, accessKey, cluster })
-  const audience = virtualClusterAudience(issuer, DEMO.namespace, DEMO.name, uid)
-  cluster.accept(createTokenVerifier({ issuer, authority: authority.certificate, audience, now }))
+  const identity = { type: 'virtualCluster', namespace: DEMO.namespace, name: DEMO.name, uid } as const
+  await cluster.trust({ issuer, authority: authority.certificate, accessKey, identity })
 
   const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey })
   const keeps = settings.memory ? 'Nothing is kept when it ends.' : `Data is kept in ${dataDir.path}.`
@@ -92,7 +90,7 @@ async function startParts(settings: Settings, dataDir: DataDir, now: () => numbe
       stack,
       ...(dynamodbEndpoint !== undefined && { dynamodbEndpoint }),
     }),
-    startVirtualCluster({ ...dataDir.stateFile('virtualcluster.json'), now }).then((cluster) => {
+    startDemoCluster(settings, dataDir, now).then((cluster) => {
       stack.defer(() => cluster.close())
       return cluster
     }),
@@ -111,14 +109,14 @@ async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
 }
 
 /** Makes the table, keys and secrets that the template declares, and keeps the credentials of the demo virtual cluster. */
-async function prepare(template: string, { dynamodb, kms, secrets }: Endpoints, cluster: VirtualCluster) {
+async function prepare(template: string, { dynamodb, kms, secrets }: Endpoints, cluster: DemoCluster) {
   const services = { dynamodb, kms, secrets, region: REGION, credentials: CREDENTIALS, secretPrefix: SECRETS }
   const refs = await makeResources(await readFile(template, 'utf8'), services)
   const credentials = kubeConfigFile({
     name: 'manager',
     server: cluster.url,
     certificateAuthority: cluster.certificateAuthority,
-    token: cluster.token.manager,
+    token: cluster.managerToken,
   })
   await secrets.setText(`${CLUSTER_SECRETS}${DEMO.namespace}/${DEMO.name}`, credentials)
   return refs

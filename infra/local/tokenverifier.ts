@@ -1,10 +1,11 @@
 /** Verifies our tokens as any cluster does: by the issuer's public documents, for one audience. */
 import { PRIVATE_CLAIM } from '../../lib/token/claims.ts'
+import { EXTRA } from '../../lib/token/extras.ts'
 import { DISCOVERY_PATH } from '../../lib/token/jwks.ts'
 import type { PublicKey } from '../../lib/token/signer.ts'
 import { verifyOwnToken } from '../../lib/token/verify.ts'
 import { createApiClient } from './apiclient.ts'
-import type { ClusterUser } from './clusteraccess.ts'
+import type { VerifyToken } from './clusteraccess.ts'
 
 export interface TokenVerifierOptions {
   issuer: string
@@ -18,14 +19,8 @@ export interface TokenVerifierOptions {
 /** How long the keys are used without asking again; a token that fails asks again, but not more often. */
 const FRESH_MS = 10_000
 
-/** No scopes at all: JSON text, as PrivateClaim says. */
-const UNRESTRICTED = '[]'
-
-/**
- * undefined for every token that is not good here. A token with scopes is not: judging it takes the review webhook of a
- * real kube-apiserver, and without that it would be worth more than it should.
- */
-export function createTokenVerifier({ issuer, authority, audience, now }: TokenVerifierOptions) {
+/** The user of a token, with the extras that docs/clusters.md names; undefined for every token that is not good here. */
+export function createTokenVerifier({ issuer, authority, audience, now }: TokenVerifierOptions): VerifyToken {
   const client = createApiClient(authority)
   let kept: { keys: PublicKey[]; fetched: number } | undefined
 
@@ -37,11 +32,17 @@ export function createTokenVerifier({ issuer, authority, audience, now }: TokenV
     return kept.keys
   }
 
-  return async (token: string): Promise<ClusterUser | undefined> => {
+  return async (token) => {
     try {
       const claims = await verifyOwnToken(token, { keys: await keys() }, { issuer, audience, now: new Date(now()) })
-      if (claims[PRIVATE_CLAIM].scopes !== UNRESTRICTED) return undefined
-      return { name: claims.sub, groups: claims.groups }
+      const { key, scopes } = claims[PRIVATE_CLAIM]
+      const extra = {
+        [EXTRA.key]: [key.name],
+        [EXTRA.keyUid]: [key.uid],
+        [EXTRA.scopes]: [scopes],
+        [EXTRA.target]: [audience.slice(issuer.length + 1)],
+      }
+      return { name: claims.sub, groups: claims.groups, extra }
     } catch {
       return undefined
     }

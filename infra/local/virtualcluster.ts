@@ -2,7 +2,7 @@
  * The demo virtual cluster: an HTTPS server with an authority of its own that answers like a small kube-apiserver. It
  * signs client certificates, knows who presents one, and has two pods to look at.
  */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -14,13 +14,14 @@ import {
   StatusError,
   unsupportedMediaType,
 } from '../../lib/meta/errors.ts'
-import { issueLoopback, type KeyPair, keepAuthority } from './certificates.ts'
+import type { ReviewAccess } from './accessreview.ts'
+import { issueLoopback } from './certificates.ts'
 import { authenticate, type Role, type VerifyToken } from './clusteraccess.ts'
 import { createViews } from './clustercontent.ts'
 import { type ClusterServices, route } from './clusterroutes.ts'
+import { openClusterState } from './clusterstate.ts'
 import { createCsrApi } from './csrapi.ts'
 import type { Members } from './csrvalidation.ts'
-import { openStored } from './stored.ts'
 
 export interface VirtualClusterOptions {
   /** Keeps authority, port and tokens; absent = in memory. */
@@ -29,7 +30,6 @@ export interface VirtualClusterOptions {
   now: () => number
 }
 
-/** The demo, or a real kube-apiserver in its place. */
 export interface VirtualCluster {
   /** `https://127.0.0.1:PORT` */
   url: string
@@ -37,16 +37,9 @@ export interface VirtualCluster {
   certificateAuthority: string
   /** A bearer token of a role. */
   token: Readonly<Record<Role, string>>
-  /** From now on tokens are also put to this; before, there are no others than those of the roles. */
-  accept(verify: VerifyToken): void
+  /** From now on other tokens than those of the roles are put to `verify`, and what their users want to `review`. */
+  accept(verify: VerifyToken, review: ReviewAccess): void
   close(): Promise<void>
-}
-
-interface ClusterState {
-  authority: KeyPair
-  /** So that kube configs of yesterday find it again. */
-  port: number
-  tokens: Record<Role, string>
 }
 
 /** kube-apiserver's own limit. */
@@ -54,21 +47,19 @@ const MAX_BODY_BYTES = 3 * 1024 * 1024
 
 /** Throws a StartupError for a damaged file. */
 export async function startVirtualCluster({ path, now }: VirtualClusterOptions): Promise<VirtualCluster> {
-  const stored = await openStored<ClusterState | Record<string, never>>(path, {})
-  const kept = stored.state as Partial<ClusterState>
-  const authority = await keepAuthority(kept.authority, 'keyplane demo virtual cluster', now())
-  const tokens = kept.tokens ?? { manager: newToken(), approver: newToken(), requester: newToken() }
+  const { authority, tokens, port: lastPort, keepPort } = await openClusterState(path, now())
   const serving = await issueLoopback(authority, now())
   const started = now()
   const time = (): string => `${new Date(now()).toISOString().slice(0, 19)}Z`
+  let verifyToken: VerifyToken = async () => undefined
+  let reviewAccess: ReviewAccess = async () => undefined
   const services: ClusterServices = {
     csr: createCsrApi(authority, now),
+    review: (user, asked) => reviewAccess(user, asked),
     views: createViews(started, randomUUID),
     age: () => `${Math.floor((now() - started) / 1000)}s`,
     time,
   }
-  let verifyToken: VerifyToken = async () => undefined
-
   const server = createServer(
     {
       cert: serving.certificate,
@@ -102,16 +93,16 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
       }
     },
   )
-  const port = await listen(server, kept.port ?? 0)
-  if (kept.port !== port || kept.authority !== authority)
-    await stored.change((draft) => Object.assign(draft, { authority, port, tokens }))
+  const port = await listen(server, lastPort)
+  await keepPort(port)
 
   return {
     url: `https://127.0.0.1:${port}`,
     certificateAuthority: authority.certificate,
     token: tokens,
-    accept(verify) {
+    accept(verify, review) {
       verifyToken = verify
+      reviewAccess = review
     },
     close: () =>
       new Promise((resolve) => {
@@ -120,8 +111,6 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
       }),
   }
 }
-
-const newToken = (): string => randomBytes(32).toString('base64url')
 
 /** The port, or a free one when somebody else has it. */
 async function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {

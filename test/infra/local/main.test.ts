@@ -131,7 +131,10 @@ describe('npm start', () => {
     })
     const scopedKey = (scoped.body as { spec: { key: string } }).spec.key
     const limited = await clientOf(DATA_DIR, second.output.stdout, scopedKey)
-    expect(await podsWith(await limited.post(`${demoPath}/kubeconfig`, kubeConfig, {}))).toBe(401)
+    const scopedConfig = await limited.post(`${demoPath}/kubeconfig`, kubeConfig, {})
+    expect(await podsWith(scopedConfig)).toBe(200)
+    expect((await again.disable('/ownedaccesskeys/scoped')).status).toBe(200)
+    expect(await podsWith(scopedConfig)).toBe(403)
 
     const other = start({ DATA_DIR })
     expect(await other.ended).toBe(1)

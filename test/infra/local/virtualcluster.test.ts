@@ -512,14 +512,41 @@ describe('who asks', () => {
       ['grouped', { name: 'alice', groups: ['system:masters'] }],
     ])
     expect((await call(pods, { token: 'alice' })).code).toBe(401)
-    cluster.accept(async (token) => users.get(token))
+    cluster.accept(async (token) => users.get(token), allowed)
     expect((await call(pods, { token: 'alice' })).code).toBe(200)
     expect((await call(CSRS, { token: 'alice' })).code).toBe(403)
     for (const token of ['named', 'grouped', 'unknown']) expect((await call(pods, { token })).code).toBe(401)
-    cluster.accept(async () => undefined)
+    cluster.accept(nobody, allowed)
+  })
+
+  test('the review has the first word, and its reason is told', async () => {
+    const asked: unknown[] = []
+    const review = async (user: ClusterUser, what: unknown) => {
+      asked.push([user.name, what])
+      return user.extra?.mood?.[0] === 'bad' ? 'not today' : undefined
+    }
+    const extra = { mood: ['bad'] }
+    cluster.accept(async (token) => ({ name: token, groups: [], ...(token === 'bob' && { extra }) }), review)
+    const refused = await call(`${pods}/hello-0`, { token: 'bob' })
+    expect([refused.code, refused.body.message]).toEqual([
+      403,
+      'pods "hello-0" is forbidden: User "bob" cannot get resource "pods" in API group "" in the namespace "default": not today',
+    ])
+    expect((await call('/api', { token: 'bob' })).body.message).toBe(
+      'forbidden: User "bob" cannot get path "/api": not today',
+    )
+    expect((await call(pods, { token: 'alice' })).code).toBe(200)
+    expect(asked).toEqual([
+      ['bob', { verb: 'get', group: '', resource: 'pods', name: 'hello-0', namespace: 'default' }],
+      ['bob', { path: '/api' }],
+      ['alice', { verb: 'list', group: '', resource: 'pods', name: '', namespace: 'default' }],
+    ])
+    cluster.accept(nobody, allowed)
   })
 
   const who = { commonName: 'alice' }
+  const nobody = async () => undefined
+  const allowed = async () => undefined
 })
 
 describe('what there is', () => {
