@@ -2,10 +2,9 @@
 import { pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
 import type { Change, ChangeBatch, Table } from './interface.ts'
-import type { Item } from './items.ts'
-import { closeHole, isOverdue, readSlots } from './log.ts'
+import { closeOverdue, readSlots } from './log.ts'
 import { isExpired, readSlot, type Slot, stored } from './records.ts'
-import { demandFresh, demandReachable, expired, type Revision, state } from './revision.ts'
+import { demandFresh, demandReachable, expired, state } from './revision.ts'
 
 /**
  * Delivers decided slots in order and stops at the first hole that a commit may still fill; a hole below something
@@ -19,34 +18,23 @@ export async function changes(context: Context, table: Table, since: number): Pr
   const slots = await readSlots(context, resource, [since, to])
   demandFresh(context, revision)
   // What lies above the window is taken for filled: a window of holes alone must not stop a watch for good.
-  const filled = to < revision.n ? revision.n : Math.max(since, ...slots.keys())
+  const filled = to < revision.n ? to : Math.max(since, ...slots.keys())
+  await closeOverdue(context, resource, slots, {
+    lo: Math.max(since, revision.settled),
+    hi: filled,
+    asOf: revision.asOf,
+  })
   const batch: ChangeBatch = { changes: [], rv: since }
   while (batch.rv < to) {
     const rev = batch.rv + 1
-    const item = await decided(context, resource, rev, slots.get(rev), { ...revision, filled })
+    const item = slots.get(rev)
+    if (rev <= revision.settled && (item === undefined || isExpired(item, context.now()))) throw expired(rev)
     if (item === undefined) return batch
     const slot = readSlot(item)
     if (slot.type !== 'VOID') batch.changes.push(changeOf(slot))
     batch.rv = rev
   }
   return to < revision.n ? { ...batch, more: true } : batch
-}
-
-/**
- * The slot's item, undefined while nobody can say what will be in it. Above `filled` nothing has been acknowledged as
- * far as is known, so a hole there is left alone.
- */
-async function decided(
-  context: Context,
-  resource: string,
-  rev: number,
-  item: Item | undefined,
-  { settled, asOf, filled }: Revision & { filled: number },
-): Promise<Item | undefined> {
-  if (rev <= settled && (item === undefined || isExpired(item, context.now()))) throw expired(rev)
-  if (item) return item
-  if (rev > filled || !isOverdue(context, resource, rev)) return undefined
-  return closeHole(context, resource, rev, asOf)
 }
 
 /** The state that a deletion ended is shown at the deletion's revision, from which clients resume. */

@@ -77,25 +77,20 @@ const voidItem = (resource: string, rev: number, now: number): Item => ({
   expires: slotExpiry(now),
 })
 
+const holeId = (resource: string, rev: number): string => `${resource}#${rev}`
+
 /** The holes remembered at most: of holes that nobody came back to, the oldest are forgotten. */
 const rememberedHoles = 1024
 
 /** Whether this hole has been seen for longer than patience. The first sight is remembered. */
-export function isOverdue({ holes, elapsed }: Context, resource: string, rev: number): boolean {
-  const id = `${resource}#${rev}`
+function isOverdue({ holes, elapsed }: Context, resource: string, rev: number): boolean {
+  const id = holeId(resource, rev)
   const first = holes.get(id)
   if (first !== undefined) return elapsed() - first >= patience
   const oldest = holes.size >= rememberedHoles ? holes.keys().next().value : undefined
   if (oldest !== undefined) holes.delete(oldest)
   holes.set(id, elapsed())
   return false
-}
-
-/** Voids a hole that was waited for: what is in the slot then. Never call it at or below `settled`. */
-export async function closeHole(context: Context, resource: string, rev: number, asOf: number): Promise<Item> {
-  const there = await voidSlot(context, resource, rev, asOf)
-  context.holes.delete(`${resource}#${rev}`)
-  return there ?? voidItem(resource, rev, context.now())
 }
 
 /** Revisions in (lo, hi]; `asOf` is when `lo` was known to be settled, unix ms. */
@@ -121,14 +116,29 @@ export async function fill(
   const slots = await readSlots(context, resource, [lo, hi], attributes)
   const top = Math.max(lo, must, ...slots.keys())
   for (;;) {
-    const holes = missing(slots, lo, top)
-    const overdue = holes.filter((rev) => isOverdue(context, resource, rev))
-    for (const rev of overdue) slots.set(rev, await closeHole(context, resource, rev, asOf))
+    await closeOverdue(context, resource, slots, { lo, hi: top, asOf })
     const [first] = missing(slots, lo, top)
     if (first === undefined) return { slots, top }
     await context.sleep(holePoll)
     for (const [rev, item] of await readSlots(context, resource, [first - 1, top], attributes)) slots.set(rev, item)
   }
+}
+
+/** Voids the holes that have been seen for longer than patience, and notes what is in them then. */
+export async function closeOverdue(
+  context: Context,
+  resource: string,
+  slots: Slots,
+  { lo, hi, asOf }: Stretch,
+): Promise<void> {
+  const overdue = missing(slots, lo, hi).filter((rev) => isOverdue(context, resource, rev))
+  await Promise.all(
+    overdue.map(async (rev) => {
+      const there = await voidSlot(context, resource, rev, asOf)
+      slots.set(rev, there ?? voidItem(resource, rev, context.now()))
+      context.holes.delete(holeId(resource, rev))
+    }),
+  )
 }
 
 function missing(slots: Slots, lo: number, hi: number): number[] {

@@ -11,6 +11,7 @@ import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DynamoDBClient,
+  type DynamoDBClientConfig,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
 
@@ -19,7 +20,7 @@ export interface TestDynamoDB {
   client: DynamoDBClient
   table: string
   /** Another client of the same endpoint, for middleware that must not disturb others. */
-  connect(): DynamoDBClient
+  connect(options?: DynamoDBClientConfig): DynamoDBClient
   stop(): Promise<void>
 }
 
@@ -55,8 +56,9 @@ export const timeToLiveAttribute = 'expires'
 const attempts = 5
 
 /** A client of the endpoint with credentials that mean nothing. */
-export function connect(endpoint: string): DynamoDBClient {
+export function connect(endpoint: string, options: DynamoDBClientConfig = {}): DynamoDBClient {
   return new DynamoDBClient({
+    ...options,
     endpoint,
     region: 'eu-central-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
@@ -82,8 +84,8 @@ export async function startDynamoDB(options: { file?: string } = {}): Promise<Te
     endpoint,
     client,
     table,
-    connect() {
-      const another = connect(endpoint)
+    connect(options) {
+      const another = connect(endpoint, options)
       clients.push(another)
       return another
     },

@@ -3,18 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { Storage, Table } from '../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
-import {
-  allChanges,
-  create,
-  creating,
-  deleting,
-  Refused,
-  remove,
-  set,
-  widgets as shape,
-  used,
-  widget,
-} from './fixtures.ts'
+import { create, creating, deleting, Refused, remove, set, widgets as shape, used, widget } from './fixtures.ts'
 
 let db: TestDynamoDB
 let storage: Storage
@@ -329,17 +318,6 @@ describe('changes', () => {
     expect(changes.map(({ stored }) => stored.object.metadata.resourceVersion)).toEqual(['2', '3', '4'])
     expect(await storage.changes(widgets, 4)).toEqual({ changes: [], rv: 4 })
     await expect(storage.changes(widgets, 5)).rejects.toMatchObject({ code: 'TooNew' })
-  })
-
-  test('are delivered in several answers where there are many', async () => {
-    const writer = async (name: string) => {
-      for (let i = 0; i < 75; i++) await storage.create(widgets, `${name}-${i}`, creating(name))
-    }
-    await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(writer))
-    expect(await storage.changes(widgets, 1)).toMatchObject({ rv: 513, more: true })
-    const { changes, rv } = await allChanges(storage, 1, widgets)
-    expect([changes.length, rv]).toEqual([600, 601])
-    expect(changes.map(({ rv: at }) => at)).toEqual(Array.from({ length: 600 }, (_, i) => i + 2))
   })
 })
 

@@ -47,14 +47,3 @@ export const set = (storage: Storage, key: string, spec: JsonObject, table = wid
 
 export const remove = (storage: Storage, key: string, table = widgets): Promise<WriteResult> =>
   storage.update(table, key, deleting)
-
-/** Everything up to the newest change after `since`. */
-export async function allChanges(storage: Storage, since: number, table = widgets) {
-  const found = []
-  for (let rv = since; ; ) {
-    const batch = await storage.changes(table, rv)
-    found.push(...batch.changes)
-    rv = batch.rv
-    if (!batch.more) return { changes: found, rv }
-  }
-}

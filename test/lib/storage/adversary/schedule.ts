@@ -5,7 +5,7 @@ import type { StorageOptions } from '../../../../lib/storage/storage.ts'
 import { creating, deleting, Refused, setting, widgets } from '../fixtures.ts'
 import { judge, type Listed, type Watched, type Written } from './oracle.ts'
 import { type Process, type Simulation, simulation } from './simulation.ts'
-import { type FakeTable, fakeTable, type Weather } from './table.ts'
+import { fakeTable, type Weather } from './table.ts'
 
 /** The code under attack: the storage itself, or a copy of it with a rule taken out. */
 export interface Subject {
@@ -17,31 +17,43 @@ export interface Profile extends Weather {
   writers: number
   writes: number
   keys: readonly string[]
-  /** Hours between operations now and then, and how long a process may freeze: without them nothing expires. */
-  hours: number
-  /** Whether somebody sweeps. */
-  sweeps: boolean
+  /** Hours that pass at most between two operations now and then, and while a process is frozen; else nothing expires. */
+  hours: Readonly<Record<'writers' | 'readers' | 'sweepers' | 'frozen', number>>
+  /** How often a sweeper sweeps; it is there in most schedules. */
+  sweeps: number
 }
+
+const noHours = { writers: 0, readers: 0, sweepers: 0, frozen: 0 }
 
 export const plain: Profile = {
   writers: 5,
   writes: 7,
   keys: ['a', 'b', 'n/a', 'n-m/a'],
-  hours: 0,
-  sweeps: true,
+  hours: noHours,
+  sweeps: 4,
   faults: 0.06,
   late: 3_000,
   expiry: undefined,
 }
 
+/** Processes sleep and freeze for days. */
 export const expiring: Profile = {
   ...plain,
   writers: 4,
   writes: 10,
   keys: ['a', 'b'],
-  hours: 70,
+  hours: { writers: 70, readers: 70, sweepers: 70, frozen: 70 },
   late: 14 * 60_000,
   expiry: 30 * 3_600_000,
+}
+
+/** Everything is swept in time, but readers come back after days. */
+export const lagging: Profile = {
+  ...expiring,
+  writes: 14,
+  hours: { writers: 8, readers: 45, sweepers: 2, frozen: 0 },
+  sweeps: 150,
+  expiry: 60 * 3_600_000,
 }
 
 const minute = 60_000
@@ -51,11 +63,33 @@ const partitions = ['p', 'q'] as const
 export async function runSchedule(seed: number, profile: Profile, subject: Subject): Promise<string[]> {
   const world = simulation(seed)
   const table = fakeTable(world, profile, subject.Fault)
-  const written: Written[] = []
-  const listed: Listed[] = []
-  const watched: Watched[] = []
+  const { run, violations, crowd } = gather(world, profile, (process) =>
+    subject.storageOver(table.itemsFor(process), {
+      now: () => world.now() + process.clockError,
+      elapsed: world.now,
+      random: world.random,
+      sleep: (ms) => sleep(world, process, ms),
+    }),
+  )
+  await world.run(() => crowd.size === 0 && table.busy() === 0)
+  for (const process of crowd) violations.push(`${process.name} waits for ever`)
+  return [...violations, ...table.violations, ...judge({ log: table.log, truth: table.truth, ...run })]
+}
+
+/** Starts the processes of a schedule. They leave the crowd when they are done, and some die before. */
+export function gather(world: Simulation, profile: Profile, storageFor: (process: Process) => Storage) {
+  const violations: string[] = []
   const crowd = new Set<Process>()
-  const run: Run = { world, table, profile, written, listed, watched, acknowledged: () => highest(written) }
+  const written: Written[] = []
+  const run: Run = {
+    world,
+    profile,
+    written,
+    listed: [],
+    watched: [],
+    acknowledged: () => highest(written),
+    isBusy: () => crowd.size > 1,
+  }
 
   function start(name: string, script: (storage: Storage, process: Process, run: Run) => Promise<void>): void {
     const process: Process = {
@@ -64,20 +98,15 @@ export async function runSchedule(seed: number, profile: Profile, subject: Subje
       clockError: world.between(-100, 100),
       write: -1,
       freeze() {
-        if (!world.chance(profile.hours ? 0.015 : 0.004)) return 0
-        return profile.hours ? world.between(0, profile.hours) * 60 * minute : world.between(0, 3_000)
+        const { frozen } = profile.hours
+        if (!world.chance(frozen ? 0.015 : 0.004)) return 0
+        return frozen ? world.between(0, frozen) * 60 * minute : world.between(0, 3_000)
       },
     }
-    const storage = subject.storageOver(table.itemsFor(process), {
-      now: () => world.now() + process.clockError,
-      elapsed: world.now,
-      random: world.random,
-      sleep: (ms) => sleep(world, process, ms),
-    })
     crowd.add(process)
     const ended = () => void crowd.delete(process)
-    script(storage, process, run).then(ended, (error: unknown) => {
-      table.violations.push(`${name} failed: ${error instanceof Error ? error.stack : error}`)
+    script(storageFor(process), process, run).then(ended, (error: unknown) => {
+      violations.push(`${name} failed: ${error instanceof Error ? error.stack : error}`)
       ended()
     })
     if (world.chance(0.12)) {
@@ -91,21 +120,20 @@ export async function runSchedule(seed: number, profile: Profile, subject: Subje
   for (let index = 0; index < profile.writers; index++) start(`writer ${index}`, write)
   for (let index = 0; index < 3; index++) start(`lister ${index}`, list)
   for (let index = 0; index < 2; index++) start(`watcher ${index}`, watch)
-  if (profile.sweeps && world.chance(0.7)) start('sweeper', sweep)
-  await world.run(() => crowd.size === 0 && table.busy() === 0)
-  for (const process of crowd) table.violations.push(`${process.name} waits for ever`)
-  return [...table.violations, ...judge({ log: table.log, truth: table.truth, written, listed, watched })]
+  if (world.chance(0.7)) start('sweeper', sweep)
+  return { run, violations, crowd }
 }
 
 interface Run {
   world: Simulation
-  table: FakeTable
   profile: Profile
   written: Written[]
   listed: Listed[]
   watched: Watched[]
   /** The highest revision acknowledged so far. */
   acknowledged(): number
+  /** Whether anybody but the sweeper is there. */
+  isBusy(): boolean
 }
 
 const highest = (written: readonly Written[]): number =>
@@ -115,8 +143,9 @@ const sleep = ({ after }: Simulation, process: Process, ms: number): Promise<voi
   new Promise((resolve) => after(ms, () => process.alive && resolve()))
 
 /** A moment between two operations; rarely, hours. */
-function rest({ world, profile }: Run, process: Process, ms: number): Promise<void> {
-  const hours = profile.hours && world.chance(0.15) ? world.between(0, profile.hours) * 60 * minute : 0
+function rest({ world, profile }: Run, process: Process, ms: number, who: keyof Profile['hours']): Promise<void> {
+  const most = profile.hours[who]
+  const hours = most && world.chance(who === 'sweepers' ? 0.6 : 0.2) ? world.between(0, most) * 60 * minute : 0
   return sleep(world, process, world.between(0, ms) + hours)
 }
 
@@ -125,7 +154,7 @@ const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in
 async function write(storage: Storage, process: Process, run: Run): Promise<void> {
   const { world, profile, written } = run
   for (let index = 0; index < profile.writes; index++) {
-    await rest(run, process, 120)
+    await rest(run, process, 120, 'writers')
     const key = world.pick(profile.keys)
     const kind = world.pick(['create', 'create', 'update', 'update', 'update', 'delete'] as const)
     const one: Written = { key, kind, after: run.acknowledged(), outcome: { type: 'unknown' } }
@@ -148,13 +177,13 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
 /** Reading may fail for want of answers, and where hours pass because the log is gone. */
 function mayFail(error: unknown, { profile }: Run): boolean {
   const code = codeOf(error)
-  return code === 'Busy' || code === 'Unavailable' || (code === 'Expired' && profile.hours > 0)
+  return code === 'Busy' || code === 'Unavailable' || (code === 'Expired' && profile.expiry !== undefined)
 }
 
 async function list(storage: Storage, process: Process, run: Run): Promise<void> {
-  const { world, listed, table } = run
+  const { world, listed } = run
   for (let round = 0; round < 5; round++) {
-    await rest(run, process, 150)
+    await rest(run, process, 150, 'readers')
     const asked = world.pick([undefined, undefined, ['p'], ['p', 'q']])
     const namespace = world.chance(0.15) ? 'n' : undefined
     const limit = world.pick([undefined, 1, 2])
@@ -173,18 +202,17 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
           break
         }
         request = { ...request, after: page.next, at: page.rv }
-        await rest(run, process, 60)
+        await rest(run, process, 60, 'readers')
       }
     } catch (error) {
       if (!mayFail(error, run)) throw error
     }
   }
-  void table
 }
 
 async function watch(storage: Storage, process: Process, run: Run): Promise<void> {
   const { world, watched } = run
-  await rest(run, process, 200)
+  await rest(run, process, 200, 'readers')
   const after = run.acknowledged()
   const start = world.pick(['beginning', 'newest'] as const)
   let one: Watched | undefined
@@ -203,13 +231,13 @@ async function watch(storage: Storage, process: Process, run: Run): Promise<void
       if (!mayFail(error, run)) throw error
       if (codeOf(error) === 'Expired') return
     }
-    await rest(run, process, 200)
+    await rest(run, process, 200, 'readers')
   }
 }
 
 async function sweep(storage: Storage, process: Process, run: Run): Promise<void> {
-  for (let round = 0; round < 4; round++) {
-    await rest(run, process, 500)
+  for (let round = 0; round < run.profile.sweeps && run.isBusy(); round++) {
+    await rest(run, process, 500, 'sweepers')
     await storage.sweep(widgets).catch((error: unknown) => {
       if (!mayFail(error, run)) throw error
     })

@@ -1,0 +1,66 @@
+/**
+ * Seeded adversarial schedules of the whole protocol, and the same with each of its rules taken out: a rule that can go
+ * unnoticed is not tested. `SEED=1 SCHEDULES=20000 npx vitest …` runs as many as wanted, from any seed on.
+ */
+import process from 'node:process'
+import { describe, expect, test } from 'vitest'
+import { Fault } from '../../../lib/storage/items.ts'
+import { storageOver } from '../../../lib/storage/storage.ts'
+import { mutants } from './adversary/mutants.ts'
+import { expiring, lagging, type Profile, plain, runSchedule, type Subject } from './adversary/schedule.ts'
+import { edited, hurried } from './adversary/subject.ts'
+
+const seed = Number(process.env.SEED ?? 1)
+const wanted = (count: number) => Number(process.env.SCHEDULES ?? count)
+
+/** The seeds that failed, with what went wrong first. */
+async function failures(
+  subject: Subject,
+  profile: Profile,
+  { from, count, enough }: { from: number; count: number; enough: number },
+) {
+  const failed: { seed: number; violations: string[] }[] = []
+  for (let one = from; one < from + count && failed.length < enough; one++) {
+    const violations = await runSchedule(one, profile, subject)
+    if (violations.length > 0) failed.push({ seed: one, violations: violations.slice(0, 3) })
+  }
+  return failed
+}
+
+const timeout = 30_000 + wanted(0) * 100
+
+describe('every schedule ends as the log says', () => {
+  const profiles = { plain, expiring, lagging }
+  test.each([
+    ['plain', 60],
+    ['expiring', 60],
+    ['lagging', 20],
+  ] as const)(
+    '%s, in a hurry',
+    async (name, count) => {
+      const subject = await edited(hurried)
+      expect(await failures(subject, profiles[name], { from: seed, count: wanted(count), enough: 5 })).toEqual([])
+    },
+    timeout,
+  )
+
+  test(
+    'plain, with the constants as they are',
+    async () => {
+      const subject = { storageOver, Fault }
+      expect(await failures(subject, plain, { from: seed, count: wanted(60), enough: 5 })).toEqual([])
+    },
+    timeout,
+  )
+})
+
+describe('schedules fail without', () => {
+  test.each(mutants)(
+    '$without',
+    async ({ edits, profile = plain, seed: from = 1 }) => {
+      const subject = await edited([...hurried, ...edits])
+      expect(await failures(subject, profile, { from, count: 3000, enough: 1 })).not.toEqual([])
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,182 @@
+/** The schedules' crowd in real time, over the embedded DynamoDB and a client that loses things; processes that are killed. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { type DynamoDBClient, ScanCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { unmarshall } from '@aws-sdk/util-dynamodb'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import type { Item } from '../../../lib/storage/items.ts'
+import { revOf } from '../../../lib/storage/keys.ts'
+import { readSlot } from '../../../lib/storage/records.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { judge, type Written } from './adversary/oracle.ts'
+import { gather, plain } from './adversary/schedule.ts'
+import { randomFrom, type Simulation } from './adversary/simulation.ts'
+import type { Recorded } from './adversary/table.ts'
+import { widgets } from './fixtures.ts'
+
+let db: TestDynamoDB
+beforeEach(async () => {
+  db = await startDynamoDB()
+})
+afterEach(() => db.stop())
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+const storageOf = (client: DynamoDBClient) =>
+  createStorage({
+    client,
+    table: db.table,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    random: Math.random,
+    sleep,
+  })
+
+/** Time as it is, chance from a seed. */
+function realWorld(seed: number): Simulation {
+  const random = randomFrom(seed)
+  return {
+    random,
+    chance: (probability) => random() < probability,
+    between: (low, high) => low + random() * (high - low),
+    pick<T>(from: readonly T[]): T {
+      return from[Math.floor(random() * from.length)] as T
+    },
+    now: () => performance.now(),
+    after: (ms, run) => void setTimeout(run, ms),
+    run: async () => {},
+  }
+}
+
+/** A client some of whose requests are refused, lost, or not answered. */
+function unreliable(random: () => number): DynamoDBClient {
+  const client = db.connect({ maxAttempts: 1 })
+  const reset = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const chance = random()
+        if (commandName === 'TransactWriteItemsCommand' && chance < 0.05) {
+          const reasons = [{ Code: 'TransactionConflict' }]
+          throw new TransactionCanceledException({ message: '', $metadata: {}, CancellationReasons: reasons })
+        }
+        if (chance < 0.07) throw reset()
+        const result = await next(args)
+        if (chance < 0.1) throw reset()
+        return result
+      },
+    { step: 'finalizeRequest', priority: 'low', name: 'unreliable' },
+  )
+  return client
+}
+
+/** Everything in the table: the log as the oracle wants it, and the rows. */
+async function evidence(written: readonly Written[]) {
+  const truth = new Map<string, Item>()
+  const log = new Map<number, Recorded>()
+  const deletes = new Map(
+    written.flatMap(({ kind, outcome }, index) =>
+      kind === 'delete' && outcome.type === 'acknowledged' ? [[outcome.rv, index] as const] : [],
+    ),
+  )
+  let start: ScanCommand['input']['ExclusiveStartKey']
+  do {
+    const page = await db.client.send(new ScanCommand({ TableName: db.table, ExclusiveStartKey: start }))
+    for (const one of page.Items ?? []) {
+      const item = unmarshall(one) as Item
+      truth.set(`${item.pk}\n${item.sk}`, item)
+      if (!item.pk.includes('#log#')) continue
+      const { state, rev } = readSlot(item)
+      const spec = state && JSON.parse(String(state.object)).spec
+      log.set(revOf(item), { item, at: 0, write: spec?.write ?? deletes.get(rev) })
+    }
+    start = page.LastEvaluatedKey
+  } while (start)
+  return { log, truth }
+}
+
+test.each([1, 2])('16 writers, listers and watchers agree with the log (seed %i)', async (seed) => {
+  const world = realWorld(seed)
+  const profile = { ...plain, writers: 16, writes: 10, keys: ['a', 'b', 'c', 'n/a', 'n/b', 'n-m/a'] }
+  const client = unreliable(world.random)
+  const { run, violations, crowd } = gather(world, profile, () => storageOf(client))
+  while (crowd.size > 0) await sleep(20)
+  // Whoever died in the middle of it may still be writing: let it end.
+  await sleep(200)
+  const { log, truth } = await evidence(run.written)
+  expect([...violations, ...judge({ ...run, log, truth })]).toEqual([])
+  expect(run.written.filter(({ outcome }) => outcome.type === 'acknowledged').length).toBeGreaterThan(40)
+})
+
+test('32 writers on one object all get through, one after the other', async () => {
+  const storage = storageOf(db.client)
+  const add = () =>
+    storage.update(widgets, 'one', (current) => ({
+      type: 'put',
+      object: {
+        apiVersion: 'v1',
+        kind: 'Widget',
+        metadata: { name: 'one' },
+        spec: { count: Number(current?.object.spec?.count ?? 0) + 1 },
+      },
+      internal: {},
+    }))
+  const results = await Promise.all(Array.from({ length: 32 }, add))
+  expect(new Set(results.map(({ rv }) => rv)).size).toBe(32)
+  expect((await storage.get(widgets, 'one'))?.object.spec).toEqual({ count: 32 })
+  const { changes } = await storage.changes(widgets, 1)
+  expect(changes.map(({ stored }) => stored.object.spec?.count)).toEqual(Array.from({ length: 32 }, (_, i) => i + 1))
+})
+
+/** A writer in a process of its own, which says each call before and after it, and stops there until told to go on. */
+function startWriter(): { child: ChildProcess; lines: AsyncIterator<string>; go(): void } {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('writer.ts', import.meta.url)), db.endpoint, db.table], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_NO_WARNINGS: '1' },
+  })
+  async function* read() {
+    let text = ''
+    for await (const chunk of child.stdout ?? []) {
+      text += chunk
+      const parts = text.split('\n')
+      text = parts.pop() ?? ''
+      yield* parts
+    }
+  }
+  return { child, lines: read(), go: () => void child.stdin?.write('\n') }
+}
+
+test('a writer killed between any two of its calls leaves all or nothing, and nobody waiting', async () => {
+  const storage = storageOf(db.client)
+  for (let steps = 1; ; steps++) {
+    const writer = startWriter()
+    const ended = once(writer.child, 'exit')
+    let line = ''
+    for (let step = 0; step < steps; step++) {
+      line = (await writer.lines.next()).value ?? 'end'
+      if (line === 'end') break
+      if (step < steps - 1) writer.go()
+    }
+    writer.child.kill('SIGKILL')
+    await ended
+    const before = (await storage.list(widgets, {})).items.find(({ key }) => key === 'one')
+    const isCommitted = before?.object.spec?.in === 'child'
+    expect(isCommitted, line).toBe(line === 'after TransactWriteItemsCommand' || line === 'end')
+    // Whatever it left, others write and list on.
+    await storage.update(widgets, 'one', (current) => {
+      expect(current?.rv).toBe(before?.rv)
+      return current ? { type: 'delete' } : { type: 'none' }
+    })
+    await storage.create(widgets, `other-${steps}`, () => ({
+      type: 'put',
+      object: { apiVersion: 'v1', kind: 'Widget', metadata: { name: 'x' }, spec: {} },
+      internal: {},
+    }))
+    expect((await storage.list(widgets, {})).items.length).toBe(steps)
+    if (line === 'end') break
+  }
+  const { log, truth } = await evidence([])
+  expect(judge({ log, truth, written: [], listed: [], watched: [] })).toEqual([])
+})

@@ -1,0 +1,291 @@
+/** What the network and the service do to single requests, injected into the client: nothing is lost, nothing done twice. */
+import {
+  type DynamoDBClient,
+  ProvisionedThroughputExceededException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import type { Storage, Table } from '../../../lib/storage/interface.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { create, creating, remove, set, widgets as shape, used } from './fixtures.ts'
+
+let db: TestDynamoDB
+let client: DynamoDBClient
+let storage: Storage
+let widgets: Table
+let count = 0
+/** The operations sent, and what happens to them. */
+let calls: string[] = []
+let before: (operation: string) => void
+let after: (operation: string) => void
+
+const nothing = () => {}
+
+beforeAll(async () => {
+  db = await startDynamoDB()
+})
+afterAll(() => db.stop())
+beforeEach(() => {
+  widgets = { ...shape, resource: `faults${count++}` }
+  calls = []
+  before = nothing
+  after = nothing
+  connectWith({})
+})
+
+function connectWith(options: { maxAttempts?: number }): void {
+  client = db.connect(options)
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        const operation = commandName.replace(/Command$/, '')
+        calls.push(operation)
+        before(operation)
+        const result = await next(args)
+        after(operation)
+        return result
+      },
+    { step: 'finalizeRequest', priority: 'low', name: 'faults' },
+  )
+  storage = createStorage({
+    client,
+    table: db.table,
+    now: Date.now,
+    random: Math.random,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  })
+}
+
+/** Throws on the first `times` requests of an operation. */
+function failing(operation: string, error: () => Error, times = 1): (sent: string) => void {
+  let left = times
+  return (sent) => {
+    if (sent === operation && left-- > 0) throw error()
+  }
+}
+
+const reset = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+const details = { message: 'injected', $metadata: { httpStatusCode: 400 } }
+const conflict = () => new TransactionConflictException(details)
+const throttle = () => new ProvisionedThroughputExceededException({ ...details })
+const cancelled =
+  (...codes: string[]) =>
+  () =>
+    new TransactionCanceledException({ ...details, CancellationReasons: codes.map((Code) => ({ Code })) })
+
+/** What the log says happened, and the rows. */
+async function history() {
+  const { changes } = await storage.changes(widgets, 1)
+  return changes.map(({ type, key }) => `${type} ${key}`)
+}
+
+describe('calls', () => {
+  test('get 1, create 2, update and delete 3, a quiet list 2, a poll 1', async () => {
+    const counted = async (action: () => Promise<unknown>) => {
+      calls = []
+      await action()
+      return calls.length
+    }
+    expect(await counted(() => create(storage, 'a', {}, widgets))).toBe(2)
+    expect(await counted(() => storage.get(widgets, 'a'))).toBe(1)
+    expect(await counted(() => set(storage, 'a', {}, widgets))).toBe(3)
+    expect(await counted(() => storage.update(widgets, 'a', () => ({ type: 'none' })))).toBe(1)
+    expect(await counted(() => remove(storage, 'a', widgets))).toBe(3)
+    await storage.sweep(widgets)
+    expect(await counted(() => storage.list(widgets, {}))).toBe(2)
+    expect(await counted(() => storage.list(widgets, { limit: 3, partitions: ['p'] }))).toBe(2)
+    expect(await counted(() => storage.changes(widgets, 4))).toBe(1)
+    expect(await counted(() => storage.changes(widgets, 3))).toBe(2)
+    expect(
+      await counted(() =>
+        storage.getCompanions([
+          { pk: 'a', sk: 'b' },
+          { pk: 'c', sk: 'd' },
+        ]),
+      ),
+    ).toBe(1)
+  })
+
+  test('a get with activity is 1, a list with activity has its rows and activities in one round trip', async () => {
+    widgets = { ...used, resource: widgets.resource }
+    await create(storage, 'a', {}, widgets)
+    calls = []
+    await storage.get(widgets, 'a')
+    expect(calls).toEqual(['BatchGetItem'])
+    await storage.sweep(widgets)
+    calls = []
+    await storage.list(widgets, {})
+    expect(calls).toEqual(['GetItem', 'Query', 'Query'])
+  })
+})
+
+describe('transactions', () => {
+  test('a conflict on every second one costs tries, not writes', async () => {
+    let sent = 0
+    before = (operation) => {
+      if (operation === 'TransactWriteItems' && sent++ % 2 === 0) throw cancelled('TransactionConflict', 'None')()
+    }
+    for (const key of ['a', 'b', 'c']) await create(storage, key, {}, widgets)
+    await set(storage, 'a', { size: 1 }, widgets)
+    expect(await history()).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'MODIFIED a'])
+    expect((await storage.list(widgets, {})).items.length).toBe(3)
+  })
+
+  test.each([1, 2, 3])('%i lost answers in a row: the write is there once, and says so', async (times) => {
+    await create(storage, 'a', {}, widgets)
+    after = failing('TransactWriteItems', reset, times)
+    const { rv } = await set(storage, 'a', { size: 1 }, widgets)
+    expect(await history()).toEqual(['ADDED a', 'MODIFIED a'])
+    expect(await storage.get(widgets, 'a')).toMatchObject({ rv, object: { spec: { size: 1 } } })
+  })
+
+  test('a creation whose answers are lost is not refused because of itself', async () => {
+    after = failing('TransactWriteItems', reset, 3)
+    expect((await create(storage, 'a', {}, widgets)).rv).toBe(2)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test.each([5, 9])('%i that are lost on their way: done again under a new revision', async (times) => {
+    before = failing('TransactWriteItems', reset, times)
+    const { rv } = await create(storage, 'a', {}, widgets)
+    expect(rv).toBeGreaterThan(2)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('an error that cannot pass leaves no hole behind', async () => {
+    before = failing('TransactWriteItems', () =>
+      Object.assign(new Error('not authorized'), { name: 'AccessDeniedException', $fault: 'client', $metadata: {} }),
+    )
+    await expect(create(storage, 'a', {}, widgets)).rejects.toThrow('not authorized')
+    before = nothing
+    await create(storage, 'b', {}, widgets)
+    calls = []
+    expect((await storage.list(widgets, {})).items.map(({ key }) => key)).toEqual(['b'])
+    expect(calls).toEqual(['GetItem', 'Query', 'Query'])
+  })
+})
+
+describe('single requests', () => {
+  test('a lost answer of the counter is a void, not a duplicate', async () => {
+    after = failing('UpdateItem', reset)
+    expect((await create(storage, 'a', {}, widgets)).rv).toBe(3)
+    expect(await history()).toEqual([])
+    const { rv, items } = await storage.list(widgets, {})
+    expect([rv, items.length]).toEqual([3, 1])
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('a void that meets a transaction is put again', async () => {
+    let conflicts = 0
+    before = (operation) => {
+      if (operation === 'TransactWriteItems' && conflicts === 0) throw cancelled('ThrottlingError')()
+      if (operation === 'PutItem' && conflicts++ < 3) throw conflict()
+    }
+    await create(storage, 'a', {}, widgets)
+    expect(conflicts).toBe(4)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test.each(['GetItem', 'UpdateItem', 'TransactWriteItems', 'Query'])(
+    'throttled %s is tried again',
+    async (operation) => {
+      connectWith({ maxAttempts: 1 })
+      await create(storage, 'a', {}, widgets)
+      before = failing(operation, throttle, 3)
+      await set(storage, 'a', { size: 1 }, widgets)
+      expect((await storage.list(widgets, {})).items[0]?.object.spec).toEqual({ size: 1 })
+    },
+  )
+})
+
+describe('giving up', () => {
+  /** A clock that runs as it is slept, so that giving up takes no time. */
+  function hurried(): Storage {
+    let time = Date.now()
+    return createStorage({
+      client,
+      table: db.table,
+      now: () => time,
+      random: Math.random,
+      async sleep(ms) {
+        time += ms
+      },
+    })
+  }
+
+  test('a table that stays too busy is Busy, and nothing was written', async () => {
+    before = failing('TransactWriteItems', cancelled('TransactionConflict'), Number.POSITIVE_INFINITY)
+    await expect(hurried().create(widgets, 'a', creating('a'))).rejects.toMatchObject({ code: 'Busy' })
+    before = nothing
+    expect((await storage.list(widgets, {})).items).toEqual([])
+    expect(await history()).toEqual([])
+  })
+
+  beforeEach(() => connectWith({ maxAttempts: 1 }))
+
+  test('a write whose slot cannot be asked for says that nothing is known', async () => {
+    const silent = new Set(['TransactWriteItems', 'PutItem'])
+    after = (operation) => {
+      if (silent.has(operation)) throw reset()
+    }
+    before = failing('PutItem', reset, Number.POSITIVE_INFINITY)
+    const write = hurried().create(widgets, 'a', creating('a'))
+    await expect(write).rejects.toMatchObject({
+      code: 'Unavailable',
+      message: 'it is not known whether the write was done',
+    })
+  })
+
+  test('a table that does not answer is Unavailable', async () => {
+    before = failing('GetItem', reset, Number.POSITIVE_INFINITY)
+    await expect(hurried().get(widgets, 'a')).rejects.toMatchObject({ code: 'Unavailable' })
+    before = failing('Query', throttle, Number.POSITIVE_INFINITY)
+    await create(storage, 'a', {}, widgets)
+    await expect(hurried().list(widgets, {})).rejects.toMatchObject({ code: 'Busy' })
+  })
+})
+
+describe('deadlines', () => {
+  test('a transaction is not sent ten seconds after its revision was taken, not even by the client', async () => {
+    let late = 0
+    const slow = createStorage({
+      client,
+      table: db.table,
+      now: () => Date.now() + late,
+      elapsed: () => performance.now(),
+      random: Math.random,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    })
+    let sent = 0
+    before = (operation) => {
+      if (operation !== 'TransactWriteItems') return
+      // The client's own second try comes late.
+      if (++sent > 1) return
+      late = 11_000
+      throw reset()
+    }
+    expect((await slow.create(widgets, 'a', creating('a'))).rv).toBe(3)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('a writer that wakes up after hours does not believe an empty slot', async () => {
+    let late = 0
+    const frozen = createStorage({
+      client,
+      table: db.table,
+      now: () => Date.now() + late,
+      elapsed: () => performance.now(),
+      random: Math.random,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    })
+    after = (operation) => {
+      if (operation !== 'TransactWriteItems') return
+      late = 25 * 3_600_000
+      throw reset()
+    }
+    await expect(frozen.create(widgets, 'a', creating('a'))).rejects.toMatchObject({ code: 'Unavailable' })
+    expect(await history()).toEqual(['ADDED a'])
+  })
+})

@@ -1,0 +1,323 @@
+/** Items as crashes, TTL and time leave them, made by hand: what readers and writers do about them. */
+import { DeleteItemCommand, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createStorage, itemsIn } from '../../../lib/storage/dynamodb.ts'
+import type { Storage, Table } from '../../../lib/storage/interface.ts'
+import { revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { create, remove, set, widgets as shape, widget } from './fixtures.ts'
+
+const hour = 3_600_000
+
+let db: TestDynamoDB
+let storage: Storage
+let widgets: Table
+let count = 0
+/** What was waited for, in ms: time passes by waiting only. */
+let waited: number
+let shift: number
+
+beforeAll(async () => {
+  db = await startDynamoDB()
+})
+afterAll(() => db.stop())
+beforeEach(() => {
+  widgets = { ...shape, resource: `recovery${count++}` }
+  waited = 0
+  shift = 0
+  const began = Date.now()
+  storage = createStorage({
+    client: db.client,
+    table: db.table,
+    now: () => began + waited + shift,
+    elapsed: () => waited,
+    random: () => 0.5,
+    async sleep(ms) {
+      waited += ms
+    },
+  })
+})
+
+const keyOf = (key: { pk: string; sk: string }) => marshall({ pk: key.pk, sk: key.sk })
+const slot = (rev: number) => slotKey(widgets.resource, rev)
+const drop = (key: { pk: string; sk: string }) =>
+  db.client.send(new DeleteItemCommand({ TableName: db.table, Key: keyOf(key) }))
+const put = (item: Record<string, unknown>) =>
+  db.client.send(new PutItemCommand({ TableName: db.table, Item: marshall(item) }))
+async function read(key: { pk: string; sk: string }) {
+  const { Item } = await db.client.send(new GetItemCommand({ TableName: db.table, Key: keyOf(key) }))
+  return Item && unmarshall(Item)
+}
+/** A writer that took a revision and was never heard of again. */
+const abandon = () => itemsIn(db.client, db.table, Date.now).allocate(revisionKey(widgets.resource), Date.now())
+const revision = () => read(revisionKey(widgets.resource))
+const assign = (attribute: string, value: number) =>
+  db.client.send(
+    new UpdateItemCommand({
+      TableName: db.table,
+      Key: keyOf(revisionKey(widgets.resource)),
+      UpdateExpression: 'SET #a = :v',
+      ExpressionAttributeNames: { '#a': attribute },
+      ExpressionAttributeValues: marshall({ ':v': value }),
+    }),
+  )
+const names = async (request = {}) => (await storage.list(widgets, request)).items.map(({ key }) => key)
+
+describe('a hole', () => {
+  test('below a filled slot is voided by a list within patience', async () => {
+    await abandon()
+    await create(storage, 'a', {}, widgets)
+    expect(await storage.list(widgets, {})).toMatchObject({ rv: 3, items: [{ key: 'a' }] })
+    expect(waited).toBeGreaterThanOrEqual(500)
+    expect(waited).toBeLessThan(600)
+    expect(await read(slot(2))).toMatchObject({ type: 'VOID' })
+    waited = 0
+    await storage.list(widgets, {})
+    expect(waited).toBe(0)
+  })
+
+  test('above everything filled concerns nobody', async () => {
+    await create(storage, 'a', {}, widgets)
+    await abandon()
+    expect(await storage.list(widgets, {})).toMatchObject({ rv: 2 })
+    expect(await storage.changes(widgets, 2)).toEqual({ changes: [], rv: 2 })
+    expect(await storage.revision(widgets)).toBe(2)
+    expect(waited).toBe(0)
+    expect(await read(slot(3))).toBeUndefined()
+  })
+
+  test('up to a revision that is asked for is closed', async () => {
+    await create(storage, 'a', {}, widgets)
+    await abandon()
+    expect(await storage.list(widgets, { notOlderThan: 3 })).toMatchObject({ rv: 3 })
+    await abandon()
+    expect(await storage.list(widgets, { at: 4 })).toMatchObject({ rv: 4, items: [{ key: 'a' }] })
+  })
+
+  test('is passed by a watch after patience; what precedes it comes at once', async () => {
+    await create(storage, 'a', {}, widgets)
+    await abandon()
+    await create(storage, 'b', {}, widgets)
+    expect(await storage.changes(widgets, 1)).toMatchObject({ rv: 2, changes: [{ key: 'a' }] })
+    waited += 499
+    expect(await storage.changes(widgets, 2)).toEqual({ rv: 2, changes: [] })
+    waited += 1
+    expect(await storage.changes(widgets, 2)).toMatchObject({ rv: 4, changes: [{ key: 'b' }] })
+  })
+
+  test('that a reader voids makes the late commit start again', async () => {
+    const late = createStorage({
+      client: db.connect(),
+      table: db.table,
+      now: Date.now,
+      random: Math.random,
+      sleep: async () => {},
+    })
+    let isFirst = true
+    const { rv } = await late.create({ ...widgets, partitions: () => [] }, 'late', async () => ({
+      type: 'put',
+      object: widget('late'),
+      internal: {},
+      companions: [],
+    }))
+    expect(rv).toBe(2)
+    // The same once more, but between its revision and its transaction a reader voids the slot.
+    const client = db.connect()
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName === 'TransactWriteItemsCommand' && isFirst) {
+            isFirst = false
+            await create(storage, 'quick', {}, widgets)
+            await storage.list(widgets, {})
+          }
+          return next(args)
+        },
+      { step: 'initialize', name: 'pause' },
+    )
+    const paused = createStorage({ client, table: db.table, now: Date.now, random: Math.random, sleep: async () => {} })
+    expect((await create(paused, 'slow', {}, widgets)).rv).toBe(5)
+    expect((await storage.changes(widgets, 1)).changes.map(({ rv: at, key }) => [at, key])).toEqual([
+      [2, 'late'],
+      [4, 'quick'],
+      [5, 'slow'],
+    ])
+  })
+})
+
+describe('the log that has expired', () => {
+  beforeEach(async () => {
+    await create(storage, 'a', { v: 1 }, widgets)
+    await set(storage, 'a', { v: 2 }, widgets)
+    await create(storage, 'b', {}, widgets)
+    await set(storage, 'a', { v: 3 }, widgets)
+    await storage.sweep(widgets)
+  })
+
+  test('a settled slot that is missing is 410 to a watch, never a hole', async () => {
+    await drop(slot(4))
+    await expect(storage.changes(widgets, 2)).rejects.toMatchObject({ code: 'Expired' })
+    expect(await storage.changes(widgets, 4)).toMatchObject({ rv: 5 })
+    expect(await read(slot(4))).toBeUndefined()
+  })
+
+  test('one that TTL has not come to yet counts as missing', async () => {
+    await put({ ...(await read(slot(4))), expires: Math.floor(Date.now() / 1000) - 1 })
+    await expect(storage.changes(widgets, 3)).rejects.toMatchObject({ code: 'Expired' })
+    await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
+  })
+
+  test('a list of an old revision needs the slot after it', async () => {
+    expect(await names({ at: 3 })).toEqual(['a'])
+    await drop(slot(4))
+    await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
+    expect(await names({ at: 4 })).toEqual(['a', 'b'])
+  })
+
+  test('a list of an old revision needs the past of what has changed since', async () => {
+    await drop(slot(5))
+    await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
+  })
+
+  test('a name created anew needs everything between, and settled slots are never voided for it', async () => {
+    await remove(storage, 'a', widgets)
+    await create(storage, 'c', {}, widgets)
+    await create(storage, 'a', { v: 4 }, widgets)
+    await storage.sweep(widgets)
+    const { items } = await storage.list(widgets, { at: 4 })
+    expect(items.map(({ key, object }) => [key, object.spec?.v])).toEqual([
+      ['a', 2],
+      ['b', undefined],
+    ])
+    await drop(slot(6))
+    await expect(names({ at: 4 })).rejects.toMatchObject({ code: 'Expired' })
+    expect(await read(slot(6))).toBeUndefined()
+  })
+
+  test('when nobody has settled for hours the floor rises', async () => {
+    await create(storage, 'c', {}, widgets)
+    await assign('at', Date.now() - 7 * hour)
+    await expect(storage.changes(widgets, 5)).rejects.toMatchObject({ code: 'Expired', current: 6 })
+    expect(await revision()).toMatchObject({ n: 6, settled: 6, floor: 6 })
+    expect(await storage.changes(widgets, 6)).toEqual({ changes: [], rv: 6 })
+    await expect(names({ at: 5 })).rejects.toMatchObject({ code: 'Expired' })
+    expect(await names()).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe('tombstones', () => {
+  test('a creation that is older than the tombstone it meets takes a newer revision', async () => {
+    const gone = {
+      pk: rowsOf(widgets.resource),
+      sk: sortKey('a'),
+      rv: 3,
+      gone: true,
+      expires: Math.floor(Date.now() / 1000) + 1000,
+    }
+    await put(gone)
+    expect((await create(storage, 'a', {}, widgets)).rv).toBe(4)
+    expect((await storage.changes(widgets, 1)).changes.map(({ type, rv }) => [type, rv])).toEqual([['ADDED', 4]])
+  })
+
+  test('are left behind with an expiry and nothing of the object', async () => {
+    await create(storage, 'a', { secret: 'x', in: ['p'] }, widgets)
+    await remove(storage, 'a', widgets)
+    for (const pk of [rowsOf(widgets.resource), rowsOf(widgets.resource, 'p')]) {
+      const { expires, ...row } = (await read({ pk, sk: 'a' })) ?? {}
+      expect(row).toEqual({ pk, sk: 'a', rv: 3, gone: true })
+      expect(expires).toBeCloseTo(Date.now() / 1000 + 48 * 3600, -2)
+    }
+  })
+
+  test('may be gone before an entry is settled', async () => {
+    await create(storage, 'a', {}, widgets)
+    await remove(storage, 'a', widgets)
+    await drop({ pk: rowsOf(widgets.resource), sk: 'a' })
+    await storage.sweep(widgets)
+    expect(await revision()).toMatchObject({ settled: 3 })
+  })
+})
+
+describe('what is seen half', () => {
+  test('an entry without its row: the list shows it, settling waits', async () => {
+    await create(storage, 'a', { v: 1 }, widgets)
+    const row = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
+    await set(storage, 'a', { v: 2 }, widgets)
+    await create(storage, 'b', {}, widgets)
+    const later = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
+    await put(row ?? {})
+    await drop({ pk: rowsOf(widgets.resource), sk: 'b' })
+    const { items, rv } = await storage.list(widgets, {})
+    expect([rv, items.map(({ key, object }) => [key, object.spec?.v])]).toEqual([
+      4,
+      [
+        ['a', 2],
+        ['b', undefined],
+      ],
+    ])
+    await storage.sweep(widgets)
+    expect(await revision()).toMatchObject({ settled: 1 })
+    await put(later ?? {})
+    await storage.sweep(widgets)
+    expect(await revision()).toMatchObject({ settled: 1 })
+  })
+
+  test('a caller who has seen a newer state waits for the row', async () => {
+    await create(storage, 'a', { v: 1 }, widgets)
+    const row = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
+    await set(storage, 'a', { v: 2 }, widgets)
+    const later = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
+    await put(row ?? {})
+    expect((await storage.get(widgets, 'a'))?.rv).toBe(2)
+    const seen: (number | undefined)[] = []
+    const reading = storage.update(
+      widgets,
+      'a',
+      (current) => {
+        seen.push(current?.rv)
+        return { type: 'none' }
+      },
+      { notOlderThan: 3 },
+    )
+    await put(later ?? {})
+    await reading
+    expect(seen).toEqual([3])
+    waited = 0
+    expect((await storage.get(widgets, 'a', { notOlderThan: 900 }))?.rv).toBe(3)
+    expect(waited).toBe(0)
+  })
+})
+
+test('a watch that is far behind gets its changes in several answers', async () => {
+  await create(storage, 'a', {}, widgets)
+  await assign('n', 559)
+  const voids = Array.from({ length: 557 }, (_, i) => ({ ...slot(3 + i), type: 'VOID' }))
+  await Promise.all(voids.map(put))
+  await create(storage, 'b', {}, widgets)
+  expect(await storage.changes(widgets, 1)).toMatchObject({ rv: 513, more: true, changes: [{ key: 'a' }] })
+  const last = await storage.changes(widgets, 513)
+  expect([last.rv, last.more, last.changes.map(({ key }) => key)]).toEqual([560, undefined, ['b']])
+})
+
+test('a watch is not stopped by a stretch of holes longer than one answer', async () => {
+  await create(storage, 'a', {}, widgets)
+  await assign('n', 559)
+  await create(storage, 'b', {}, widgets)
+  const seen: string[] = []
+  for (let rv = 1; rv < 560; waited += 500) {
+    const batch = await storage.changes(widgets, rv)
+    seen.push(...batch.changes.map(({ key }) => key))
+    rv = batch.rv
+  }
+  expect(seen).toEqual(['a', 'b'])
+})
+
+test('writers settle as they go', async () => {
+  for (let i = 0; i < 84; i++) await create(storage, `k${i}`, { in: i % 3 ? ['p'] : [] }, widgets)
+  const { n, settled, at } = (await revision()) ?? {}
+  expect(n).toBe(85)
+  expect(settled).toBeGreaterThan(30)
+  expect(at).toBeLessThanOrEqual(Date.now())
+  expect((await names()).length).toBe(84)
+})

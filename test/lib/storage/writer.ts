@@ -1,0 +1,40 @@
+/** The process that concurrency.test.ts kills: one write, which waits for a line of input at every step. */
+import process, { argv, stdin, stdout } from 'node:process'
+import { createInterface } from 'node:readline'
+import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import { connect } from '../../support/dynamodb.ts'
+import { widgets } from './fixtures.ts'
+
+const [, , endpoint = '', table = ''] = argv
+const input = createInterface({ input: stdin })[Symbol.asyncIterator]()
+const client = connect(endpoint)
+
+async function step(name: string): Promise<void> {
+  stdout.write(`${name}\n`)
+  await input.next()
+}
+
+client.middlewareStack.add(
+  (next, { commandName }) =>
+    async (args) => {
+      await step(`before ${commandName}`)
+      const result = await next(args)
+      await step(`after ${commandName}`)
+      return result
+    },
+  { step: 'finalizeRequest', priority: 'low', name: 'steps' },
+)
+
+await createStorage({
+  client,
+  table,
+  now: Date.now,
+  random: Math.random,
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+}).update(widgets, 'one', () => ({
+  type: 'put',
+  object: { apiVersion: 'v1', kind: 'Widget', metadata: { name: 'one' }, spec: { in: 'child' } },
+  internal: {},
+}))
+await step('end')
+process.exit()
