@@ -6,9 +6,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Place } from '../lib/authorization/place.ts'
 import { dumpYaml } from '../lib/meta/yaml.ts'
 import { checkedIssuer } from '../lib/token/jwks.ts'
-import { type ClusterFilesOptions, type ClusterIdentity, clusterFiles, clusterFlags } from './clusterfiles.ts'
+import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
 
 const USAGE = `usage: npm run cluster-config -- (--cluster NAME | --virtual-cluster NAMESPACE/NAME --uid UID) --issuer URL
   --issuer URL      the issuer of the deployment's tokens
@@ -68,7 +69,7 @@ const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`
 const matches = (pattern: string, text: string) => text.length <= 253 && new RegExp(`^${pattern}$`).test(text)
 
-function identityOf(values: { cluster?: string; 'virtual-cluster'?: string; uid?: string }): ClusterIdentity {
+function identityOf(values: { cluster?: string; 'virtual-cluster'?: string; uid?: string }): Place {
   const { cluster, 'virtual-cluster': virtualCluster, uid } = values
   if ((cluster === undefined) === (virtualCluster === undefined)) {
     throw new UsageError('one of --cluster and --virtual-cluster is needed')

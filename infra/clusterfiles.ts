@@ -2,21 +2,19 @@
  * The files that make a stock kube-apiserver (1.34) take our tokens and ask us about their scopes. What they promise is
  * in docs/clusters.md. Source: apiserver.config.k8s.io/v1, k8s.io/apiserver/pkg/apis/apiserver.
  */
+
+import { type Place, placeText } from '../lib/authorization/place.ts'
 import type { JsonValue } from '../lib/meta/types.ts'
-import { clusterAudience, virtualClusterAudience } from '../lib/token/audience.ts'
+import { clusterAudience, placeAudience } from '../lib/token/audience.ts'
 import { PRIVATE_CLAIM } from '../lib/token/claims.ts'
 import { EXTRA } from '../lib/token/extras.ts'
-
-export type ClusterIdentity =
-  | { type: 'cluster'; name: string }
-  | { type: 'virtualCluster'; namespace: string; name: string; uid: string }
 
 export interface ClusterFilesOptions {
   /** See `checkedIssuer`. */
   issuer: string
   /** Base URL of the API: the issuer, unless the deployment names another. */
   api: string
-  identity: ClusterIdentity
+  identity: Place
   /** Where the files will lie on the control plane, without a closing slash. */
   directory: string
   /** PEM of the authority of issuer and API; absent = a public one. */
@@ -57,17 +55,8 @@ export const clusterFlags = ({ directory }: Pick<ClusterFilesOptions, 'directory
   `--authentication-token-webhook-cache-ttl=${CACHE_TTL}`,
 ]
 
-/** The audience without the issuer. */
-export function targetOf(identity: ClusterIdentity): string {
-  const audience =
-    identity.type === 'cluster'
-      ? clusterAudience('', identity.name)
-      : virtualClusterAudience('', identity.namespace, identity.name, identity.uid)
-  return audience.slice(1)
-}
-
-function audiencesOf(issuer: string, identity: ClusterIdentity): string[] {
-  const own = `${issuer}/${targetOf(identity)}`
+function audiencesOf(issuer: string, identity: Place): string[] {
+  const own = placeAudience(issuer, identity)
   return identity.type === 'cluster' ? [own, clusterAudience(issuer, '*')] : [own]
 }
 
@@ -77,7 +66,7 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
     [EXTRA.key]: `${own}.key.name`,
     [EXTRA.keyUid]: `${own}.key.uid`,
     [EXTRA.scopes]: `${own}.scopes`,
-    [EXTRA.target]: `'${targetOf(identity)}'`,
+    [EXTRA.target]: `'${placeText(identity)}'`,
   }
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',

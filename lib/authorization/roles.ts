@@ -20,6 +20,13 @@ const READ: readonly string[] = ['get', 'list', 'watch']
 const STATUS: readonly string[] = ['get', 'update', 'patch']
 const REVIEWS: readonly string[] = ['authentication.k8s.io/tokenreviews', 'authorization.k8s.io/subjectaccessreviews']
 
+/** Whether the request is the creation of one of the reviews that authenticate and authorize for others. */
+export const isReview = (attributes: Attributes): boolean =>
+  attributes.kind === 'resource' &&
+  attributes.verb === 'create' &&
+  attributes.subresource === '' &&
+  REVIEWS.includes(`${attributes.group}/${attributes.resource}`)
+
 const ROLES: ReadonlyMap<string, Role> = new Map(
   Object.entries({
     agent: { implies: ['network-peer'], grants: connected },
@@ -46,8 +53,8 @@ export function roleGrants(entry: RoleEntry, attributes: Attributes, options: Sc
 /** agent, vcluster: the reviews that authenticate and authorize for others; reading instances, and their status. */
 function connected(attributes: Attributes, entry: RoleEntry, options: ScopeOptions): Grant {
   if (attributes.kind !== 'resource') return undefined
-  const { target, verb, group, resource, subresource } = attributes
-  if (verb === 'create' && subresource === '' && REVIEWS.includes(`${group}/${resource}`)) {
+  const { target, verb, subresource } = attributes
+  if (isReview(attributes)) {
     if (target.type === 'Management') return 'all'
     if (target.type !== 'ProjectVirtualCluster') return undefined
     return within(entry, target.project, target.virtualCluster) ? 'all' : undefined

@@ -3,12 +3,10 @@
  * Unauthorized, a chain that does not allow the request is a Deny, anything broken is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
-import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
-import { type AuthenticationDeps, authenticate } from '../authentication/authenticate.ts'
+import { authenticate } from '../authentication/authenticate.ts'
 import { bearerToken } from '../authentication/bearertoken.ts'
 import { encodeUser } from '../authentication/context.ts'
-import { credentialItemKey } from '../authentication/credential.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { Attributes } from '../authorization/attributes.ts'
 import { evaluate } from '../authorization/evaluate.ts'
@@ -16,6 +14,7 @@ import { forbiddenFor } from '../authorization/forbidden.ts'
 import { requestAttributes } from '../authorization/requestattributes.ts'
 import { StatusError } from '../meta/errors.ts'
 import { stringify } from '../meta/json.ts'
+import { authenticationDeps } from './authentication.ts'
 import type { AuthorizerContext } from './context.ts'
 import { describeError } from './log.ts'
 import { createServer, type Server } from './services.ts'
@@ -47,30 +46,6 @@ const allow = (principalId: string, context: AuthorizerContext): APIGatewayAutho
 function authorizationHeaders(event: APIGatewayRequestAuthorizerEvent): string[] | undefined {
   const name = Object.keys(event.multiValueHeaders ?? {}).find((one) => one.toLowerCase() === 'authorization')
   return name === undefined ? undefined : event.multiValueHeaders?.[name]
-}
-
-/** What `authenticate` needs, over the store; `touchFailed` hears of a last activity that could not be written. */
-export function authenticationDeps(server: Server, touchFailed: (error: unknown) => void): AuthenticationDeps {
-  const { storage } = server
-  return {
-    ...server.limits,
-    hashes: server.hashes,
-    async readCredential(hashes) {
-      const items = await storage.getCompanions(hashes.map(credentialItemKey))
-      const found = hashes.flatMap((hash, index) => {
-        const item = items[index]
-        return item ? [{ hash, item: item.attributes }] : []
-      })
-      return found[0]
-    },
-    now: Date.now,
-    async touch(hash, key, lastActivity, { lastActivity: _, ...attributes }) {
-      const credential = { ...credentialItemKey(hash), lastActivity, attributes }
-      const { table } = OwnedAccessKey
-      await storage.touchActivity({ table, key: key.name, uid: key.uid, at: lastActivity * 1000, credential })
-    },
-    touchFailed,
-  }
 }
 
 /** The attributes of the request, or the 400 of a path that could be taken for another. */

@@ -13,7 +13,7 @@ import { wholeObject } from '../meta/typed.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { create } from '../registry/create.ts'
 import type { RequestContext } from '../registry/kind.ts'
-import { authenticationDeps } from './authorizer.ts'
+import { authenticationDeps } from './authentication.ts'
 import { createServer, type Server } from './services.ts'
 
 /** A secret that bootstrap fills. */

@@ -7,6 +7,7 @@ import { evaluate } from '../authorization/evaluate.ts'
 import { everyScopeAllows } from '../authorization/everyscope.ts'
 import { isMaster } from '../authorization/identity.ts'
 import type { ScopeOptions } from '../authorization/project.ts'
+import { mayReview } from '../authorization/review.ts'
 import type { Access, RequestContext, StoredKind } from '../registry/kind.ts'
 import { accessTo, accessToCreate, keyOf, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
@@ -37,6 +38,8 @@ export async function decide<S>(
   if (isMaster(context.user)) return { allowed: true, reason: 'group system:masters' }
   if (everyScopeAllows(attributes)) return { allowed: true, reason: 'open to every authenticated user' }
   if (attributes.kind === 'nonresource') return { allowed: false, reason: 'not open to users' }
+  const review = mayReview(context.user, attributes, server.scopes)
+  if (review) return review
   return decideResource(server, context, attributes)
 }
 

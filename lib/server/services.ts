@@ -11,6 +11,7 @@ import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import type { Services } from '../apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { generateKey } from '../authentication/accesskey.ts'
+import { authenticate } from '../authentication/authenticate.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
@@ -33,9 +34,10 @@ import type { IssuerSettings } from '../token/issuer.ts'
 import { checkedIssuer } from '../token/jwks.ts'
 import { connectKms, kmsSigner } from '../token/kms.ts'
 import type { Signer } from '../token/signer.ts'
+import { authenticationDeps } from './authentication.ts'
 import { type Config, type Environment, readConfig } from './config.ts'
 import { type Decider, decide } from './decide.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog, describeError, type Log } from './log.ts'
 
 /** Every stored kind: owners may be of any of them. */
 export const storedKinds: readonly StoredKind<Services>[] = [OwnedAccessKey, VirtualClusterInstance]
@@ -183,11 +185,23 @@ export function createServer(environment: Environment): Server {
       return instanceFor(store, reference, use, context)
     },
     storeOf: (kind) => storeOf(kind, server, demandChain),
-    async keyAlive({ user }) {
-      const stored = await storage().get(OwnedAccessKey.table, user.key.name)
-      if (!stored || stored.object.metadata.uid !== user.key.uid) return false
+    get issuer() {
+      return settings().issuer
+    },
+    authenticate(token) {
+      const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
+      return authenticate(token, authenticationDeps(server, touchFailed))
+    },
+    keyAlive: ({ user }) => server.keyLives(user.key),
+    async keyLives({ name, uid }) {
+      const stored = await storage().get(OwnedAccessKey.table, name)
+      if (!stored || stored.object.metadata.uid !== uid) return false
       const phase = server.storeOf(OwnedAccessKey).strategy.present?.(stored, now()).status?.phase
       return phase === 'Active'
+    },
+    async instanceUid({ namespace, name }) {
+      const stored = await storage().get(VirtualClusterInstance.table, keyOf(namespace, name))
+      return stored?.object.metadata.uid
     },
     sleep: (ms) => delay(ms),
     elapsed: () => performance.now(),

@@ -1,5 +1,7 @@
-/** What the reviews need of the rest of the server; made in server/reviews.ts. */
+/** What the reviews need of the rest of the server; made in server/services.ts. */
+import type { Authentication } from '../../../authentication/authenticate.ts'
 import type { Attributes, Decision } from '../../../authorization/attributes.ts'
+import type { ScopeOptions } from '../../../authorization/project.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 
 export const group = 'authorization.k8s.io'
@@ -8,6 +10,15 @@ export const version = 'v1'
 export interface ReviewServices {
   /** Plural names of this API's cluster-scoped resources. */
   clusterScoped: ReadonlySet<string>
+  scopes: ScopeOptions
+  /** Of our tokens: their audiences begin with it. */
+  issuer: string
   /** Whether the user of this request may do that here: scope chain, then groups, then ownership and access rules. */
   decide(context: RequestContext, attributes: Attributes): Promise<Decision>
+  /** Whom a token authenticates here. */
+  authenticate(token: string): Promise<Authentication>
+  /** Whether the access key of this name and uid still gives access: one consistent read. */
+  keyLives(key: { name: string; uid: string }): Promise<boolean>
+  /** The uid of a virtual cluster instance; undefined = there is none. */
+  instanceUid(reference: { namespace: string; name: string }): Promise<string | undefined>
 }

@@ -1,16 +1,125 @@
-/** PLACEHOLDER, not committed. */
+/**
+ * May that user do this? Asked by the authorization webhook of clusters about users of ours (docs/clusters.md), and by
+ * administrators about users of this API. Source: k8s.io/api authorization/v1.
+ */
+import type { UserInfo } from '../../../authentication/user.ts'
+import type { Attributes } from '../../../authorization/attributes.ts'
+import { forbiddenFor } from '../../../authorization/forbidden.ts'
+import { isMaster } from '../../../authorization/identity.ts'
+import { evaluateAt, targetOf } from '../../../authorization/place.ts'
+import { mayReviewAt, reviewAttributes } from '../../../authorization/review.ts'
+import { invalidObject } from '../../../meta/errors.ts'
+import { type FieldError, invalid } from '../../../meta/field.ts'
+import { dnsSubdomainErrors } from '../../../meta/names.ts'
+import { list, map, object, string } from '../../../meta/schema.ts'
+import type { JsonObject } from '../../../meta/types.ts'
+import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
+import { type Outsider, readExtras } from '../../../token/extras.ts'
+import {
+  type AskedAttributes,
+  nonResourceAttributes,
+  resourceAttributes,
+  toAttributes,
+  validateAsked,
+} from './attributes.schema.ts'
+import { reviewStatus } from './selfsubjectaccessreview.ts'
+import { group, type ReviewServices, version } from './services.ts'
 
-import { forbiddenPath } from '../../../meta/errors.ts'
-import type { VirtualKind } from '../../../registry/kind.ts'
-import { SelfSubjectReview } from '../../authentication/v1/selfsubjectreview.ts'
+const kind = 'SubjectAccessReview'
+const management = { type: 'Management' } as const
 
-export const SubjectAccessReview: VirtualKind<unknown> = {
-  ...SelfSubjectReview,
-  group: 'authorization.k8s.io',
-  kind: 'SubjectAccessReview',
+interface Spec extends AskedAttributes {
+  user?: string
+  groups?: string[]
+  uid?: string
+  extra?: Record<string, string[]>
+}
+
+function validate(spec: Spec): FieldError[] {
+  const someone = spec.user || spec.groups?.length
+  const why = 'at least one of user or group must be specified'
+  return [...validateAsked(spec), ...(someone ? [] : [invalid('spec.user', spec.user ?? '', why)])]
+}
+
+/** A final no: no other authorizer of the cluster is asked then. */
+const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, reason })
+
+/** Neither yes nor no, without a reason: a cluster would repeat it in its own refusals. */
+const noOpinion: JsonObject = { allowed: false }
+
+/** Denies what the chain leaves out and whatever a dead key wants; the rest is for the cluster to decide. */
+async function judge(
+  { key, chain, place }: Outsider,
+  spec: Spec,
+  caller: UserInfo,
+  services: ReviewServices,
+): Promise<JsonObject> {
+  const { scopes } = services
+  if (!mayReviewAt(caller.chain, place, scopes)) return denied('the access key that asks is not for this cluster')
+  const attributes = toAttributes(spec, targetOf(place, scopes), services.clusterScoped)
+  const decision = evaluateAt(chain, place, attributes, scopes)
+  if (!decision.allowed) return denied(decision.reason)
+  const alive = dnsSubdomainErrors(key.name).length === 0 && (await services.keyLives(key))
+  return alive ? noOpinion : denied('the access key gives no access any more')
+}
+
+/** What this API would answer the user, if they came with an access key without a scope. */
+async function judgeHere(
+  { user = '', groups = [], uid }: Spec,
+  attributes: Attributes,
+  context: RequestContext,
+  services: ReviewServices,
+): Promise<JsonObject> {
+  const somebody: UserInfo = {
+    name: user,
+    groups,
+    key: { name: '', uid: '', type: '' },
+    chain: [],
+    ...(uid !== undefined && { uid }),
+  }
+  const { allowed, reason } = await services.decide({ ...context, user: somebody }, attributes)
+  return { allowed, reason }
+}
+
+export const SubjectAccessReview: VirtualKind<ReviewServices> = {
+  archetype: 'virtual',
+  group,
+  version,
+  kind,
   plural: 'subjectaccessreviews',
   singular: 'subjectaccessreview',
-  create: async () => {
-    throw forbiddenPath('no')
+  scope: 'Cluster',
+  description: 'Whether a user may do something: asked by connected clusters about users of this service.',
+  schema: {
+    spec: object('Who wants what.', {
+      resourceAttributes,
+      nonResourceAttributes,
+      user: string('Name of the user.'),
+      groups: list('Groups of the user.', string('A group.')),
+      extra: map(
+        'More about the user, as the authenticator of the cluster said it.',
+        list('Values.', string('A value.')),
+      ),
+      uid: string('Unique id of the user.'),
+    }),
+    status: reviewStatus,
+  },
+  async create({ object: review, context }, services) {
+    const asking = reviewAttributes('subjectaccessreviews', management)
+    const mayAsk = await services.decide(context, asking)
+    if (!mayAsk.allowed) throw forbiddenFor(asking, context.user, mayAsk.reason)
+    const spec = (review.spec ?? {}) as Spec
+    const errors = validate(spec)
+    if (errors.length > 0) throw invalidObject(group, kind, '', errors)
+    const outsider = readExtras(spec.extra ?? {})
+    if (outsider !== undefined) {
+      const status =
+        'problem' in outsider ? denied(outsider.problem) : await judge(outsider, spec, context.user, services)
+      return { ...review, status }
+    }
+    // Who asks for a cluster hears nothing of users that are not ours: they are the cluster's own.
+    if (context.user.chain.length > 0 || !isMaster(context.user)) return { ...review, status: noOpinion }
+    const attributes = toAttributes(spec, management, services.clusterScoped)
+    return { ...review, status: await judgeHere(spec, attributes, context, services) }
   },
 }

@@ -1,0 +1,129 @@
+/**
+ * The reviews that connected clusters call, TokenReview and SubjectAccessReview: who may call them, from which place a
+ * call comes, and which access keys a place takes. docs/clusters.md says it in words.
+ */
+import type { UserInfo } from '../authentication/user.ts'
+import type { Attributes, Decision, Target } from './attributes.ts'
+import { clustersLeft } from './clustersleft.ts'
+import { evaluate } from './evaluate.ts'
+import { isMaster } from './identity.ts'
+import { type Place, targetOf } from './place.ts'
+import type { ScopeOptions } from './project.ts'
+import { isReview, roleGrants } from './roles.ts'
+import { ruleAllows } from './rules.ts'
+import type { Scope, ScopeChain } from './scope.ts'
+
+const GROUPS = { tokenreviews: 'authentication.k8s.io', subjectaccessreviews: 'authorization.k8s.io' } as const
+
+/** The creation of a review. */
+export const reviewAttributes = (resource: keyof typeof GROUPS, target: Target): Attributes => ({
+  kind: 'resource',
+  target,
+  verb: 'create',
+  group: GROUPS[resource],
+  resource,
+  subresource: '',
+  name: '',
+  namespace: '',
+})
+
+/**
+ * Whether somebody whose scopes leave them a review may create it; undefined for other requests. It is the one thing
+ * that a role gives: a review tells its caller nothing that whoever holds the reviewed token does not know.
+ */
+export function mayReview(user: UserInfo, attributes: Attributes, options: ScopeOptions): Decision | undefined {
+  if (!isReview(attributes)) return undefined
+  if (isMaster(user)) return { allowed: true, reason: 'group system:masters' }
+  const held = user.chain.flatMap(({ roles = [] }) => roles)
+  const giving = held.find((entry) => roleGrants(entry, attributes, options) === 'all')
+  if (giving) return { allowed: true, reason: `role ${giving.role}` }
+  return { allowed: false, reason: 'only system:masters and access keys of role agent or vcluster may ask this' }
+}
+
+/** Whether the scopes of a caller leave them the reviews of this place. */
+export const mayReviewAt = (chain: ScopeChain, place: Place, options: ScopeOptions): boolean =>
+  evaluate(chain, reviewAttributes('subjectaccessreviews', targetOf(place, options)), options).allowed
+
+/** A place as a scope names it: the uid of a virtual cluster is not in it. */
+export type NamedPlace = { type: 'cluster'; name: string } | { type: 'virtualCluster'; namespace: string; name: string }
+
+/**
+ * The places that the chain of a caller names and leaves the reviews of: clusters for role agent, virtual clusters for
+ * role vcluster, both for a chain without either. A wildcard names none.
+ */
+export function namedPlaces(chain: ScopeChain, options: ScopeOptions): NamedPlace[] {
+  const roles = new Set(chain.flatMap(({ roles = [] }) => roles.map(({ role }) => role)))
+  const neither = !roles.has('agent') && !roles.has('vcluster')
+  const named: NamedPlace[] = [
+    ...(neither || roles.has('agent') ? chain.flatMap(clustersNamed) : []),
+    ...(neither || roles.has('vcluster')
+      ? chain.flatMap((scope) => virtualClustersNamed(scope, options.projectNamespacePrefix))
+      : []),
+  ]
+  const distinct = new Map(named.map((place) => [JSON.stringify(place), place]))
+  return [...distinct.values()].filter((place) =>
+    mayReviewAt(chain, place.type === 'cluster' ? place : { ...place, uid: '' }, options),
+  )
+}
+
+const isName = (name: string | undefined): name is string => name !== undefined && name !== '' && name !== '*'
+
+function clustersNamed({ clusters = [], rules = [] }: Scope): NamedPlace[] {
+  const names = [...clusters, ...rules].map(({ cluster }) => cluster).filter(isName)
+  return names.map((name) => ({ type: 'cluster', name }))
+}
+
+function virtualClustersNamed({ roles = [], virtualClusters = [], rules = [] }: Scope, prefix: string): NamedPlace[] {
+  const inProjects = [
+    ...virtualClusters.map(({ project, virtualCluster }) => [project, virtualCluster]),
+    ...roles.flatMap(({ projects = [], virtualClusters: listed = [] }) =>
+      listed.flatMap((one) => (one.includes('/') ? [one.split('/')] : projects.map((project) => [project, one]))),
+    ),
+  ]
+  const places = inProjects.flatMap(([project, name]): NamedPlace[] =>
+    isName(project) && isName(name) ? [{ type: 'virtualCluster', namespace: prefix + project, name }] : [],
+  )
+  const ofRules = rules.flatMap(({ virtualClusters: listed = [] }) => listed)
+  return [
+    ...places,
+    ...ofRules.flatMap(({ namespace, name }): NamedPlace[] =>
+      isName(namespace) && isName(name) ? [{ type: 'virtualCluster', namespace, name }] : [],
+    ),
+  ]
+}
+
+/**
+ * Whether a place takes access keys with this chain: every scope leaves something of the place, and one of them speaks
+ * of it (by a name, its project, or a wildcard). A key without a scope is taken nowhere: whoever runs a cluster must not
+ * come by a key that opens everything.
+ */
+export function takesKeys(chain: ScopeChain, place: Place, options: ScopeOptions): boolean {
+  if (place.type === 'virtualCluster') {
+    const left = chain.map((scope) => speaksOf(scope, place, options))
+    return left.every((one) => one !== undefined) && left.includes('named')
+  }
+  const left = clustersLeft(chain)
+  if (left !== 'all') return left.has(place.name)
+  return chain.some(({ clusters = [] }) => clusters.some(({ cluster }) => cluster === '*' || cluster === place.name))
+}
+
+/** Whether there can be a place that takes access keys with this chain. */
+export const takesKeysSomewhere = (chain: ScopeChain): boolean =>
+  chain.length > 0 &&
+  (chain.some(({ clusters = [] }) => clusters.length > 0) ||
+    chain.some(({ rules = [] }) => rules.some(({ cluster }) => isName(cluster))) ||
+    chain.some(({ projects = [], virtualClusters = [] }) => projects.length + virtualClusters.length > 0) ||
+    chain.some(({ rules = [] }) => rules.some(({ virtualClusters = [] }) => virtualClusters.length > 0)))
+
+/** Whether a scope leaves anything of a virtual cluster, and whether by naming it. */
+function speaksOf(scope: Scope, place: Place, options: ScopeOptions): 'named' | 'left' | undefined {
+  const { projects = [], virtualClusters = [], rules = [] } = scope
+  const target = targetOf(place, options)
+  const anything: Attributes = { kind: 'nonresource', target, verb: 'get', path: '/' }
+  if (evaluate([{ projects, virtualClusters }], anything, options).allowed) return 'named'
+  const reaching = rules.filter(({ requestTargets = [], cluster = '', virtualClusters: listed = [] }) =>
+    ruleAllows({ requestTargets, cluster, virtualClusters: listed }, anything, options),
+  )
+  if (reaching.some(({ virtualClusters: listed = [] }) => listed.length > 0)) return 'named'
+  return reaching.length > 0 ? 'left' : undefined
+}

@@ -1,0 +1,429 @@
+/** The reviews that connected clusters call, against the whole API, in the forms in which kube-apiserver sends them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, startServer, type TestServer } from '../support/server.ts'
+
+const management = '/apis/management.platform/v1'
+const tokenReviews = '/apis/authentication.k8s.io/v1/tokenreviews?timeout=30s'
+const accessReviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=3s'
+const failed = { user: {}, error: 'invalid bearer token' }
+
+interface Made {
+  name: string
+  uid: string
+  value: string
+}
+
+let server: TestServer
+let made = 0
+
+/** An access key with this spec. */
+async function key(spec: object): Promise<Made> {
+  made += 1
+  const body = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name: `k${made}` }, spec }
+  const { json, status } = await server.call(`${management}/ownedaccesskeys`, { method: 'POST', body })
+  expect(status).toBe(201)
+  return { name: json.metadata.name, uid: json.metadata.uid, value: json.spec.key }
+}
+
+const patch = (name: string, spec: object) =>
+  server.call(`${management}/ownedaccesskeys/${name}`, {
+    method: 'PATCH',
+    body: { spec },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+
+const agentOf = (...clusters: string[]) => ({
+  user: 'agent',
+  scope: { roles: [{ role: 'agent' }], clusters: clusters.map((cluster) => ({ cluster })) },
+})
+const at = (...clusters: string[]) => ({ clusters: clusters.map((cluster) => ({ cluster })) })
+
+/** As kube-apiserver 1.33 asks, whose client always names the cluster's own audience. */
+const whose = (caller: string, token: string, audiences = ['https://kubernetes.default.svc']): Promise<Answer> =>
+  server.call(tokenReviews, {
+    method: 'POST',
+    token: caller,
+    headers: { accept: 'application/json, */*' },
+    body: {
+      kind: 'TokenReview',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: { creationTimestamp: null },
+      spec: { token, audiences },
+      status: { user: {} },
+    },
+  })
+
+const pods = { namespace: 's', verb: 'list', version: 'v1', resource: 'pods' }
+
+const ask = (caller: string, spec: object): Promise<Answer> =>
+  server.call(accessReviews, {
+    method: 'POST',
+    token: caller,
+    headers: { accept: 'application/json, */*' },
+    body: {
+      kind: 'SubjectAccessReview',
+      apiVersion: 'authorization.k8s.io/v1',
+      metadata: {},
+      spec,
+      status: { allowed: false },
+    },
+  })
+
+const extraOf = ({ name, uid }: Made, scopes: unknown, target: string) => ({
+  'management.platform/access-key': [name],
+  'management.platform/access-key-uid': [uid],
+  'management.platform/scopes': [typeof scopes === 'string' ? scopes : JSON.stringify(scopes)],
+  'management.platform/target': [target],
+})
+
+let eu: Made
+let us: Made
+let both: Made
+let ci: Made
+let anything: Made
+let instanceUid: string
+
+beforeAll(async () => {
+  server = await startServer()
+  eu = await key(agentOf('eu'))
+  us = await key(agentOf('us'))
+  both = await key(agentOf('eu', 'us'))
+  ci = await key({ user: 'alice', groups: ['dev', 'system:masters'], scope: at('eu') })
+  anything = await key({ user: 'alice' })
+  const path = `${management}/namespaces/p-a/virtualclusterinstances`
+  const instance = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstance', metadata: { name: 'x' } }
+  instanceUid = (await server.call(path, { method: 'POST', body: instance })).json.metadata.uid
+}, 120_000)
+afterAll(() => server?.stop())
+
+describe('TokenReview', () => {
+  test('tells a cluster whose access key it is, as clusters may see that user', async () => {
+    const { status, json } = await whose(eu.value, ci.value)
+    expect(status).toBe(201)
+    expect(json).toMatchObject({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' })
+    expect(json.status).toEqual({
+      authenticated: true,
+      user: { username: 'alice', groups: ['dev', 'platform:admins'], extra: extraOf(ci, [at('eu')], 'clusters/eu') },
+    })
+  })
+
+  test('moves the last activity of the key that it takes, and of no other', async () => {
+    const lastActivity = async ({ name }: Made) =>
+      (await server.call(`${management}/ownedaccesskeys/${name}`)).json.status.lastActivity
+    const [taken, refused, dry] = [
+      await key({ user: 'a', scope: at('eu') }),
+      await key({ user: 'a', scope: at('us') }),
+      await key({ user: 'a', scope: at('eu') }),
+    ]
+    expect((await whose(eu.value, taken.value)).json.status.authenticated).toBe(true)
+    expect((await whose(eu.value, refused.value)).json.status).toEqual(failed)
+    const body = { spec: { token: dry.value } }
+    const { json } = await server.call(`${tokenReviews}&dryRun=All`, { method: 'POST', token: eu.value, body })
+    expect(json.status.authenticated).toBe(true)
+    expect(await lastActivity(taken)).toBeDefined()
+    expect(await lastActivity(refused)).toBeUndefined()
+    expect(await lastActivity(dry)).toBeUndefined()
+  })
+
+  test('says the same of every token that it does not take', async () => {
+    const dead = await key({ user: 'a', scope: at('eu') })
+    await patch(dead.name, { disabled: true })
+    const expired = await key({ user: 'a', scope: at('eu'), ttl: 1 })
+    await expect
+      .poll(async () => (await server.call(`${management}/ownedaccesskeys/${expired.name}`)).json.status.phase, {
+        timeout: 10_000,
+      })
+      .toBe('Expired')
+    const everywhere = await key({ user: 'a', scope: { rules: [{}] } })
+    const elsewhere = await key({ user: 'a', scope: at('us') })
+    const jwt = (await server.call(`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }))
+      .json.status.token
+    const tokens = [
+      'nonsense',
+      `mpk_${'0'.repeat(49)}`,
+      jwt,
+      server.adminKey,
+      anything.value,
+      dead.value,
+      expired.value,
+      everywhere.value,
+      elsewhere.value,
+      eu.value.toLowerCase(),
+    ]
+    for (const token of tokens) {
+      const { status, json, headers } = await whose(eu.value, token)
+      expect([status, json.status, headers.warning]).toEqual([201, failed, undefined])
+    }
+  })
+
+  test('takes a key for every cluster, and one whose chain leaves this one', async () => {
+    expect((await whose(eu.value, (await key({ user: 'a', scope: at('*') })).value)).json.status.authenticated).toBe(
+      true,
+    )
+    const more = { user: 'a', scope: { rules: [{ cluster: 'eu', verbs: ['get'] }] } }
+    expect((await whose(eu.value, (await key(more)).value)).json.status.authenticated).toBe(true)
+    expect((await whose(us.value, (await key(more)).value)).json.status).toEqual(failed)
+  })
+
+  test('answers audiences of ours alone', async () => {
+    const own = `${server.base}/clusters/eu`
+    const answered = async (...audiences: string[]) => (await whose(eu.value, ci.value, audiences)).json.status
+    expect((await answered('vault')).audiences).toBeUndefined()
+    expect((await answered('vault', own)).audiences).toEqual([own])
+    expect(await answered(`${server.base}/clusters/us`)).toEqual(failed)
+    expect((await answered(`${server.base}/clusters/us`, own)).audiences).toEqual([own])
+    expect((await answered(`${server.base}/clusters/*`)).audiences).toBeUndefined()
+  })
+
+  test('a key for several clusters must say which one asks', async () => {
+    const ambiguous = await whose(both.value, ci.value)
+    expect(ambiguous.json.status).toEqual(failed)
+    expect(ambiguous.headers.warning).toContain('spec.audiences')
+    const named = await whose(both.value, ci.value, [`${server.base}/clusters/eu`])
+    expect(named.json.status.user.extra['management.platform/target']).toEqual(['clusters/eu'])
+    const other = await whose(both.value, ci.value, [`${server.base}/clusters/us`])
+    expect(other.json.status).toEqual(failed)
+  })
+
+  test('knows virtual clusters by their uid', async () => {
+    const vcluster = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/x'] }] } })
+    const ofProject = await key({ user: 'alice', scope: { projects: [{ project: 'a' }] } })
+    const target = `virtualclusters/p-a/x/${instanceUid}`
+    const { user } = (await whose(vcluster.value, ofProject.value)).json.status
+    expect(user.extra['management.platform/target']).toEqual([target])
+    const dev = await key({ user: 'alice', scope: { virtualClusters: [{ project: 'a', virtualCluster: 'y' }] } })
+    expect((await whose(vcluster.value, dev.value)).json.status).toEqual(failed)
+    expect((await whose(vcluster.value, ci.value)).json.status).toEqual(failed)
+    const gone = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/gone'] }] } })
+    expect((await whose(gone.value, ofProject.value)).json.status).toEqual(failed)
+    const asked = (uid: string) =>
+      whose(server.adminKey, ofProject.value, [`${server.base}/virtualclusters/p-a/x/${uid}`])
+    expect((await asked('1-2')).json.status).toEqual(failed)
+    expect((await asked(instanceUid)).json.status.audiences).toHaveLength(1)
+  })
+
+  test('administrators ask for any cluster; for none, whose key it is, which no cluster could use', async () => {
+    const eus = await whose(server.adminKey, ci.value, [`${server.base}/clusters/eu`])
+    expect(eus.json.status.user.extra).toEqual(extraOf(ci, [at('eu')], 'clusters/eu'))
+    const { 'management.platform/target': _, ...extra } = extraOf(ci, [at('eu')], '')
+    expect((await whose(server.adminKey, ci.value)).json.status.user).toEqual({
+      username: 'alice',
+      groups: ['dev', 'platform:admins'],
+      extra,
+    })
+    expect((await whose(server.adminKey, anything.value)).json.status).toEqual(failed)
+  })
+
+  test('nobody else may ask', async () => {
+    for (const spec of [{ user: 'alice' }, { user: 'alice', scope: { rules: [{}] } }]) {
+      const { status, json } = await whose((await key(spec)).value, ci.value)
+      expect([status, json.message]).toEqual([
+        403,
+        'tokenreviews.authentication.k8s.io is forbidden: User "alice" cannot create resource "tokenreviews" in API group "authentication.k8s.io" at the cluster scope: only system:masters and access keys of role agent or vcluster may ask this',
+      ])
+    }
+    expect((await whose(ci.value, ci.value)).status).toBe(403)
+    expect((await whose('', ci.value)).status).toBe(401)
+  })
+
+  test('a token is required, and refused in no error', async () => {
+    for (const spec of [{}, { token: '' }, undefined]) {
+      const { status, json } = await server.call(tokenReviews, { method: 'POST', body: { spec } })
+      expect([status, json.message]).toEqual([400, 'token is required for TokenReview in authentication'])
+    }
+    const wrong = await server.call(`${tokenReviews}&fieldValidation=Strict`, {
+      method: 'POST',
+      body: { kind: 7, spec: { token: ci.value, Token: ci.value, audiences: ci.value } },
+    })
+    expect(wrong.status).toBe(400)
+    expect(wrong.text).not.toContain(ci.value)
+    const mistyped = await server.call(tokenReviews, { method: 'POST', body: { spec: { token: [ci.value] } } })
+    expect(mistyped.status).toBe(422)
+    expect(mistyped.text).not.toContain(ci.value)
+    expect(server.log.join('')).not.toContain(ci.value)
+  })
+})
+
+describe('SubjectAccessReview', () => {
+  const inSpace = [{ rules: [{ cluster: 'eu', namespaces: ['s'], verbs: ['get', 'list', 'watch'] }] }]
+  const verdict = async (caller: Made, scopes: unknown, attributes: object, target = 'clusters/eu', who = ci) =>
+    (await ask(caller.value, { user: 'alice', groups: ['dev'], extra: extraOf(who, scopes, target), ...attributes }))
+      .json.status
+  const resource = (more: object) => ({ resourceAttributes: { ...pods, ...more } })
+
+  test('has no opinion on what the scopes leave', async () => {
+    for (const asked of [
+      resource({}),
+      resource({ verb: 'get', name: 'p', subresource: 'log' }),
+      { nonResourceAttributes: { path: '/api', verb: 'get' } },
+      { nonResourceAttributes: { path: '/openapi/v3/apis/apps/v1', verb: 'get' } },
+      resource({ verb: 'create', group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews', namespace: '' }),
+    ])
+      expect(await verdict(eu, inSpace, asked)).toEqual({ allowed: false })
+    expect(await verdict(eu, [], resource({ verb: 'delete', namespace: 'kube-system' }))).toEqual({ allowed: false })
+  })
+
+  test('denies what one scope of the chain leaves out, and says what', async () => {
+    const why = 'spec.scope does not allow list of pods in namespace "t" in cluster "eu"'
+    expect(await verdict(eu, inSpace, resource({ namespace: 't' }))).toEqual({
+      allowed: false,
+      denied: true,
+      reason: why,
+    })
+    for (const asked of [
+      resource({ namespace: '' }),
+      resource({ verb: 'delete', name: 'p' }),
+      resource({ verb: '*' }),
+      { nonResourceAttributes: { path: '/metrics', verb: 'get' } },
+      { nonResourceAttributes: { path: '/api', verb: 'post' } },
+    ])
+      expect(await verdict(eu, inSpace, asked)).toMatchObject({ allowed: false, denied: true })
+    expect(await verdict(eu, [at('eu'), {}], resource({}))).toMatchObject({ denied: true })
+    expect(await verdict(us, inSpace, resource({}), 'clusters/us')).toMatchObject({ denied: true })
+  })
+
+  test.each<[string, object]>([
+    ['disabled', { disabled: true }],
+    ['expired', { ttl: 1 }],
+  ])('denies everything to a key that is %s', async (_, change) => {
+    const who = await key({ user: 'alice', scope: at('eu') })
+    expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', who)).toEqual({ allowed: false })
+    await patch(who.name, change)
+    await expect
+      .poll(() => verdict(eu, [at('eu')], resource({}), 'clusters/eu', who), { timeout: 10_000 })
+      .toEqual({ allowed: false, denied: true, reason: 'the access key gives no access any more' })
+  })
+
+  test('denies everything to a key that is deleted, also under the name of another', async () => {
+    const who = await key({ user: 'alice', scope: at('eu') })
+    const path = `${management}/ownedaccesskeys/${who.name}`
+    await server.call(path, { method: 'DELETE' })
+    expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', who)).toMatchObject({ denied: true })
+    await server.call(`${management}/ownedaccesskeys`, {
+      method: 'POST',
+      body: { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name: who.name }, spec: {} },
+    })
+    expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', who)).toMatchObject({ denied: true })
+    for (const name of ['', '/', 'a/b', '__proto__', 'x'.repeat(5000)])
+      expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', { ...who, name })).toMatchObject({
+        denied: true,
+      })
+  })
+
+  test('denies a user of ours whose extras are not whole', async () => {
+    const whole = extraOf(ci, [at('eu')], 'clusters/eu')
+    const judged = async (extra: object) =>
+      (await ask(eu.value, { user: 'alice', extra, resourceAttributes: pods })).json.status
+    expect(await judged(whole)).toEqual({ allowed: false })
+    for (const name of Object.keys(whole)) {
+      const { [name as keyof typeof whole]: value = [], ...rest } = whole
+      expect(await judged(rest)).toMatchObject({ denied: true })
+      expect(await judged({ ...rest, [name]: [] })).toMatchObject({ denied: true })
+      expect(await judged({ ...rest, [name]: [...value, ...value] })).toMatchObject({ denied: true })
+      expect(await judged({ ...whole, [name.toUpperCase()]: value })).toMatchObject({ denied: true })
+    }
+    for (const scopes of [
+      '',
+      'null',
+      '{}',
+      '[',
+      '[[]]',
+      '[{"nonsense":[]}]',
+      '[{"clusters":[{"cluster":1}]}]',
+      '[{"clusters":[]},{"clusters":[],"clusters":[]}]',
+      JSON.stringify(Array(9).fill({})),
+      `[{"clusters":[{"cluster":"${'x'.repeat(5000)}"}]}]`,
+      '['.repeat(100_000),
+    ])
+      expect(await judged(extraOf(ci, scopes, 'clusters/eu'))).toMatchObject({ denied: true })
+    for (const target of [
+      '',
+      'clusters/',
+      'clusters/*',
+      'clusters/eu/..',
+      'clusters/eu ',
+      'virtualclusters/p-a/x',
+      `${server.base}/clusters/eu`,
+      'a'.repeat(100_000),
+    ])
+      expect(await judged(extraOf(ci, [at('eu')], target))).toMatchObject({ denied: true })
+  })
+
+  test('denies what is asked for another cluster than the one of the caller', async () => {
+    const elsewhere = 'the access key that asks is not for this cluster'
+    expect(await verdict(us, [], resource({}))).toEqual({ allowed: false, denied: true, reason: elsewhere })
+    expect(await verdict(both, [], resource({}))).toEqual({ allowed: false })
+    expect(await verdict(eu, [], resource({}), 'clusters/eu2')).toMatchObject({ reason: elsewhere })
+    const vcluster = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/x'] }] } })
+    expect(await verdict(vcluster, [], resource({}), 'virtualclusters/p-a/x/1')).toEqual({ allowed: false })
+    expect(await verdict(vcluster, [], resource({}), 'virtualclusters/p-a/y/1')).toMatchObject({ reason: elsewhere })
+    expect(await verdict(vcluster, [], resource({}))).toMatchObject({ reason: elsewhere })
+  })
+
+  test('has no opinion on users that are not ours', async () => {
+    const { status, json } = await ask(eu.value, {
+      user: 'system:kube-scheduler',
+      groups: ['system:authenticated'],
+      extra: { 'authentication.kubernetes.io/credential-id': ['x'] },
+      resourceAttributes: {
+        ...pods,
+        fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [''] }] },
+      },
+    })
+    expect([status, json.status]).toEqual([201, { allowed: false }])
+    expect(json.spec.resourceAttributes.fieldSelector.requirements).toHaveLength(1)
+    const master = await ask(eu.value, { user: 'x', groups: ['system:masters'], resourceAttributes: pods })
+    expect(master.json.status).toEqual({ allowed: false })
+  })
+
+  test('tells administrators what a user may do here', async () => {
+    const can = async (spec: object, attributes: object) =>
+      (await ask(server.adminKey, { ...spec, resourceAttributes: { group: 'management.platform', ...attributes } }))
+        .json.status
+    const own = { resource: 'ownedaccesskeys', verb: 'delete', name: ci.name }
+    expect(await can({ user: 'alice' }, own)).toMatchObject({ allowed: true })
+    expect(await can({ user: 'bob' }, own)).toEqual({ allowed: false, reason: 'not visible to this user' })
+    expect(await can({ user: 'bob', groups: ['system:masters'] }, own)).toMatchObject({ allowed: true })
+    const create = { resource: 'virtualclusterinstances', verb: 'create', namespace: 'p-a' }
+    expect(await can({ user: 'alice' }, create)).toMatchObject({ allowed: false })
+    const reviews = { group: 'authentication.k8s.io', resource: 'tokenreviews', verb: 'create' }
+    expect(await can({ user: 'alice' }, reviews)).toMatchObject({ allowed: false })
+    const scoped = await key({ user: 'root', groups: ['system:masters'], scope: { rules: [{}] } })
+    expect(
+      (await ask(scoped.value, { user: 'alice', resourceAttributes: { group: 'management.platform', ...own } })).json
+        .status,
+    ).toEqual({ allowed: false })
+  })
+
+  test('nobody else may ask, and what is asked must be one thing of somebody', async () => {
+    expect((await ask(anything.value, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
+    expect((await ask(ci.value, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
+    const path = { path: '/', verb: 'get' }
+    for (const spec of [
+      { user: 'a' },
+      { user: 'a', resourceAttributes: pods, nonResourceAttributes: path },
+      { resourceAttributes: pods },
+    ])
+      expect((await ask(eu.value, spec)).status).toBe(422)
+  })
+})
+
+test('who may ask is what the self review says', async () => {
+  const can = async (token: string, group: string, resource: string) =>
+    (
+      await server.call('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+        method: 'POST',
+        token,
+        body: { spec: { resourceAttributes: { group, resource, verb: 'create' } } },
+      })
+    ).json.status.allowed
+  for (const [token, expected] of [
+    [server.adminKey, true],
+    [eu.value, true],
+    [ci.value, false],
+    [anything.value, false],
+  ] as const) {
+    expect(await can(token, 'authentication.k8s.io', 'tokenreviews')).toBe(expected)
+    expect(await can(token, 'authorization.k8s.io', 'subjectaccessreviews')).toBe(expected)
+  }
+})
