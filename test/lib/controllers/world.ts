@@ -1,12 +1,14 @@
 /** A table of its own with the kinds of the API over it, and what happens to it as records of its stream. */
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { BatchWriteItemCommand, CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { Services } from '../../../lib/apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualclusterinstance.ts'
 import { credentialItemKey } from '../../../lib/authentication/credential.ts'
+import { readInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import type { KeyHash } from '../../../lib/authentication/pepper.ts'
 import { controllerContext } from '../../../lib/controllers/context.ts'
@@ -18,7 +20,7 @@ import type { StoredKind } from '../../../lib/registry/kind.ts'
 import { keyOf, type Store } from '../../../lib/registry/store.ts'
 import { update } from '../../../lib/registry/update.ts'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
-import type { Storage } from '../../../lib/storage/interface.ts'
+import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
 import { type TestDynamoDB, tableDefinition } from '../../support/dynamodb.ts'
 
 export interface World {
@@ -34,6 +36,10 @@ export interface World {
   find(name: string): Promise<KubeObject | undefined>
   change(name: string, edit: (object: KubeObject) => KubeObject): Promise<void>
   delete(name: string, options?: DeleteOptions): Promise<void>
+  /** The side item that authenticates an access key. */
+  credential(name: string): Promise<CompanionItem>
+  /** Puts items as they are, behind everybody's back. */
+  put(items: readonly object[]): Promise<void>
   /** The parts of a collector, over another storage of the same table if one is given. */
   collector(over?: Storage): Collector & { written: string[] }
   /** The kinds over another storage. */
@@ -108,6 +114,20 @@ export async function newWorld(
     async delete(where, options = {}) {
       const { store, ...place } = locate(where)
       await remove(store, place, options, context())
+    },
+    async credential(name) {
+      const stored = await storage.get(keys.kind.table, name)
+      if (!stored) throw new Error(`there is no ${name}`)
+      const { pk, sk } = credentialItemKey(readInternal(stored.internal).credential)
+      const item = await storage.getCompanion(pk, sk)
+      if (!item) throw new Error(`${name} has no credential`)
+      return item
+    },
+    async put(items) {
+      for (let index = 0; index < items.length; index += 25) {
+        const requests = items.slice(index, index + 25).map((one) => ({ PutRequest: { Item: marshall(one) } }))
+        await db.client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }))
+      }
     },
     collector(other = storage) {
       const { keys, instances } = over(other)

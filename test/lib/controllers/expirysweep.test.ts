@@ -1,0 +1,250 @@
+/** What the sweep deletes, what it keeps, and what that costs. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
+import { type Sweep, sweepExpired } from '../../../lib/controllers/expirysweep.ts'
+import { StorageError } from '../../../lib/storage/errors.ts'
+import type { Storage } from '../../../lib/storage/interface.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { intercepted, newWorld, type World } from './world.ts'
+
+const day = 86_400
+const start = Date.parse('2026-11-21T00:00:00Z')
+
+let db: TestDynamoDB
+beforeAll(async () => {
+  db = await startDynamoDB()
+})
+afterAll(() => db.stop())
+
+interface Clock {
+  /** Seconds after the start. */
+  at: number
+}
+
+async function worldAt(clock: Clock, limits = {}): Promise<World> {
+  return newWorld(db, { now: () => new Date(start + clock.at * 1000), limits })
+}
+
+const sweepOf = (world: World, options: Partial<Sweep> = {}): Sweep => ({
+  store: world.over(options.storage ?? world.storage).keys,
+  storage: world.storage,
+  now: world.now,
+  retentionSeconds: 7 * day,
+  limits: {},
+  goOn: () => true,
+  maxDeletions: 1000,
+  ...options,
+})
+
+const names = async ({ storage, keys }: World) => (await storage.list(keys.kind.table, {})).items.map(({ key }) => key)
+
+describe('a key', () => {
+  test('goes when the retention after its end is over, not a second earlier', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    await world.make('ci', {}, { ttl: 3600 })
+    clock.at = 3600 + 7 * day - 1
+    expect(await sweepExpired(sweepOf(world))).toEqual({ seen: 0, deleted: 0, kept: 0, failed: 0, remaining: false })
+    clock.at += 1
+    expect(await sweepExpired(sweepOf(world))).toEqual({ seen: 1, deleted: 1, kept: 0, failed: 0, remaining: false })
+    expect(await names(world)).toEqual([])
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 0 })
+  })
+
+  test('without an end stays, disabled or not; disabled with an end goes', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    await world.make('endless')
+    await world.make('off', {}, { disabled: true })
+    await world.make('over', {}, { disabled: true, ttl: 1 })
+    clock.at = 1000 * day
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 1 })
+    expect(await names(world)).toEqual(['endless', 'off'])
+  })
+
+  test('that is used goes on from its last use', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    const { metadata } = await world.make('sliding', {}, { ttl: day, ttlAfterLastActivity: true })
+    const { pk, sk } = await world.credential('sliding')
+    const used = start / 1000 + 20 * day
+    // As it stands where the entry of the index is older than the last use.
+    await world.storage.touchActivity({
+      table: world.keys.kind.table,
+      key: 'sliding',
+      uid: metadata.uid ?? '',
+      at: used * 1000,
+      credential: { pk, sk, lastActivity: used, attributes: {} },
+    })
+    clock.at = 22 * day
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
+    clock.at = 28 * day
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ deleted: 1 })
+  })
+
+  test('with finalizers is marked once and then left to those who hold it', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    await world.make('held', { finalizers: ['example.com/hold'] }, { ttl: 1 })
+    clock.at = 8 * day
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 1 })
+    expect((await world.find('held'))?.metadata.deletionTimestamp).toBeDefined()
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 0 })
+  })
+
+  test('that was deleted and made again under its name is another one', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    await world.make('ci', {}, { ttl: 1 })
+    clock.at = 8 * day
+    let replaced = false
+    const storage = intercepted(world.storage, async (name, call) => {
+      const answer = await call()
+      if (name === 'queryIndex' && !replaced) {
+        replaced = true
+        await world.delete('ci')
+        await world.make('ci', {}, { ttl: 1 })
+      }
+      return answer
+    })
+    expect(await sweepExpired(sweepOf(world, { storage }))).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
+    expect(await names(world)).toEqual(['ci'])
+  })
+})
+
+describe('a key that comes back to life', () => {
+  const revivals = ['queryIndex', 'get', 'getCompanions'] as const
+
+  test.each(revivals)('after %s is not deleted', async (moment) => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    await world.make('ci', {}, { ttl: 3600 })
+    clock.at = 30 * day
+    let revived = false
+    const storage = intercepted(world.storage, async (name, call) => {
+      const answer = await call()
+      if (name === moment && !revived) {
+        revived = true
+        await world.change('ci', (object) => ({ ...object, spec: { ttl: 365 * day } }))
+      }
+      return answer
+    })
+    expect(await sweepExpired(sweepOf(world, { storage }))).toMatchObject({ seen: 1, deleted: 0, kept: 1, failed: 0 })
+    expect((await world.find('ci'))?.spec).toEqual({ ttl: 365 * day })
+    expect((await world.find('ci'))?.metadata.deletionTimestamp).toBeUndefined()
+  })
+})
+
+describe('a maximum ttl', () => {
+  test('that was raised since keeps what it lets live', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock, { maxTtl: day })
+    await world.make('ci')
+    clock.at = 30 * day
+    expect(await sweepExpired(sweepOf(world, { limits: { maxTtl: 365 * day } }))).toMatchObject({ seen: 1, kept: 1 })
+    expect(await names(world)).toEqual(['ci'])
+    expect(await sweepExpired(sweepOf(world, { limits: { maxTtl: day } }))).toMatchObject({ deleted: 1 })
+  })
+
+  test('that was lowered since finds keys once they are written again', async () => {
+    const clock = { at: 0 }
+    const limits: LifeLimits = {}
+    const world = await worldAt(clock, limits)
+    await world.make('ci')
+    clock.at = 30 * day
+    limits.maxTtl = day
+    expect(await sweepExpired(sweepOf(world, { limits }))).toMatchObject({ seen: 0 })
+    await world.change('ci', (object) => ({ ...object, spec: { displayName: 'CI' } }))
+    expect(await sweepExpired(sweepOf(world, { limits }))).toMatchObject({ deleted: 1 })
+  })
+})
+
+test('300 dead among 3,000 go in bounded runs, which read in proportion to the dead', async () => {
+  const clock = { at: 0 }
+  const world = await worldAt(clock)
+  await world.make('living', {}, { ttl: 1000 * day })
+  await world.make('endless')
+  for (const name of ['living', 'endless']) {
+    const { attributes } = await world.credential(name)
+    await world.put(
+      Array.from({ length: 1500 }, (_, index) => ({ ...attributes, pk: `credential#${name}#${index}`, sk: '#' })),
+    )
+  }
+  const dead = Array.from({ length: 300 }, (_, index) => `k${index}`)
+  for (let index = 0; index < dead.length; index += 50) {
+    await Promise.all(dead.slice(index, index + 50).map((name) => world.make(name, {}, { ttl: 60 })))
+  }
+  clock.at = 30 * day
+  const calls = new Map<string, number>()
+  const storage = intercepted(world.storage, (name, call) => {
+    calls.set(name, (calls.get(name) ?? 0) + 1)
+    return call()
+  })
+  const runs = []
+  for (let remaining = true; remaining; ) {
+    calls.clear()
+    const swept = await sweepExpired(sweepOf(world, { storage, maxDeletions: 120 }))
+    remaining = swept.remaining
+    runs.push(swept)
+    expect(calls.get('queryIndex')).toBeLessThanOrEqual(3)
+    expect(calls.get('get')).toBe(swept.seen)
+    expect(calls.get('getCompanions')).toBeLessThanOrEqual(3)
+    expect(calls.get('update')).toBe(swept.deleted)
+    expect([...calls.keys()].sort()).toEqual(['get', 'getCompanions', 'queryIndex', 'update'])
+  }
+  expect(runs.map(({ deleted, remaining }) => [deleted, remaining])).toEqual([
+    [120, true],
+    [120, true],
+    [60, false],
+  ])
+  expect(runs.map(({ seen }) => seen)).toEqual([200, 180, 60])
+  expect(await names(world)).toEqual(['endless', 'living'])
+})
+
+describe('a run', () => {
+  const dead = async (count: number) => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    await Promise.all(Array.from({ length: count }, (_, index) => world.make(`k${index}`, {}, { ttl: 60 })))
+    clock.at = 30 * day
+    return world
+  }
+
+  test('whose time is over leaves the rest to the next', async () => {
+    const world = await dead(20)
+    let steps = 0
+    const first = await sweepExpired(sweepOf(world, { goOn: () => steps++ < 25 }))
+    expect(first).toMatchObject({ seen: 20, deleted: 5, remaining: true })
+    expect(await names(world)).toHaveLength(15)
+    expect(await sweepExpired(sweepOf(world, { goOn: () => false }))).toMatchObject({ deleted: 0, remaining: true })
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 15, deleted: 15, remaining: false })
+  })
+
+  test('goes on after what fails, and says so', async () => {
+    const world = await dead(5)
+    const { storage } = world
+    const broken = new StorageError('Busy', 'too many tries')
+    const update: Storage['update'] = (table, key, ...rest) =>
+      key === 'k2' ? Promise.reject(broken) : storage.update(table, key, ...rest)
+    const swept = await sweepExpired(sweepOf(world, { storage: { ...storage, update } }))
+    expect(swept).toEqual({ seen: 5, deleted: 4, kept: 0, failed: 1, error: broken, remaining: false })
+    expect(await names(world)).toEqual(['k2'])
+  })
+
+  test('goes on after a credential that is not readable', async () => {
+    const world = await dead(3)
+    const { storage } = world
+    const getCompanions: Storage['getCompanions'] = async (keys) =>
+      (await storage.getCompanions(keys)).map((one, index) => one && (index === 1 ? { ...one, attributes: {} } : one))
+    const swept = await sweepExpired(sweepOf(world, { storage: { ...storage, getCompanions } }))
+    expect(swept).toMatchObject({ seen: 3, deleted: 2, failed: 1 })
+  })
+
+  test('beside another one: each key goes once', async () => {
+    const world = await dead(40)
+    const both = await Promise.all([sweepExpired(sweepOf(world)), sweepExpired(sweepOf(world))])
+    expect(both.map(({ failed }) => failed)).toEqual([0, 0])
+    expect(both.reduce((sum, { deleted }) => sum + deleted, 0)).toBe(40)
+    expect(await names(world)).toEqual([])
+  })
+})
