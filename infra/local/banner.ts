@@ -25,15 +25,26 @@ Try next, in another terminal:
 # Who am I? The first access key, of group system:masters
 ${curl} -d '{}' ${api}/selves
 
-# A key for a CI job, confined to the project demo
+# A key for a CI job of ${DEMO.owner}, confined to the project demo, for a day
 export KUBECONFIG=${quote(files.kubeconfig)}
-kubectl create -o jsonpath='{.spec.key}{"\\n"}' -f - <<'EOF'
+KEY=$(kubectl create -o jsonpath='{.spec.key}' -f - <<'EOF'
 {"apiVersion": "management.platform/v1", "kind": "OwnedAccessKey", "metadata": {"generateName": "ci-"},
  "spec": {"user": "${DEMO.owner}", "ttl": 86400, "scope": {"projects": [{"project": "demo"}]}}}
 EOF
+)
 kubectl get ownedaccesskeys
 
-# A kube config of the demo virtual cluster, with a client certificate for an hour
+# With it, a kube config of the demo virtual cluster (the answer has it in status.kubeConfig)
+cat > kubeconfig.yaml <<'EOF'
+apiVersion: management.platform/v1
+kind: VirtualClusterInstanceKubeConfig
+metadata:
+  namespace: ${DEMO.namespace}
+spec: {}
+EOF
+curl -sS --cacert ${quote(files.ca)} -H "Authorization: Bearer $KEY" -H "Content-Type: application/yaml" --data-binary @kubeconfig.yaml ${instance}/kubeconfig
+
+# The same with a client certificate for an hour, as the administrator, and used
 ${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig | node -p 'JSON.parse(fs.readFileSync(0)).status.kubeConfig' > ${quote(demoKubeconfig)}
 kubectl --kubeconfig ${quote(demoKubeconfig)} get pods
 

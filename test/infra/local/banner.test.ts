@@ -28,7 +28,7 @@ test('plain paths stay readable', () => {
 })
 
 test('the lines are shell as they stand, in a folder of any name', () => {
-  const [who = '', ...rest] = lines.split('\n').filter((line) => line.startsWith('curl'))
+  const [who = '', specified = '', ...rest] = lines.split('\n').filter((line) => line.startsWith('curl'))
   expect(argumentsOf(who)).toEqual([
     'curl',
     '-sS',
@@ -44,9 +44,23 @@ test('the lines are shell as they stand, in a folder of any name', () => {
     '',
   ])
   expect(rest).toHaveLength(1)
+  // The request of the specification, section 4.1.
+  expect(argumentsOf(`KEY=secret\n${specified}`)).toEqual([
+    'curl',
+    '-sS',
+    '--cacert',
+    `${folder}/ca.crt`,
+    '-H',
+    'Authorization: Bearer secret',
+    '-H',
+    'Content-Type: application/yaml',
+    '--data-binary',
+    '@kubeconfig.yaml',
+    'https://127.0.0.1:8443/kubernetes/management/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances/demo/kubeconfig',
+    '',
+  ])
   const heredoc = lines.slice(lines.indexOf('kubectl create'), lines.indexOf('\nEOF') + 4)
-  expect(argumentsOf(heredoc).slice(0, 4)).toEqual(['kubectl', 'create', '-o', `jsonpath={.spec.key}{"\\n"}`])
+  expect(argumentsOf(heredoc).slice(0, 4)).toEqual(['kubectl', 'create', '-o', 'jsonpath={.spec.key}'])
   const body = heredoc.split('\n').slice(1, -1).join('\n')
   expect(JSON.parse(body)).toMatchObject({ kind: 'OwnedAccessKey', spec: { user: 'alice' } })
-  expect(lines.split('\n').filter((line) => /^\s/.test(line) && !line.startsWith(' "spec"'))).toEqual([])
 })
