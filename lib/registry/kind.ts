@@ -69,14 +69,17 @@ export type Subresource = '' | 'status'
 /** What a user may do with one stored object: `hidden` objects do not exist for them (404). */
 export type Access = { type: 'allowed' } | { type: 'hidden' } | { type: 'denied'; reason: string }
 
+/** The verbs that show many objects at once. */
+export type ListVerb = 'list' | 'watch' | 'deletecollection'
+
 /** The particulars of a stored kind. All hooks are optional; none may mutate what is stored. */
 export interface Strategy {
   /** Whether the user may do this with the stored object. Default: only system:masters. */
   access?(stored: Stored, verb: string, subresource: string, user: UserInfo): Access
   /** Whether the user may create at all (the particulars come in `authorize`). Default: only system:masters. */
   mayCreate?(user: UserInfo): Access
-  /** The index partitions that hold everything this user may see; undefined = all objects must be looked at. */
-  partitions?(user: UserInfo): readonly string[] | undefined
+  /** The index partitions that hold everything this user may list; undefined = all objects must be looked at. */
+  partitions?(user: UserInfo, verb: ListVerb): readonly string[] | undefined
   prepareForCreate?(draft: Draft, context: RequestContext): void | Promise<void>
   prepareForUpdate?(draft: Draft, old: Stored, context: RequestContext): void | Promise<void>
   /** Beyond the schema; `old` on updates. */

@@ -2,7 +2,7 @@
 import { isMaster } from '../authorization/identity.ts'
 import { notFound } from '../meta/errors.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
-import { groupResource, type RequestContext } from './kind.ts'
+import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
 import { accessTo, demandAccess, keyOf, type Store } from './store.ts'
 
 /** One object. Throws 404 where it does not exist for this user, 403 where it does but may not be read. */
@@ -19,25 +19,21 @@ export async function get(
 
 /** Whether this user's lists and watches show the object. */
 export const visible =
-  (store: Pick<Store, 'strategy'>, verb: 'list' | 'watch' | 'deletecollection', context: RequestContext) =>
+  (store: Pick<Store, 'strategy'>, verb: ListVerb, context: RequestContext) =>
   (stored: Stored): boolean =>
     accessTo(store, stored, verb, '', context).type === 'allowed'
-
-/** The index partitions that this user's lists read; undefined = everything. */
-export function partitionsOf(store: Pick<Store, 'strategy'>, context: RequestContext): readonly string[] | undefined {
-  return isMaster(context.user) ? undefined : store.strategy.partitions?.(context.user)
-}
 
 /** A page of what this user may see and the selectors match. */
 export function list(
   store: Store,
   request: Omit<ListRequest, 'partitions' | 'filter'> & { matches?: (stored: Stored) => boolean },
-  verb: 'list' | 'watch' | 'deletecollection',
+  verb: ListVerb,
   context: RequestContext,
 ): Promise<ListPage> {
   const { matches, ...rest } = request
-  const partitions = partitionsOf(store, context)
-  const everything = isMaster(context.user)
+  const partitions = store.strategy.partitions?.(context.user, verb)
+  // An administrator whose scope leaves them only what is their own has partitions too.
+  const everything = isMaster(context.user) && partitions === undefined
   const sees = visible(store, verb, context)
   const filter =
     everything && !matches

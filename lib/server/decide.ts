@@ -35,7 +35,7 @@ export async function decide<S>(
 ): Promise<Decision> {
   const byScope = evaluate(context.user.chain, attributes, server.scopes)
   if (!byScope.allowed) return byScope
-  if (isMaster(context.user)) return { allowed: true, reason: 'group system:masters' }
+  if (isMaster(context.user) && !byScope.own) return { allowed: true, reason: 'group system:masters' }
   if (everyScopeAllows(attributes)) return { allowed: true, reason: 'open to every authenticated user' }
   if (attributes.kind === 'nonresource') return { allowed: false, reason: 'not open to users' }
   const review = mayReview(context.user, attributes, server.scopes)
