@@ -33,7 +33,7 @@ import {
 import { validateIdentity } from '../../../authorization/validateidentity.ts'
 import { validateScope } from '../../../authorization/validatescope.ts'
 import { deepEqual } from '../../../meta/equal.ts'
-import { forbiddenResource } from '../../../meta/errors.ts'
+import { forbiddenResource, invalidObject } from '../../../meta/errors.ts'
 import { type FieldError, invalid } from '../../../meta/field.ts'
 import { rfc3339 } from '../../../meta/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
@@ -44,6 +44,7 @@ import { columns } from './ownedaccesskey.columns.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import type { Services } from './services.ts'
 
+const kind = 'OwnedAccessKey'
 const plural = 'ownedaccesskeys'
 const resource = { group, resource: plural }
 const keyPath = ['spec', 'key']
@@ -111,6 +112,19 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft): Fie
   ]
 }
 
+/**
+ * Throws 422 where another key has the supplied value. The store guards the hash under which the key is written; the value
+ * may also lie under the hash of an older pepper, and a dry run writes nothing.
+ */
+async function refuseDuplicate({ keys }: Services, object: KubeObject, secrets: readonly Secret[]): Promise<void> {
+  const supplied = suppliedKey(secrets)
+  const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
+  const found = await Promise.all(hashes.map((hash) => keys.readCredential(hash)))
+  if (found.some((one) => one !== undefined)) {
+    throw invalidObject(group, kind, object.metadata.name ?? '', [duplicateKey()])
+  }
+}
+
 /** What of the object its credential repeats: unchanged, the credential need not be written. */
 const credentialParts = ({ object, internal }: Pick<Stored, 'object' | 'internal'>) => ({
   spec: object.spec ?? {},
@@ -172,7 +186,7 @@ function strategy(services: Services): Strategy {
       if (subresource === '' || verb === 'get' || isMaster(user)) return { type: 'allowed' }
       return { type: 'denied', reason: 'only system:masters may write the status of access keys' }
     },
-    partitions: (user) => visiblePartitions(user, ownOnly(user, 'list')),
+    partitions: (user, verb) => visiblePartitions(user, ownOnly(user, verb)),
     async prepareForCreate(draft, { user }) {
       const key = suppliedKey(draft.secrets) ?? keys.generate()
       const [credential] = await keys.hashes(key)
@@ -191,10 +205,14 @@ function strategy(services: Services): Strategy {
     async companions(after, before) {
       if (!after) return before ? deletedCredential(before) : []
       const sealed = sealedOf(after.secrets)
-      if (!before) return createdCredential(after, sealed, keys.limits)
+      if (!before) {
+        await refuseDuplicate(services, after.object, after.secrets)
+        return createdCredential(after, sealed, keys.limits)
+      }
       const from = readInternal(before.internal).credential
       const to = readInternal(after.internal).credential
       if (!sameHash(from, to)) {
+        await refuseDuplicate(services, after.object, after.secrets)
         const old = (await keys.readCredential(from)) ?? {}
         return rotatedCredential(after, from, old, sealed, keys.limits)
       }
@@ -211,7 +229,7 @@ export const OwnedAccessKey: StoredKind<Services> = {
   archetype: 'stored',
   group,
   version,
-  kind: 'OwnedAccessKey',
+  kind,
   plural,
   singular: 'ownedaccesskey',
   scope: 'Cluster',
