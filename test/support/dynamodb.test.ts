@@ -1,6 +1,20 @@
+import { readFile } from 'node:fs/promises'
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
+import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
-import { startDynamoDB } from './dynamodb.ts'
+import { startDynamoDB, tableDefinition, timeToLiveAttribute } from './dynamodb.ts'
+
+test('the table is the one that is deployed', async () => {
+  const template = await readFile(new URL('../../infra/table.yml', import.meta.url), 'utf8')
+  const { Properties } = (load(template.replaceAll('!Ref', '')) as { Resources: { Table: { Properties: unknown } } })
+    .Resources.Table
+  const { StreamSpecification, ...rest } = tableDefinition
+  expect(Properties).toMatchObject({
+    ...rest,
+    StreamSpecification: { StreamViewType: StreamSpecification?.StreamViewType },
+    TimeToLiveSpecification: { AttributeName: timeToLiveAttribute, Enabled: true },
+  })
+})
 
 test('each start has an empty table of its own', async () => {
   const [one, other] = await Promise.all([startDynamoDB(), startDynamoDB()])

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { useFunctions } from '../../support/functions.ts'
+import { alice, bob, scoped } from '../../support/users.ts'
+import { accessKeys, callsOf, objectOf, status } from '../stored/fixtures.ts'
+import { describePatch } from '../stored/patch.ts'
+
+const functions = useFunctions()
+const { call, make, read } = callsOf(functions, accessKeys)
+const apply = (name: string, spec: object, user = alice) =>
+  call('patch', {
+    parameters: { name },
+    user,
+    query: { fieldManager: 'tester' },
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: objectOf(accessKeys, { name }, spec),
+  })
+const merge = (name: string, spec: object, user = alice) =>
+  call('patch', {
+    parameters: { name },
+    user,
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { spec },
+  })
+
+describePatch(functions, accessKeys)
+
+describe('201', () => {
+  // An apply that creates is a creation: the key is in its answer and in no later one.
+  test('an apply shows the key that it makes', async () => {
+    const { status: code, json } = await apply('applied-key', {})
+    expect([code, json.spec.key]).toEqual([201, expect.stringMatching(/^mpk_/)])
+    const again = await apply('applied-key', { displayName: 'x' })
+    expect([again.status, again.json.spec]).toEqual([200, { displayName: 'x' }])
+  })
+})
+
+describe('403', () => {
+  test('an apply that would make a key for somebody else', async () => {
+    const { status: code } = await apply('for-bob', { user: 'bob' })
+    expect(code).toBe(403)
+    expect((await read('for-bob')).code).toBe(404)
+  })
+
+  // The authorizer has judged a patch; what creates needs what a create needs.
+  test('an apply that creates, by a scope that allows only patch', async () => {
+    const patcher = scoped(alice, { rules: [{ verbs: ['patch'], resources: [{ group: 'management.platform' }] }] })
+    const { status: code, json } = await apply('not-made', {}, patcher)
+    expect([code, json]).toEqual([403, status(403, 'Forbidden', expect.stringContaining('cannot create'))])
+  })
+
+  test.each([{ groups: ['system:masters'] }, { user: 'bob' }])('a patch of %j', async (spec) => {
+    await call('create', { body: objectOf(accessKeys, { name: 'mine' }) })
+    expect((await merge('mine', spec)).status).toBe(403)
+  })
+
+  // A key that may not do something must not give itself a longer life to do the rest.
+  test('a scoped key may not lengthen its life or drop its scope', async () => {
+    const scope = { rules: [{}] }
+    const { metadata } = await make({ name: 'bound' }, { user: 'alice', ttl: 60, scope })
+    const self = { ...scoped(alice, scope), key: { name: 'bound', uid: metadata.uid, type: '', user: 'alice' } }
+    expect((await merge('bound', { ttl: 3600 }, self)).status).toBe(403)
+    expect((await merge('bound', { scope: null }, self)).status).toBe(403)
+    expect((await merge('bound', { ttl: 30 }, self)).status).toBe(200)
+  })
+})
+
+describe('404', () => {
+  // An apply of a name that another has must not say so by creating or conflicting.
+  test("an apply of another's key", async () => {
+    await make({ name: 'alices' })
+    expect((await apply('alices', {}, bob)).status).toBe(404)
+  })
+})
+
+describe('422', () => {
+  // A patch sees an object without the values that nobody sees.
+  test('a test of the key finds none, whatever its value', async () => {
+    await make({ name: 'probed' }, { user: 'alice', key: 'a-value-to-be-guessed-0123456789-' })
+    const guess = [{ op: 'test', path: '/spec/key', value: 'a-value-to-be-guessed-0123456789-' }]
+    const headers = { 'content-type': 'application/json-patch+json' }
+    const { status: code } = await call('patch', { parameters: { name: 'probed' }, headers, body: guess })
+    expect(code).toBe(422)
+    const copy = [{ op: 'copy', from: '/spec/key', path: '/spec/description' }]
+    const { text } = await call('patch', { parameters: { name: 'probed' }, headers, body: copy })
+    expect(text).not.toContain('a-value-to-be-guessed')
+    expect((await read('probed')).spec).toEqual({ user: 'alice' })
+  })
+})

@@ -1,0 +1,166 @@
+/** What create answers for every stored kind, one group per status. */
+import { describe, expect, test } from 'vitest'
+import type { Invocation } from '../../support/functions.ts'
+import { callsOf, objectOf, type StoredFunctions, status, type Used } from './fixtures.ts'
+import { describeBodies, describeRefusals } from './refusals.ts'
+
+export function describeCreate(functions: Used, stored: StoredFunctions): void {
+  const { kind, plural, parameters, wrong } = stored
+  const { call, make, read } = callsOf(functions, stored)
+  const create = (metadata: object, invocation: Invocation = {}, spec: object = stored.spec) =>
+    call('create', { parameters, body: objectOf(stored, metadata, spec), ...invocation })
+
+  describeRefusals((invocation) => functions.invoke(`${plural}/create`, invocation))
+  describeBodies((invocation) => call('create', { parameters, ...invocation }))
+
+  describe('201', () => {
+    // The event of the repository works, and books the fields on the manager that it names.
+    test('the event', async () => {
+      const { status: code, json } = await functions.invoke(`${plural}/create`, { headers: { accept: '*/*' } })
+      expect(code).toBe(201)
+      expect(json).toMatchObject({ kind, metadata: { name: stored.name, generation: 1 } })
+      expect(json.metadata.managedFields).toMatchObject([{ manager: 'kubectl-create', operation: 'Update' }])
+    })
+
+    // What only the server may say is the server's, whatever a client sends.
+    test('system fields and status are not taken from the client', async () => {
+      const metadata = {
+        name: 'reset',
+        uid: 'mine',
+        generation: 7,
+        creationTimestamp: '2001-01-01T00:00:00Z',
+        deletionTimestamp: '2001-01-01T00:00:00Z',
+        selfLink: '/mine',
+      }
+      const body = { ...objectOf(stored, metadata), status: { phase: 'Mine' } }
+      const { json } = await call('create', { parameters, body })
+      expect(json.metadata.uid).toMatch(/^[0-9a-f]{8}-/)
+      expect(json.metadata).toMatchObject({ generation: 1, creationTimestamp: expect.stringMatching(/^20[2-9]/) })
+      expect(json.metadata).not.toHaveProperty('deletionTimestamp')
+      expect(json.metadata).not.toHaveProperty('selfLink')
+      expect(json.status?.phase).not.toBe('Mine')
+    })
+
+    // Clients send the forms that they read: null timestamps and an empty status.
+    test('null and empty values mean nothing', async () => {
+      const metadata = { name: 'nulls', creationTimestamp: null, labels: null }
+      const { status: code } = await call('create', { parameters, body: { ...objectOf(stored, metadata), status: {} } })
+      expect(code).toBe(201)
+      expect((await read('nulls')).metadata).not.toHaveProperty('labels')
+    })
+
+    test('generateName makes a name that was not there', async () => {
+      const names = await Promise.all(
+        [1, 2].map(async () => (await create({ generateName: 'gen-' })).json.metadata.name),
+      )
+      expect(names[0]).toMatch(/^gen-[a-z0-9]{5}$/)
+      expect(names[0]).not.toBe(names[1])
+    })
+
+    test('YAML in and out', async () => {
+      const body = `apiVersion: management.platform/v1\nkind: ${kind}\nmetadata: {name: yaml}\nspec: {}\n`
+      const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
+      const { status: code, text, headers: answered } = await call('create', { parameters, body, headers })
+      expect([code, answered['content-type']]).toEqual([201, 'application/yaml'])
+      expect(text).toMatch(/^apiVersion: management.platform\/v1\nkind: /)
+    })
+
+    // A dry run answers like a real one and stores nothing.
+    test('dryRun=All', async () => {
+      const { status: code } = await create({ name: 'dry' }, { query: { dryRun: 'All' } })
+      expect(code).toBe(201)
+      expect((await read('dry')).code).toBe(404)
+    })
+
+    // A field that the server does not know is said to be dropped, not dropped in silence.
+    test('unknown fields are a warning by default', async () => {
+      const { status: code, headers, json } = await create({ name: 'unknown' }, {}, { nothing: 1 })
+      expect([code, headers.warning]).toEqual([201, ['299 - "unknown field \\"spec.nothing\\""']])
+      expect(json.spec ?? {}).not.toHaveProperty('nothing')
+    })
+
+    test('as a Table', async () => {
+      const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+      const { json } = await create({ name: 'table' }, { headers: { accept } })
+      expect(json).toMatchObject({ kind: 'Table', rows: [{ object: { kind: 'PartialObjectMetadata' } }] })
+    })
+  })
+
+  describe('400', () => {
+    // fieldValidation=Strict: a typing mistake in a manifest is an error.
+    test('unknown and doubled fields, strictly', async () => {
+      const text = `{"apiVersion":"management.platform/v1","kind":"${kind}","metadata":{"name":"a","name":"b"},"spec":{"nothing":1}}`
+      const { status: code, json } = await call('create', {
+        parameters,
+        body: text,
+        query: { fieldValidation: 'Strict' },
+      })
+      expect(code).toBe(400)
+      expect(json.message).toContain(
+        'strict decoding error: duplicate field "metadata.name", unknown field "spec.nothing"',
+      )
+    })
+  })
+
+  describe('409', () => {
+    // A name is one object's.
+    test('a name that exists', async () => {
+      await make({ name: 'taken' })
+      const { status: code, json } = await create({ name: 'taken' })
+      expect([code, json]).toEqual([
+        409,
+        status(409, 'AlreadyExists', `${plural}.management.platform "taken" already exists`),
+      ])
+      expect(json.details).toEqual({ name: 'taken', group: 'management.platform', kind: plural })
+    })
+
+    // The specification's own case: the generated name exists.
+    test('generateName beside a name that exists', async () => {
+      await make({ name: 'both' })
+      const { status: code, json, headers } = await create({ name: 'both', generateName: 'bo' })
+      expect([code, json.reason, headers['retry-after']]).toEqual([409, 'AlreadyExists', '1'])
+      expect(json.message).toContain('the server was not able to generate a unique name')
+    })
+  })
+
+  describe('422', () => {
+    test('a spec that is wrong, with its cause', async () => {
+      const { status: code, json } = await create({ name: 'wrong' }, {}, wrong.spec)
+      expect([code, json.reason]).toEqual([422, 'Invalid'])
+      expect(json.details).toMatchObject({ name: 'wrong', group: 'management.platform', kind })
+      expect(json.details.causes.map(({ field }: { field: string }) => field)).toEqual([wrong.field])
+    })
+
+    test.each([
+      { what: 'no name', metadata: {}, field: 'metadata.name' },
+      { what: 'a name that is none', metadata: { name: 'Not_A_Name' }, field: 'metadata.name' },
+      { what: 'a label that is none', metadata: { name: 'a', labels: { 'a b': 'c' } }, field: 'metadata.labels' },
+      {
+        what: 'a finalizer that is none',
+        metadata: { name: 'a', finalizers: ['no domain'] },
+        field: 'metadata.finalizers',
+      },
+      {
+        what: 'an owner without uid',
+        metadata: { name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: '' }] },
+        field: 'metadata.ownerReferences.uid',
+      },
+    ])('metadata: $what', async ({ metadata, field }) => {
+      const { status: code, json } = await create(metadata)
+      expect(code).toBe(422)
+      expect(json.details.causes.map((cause: { field: string }) => cause.field)).toContain(field)
+    })
+
+    // A body of another kind is a mistake of its author, not a way to another resource.
+    test('another kind', async () => {
+      const body = { ...objectOf(stored, { name: 'other' }), kind: 'Other' }
+      const { status: code, json } = await call('create', { parameters, body })
+      expect([code, json.details.causes[0].field]).toEqual([422, 'kind'])
+    })
+
+    test('options that may not be', async () => {
+      const { status: code, json } = await create({ name: 'a' }, { query: { dryRun: 'Some' } })
+      expect([code, json.details.kind]).toEqual([422, 'CreateOptions'])
+    })
+  })
+}

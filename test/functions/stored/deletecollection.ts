@@ -1,0 +1,59 @@
+/** What deletecollection answers for every stored kind, one group per status. */
+import { describe, expect, test } from 'vitest'
+import type { Invocation } from '../../support/functions.ts'
+import { bob } from '../../support/users.ts'
+import { callsOf, type StoredFunctions, type Used } from './fixtures.ts'
+import { describeRefusals } from './refusals.ts'
+
+export function describeDeleteCollection(functions: Used, stored: StoredFunctions): void {
+  const { kind, plural, parameters } = stored
+  const { call, make, read } = callsOf(functions, stored)
+  const removeAll = (query: Record<string, string>, invocation: Invocation = {}) =>
+    call('deletecollection', { parameters, query, body: null, ...invocation })
+
+  describeRefusals((invocation) => functions.invoke(`${plural}/deletecollection`, invocation))
+
+  describe('200', () => {
+    test('what the selector matches goes, the rest stays', async () => {
+      for (const name of ['c-a', 'c-b']) await make({ name, labels: { doomed: 'yes' } })
+      await make({ name: 'c-kept' })
+      const { status: code, json } = await removeAll({ labelSelector: 'doomed=yes' })
+      expect([code, json.kind, json.items.length]).toEqual([200, `${kind}List`, 2])
+      const left = await Promise.all(['c-a', 'c-b', 'c-kept'].map(async (name) => (await read(name)).kind))
+      expect(left).toEqual(['Status', 'Status', kind])
+    })
+
+    test('dryRun=All', async () => {
+      await make({ name: 'dry', labels: { dry: 'yes' } })
+      expect((await removeAll({ labelSelector: 'dry', dryRun: 'All' })).json.items).toHaveLength(1)
+      expect((await read('dry')).kind).toBe(kind)
+    })
+
+    // Somebody who empties "everything" empties what is theirs.
+    test("others' objects stay, and are not shown", async () => {
+      await make({ name: 'theirs', labels: { theirs: 'yes' } })
+      const { status: code, json } = await removeAll({}, { user: bob })
+      expect([code, json.items]).toEqual([200, []])
+      expect((await read('theirs')).kind).toBe(kind)
+    })
+  })
+
+  describe('400', () => {
+    test('a selector that does not parse removes nothing', async () => {
+      await make({ name: 'safe', labels: { safe: 'yes' } })
+      expect((await removeAll({ labelSelector: 'safe in (' })).status).toBe(400)
+      expect((await removeAll({ fieldSelector: 'spec.nothing=1' })).status).toBe(400)
+      expect((await read('safe')).kind).toBe(kind)
+    })
+  })
+
+  describe('422', () => {
+    test('options that may not be', async () => {
+      const { status: code, json } = await removeAll(
+        { labelSelector: 'a' },
+        { body: { propagationPolicy: 'Sideways' } },
+      )
+      expect([code, json.details.kind]).toEqual([422, 'DeleteOptions'])
+    })
+  })
+}

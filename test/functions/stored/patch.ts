@@ -1,0 +1,182 @@
+/** What patch answers for every stored kind, one group per status. */
+import { describe, expect, test } from 'vitest'
+import type { Invocation } from '../../support/functions.ts'
+import { bob } from '../../support/users.ts'
+import { callsOf, objectOf, type StoredFunctions, type Used } from './fixtures.ts'
+import { describeRefusals } from './refusals.ts'
+
+export function describePatch(functions: Used, stored: StoredFunctions): void {
+  const { kind, plural, changed, wrong } = stored
+  const { call, at, make, read } = callsOf(functions, stored)
+  const types = {
+    merge: 'application/merge-patch+json',
+    json: 'application/json-patch+json',
+    apply: 'application/apply-patch+yaml',
+  }
+  const patch = (name: string, type: keyof typeof types, body: unknown, invocation: Invocation = {}) =>
+    call('patch', {
+      parameters: at(name),
+      body,
+      ...(type === 'apply' && { query: { fieldManager: 'tester' } }),
+      ...invocation,
+      headers: { 'content-type': types[type], ...invocation.headers },
+    })
+  const applied = (name: string, spec: object) => objectOf(stored, { name }, spec)
+
+  describeRefusals((invocation) => functions.invoke(`${plural}/patch`, invocation))
+
+  describe('200', () => {
+    test('merge: members replace, null removes', async () => {
+      await make({ name: 'merge', labels: { a: '1', b: '2' } })
+      const { status: code, json } = await patch('merge', 'merge', {
+        metadata: { labels: { a: null, c: '3' } },
+        spec: changed,
+      })
+      expect([code, json.metadata.labels, json.spec]).toEqual([200, { b: '2', c: '3' }, changed])
+    })
+
+    test('JSON: operations in order', async () => {
+      await make({ name: 'json', labels: { a: '1' } })
+      const { status: code, json } = await patch('json', 'json', [
+        { op: 'test', path: '/metadata/labels/a', value: '1' },
+        { op: 'move', from: '/metadata/labels/a', path: '/metadata/labels/b' },
+        { op: 'replace', path: '/spec', value: changed },
+      ])
+      expect([code, json.metadata.labels, json.spec]).toEqual([200, { b: '1' }, changed])
+    })
+
+    test('apply: the fields are booked on the applier', async () => {
+      await make({ name: 'apply' })
+      const { status: code, json } = await patch('apply', 'apply', applied('apply', changed))
+      expect([code, json.spec]).toEqual([200, changed])
+      expect(json.metadata.managedFields).toContainEqual(
+        expect.objectContaining({ manager: 'tester', operation: 'Apply' }),
+      )
+    })
+
+    test('status, by its subresource only', async () => {
+      await make({ name: 'status' })
+      const body = { status: { lastActivity: '2026-01-01T00:00:00Z', message: 'now' }, spec: changed }
+      const { status: code, json } = await patch('status', 'merge', body, {
+        subresource: 'status',
+        query: { fieldValidation: 'Ignore' },
+      })
+      expect([code, json.spec]).toEqual([200, stored.spec])
+      expect(JSON.stringify(json.status)).toMatch(/2026-01-01T00:00:00Z|now/)
+    })
+
+    // A patch that changes nothing wakes nobody.
+    test('nothing new: no new resourceVersion', async () => {
+      const { metadata } = await make({ name: 'same' })
+      const { json } = await patch('same', 'merge', { spec: stored.spec })
+      expect(json.metadata.resourceVersion).toBe(metadata.resourceVersion)
+    })
+  })
+
+  describe('201', () => {
+    // An apply is complete: it makes what is missing.
+    test('an apply of what is not there', async () => {
+      const { status: code, json } = await patch('applied', 'apply', applied('applied', changed))
+      expect([code, json.spec]).toEqual([201, expect.objectContaining(changed)])
+      expect((await read('applied')).metadata.generation).toBe(1)
+    })
+  })
+
+  describe('400', () => {
+    test.each([
+      { type: 'merge', body: '{' },
+      { type: 'merge', body: '[]' },
+      { type: 'json', body: '{}' },
+      { type: 'apply', body: 'a: b: c' },
+    ] as const)('$type: $body', async ({ type, body }) => {
+      await call('create', { parameters: at(''), body: objectOf(stored, { name: 'bad' }) })
+      expect((await patch('bad', type, body)).status).toBe(400)
+    })
+
+    // The path says what is patched; a patch cannot turn it into something else.
+    test('another name', async () => {
+      await make({ name: 'renamed' })
+      expect((await patch('renamed', 'merge', { metadata: { name: 'other' } })).status).toBe(400)
+    })
+  })
+
+  describe('404', () => {
+    test.each(['merge', 'json'] as const)('%s of what is not there', async (type) => {
+      expect((await patch('nothing', type, type === 'json' ? [] : {})).status).toBe(404)
+    })
+
+    // Nobody learns from the answer that another's object exists.
+    test.each(['merge', 'json'] as const)('%s of what is not for this user', async (type) => {
+      await call('create', { parameters: at(''), body: objectOf(stored, { name: 'hidden' }) })
+      expect((await patch('hidden', type, type === 'json' ? [] : {}, { user: bob })).status).toBe(404)
+    })
+  })
+
+  describe('409', () => {
+    test('a resourceVersion that is not the newest', async () => {
+      await make({ name: 'stale' })
+      const { status: code } = await patch('stale', 'merge', { metadata: { resourceVersion: '1' }, spec: changed })
+      expect(code).toBe(409)
+    })
+
+    // What one manager applies, another does not change by accident.
+    test('an apply that another manager has fields of', async () => {
+      await patch('contested', 'apply', applied('contested', changed))
+      const field = Object.keys(changed).find((member) => typeof changed[member] !== 'object') ?? ''
+      const other = applied('contested', { [field]: typeof changed[field] === 'number' ? 5 : 'theirs' })
+      const { status: code, json } = await patch('contested', 'apply', other, { query: { fieldManager: 'other' } })
+      expect([code, json.reason]).toEqual([409, 'Conflict'])
+      expect(json.details.causes).toEqual([
+        { reason: 'FieldManagerConflict', message: 'conflict with "tester"', field: `.spec.${field}` },
+      ])
+      const forced = await patch('contested', 'apply', other, { query: { fieldManager: 'other', force: 'true' } })
+      expect(forced.status).toBe(200)
+    })
+  })
+
+  describe('415', () => {
+    // kubectl names the types to use from this answer.
+    test('a strategic merge patch', async () => {
+      const { status: code, json } = await patch(
+        'any',
+        'merge',
+        {},
+        {
+          headers: { 'content-type': 'application/strategic-merge-patch+json' },
+        },
+      )
+      expect([code, json.message]).toEqual([
+        415,
+        `the body of the request was in an unknown format - accepted media types include: ${types.json}, ${types.merge}, ${types.apply}`,
+      ])
+    })
+  })
+
+  describe('422', () => {
+    test('a test that fails changes nothing', async () => {
+      await make({ name: 'tested' })
+      const { status: code } = await patch('tested', 'json', [
+        { op: 'replace', path: '/spec', value: changed },
+        { op: 'test', path: '/metadata/name', value: 'other' },
+      ])
+      expect(code).toBe(422)
+      expect((await read('tested')).spec).toEqual(stored.spec)
+    })
+
+    test('a result that is wrong', async () => {
+      await make({ name: 'wrong' })
+      const { status: code, json } = await patch('wrong', 'merge', { spec: wrong.spec })
+      expect([code, json.details.kind, json.details.causes[0].field]).toEqual([422, kind, wrong.field])
+    })
+
+    test('an operation that there is not', async () => {
+      await make({ name: 'operation' })
+      expect((await patch('operation', 'json', [{ op: 'none', path: '/spec' }])).status).toBe(422)
+    })
+
+    test('an apply without a field manager', async () => {
+      const { status: code, json } = await patch('any', 'apply', applied('any', {}), { query: {} })
+      expect([code, json.details.kind]).toEqual([422, 'PatchOptions'])
+    })
+  })
+}

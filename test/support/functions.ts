@@ -1,0 +1,127 @@
+/** The functions by their exported handlers, driven by the events of events/, over a deployment of the test's own. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterAll, beforeAll } from 'vitest'
+import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../infra/local/streaming.ts'
+import { encodeUser } from '../../lib/authentication/context.ts'
+import type { UserInfo } from '../../lib/authentication/user.ts'
+import { startDeployment, type TestDeployment } from './deployment.ts'
+import type { Answer } from './server.ts'
+
+/** What differs from the event in events/. */
+export interface Invocation {
+  /** Who asks; the event's own user (alice, system:masters) by default. */
+  user?: UserInfo
+  /** All of what the authorizer says, in place of a user. */
+  authorizer?: Record<string, string>
+  /** An object is sent as JSON, text as it is; null = none. */
+  body?: unknown
+  /** In place of the event's query. */
+  query?: Record<string, string | string[]>
+  /** Over the event's headers. */
+  headers?: Record<string, string>
+  /** Over the event's path parameters. */
+  parameters?: Record<string, string>
+  /** The route of the status subresource. */
+  subresource?: 'status'
+}
+
+export interface Functions extends TestDeployment {
+  /** Invokes functions/NAME.ts with events/NAME.json. */
+  invoke(name: string, invocation?: Invocation): Promise<Answer>
+}
+
+/** A deployment for all tests of a file. */
+export function useFunctions(settings: Record<string, string> = {}): Pick<Functions, 'invoke'> & { get(): Functions } {
+  let functions: Functions
+  beforeAll(async () => {
+    functions = await startFunctions(settings)
+  }, 60_000)
+  afterAll(() => functions?.stop())
+  return { get: () => functions, invoke: (name, invocation) => functions.invoke(name, invocation) }
+}
+
+const root = join(import.meta.dirname, '../..')
+const issuer = 'https://keyplane.example.com/kubernetes/management'
+
+/** Starts a deployment and loads functions when they are first invoked. */
+export async function startFunctions(settings: Record<string, string> = {}): Promise<Functions> {
+  installRuntimeGlobal()
+  const deployment = await startDeployment(issuer, settings)
+  return {
+    ...deployment,
+    async invoke(name, invocation = {}) {
+      const [{ handler }, text] = await Promise.all([
+        import(join(root, 'functions', `${name}.ts`)),
+        readFile(join(root, 'events', `${name}.json`), 'utf8'),
+      ])
+      const event = changed(JSON.parse(text), invocation)
+      return name.endsWith('/list') ? streamed(handler, event) : answerOf(await handler(event, {}))
+    },
+  }
+}
+
+const lists = (values: Record<string, string | string[]>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat()]))
+
+// biome-ignore lint/suspicious/noExplicitAny: events are JSON as API Gateway sends it.
+function changed(event: any, { user, authorizer, body, query, headers = {}, parameters, subresource }: Invocation) {
+  const all = { ...event.headers }
+  for (const [name, value] of Object.entries(headers)) {
+    for (const known of Object.keys(all)) if (known.toLowerCase() === name.toLowerCase()) delete all[known]
+    all[name] = value
+  }
+  const many = query && lists(query)
+  const more = authorizer ?? (user && { user: encodeUser(user), principalId: user.name })
+  return {
+    ...event,
+    headers: all,
+    multiValueHeaders: lists(all),
+    ...(parameters && { pathParameters: { ...event.pathParameters, ...parameters } }),
+    ...(subresource && { resource: `${event.resource}/${subresource}`, path: `${event.path}/${subresource}` }),
+    ...(many && {
+      multiValueQueryStringParameters: many,
+      queryStringParameters: Object.fromEntries(Object.entries(many).map(([name, values]) => [name, values.at(-1)])),
+    }),
+    ...(body !== undefined && { body: body === null || typeof body === 'string' ? body : JSON.stringify(body) }),
+    requestContext: { ...event.requestContext, ...(more && { authorizer: more }) },
+  }
+}
+
+interface Buffered {
+  statusCode: number
+  headers: Record<string, string>
+  multiValueHeaders: Record<string, string[]>
+  body: string
+}
+
+function answerOf({ statusCode, headers, multiValueHeaders, body }: Buffered): Answer {
+  return { status: statusCode, headers: { ...headers, ...multiValueHeaders }, text: body, json: parsed(body) }
+}
+
+async function streamed(
+  handler: (event: unknown, stream: unknown, context: object) => Promise<unknown>,
+  event: unknown,
+): Promise<Answer> {
+  const body = new PassThrough()
+  let metadata: Metadata = {}
+  const chunks: Buffer[] = []
+  body.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const stream = createResponseStream((received) => {
+    metadata = received
+    return body
+  })
+  await handler(event, stream, {})
+  const { statusCode = 200, headers = {}, multiValueHeaders = {} } = metadata
+  return answerOf({ statusCode, headers, multiValueHeaders, body: Buffer.concat(chunks).toString() })
+}
+
+/** Undefined for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

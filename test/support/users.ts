@@ -1,0 +1,42 @@
+/** Users of requests, as the authorizer would hand them on, and what a request brings to the registry. */
+import type { UserInfo } from '../../lib/authentication/user.ts'
+import type { Scope } from '../../lib/authorization/scope.ts'
+import type { RequestContext } from '../../lib/registry/kind.ts'
+
+/** The user `name` with a key of their own that has no scope. */
+export const userNamed = (name: string, groups: readonly string[] = []): UserInfo => ({
+  name,
+  identity: `user:${name}`,
+  groups: [...groups, 'system:authenticated'],
+  key: { name: `key-of-${name}`, uid: `uid-of-${name}`, type: 'User', user: name },
+  chain: [],
+})
+
+export const admin: UserInfo = userNamed('admin', ['system:masters'])
+export const alice: UserInfo = userNamed('alice')
+export const bob: UserInfo = userNamed('bob')
+
+/** The same user with a key that has these scopes. */
+export const scoped = (user: UserInfo, ...chain: Scope[]): UserInfo => ({ ...user, chain })
+
+export interface TestContext extends RequestContext {
+  warnings: string[]
+  notes: Record<string, unknown>
+}
+
+/** A request's context that keeps what it is told. */
+export function contextOf(user: UserInfo, { now = new Date(), dryRun = false } = {}): TestContext {
+  const warnings: string[] = []
+  const notes: Record<string, unknown> = {}
+  return {
+    user,
+    now,
+    dryRun,
+    warnings,
+    notes,
+    warn: (text) => void warnings.push(text),
+    note: (name, value) => {
+      notes[name] = value
+    },
+  }
+}
