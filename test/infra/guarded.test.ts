@@ -1,0 +1,250 @@
+/** Every function with the role that the packaged template gives it: whatever it needs to do, it may. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { functionNames } from '../../infra/build.ts'
+import { makeAuthority, validFor } from '../../infra/local/certificates.ts'
+import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
+import { type Guarded, startGuarded } from './guarded.ts'
+
+const root = join(import.meta.dirname, '../..')
+const kinds = ['ownedaccesskeys', 'virtualclusterinstances'] as const
+let at: Guarded
+let admin: string
+const keys = '/apis/management.platform/v1/ownedaccesskeys'
+const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
+const merge = 'application/merge-patch+json'
+
+beforeAll(async () => {
+  at = await startGuarded()
+  await at.invoke('bootstrap', {})
+  admin = await at.secret('AccessKey')
+}, 120_000)
+afterEach(() => {
+  expect(at.calls.filter(({ allowed }) => !allowed)).toEqual([])
+})
+afterAll(() => at?.stop())
+
+const key = (name: string, spec: object, metadata: object = {}) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'OwnedAccessKey',
+  metadata: { name, ...metadata },
+  spec,
+})
+const instance = (name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'VirtualClusterInstance',
+  metadata: { name, namespace: 'p-demo', ...metadata },
+  spec,
+})
+const revision = (kind: string, UpdateExpression: string, value: number) =>
+  at.dynamodb.client.send(
+    new UpdateItemCommand({
+      TableName: at.dynamodb.table,
+      Key: { pk: { S: kind }, sk: { S: '#revision' } },
+      UpdateExpression,
+      ExpressionAttributeNames: { '#one': UpdateExpression.includes('ADD') ? 'n' : 'at' },
+      ExpressionAttributeValues: { ':value': { N: String(value) } },
+    }),
+  )
+const made = async (path: string, body: object, token = admin) => at.request('POST', path, token, body)
+const owner = ({ kind, metadata }: { kind: string; metadata: { name: string; uid: string } }) => ({
+  ownerReferences: [
+    {
+      apiVersion: 'management.platform/v1',
+      kind,
+      name: metadata.name,
+      uid: metadata.uid,
+      blockOwnerDeletion: true,
+    },
+  ],
+})
+
+test('access keys', async () => {
+  const alice = await made(keys, key('alice', { user: 'alice', ttl: 3600 }))
+  const token: string = alice.spec.key
+  await made(keys, key('bob', { key: 'b'.repeat(40), identity: { connectorData: 'x' } }, owner(alice)), token)
+  for (const path of [
+    `${keys}/alice`,
+    `${keys}/alice/status`,
+    keys,
+    `${keys}?limit=1`,
+    `${keys}?watch=1&timeoutSeconds=1`,
+  ]) {
+    await at.request('GET', path, token)
+    await at.request('GET', path, admin)
+  }
+  const bob = await at.request('GET', `${keys}/bob`, token)
+  await at.request('PUT', `${keys}/bob`, token, { ...bob, spec: { ...bob.spec, key: 'c'.repeat(40) } })
+  await at.request('PATCH', `${keys}/bob`, token, { spec: { identity: { connectorData: 'y' } } }, merge)
+  await at.request('PATCH', `${keys}/bob/status`, admin, { status: {} }, merge)
+  await at.request(
+    'PATCH',
+    `${keys}/carol?fieldManager=test`,
+    admin,
+    key('carol', { user: 'carol' }),
+    'application/apply-patch+yaml',
+  )
+  await at.request('DELETE', `${keys}/bob`, token)
+  await at.request('DELETE', `${keys}?fieldSelector=spec.user=carol`, admin)
+})
+
+test('virtual cluster instances', async () => {
+  const alice = await made(keys, key('alice-2', { user: 'alice' }))
+  const token: string = alice.spec.key
+  const one = await made(instances, instance('one', { owner: { user: 'alice' } }, owner(alice)))
+  for (const path of [
+    `${instances}/one`,
+    instances,
+    '/apis/management.platform/v1/virtualclusterinstances',
+    `${instances}?watch=1&timeoutSeconds=1`,
+  ]) {
+    await at.request('GET', path, token)
+  }
+  await at.request('PUT', `${instances}/one`, token, { ...one, metadata: { ...one.metadata, labels: { a: 'b' } } })
+  await at.request('PATCH', `${instances}/one`, token, { metadata: owner(one) }, merge)
+  await at.request('PATCH', `${instances}/one`, token, { metadata: owner(alice) }, merge)
+  await at.request('PUT', `${instances}/one/status`, admin, {
+    ...(await at.request('GET', `${instances}/one`, admin)),
+    status: { phase: 'Ready' },
+  })
+  await at.request('DELETE', `${instances}/one`, token)
+  await made(instances, instance('two'))
+  await at.request('DELETE', instances, admin)
+})
+
+test('tokens, kube configs, reviews and documents', async () => {
+  const { certificate: certificateAuthority } = await makeAuthority('test', validFor(1, Date.now()))
+  await at.keepCredentials(
+    'p-demo/three',
+    kubeConfigFile({ name: 'manager', server: 'https://three.example.com', certificateAuthority, token: 'manager' }),
+  )
+  const three = await made(instances, instance('three', { accessPoint: { ingress: { host: 'three.example.com' } } }))
+  await made(`${instances}/three/kubeconfig`, {
+    apiVersion: 'management.platform/v1',
+    kind: 'VirtualClusterInstanceKubeConfig',
+    spec: {},
+  })
+  await made('/apis/management.platform/v1/directclusterendpointtokens', {
+    spec: { scope: { clusters: [{ cluster: 'west' }] } },
+  })
+  await made('/apis/management.platform/v1/selves', {})
+  await made('/apis/authentication.k8s.io/v1/selfsubjectreviews', {})
+  const token = (await made(keys, key('dave', { user: 'dave' }))).spec.key
+  await made('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } })
+  const agent = (
+    await made(
+      keys,
+      key('agent', {
+        user: 'agent',
+        scope: { roles: [{ role: 'vcluster', projects: ['demo'], virtualClusters: ['demo/three'] }] },
+      }),
+    )
+  ).spec.key
+  await made('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } }, agent)
+  const asked = { group: 'management.platform', verb: 'get' }
+  for (const resourceAttributes of [
+    { ...asked, resource: 'ownedaccesskeys', name: 'dave' },
+    { ...asked, resource: 'virtualclusterinstances', namespace: 'p-demo', name: three.metadata.name },
+  ]) {
+    await made('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: { resourceAttributes } }, token)
+    await made('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'dave', resourceAttributes } })
+  }
+  await made('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'p-demo' } }, token)
+  for (const path of ['/apis', '/openapi/v3', '/openid/v1/jwks', '/version']) await at.request('GET', path, admin)
+  await expect(at.request('GET', '/nothing', admin)).rejects.toThrow(': 404 ')
+})
+
+test.each(kinds)('lists of %s close holes in the log and settle it where nobody did', async (kind) => {
+  const path = kind === 'ownedaccesskeys' ? keys : instances
+  const object = (name: string) => (kind === 'ownedaccesskeys' ? key(name, {}) : instance(name))
+  await made(path, object('before-1'))
+  await revision(kind, 'ADD #one :value', 1)
+  await made(path, object('after-1'))
+  await at.request('GET', path, admin)
+  await revision(kind, 'SET #one = :value', 1)
+  await at.request('GET', path, admin)
+  const voided = at.calls.filter(({ name, action }) => name === `${kind}/list` && action === 'dynamodb:PutItem')
+  const settled = at.calls.filter(({ name, action }) => name === `${kind}/list` && action === 'dynamodb:UpdateItem')
+  expect(voided).not.toHaveLength(0)
+  expect(settled).not.toHaveLength(0)
+})
+
+test.each(kinds)('writers of %s settle the log', async (kind) => {
+  const path = kind === 'ownedaccesskeys' ? keys : instances
+  await made(path, kind === 'ownedaccesskeys' ? key('often', {}) : instance('often'))
+  const settles = () =>
+    at.calls.filter(
+      ({ name, action, partitions }) =>
+        name === `${kind}/patch` && action === 'dynamodb:Query' && partitions?.[0]?.startsWith(`${kind}#log#`),
+    )
+  for (let count = 0; settles().length === 0 && count < 200; count++) {
+    await at.request('PATCH', `${path}/often`, admin, { metadata: { labels: { count: String(count) } } }, merge)
+  }
+  expect(settles()).not.toHaveLength(0)
+})
+
+test('a watch asks whether its key still lives', async () => {
+  const token = (await made(keys, key('watcher', { user: 'erin' }))).spec.key
+  const asked = () =>
+    at.calls.filter(
+      ({ name, partitions }) => name === 'virtualclusterinstances/list' && partitions?.includes('ownedaccesskeys#o'),
+    )
+  let ahead = 0
+  const now = performance.now.bind(performance)
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+  try {
+    const watched = at.request('GET', `${instances}?watch=1&resourceVersion=0&timeoutSeconds=60`, token)
+    await vi.waitFor(() => expect(at.calls.at(-1)?.name).toBe('virtualclusterinstances/list'))
+    ahead = 11_000
+    await vi.waitFor(() => expect(asked()).not.toHaveLength(0))
+    ahead = 61_000
+    await watched
+  } finally {
+    spy.mockRestore()
+  }
+})
+
+test('garbage collector, sweep and settle', async () => {
+  const parent = await made(instances, instance('parent'))
+  await made(instances, instance('child', {}, owner(parent)))
+  const holder = await made(keys, key('holder', { user: 'holder' }))
+  await made(keys, key('held', { user: 'holder' }, owner(holder)))
+  await at.request('DELETE', `${instances}/parent?propagationPolicy=Foreground`, admin)
+  await at.request('DELETE', `${keys}/holder?propagationPolicy=Orphan`, admin)
+  await at.invoke('garbagecollector', {})
+  await expect(at.request('GET', `${instances}/child`, admin)).rejects.toThrow(': 404 ')
+  await at.invoke('garbagecollector', JSON.parse(await readFile(join(root, 'events/garbagecollector.json'), 'utf8')))
+
+  await made(keys, key('brief', { user: 'brief', ttl: 1 }))
+  await age('brief')
+  await at.invoke('sweep', {})
+  await expect(at.request('GET', `${keys}/brief`, admin)).rejects.toThrow(': 404 ')
+  await at.invoke('settle', {})
+})
+
+test('all of them ran', async () => {
+  expect([...at.ran].sort()).toEqual(await functionNames(root))
+})
+
+/** Makes the credential of a key one of long ago. */
+async function age(name: string): Promise<void> {
+  const { Items = [] } = await at.dynamodb.client.send(
+    new ScanCommand({
+      TableName: at.dynamodb.table,
+      FilterExpression: 'begins_with(pk, :credential) AND #name = :name',
+      ExpressionAttributeNames: { '#name': 'name' },
+      ExpressionAttributeValues: { ':credential': { S: 'credential#' }, ':name': { S: name } },
+    }),
+  )
+  const [{ pk, sk } = {}] = Items
+  await at.dynamodb.client.send(
+    new UpdateItemCommand({
+      TableName: at.dynamodb.table,
+      Key: { pk: pk as never, sk: sk as never },
+      UpdateExpression: 'SET created = :one, expiry = :two',
+      ExpressionAttributeValues: { ':one': { N: '1' }, ':two': { N: '2' } },
+    }),
+  )
+}

@@ -1,0 +1,222 @@
+/**
+ * The packaged functions behind the local gateway, where each call to AWS is allowed only if the role of the function that
+ * makes it allows it: what IAM would do with the policies of the template.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import diagnostics from 'node:diagnostics_channel'
+import { readFile } from 'node:fs/promises'
+import { type ClientRequest, createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CreateSecretCommand, GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
+import { applyEnvironment, unionOfEnvironments } from '../../infra/local/environment.ts'
+import { createLambda } from '../../infra/local/lambda.ts'
+import { createListener } from '../../infra/local/listener.ts'
+import { readTemplate } from '../../infra/local/template.ts'
+import { ensurePackaged } from '../../infra/package.ts'
+import { basePath, startDeployment, type TestDeployment } from '../support/deployment.ts'
+import { type Asked, readRoles } from './roles.ts'
+
+export interface GuardedCall extends Asked {
+  /** Path of the function's file below functions/. */
+  name: string
+  allowed: boolean
+}
+
+export interface Guarded extends TestDeployment {
+  calls: readonly GuardedCall[]
+  /** Functions that ran. */
+  ran: ReadonlySet<string>
+  /** The value of a secret of the template. */
+  secret(id: string): Promise<string>
+  /** Runs a function as Lambda would. */
+  invoke(name: string, event: object): Promise<unknown>
+  /** A request through the gateway: the parsed body. Fails for another status than 2xx. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  request(method: string, path: string, token: string, body?: object | string, type?: string): Promise<any>
+}
+
+const stage = 'dev'
+const prefix = `keyplane/${stage}/virtualclusters/`
+const header = 'x-function'
+
+export async function startGuarded(): Promise<Guarded> {
+  const [{ template, bundles }, deployment] = await Promise.all([
+    ensurePackaged({ quiet: true }),
+    startDeployment('https://127.0.0.1/kubernetes/management'),
+  ])
+  const { aws, environment } = deployment
+  const { ARN: accessKey = '' } = await aws.secrets.send(new CreateSecretCommand({ Name: 'keyplane/local/access-key' }))
+  const refs = {
+    ApiGatewayRestApi: 'api',
+    Table: environment.TABLE_NAME ?? '',
+    'Table.Arn': `table/${environment.TABLE_NAME}`,
+    'Table.StreamArn': 'stream',
+    Pepper: environment.PEPPER_SECRET_ID ?? '',
+    AccessKey: accessKey,
+    SigningKey: environment.SIGNING_KEY_IDS ?? '',
+    'SigningKey.Arn': `key/${environment.SIGNING_KEY_IDS}`,
+    'AWS::Partition': 'aws',
+    'AWS::Region': 'eu-central-1',
+    'AWS::AccountId': '0',
+  }
+  const text = await readFile(template, 'utf8')
+  const described = readTemplate(text, { refs, region: 'eu-central-1', account: '0' })
+  const roles = readRoles(text, described, refs)
+  const nameOf = (id: string) => described.functions.get(id)?.module.replace(/^functions\//, '') ?? ''
+  const idOf = (name: string) => [...described.functions.keys()].find((id) => nameOf(id) === name) ?? ''
+
+  const calls: GuardedCall[] = []
+  const guard = await startGuard(environment, (name, asked) => {
+    const allowed = roles.allows(name, asked)
+    calls.push({ name, ...asked, allowed })
+    return allowed
+  })
+  const restore = applyEnvironment({
+    ...unionOfEnvironments(described.functions.values(), environment),
+    ACCESS_KEY_SECRET_ID: accessKey,
+    VIRTUAL_CLUSTER_SECRETS_PREFIX: prefix,
+    AWS_ENDPOINT_URL_DYNAMODB: guard.url,
+    AWS_ENDPOINT_URL_KMS: guard.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: guard.url,
+  })
+
+  const current = new AsyncLocalStorage<string>()
+  const ran = new Set<string>()
+  const as = <T>(id: string, work: () => T): T => {
+    ran.add(nameOf(id))
+    return current.run(nameOf(id), work)
+  }
+  const sign = (message: unknown) => {
+    const name = current.getStore()
+    if (name !== undefined) (message as { request: ClientRequest }).request.setHeader(header, name)
+  }
+  diagnostics.subscribe('http.client.request.created', sign)
+  const lambda = createLambda(described, bundles)
+  const { listener } = createListener(
+    described,
+    {
+      warm: (id) => lambda.warm(id),
+      invoke: (id, event) => as(id, () => lambda.invoke(id, event)),
+      stream: (id, event, stream) => as(id, () => lambda.stream(id, event, stream)),
+    },
+    () => undefined,
+  )
+  const gateway = createServer(listener)
+  const url = await listen(gateway)
+
+  return {
+    ...deployment,
+    calls,
+    ran,
+    async secret(id) {
+      const SecretId = refs[id as keyof typeof refs]
+      return (await aws.secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? ''
+    },
+    keepCredentials: async (name, SecretString) => {
+      await aws.secrets.send(new CreateSecretCommand({ Name: prefix + name, SecretString }))
+    },
+    invoke: (name, event) => as(idOf(name), () => lambda.invoke(idOf(name), event)),
+    async request(method, path, token, body, type = 'application/json') {
+      const headers = { ...(token && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': type }) }
+      const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
+      const response = await fetch(`${url}${basePath}${path}`, { method, headers, ...sent })
+      const answer = await response.text()
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer}`)
+      return answer.includes('\n{') || answer === '' ? answer : JSON.parse(answer)
+    },
+    async stop() {
+      diagnostics.unsubscribe('http.client.request.created', sign)
+      await Promise.all([gateway, guard.server].map((server) => server.close()))
+      restore()
+      await deployment.stop()
+    },
+  }
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Stands before the three services. Calls that no function makes pass. */
+async function startGuard(environment: Record<string, string>, allows: (name: string, asked: Asked) => boolean) {
+  const upstreams: Record<string, string | undefined> = {
+    DynamoDB_20120810: environment.AWS_ENDPOINT_URL_DYNAMODB,
+    TrentService: environment.AWS_ENDPOINT_URL_KMS,
+    secretsmanager: environment.AWS_ENDPOINT_URL_SECRETS_MANAGER,
+  }
+  const server = createServer(async (request, response) => {
+    const body = await bytes(request)
+    const target = String(request.headers['x-amz-target'])
+    const [service = '', operation = ''] = target.split('.')
+    const name = request.headers[header]
+    const refused =
+      typeof name === 'string' &&
+      askedOf(service, operation, JSON.parse(body.toString())).some((one) => !allows(name, one))
+    if (refused) {
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
+      response.end(JSON.stringify({ __type: 'AccessDeniedException', message: `${name} may not ${operation}` }))
+      return
+    }
+    const headers = Object.entries(request.headers).filter(
+      ([key]) => !['host', 'connection', 'content-length'].includes(key),
+    )
+    const upstream = await fetch(upstreams[service] ?? '', { method: 'POST', headers: headers as never, body })
+    response.writeHead(upstream.status, { 'content-type': upstream.headers.get('content-type') ?? '' })
+    response.end(Buffer.from(await upstream.arrayBuffer()))
+  })
+  return { server, url: await listen(server) }
+}
+
+async function bytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+type Key = { pk: { S: string } }
+interface Write {
+  TableName: string
+  Key?: Key
+  Item?: Key
+}
+
+/** What IAM is asked about a call. Each item of a transaction is asked about by itself. */
+// biome-ignore lint/suspicious/noExplicitAny: bodies of every operation.
+function askedOf(service: string, operation: string, body: any): Asked[] {
+  if (service === 'TrentService')
+    return [{ action: `kms:${operation}`, resource: `key/${body.KeyId.split('/').pop()}` }]
+  if (service === 'secretsmanager') {
+    const id = String(body.SecretId)
+    const resource = id.startsWith('arn:') ? id : `arn:aws:secretsmanager:eu-central-1:0:secret:${id}-AbCdEf`
+    return [{ action: `secretsmanager:${operation}`, resource }]
+  }
+  const single = (action: string, { TableName, Key, Item }: Write): Asked => ({
+    action: `dynamodb:${action}`,
+    resource: `table/${TableName}`,
+    partitions: [(Key ?? Item)?.pk.S ?? ''],
+  })
+  switch (operation) {
+    case 'TransactWriteItems':
+      return (body.TransactItems as Record<string, Write>[]).flatMap((item) =>
+        Object.entries(item).map(([kind, write]) =>
+          single(kind === 'ConditionCheck' ? 'ConditionCheckItem' : `${kind}Item`, write),
+        ),
+      )
+    case 'BatchGetItem':
+      return Object.entries(body.RequestItems as Record<string, { Keys: Key[] }>).map(([table, { Keys }]) => ({
+        action: 'dynamodb:BatchGetItem',
+        resource: `table/${table}`,
+        partitions: Keys.map(({ pk }) => pk.S),
+      }))
+    case 'Query': {
+      const values = body.ExpressionAttributeValues as Record<string, { S: string }>
+      const [, placeholder = ''] = /=\s*(:\w+)/.exec(body.KeyConditionExpression) ?? []
+      const index = body.IndexName ? `/index/${body.IndexName}` : ''
+      const partitions = [values[placeholder]?.S ?? '']
+      return [{ action: 'dynamodb:Query', resource: `table/${body.TableName}${index}`, partitions }]
+    }
+    default:
+      return [single(operation, body)]
+  }
+}

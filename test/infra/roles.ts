@@ -1,0 +1,75 @@
+/** The roles of a packaged template, and what IAM would say to a call of a function. */
+import type { Deployment } from '../../infra/local/template.ts'
+
+export interface Statement {
+  Effect: string
+  Action: string | string[]
+  Resource: unknown
+  Condition?: { 'ForAllValues:StringLike'?: { 'dynamodb:LeadingKeys'?: string[] } }
+}
+
+/** A call as IAM sees it. `partitions` are the partition keys that a call of DynamoDB names. */
+export interface Asked {
+  action: string
+  resource: string
+  partitions?: readonly string[]
+}
+
+export interface Roles {
+  /** Of a function, by the path of its file below functions/. */
+  statements(name: string): Statement[]
+  allows(name: string, asked: Asked): boolean
+}
+
+interface Resource {
+  Type: string
+  Properties: Record<string, unknown>
+}
+
+/** `refs`: as for `readTemplate`. */
+export function readRoles(text: string, { functions }: Deployment, refs: Readonly<Record<string, string>>): Roles {
+  const { Resources } = JSON.parse(text) as { Resources: Record<string, Resource> }
+  const byName = new Map([...functions].map(([id, { module }]) => [module.replace(/^functions\//, ''), id]))
+  const statements = (name: string): Statement[] => {
+    const { Role } = (Resources[byName.get(name) ?? '']?.Properties ?? {}) as { Role?: { 'Fn::GetAtt': [string] } }
+    const policies = Resources[Role?.['Fn::GetAtt'][0] ?? '']?.Properties.Policies as
+      | { PolicyDocument: { Statement: Statement[] } }[]
+      | undefined
+    return policies?.flatMap(({ PolicyDocument }) => PolicyDocument.Statement) ?? []
+  }
+  return {
+    statements,
+    allows: (name, asked) => statements(name).some((statement) => covers(statement, asked, refs)),
+  }
+}
+
+function covers(
+  { Effect, Action, Resource, Condition }: Statement,
+  asked: Asked,
+  refs: Readonly<Record<string, string>>,
+) {
+  const { 'ForAllValues:StringLike': like, ...others } = Condition ?? {}
+  if (Effect !== 'Allow' || Object.keys(others).length > 0) throw new TypeError('only plain Allow is understood here')
+  const { 'dynamodb:LeadingKeys': patterns, ...keys } = like ?? {}
+  if (Object.keys(keys).length > 0) throw new TypeError('only LeadingKeys are understood here')
+  return (
+    [Action].flat().includes(asked.action) &&
+    [Resource].flat().some((one) => matches(resolved(one, refs), asked.resource)) &&
+    (patterns === undefined ||
+      (asked.partitions ?? []).every((partition) => patterns.some((pattern) => matches(pattern, partition))))
+  )
+}
+
+function resolved(resource: unknown, refs: Readonly<Record<string, string>>): string {
+  if (typeof resource === 'string') return resource
+  const { Ref, 'Fn::GetAtt': get, 'Fn::Sub': sub } = resource as Record<string, never>
+  if (Ref) return refs[Ref] ?? ''
+  if (get) return refs[(get as string[]).join('.')] ?? ''
+  return String(sub).replace(/\$\{([^}]+)\}/g, (_, name: string) => refs[name] ?? '')
+}
+
+/** `*` is any characters; IAM's `?` is not used here. */
+function matches(pattern: string, text: string): boolean {
+  const source = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+  return new RegExp(`^${source.join('.*')}$`, 's').test(text)
+}
