@@ -3,9 +3,9 @@
  * uid, so that an object never shows the activity of an earlier one of its name.
  */
 import type { Context } from './context.ts'
-import type { ListPage, ListRequest, Stored, Table, Touch } from './interface.ts'
+import type { ListPage, Stored, Table, Touch } from './interface.ts'
 import type { Item } from './items.ts'
-import { activityOf, namespacePrefix, sortKey } from './keys.ts'
+import { activityOf, sortKey } from './keys.ts'
 import { isWithin, scan } from './scan.ts'
 
 /** The time of an activity item, if it speaks of this object. */
@@ -41,7 +41,7 @@ const nothing: PageActivity = { prefetch: async () => {}, attach: async (page) =
 export function activityOfPage(
   context: Context,
   table: Table,
-  { partitions, namespace, after }: ListRequest,
+  { prefix, start, isScattered }: { prefix: string; start: string; isScattered: boolean },
 ): PageActivity {
   if (!table.activity) return nothing
   const pk = activityOf(table.resource)
@@ -53,7 +53,7 @@ export function activityOfPage(
     ...page,
     items: page.items.map((one) => withActivity(one, found.get(sortKey(one.key)))),
   })
-  if (partitions) {
+  if (isScattered) {
     return {
       ...nothing,
       async attach(page) {
@@ -62,8 +62,7 @@ export function activityOfPage(
       },
     }
   }
-  const prefix = namespace === undefined ? {} : { prefix: namespacePrefix(namespace) }
-  const activities = scan(context, [{ pk, ...prefix, ...(after !== undefined && { after: sortKey(after) }) }])
+  const activities = scan(context, [{ pk, ...(prefix && { prefix }), ...(start && { after: start }) }])
   let reached: (sk: string) => boolean = () => false
   const read = async (limit: number | undefined) => {
     const { rows, horizon } = await activities.next(limit)

@@ -2,7 +2,7 @@
 import { pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
 import type { Change, ChangeBatch, Table } from './interface.ts'
-import { closeOverdue, readSlots } from './log.ts'
+import { closeOverdue, highest, readSlots } from './log.ts'
 import { isExpired, readSlot, type Slot, stored } from './records.ts'
 import { demandFresh, demandReachable, expired, state } from './revision.ts'
 
@@ -18,7 +18,7 @@ export async function changes(context: Context, table: Table, since: number): Pr
   const slots = await readSlots(context, resource, [since, to])
   demandFresh(context, revision)
   // What lies above the window is taken for filled: a window of holes alone must not stop a watch for good.
-  const filled = to < revision.n ? to : Math.max(since, ...slots.keys())
+  const filled = to < revision.n ? to : highest(slots, since)
   await closeOverdue(context, resource, slots, {
     lo: Math.max(since, revision.settled),
     hi: filled,

@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { StorageError } from './errors.ts'
 import type { Companion, Mutation, Table } from './interface.ts'
 import { Fault, type Item, type ItemWrite, type TransactOutcome } from './items.ts'
-import { activityOf, rowsOf, slotKey, sortKey } from './keys.ts'
+import { activityOf, isPartition, rowsOf, slotKey, sortKey } from './keys.ts'
 import { slotExpiry, voidSlot } from './log.ts'
 import type { State } from './records.ts'
 import type { Revision } from './revision.ts'
@@ -66,6 +66,9 @@ export function plan(write: Write): Plan {
 }
 
 function demandFits(planned: Plan): void {
+  if (!planned.partitions.every((one) => isPartition(planned.write.table.resource, one))) {
+    throw new StorageError('TooLarge', 'the name of an index partition')
+  }
   const writes = itemWrites(planned, Number.MAX_SAFE_INTEGER, 0)
   if (writes.length > transactionItems) {
     throw new StorageError('TooManyCompanions', `${writes.length} items in one transaction`)

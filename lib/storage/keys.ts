@@ -51,8 +51,13 @@ export const keyOf = (sk: string): string => sk.replace('#', '/').replaceAll('%2
 /** What the sort keys of all objects of a namespace begin with. */
 export const namespacePrefix = (namespace: string): string => `${sortKey(namespace)}#`
 
-/** The longest sort key that DynamoDB takes, in bytes of UTF-8. */
+/** The longest keys that DynamoDB takes, in bytes of UTF-8. */
+const partitionKeyBytes = 2048
 const sortKeyBytes = 1024
 
 /** Whether anything can be stored under this key; what cannot, is not there. */
 export const isStorable = (key: string): boolean => key !== '' && Buffer.byteLength(sortKey(key)) <= sortKeyBytes
+
+/** Whether anything can lie in this index partition. */
+export const isPartition = (resource: string, partition: string): boolean =>
+  Buffer.byteLength(rowsOf(resource, partition)) <= partitionKeyBytes

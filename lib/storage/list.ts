@@ -7,7 +7,7 @@ import { activityOfPage } from './activity.ts'
 import type { Context } from './context.ts'
 import type { ListPage, ListRequest, Stored, Table } from './interface.ts'
 import type { Item, ItemQuery } from './items.ts'
-import { keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from './keys.ts'
+import { isPartition, isStorable, keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from './keys.ts'
 import { fill, type Slots } from './log.ts'
 import { isExpired, readSlot, rowState, rvOf, type Slot, type State, stored } from './records.ts'
 import { demandFresh, demandReachable, expired, type Revision, state } from './revision.ts'
@@ -35,20 +35,15 @@ const smallestStep = 50
 
 export async function list(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
   const { resource } = table
-  const { namespace, limit, after, at, notOlderThan, filter } = request
+  const { limit, at, notOlderThan, filter } = request
   const revision = await state(context, resource)
   demandReachable(revision, at ?? notOlderThan ?? revision.floor)
-  const range: Range = {
-    resource,
-    start: after === undefined ? '' : sortKey(after),
-    prefix: namespace === undefined ? '' : namespacePrefix(namespace),
-    partitions: request.partitions ? [...new Set(request.partitions)] : [undefined],
-  }
+  const range = rangeOf(resource, request)
   const rows = scan(
     context,
     range.partitions.map((one) => rowsQuery(range, one)),
   )
-  const activity = activityOfPage(context, table, request)
+  const activity = activityOfPage(context, table, { ...range, isScattered: request.partitions !== undefined })
   const wanted = limit === undefined ? undefined : limit + 1
   const [snapshot, first] = await Promise.all([
     takeSnapshot(context, resource, revision, at, notOlderThan),
@@ -68,6 +63,21 @@ export async function list(context: Context, table: Table, request: ListRequest)
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })
     from = step.horizon
+  }
+}
+
+/** Keys and partitions that nothing can lie in are left out: the table refuses to be asked for them. */
+function rangeOf(resource: string, { namespace, after, partitions }: ListRequest): Range {
+  const prefix = namespace === undefined ? '' : namespacePrefix(namespace)
+  const start = after === undefined ? '' : sortKey(after)
+  const isPast = start !== '' && !start.startsWith(prefix) && byBytes(start, prefix) > 0
+  const isEmpty = isPast || ![namespace, after].every((one) => !one || isStorable(one))
+  const possible = partitions ? partitions.filter((one) => isPartition(resource, one)) : [undefined]
+  return {
+    resource,
+    prefix,
+    start: start.startsWith(prefix) ? start : '',
+    partitions: isEmpty ? [] : [...new Set(possible)],
   }
 }
 

@@ -114,7 +114,7 @@ export async function fill(
   { lo, hi, must = lo, asOf, attributes }: Stretch,
 ): Promise<{ slots: Slots; top: number }> {
   const slots = await readSlots(context, resource, [lo, hi], attributes)
-  const top = Math.max(lo, must, ...slots.keys())
+  const top = Math.max(highest(slots, lo), must)
   for (;;) {
     await closeOverdue(context, resource, slots, { lo, hi: top, asOf })
     const [first] = missing(slots, lo, top)
@@ -140,6 +140,10 @@ export async function closeOverdue(
     }),
   )
 }
+
+/** The highest filled slot; `lo` where there is none. */
+export const highest = (slots: Slots, lo: number): number =>
+  slots.keys().reduce((one, other) => Math.max(one, other), lo)
 
 function missing(slots: Slots, lo: number, hi: number): number[] {
   const holes: number[] = []

@@ -198,6 +198,16 @@ describe('companions', () => {
 })
 
 describe('lists', () => {
+  test('of what nothing can lie in are empty', async () => {
+    await create(storage, 'a', {}, widgets)
+    const long = 'x'.repeat(3000)
+    for (const request of [{ namespace: long }, { after: long }, { partitions: [long] }, { partitions: [] }]) {
+      expect(await names(request)).toEqual([])
+      expect(await storage.list({ ...widgets, activity: true }, request)).toMatchObject({ rv: 2, items: [] })
+    }
+    await expect(create(storage, 'b', { in: [long] }, widgets)).rejects.toMatchObject({ code: 'TooLarge' })
+  })
+
   test('come by namespace, then name; one namespace is exactly that one', async () => {
     const keys = ['a/x', 'a/y-1', 'a/y', 'a-b/x', 'a0/x', 'b/x', 'a/y.z']
     for (const key of keys) await create(storage, key, {}, widgets)
@@ -205,6 +215,9 @@ describe('lists', () => {
     expect(await names({ namespace: 'a' })).toEqual(['a/x', 'a/y', 'a/y-1', 'a/y.z'])
     expect(await names({ namespace: 'a', limit: 2, after: 'a/x' })).toEqual(['a/y', 'a/y-1'])
     expect(await names({ namespace: '' })).toEqual([])
+    expect(await names({ namespace: 'a', after: 'a' })).toEqual(['a/x', 'a/y', 'a/y-1', 'a/y.z'])
+    expect(await names({ namespace: 'a', after: 'a-b/x' })).toEqual([])
+    expect(await names({ namespace: 'a-b', after: 'a/x' })).toEqual(['a-b/x'])
   })
 
   test.each([1, 2, 3, 5, 6, 7])('pages of %i stay at the revision of the first', async (limit) => {

@@ -175,6 +175,15 @@ describe('the log that has expired', () => {
     expect(await names({ at: 4 })).toEqual(['a', 'b'])
   })
 
+  test('and with it the tombstones of everything deleted since', async () => {
+    await remove(storage, 'b', widgets)
+    await storage.sweep(widgets)
+    expect(await names({ at: 5 })).toEqual(['a', 'b'])
+    await drop(slot(6))
+    await drop({ pk: rowsOf(widgets.resource), sk: 'b' })
+    await expect(names({ at: 5 })).rejects.toMatchObject({ code: 'Expired' })
+  })
+
   test('a list of an old revision needs the past of what has changed since', async () => {
     await drop(slot(5))
     await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
