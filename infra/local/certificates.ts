@@ -92,7 +92,7 @@ export interface ParsedRequest {
 
 /** Throws an Error with a short reason for what is no PEM, no request, or not signed by the key it names. */
 export async function parseRequest(pem: string): Promise<ParsedRequest> {
-  const block = /^\s*-----BEGIN ([A-Z0-9 ]+)-----\s[^-]*-----END \1-----\s*$/.exec(pem)
+  const block = /(?:^|\n)-----BEGIN ([A-Z0-9 ]+)-----\s[^-]*-----END \1-----\s*$/.exec(pem)
   if (block?.[1] !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST')
   let request: x509.Pkcs10CertificateRequest
   let verified: boolean

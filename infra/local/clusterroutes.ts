@@ -1,17 +1,25 @@
 /** Requests of the demo virtual cluster from path to answer, in kube-apiserver's order: who, may they, what. */
-import { forbiddenPath, forbiddenResource, methodNotAllowed, notFound, routeNotFound } from '../../lib/meta/errors.ts'
+import {
+  forbiddenPath,
+  forbiddenResource,
+  invalidObject,
+  methodNotAllowed,
+  notFound,
+  routeNotFound,
+} from '../../lib/meta/errors.ts'
+import { notSupported } from '../../lib/meta/field.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { type ClusterUser, mayDo, mayRead } from './clusteraccess.ts'
 import { DISCOVERY, listOfView, tableOfView, VERSION, type View } from './clustercontent.ts'
 import type { CsrApi } from './csrapi.ts'
+import type { Members } from './csrinput.ts'
 import { CSR } from './csrobject.ts'
-import type { Members } from './csrvalidation.ts'
 
 export interface ClusterRequest {
   method: string
   /** Without query; not decoded. */
   path: string
-  watch: boolean
+  query: URLSearchParams
   accept: string
   user: ClusterUser
   /** Reads the body: only after authorization. */
@@ -88,8 +96,12 @@ function decode(part: string | undefined): string {
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-function verbOf({ method, watch }: ClusterRequest, { name }: Target): string {
-  if (method === 'GET' || method === 'HEAD') return name ? 'get' : watch ? 'watch' : 'list'
+/** Anything but false counts, as in kube-apiserver. */
+const isWatch = (query: URLSearchParams): boolean =>
+  query.has('watch') && !/^(false|0|f)$/i.test(query.get('watch') ?? '')
+
+function verbOf({ method, query }: ClusterRequest, { name }: Target): string {
+  if (method === 'GET' || method === 'HEAD') return name ? 'get' : isWatch(query) ? 'watch' : 'list'
   if (method === 'DELETE' && !name) return 'deletecollection'
   return VERBS[method] ?? method.toLowerCase()
 }
@@ -111,8 +123,16 @@ const refuse = (): never => {
   throw methodNotAllowed()
 }
 
+/** kube-apiserver's only value is All. */
+function optionsOf(query: URLSearchParams, verb: string) {
+  const dryRun = query.getAll('dryRun').filter((value) => value !== '')
+  if (dryRun.every((value) => value === 'All')) return { dryRun: dryRun.length > 0 }
+  const kind = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}Options`
+  throw invalidObject('meta.k8s.io', kind, '', [notSupported('dryRun', dryRun, ['All'])])
+}
+
 async function signingRequest(
-  { user, body }: ClusterRequest,
+  { user, body, query }: ClusterRequest,
   verb: string,
   { name, subresource, namespace }: Target,
   csr: CsrApi,
@@ -121,15 +141,17 @@ async function signingRequest(
   const mayApprove = (signerName: string) =>
     mayDo(user, { verb: 'approve', group: CSR.group, resource: 'signers', name: signerName })
   if (subresource === 'approval')
-    return verb === 'update' ? { status: 200, body: csr.approve(name, await body(), mayApprove) } : refuse()
+    return verb === 'update'
+      ? { status: 200, body: csr.approve(name, await body(), mayApprove, optionsOf(query, verb)) }
+      : refuse()
   if (subresource !== '') throw routeNotFound()
   if (verb === 'create' && !name) {
     const requester = { username: user.name, groups: user.groups, ...(user.uid !== undefined && { uid: user.uid }) }
-    return { status: 201, body: await csr.create(await body(), requester) }
+    return { status: 201, body: await csr.create(await body(), requester, optionsOf(query, verb)) }
   }
   if (verb === 'get') return { status: 200, body: csr.get(name) }
   if (verb === 'list') return { status: 200, body: csr.list() }
-  if (verb === 'delete') return { status: 200, body: csr.remove(name, await body()) }
+  if (verb === 'delete') return { status: 200, body: csr.remove(name, await body(), optionsOf(query, verb)) }
   return refuse()
 }
 

@@ -11,9 +11,10 @@ import {
   invalidObject,
   MODIFIED,
   notFound,
+  plainError,
 } from '../../lib/meta/errors.ts'
-import { type FieldError, invalid, required } from '../../lib/meta/field.ts'
 import type { KeyPair } from './certificates.ts'
+import { checkKind, type Members, objectOf, readConditions, readSpec, textMapOf, textOf } from './csrinput.ts'
 import {
   API_VERSION,
   CLIENT_SIGNER,
@@ -24,26 +25,21 @@ import {
   KIND,
 } from './csrobject.ts'
 import { signApproved } from './csrsigner.ts'
-import {
-  checkKind,
-  type Members,
-  objectOf,
-  readConditions,
-  readSpec,
-  textMapOf,
-  textOf,
-  validateApproval,
-  validateSpec,
-} from './csrvalidation.ts'
+import { validateApproval, validateMetadata, validateSpec } from './csrvalidation.ts'
 
 export interface CsrApi {
-  create(body: Members, requester: CsrRequester): Promise<CsrObject>
+  create(body: Members, requester: CsrRequester, options: WriteOptions): Promise<CsrObject>
   get(name: string): CsrObject
   list(): { kind: string; apiVersion: string; metadata: { resourceVersion: string }; items: CsrObject[] }
   /** PUT …/approval. `mayApprove` asks for the verb `approve` on the signer. Signing follows on its own. */
-  approve(name: string, body: Members, mayApprove: (signerName: string) => boolean): CsrObject
+  approve(name: string, body: Members, mayApprove: (signerName: string) => boolean, options: WriteOptions): CsrObject
   /** The Status of a delete. */
-  remove(name: string, options: Members): object
+  remove(name: string, body: Members, options: WriteOptions): object
+}
+
+export interface WriteOptions {
+  /** Everything but the change itself. */
+  dryRun: boolean
 }
 
 /** As long as kube-controller-manager keeps what nobody decides. */
@@ -54,7 +50,8 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
   const objects = new Map<string, CsrObject>()
   let revision = 1
 
-  const store = (object: CsrObject): CsrObject => {
+  const store = (object: CsrObject, { dryRun }: WriteOptions = { dryRun: false }): CsrObject => {
+    if (dryRun) return object
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++revision) } }
     objects.set(stored.metadata.name, stored)
     return stored
@@ -80,7 +77,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
   }
 
   return {
-    async create(body, { username, uid, groups }) {
+    async create(body, { username, uid, groups }, options) {
       checkKind(body)
       const metadata = objectOf(body, 'metadata')
       const name = nameOf(metadata)
@@ -88,9 +85,9 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
       const labels = textMapOf(metadata, 'labels')
       const annotations = textMapOf(metadata, 'annotations')
       if (textOf(metadata, 'resourceVersion') !== '')
-        throw badRequest('resourceVersion should not be set on objects to be created')
+        throw plainError('resourceVersion should not be set on objects to be created')
       const { errors, organizations } = await validateSpec(spec)
-      const all = [...validateName(name), ...errors]
+      const all = [...validateMetadata(name, labels, annotations), ...errors]
       if (all.length > 0) throw invalidObject(CSR.group, KIND, name, all)
       // The admission plugin CertificateSubjectRestriction.
       if (spec.signerName === CLIENT_SIGNER && organizations.includes('system:masters'))
@@ -98,7 +95,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
       for (const [old, { metadata }] of objects)
         if (Date.parse(metadata.creationTimestamp) < now() - PENDING_LIFE) objects.delete(old)
       if (objects.has(name)) throw alreadyExists(CSR, name)
-      return store({
+      const object: CsrObject = {
         apiVersion: API_VERSION,
         kind: KIND,
         metadata: {
@@ -111,7 +108,8 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
         },
         spec: { ...spec, username, ...(uid !== undefined && { uid }), groups },
         status: {},
-      })
+      }
+      return store(object, options)
     },
 
     get: find,
@@ -123,7 +121,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
       items: [...objects.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
     }),
 
-    approve(name, body, mayApprove) {
+    approve(name, body, mayApprove, options) {
       checkKind(body)
       const metadata = objectOf(body, 'metadata')
       const given = textOf(metadata, 'name')
@@ -138,7 +136,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
       const [wantedUid, wantedVersion] = [textOf(metadata, 'uid'), textOf(metadata, 'resourceVersion')]
       if (wantedUid !== '' && wantedUid !== uid)
         throw conflict(CSR, name, `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`)
-      if (wantedVersion !== '' && wantedVersion !== resourceVersion) throw conflict(CSR, name, MODIFIED)
+      if (!['', '0', resourceVersion].includes(wantedVersion)) throw conflict(CSR, name, MODIFIED)
       const before = current.status.conditions ?? []
       const after = withTimes(readConditions(objectOf(body, 'status')), before, time())
       const errors = validateApproval(before, after)
@@ -147,17 +145,23 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
       // The admission plugin CertificateApproval.
       if (!mayApprove(signerName))
         throw forbiddenResource(CSR, name, `user not permitted to approve requests with signerName "${signerName}"`)
-      const stored = store({ ...current, status: { ...current.status, conditions: after } })
+      const stored = store({ ...current, status: { ...current.status, conditions: after } }, options)
       const has = (type: string): boolean => after.some((one) => one.type === type)
-      if (signerName === CLIENT_SIGNER && has('Approved') && !has('Failed') && !stored.status.certificate)
+      if (
+        !options.dryRun &&
+        signerName === CLIENT_SIGNER &&
+        has('Approved') &&
+        !has('Failed') &&
+        !stored.status.certificate
+      )
         // Signing works on what was validated: it cannot fail but for a bug, which must not end the server.
         sign(stored).catch((error) => process.emitWarning(error))
       return stored
     },
 
-    remove(name, options) {
+    remove(name, body, options) {
       const { uid, resourceVersion } = find(name).metadata
-      const preconditions = objectOf(options, 'preconditions')
+      const preconditions = objectOf(body, 'preconditions')
       const [wantedUid, wantedVersion] = [textOf(preconditions, 'uid'), textOf(preconditions, 'resourceVersion')]
       const kind = { group: CSR.group, resource: KIND }
       if (wantedUid !== '' && wantedUid !== uid)
@@ -172,7 +176,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
           name,
           `the ResourceVersion in the precondition (${wantedVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
         )
-      objects.delete(name)
+      if (!options.dryRun) objects.delete(name)
       const details = { name, group: CSR.group, kind: CSR.resource, uid }
       return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
     },
@@ -182,15 +186,6 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
 const nameOf = (metadata: Members): string => {
   const prefix = textOf(metadata, 'generateName')
   return textOf(metadata, 'name') || (prefix && `${prefix}${randomUUID().slice(0, 5)}`)
-}
-
-/** Certificate signing requests may have any name that fits into a path. */
-function validateName(name: string): FieldError[] {
-  const field = 'metadata.name'
-  if (name === '') return [required(field, 'name or generateName is required')]
-  if (name === '.' || name === '..') return [invalid(field, name, `may not be '${name}'`)]
-  const bad = ['/', '%'].find((character) => name.includes(character))
-  return bad ? [invalid(field, name, `may not contain '${bad}'`)] : []
 }
 
 /** Conditions that are new get the time of now. */

@@ -2,10 +2,16 @@
  * What kube-apiserver refuses in a CertificateSigningRequest, in its words.
  * Source: k8s.io/kubernetes pkg/apis/certificates/validation and plugin/pkg/admission/certificates, 1.34.
  */
-import { badRequest } from '../../lib/meta/errors.ts'
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../lib/meta/field.ts'
+import {
+  dnsLabelErrors,
+  dnsSubdomainErrors,
+  labelValueErrors,
+  pathSegmentErrors,
+  qualifiedNameErrors,
+} from '../../lib/meta/names.ts'
 import { parseRequest } from './certificates.ts'
-import { API_VERSION, type CsrCondition, type CsrSpec, KIND } from './csrobject.ts'
+import type { CsrCondition, CsrSpec } from './csrobject.ts'
 
 /** All usages that exist, sorted as the error text lists them. */
 const USAGES = [
@@ -35,71 +41,6 @@ const USAGES = [
 ]
 
 const MIN_SECONDS = 600
-const MAX_INT32 = 2_147_483_647
-
-export type Members = Readonly<Record<string, unknown>>
-
-const cannotBeHandled = (why: string) =>
-  badRequest(`${KIND} in version "v1" cannot be handled as a ${KIND}: json: ${why}`)
-
-/** The object in a member; `{}` when it is absent or null. Throws a 400 for other types. */
-export function objectOf(holder: Members, name: string): Members {
-  const value = memberOf(holder, name)
-  if (value === undefined) return {}
-  if (typeof value === 'object' && !Array.isArray(value)) return value as Members
-  throw cannotBeHandled(`cannot unmarshal ${typeof value} into Go struct field ${KIND}.${name} of type object`)
-}
-
-/** The text in a member; '' when it is absent or null. Throws a 400 for other types. */
-export function textOf(holder: Members, name: string): string {
-  const value = memberOf(holder, name) ?? ''
-  if (typeof value === 'string') return value
-  throw cannotBeHandled(`cannot unmarshal ${typeof value} into Go struct field ${KIND}.${name} of type string`)
-}
-
-export function textMapOf(holder: Members, name: string): Record<string, string> {
-  const map = objectOf(holder, name)
-  return Object.fromEntries(Object.keys(map).map((key) => [key, textOf(map, key)]))
-}
-
-const memberOf = (holder: Members, name: string): NonNullable<unknown> | undefined =>
-  Object.hasOwn(holder, name) ? (holder[name] ?? undefined) : undefined
-
-export function listOf(holder: Members, name: string): unknown[] {
-  const value = memberOf(holder, name) ?? []
-  if (Array.isArray(value)) return value
-  throw cannotBeHandled(`cannot unmarshal ${typeof value} into Go struct field ${KIND}.${name} of type []`)
-}
-
-/** Throws a 400 for another kind; both may be absent. */
-export function checkKind(body: Members): void {
-  const [apiVersion, kind] = [textOf(body, 'apiVersion') || API_VERSION, textOf(body, 'kind') || KIND]
-  if (apiVersion !== API_VERSION)
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${API_VERSION})`,
-    )
-  if (kind !== KIND)
-    throw badRequest(`${kind} in version "v1" cannot be handled as a ${KIND}: no kind "${kind}" is registered`)
-}
-
-/** Reads a spec by its types; what is absent is empty. Throws a 400. */
-export function readSpec(spec: Members): CsrSpec {
-  const seconds = memberOf(spec, 'expirationSeconds')
-  if (
-    seconds !== undefined &&
-    !(typeof seconds === 'number' && Number.isInteger(seconds) && Math.abs(seconds) <= MAX_INT32)
-  )
-    throw cannotBeHandled(
-      `cannot unmarshal ${typeof seconds} into Go struct field ${KIND}Spec.spec.expirationSeconds of type int32`,
-    )
-  const usages = listOf(spec, 'usages').map((usage) => textOf({ usages: usage }, 'usages'))
-  return {
-    request: textOf(spec, 'request'),
-    signerName: textOf(spec, 'signerName'),
-    ...(typeof seconds === 'number' && { expirationSeconds: seconds }),
-    usages,
-  }
-}
 
 /** ValidateCertificateSigningRequestCreate; the organizations of the request when all is well. */
 export async function validateSpec(spec: CsrSpec): Promise<{ errors: FieldError[]; organizations: string[] }> {
@@ -135,11 +76,40 @@ function validateSignerName(name: string): FieldError[] {
   if (name === '') return [required(field)]
   if (name === 'kubernetes.io/legacy-unknown')
     return [invalid(field, name, 'the legacy signerName is not allowed via this API version')]
-  if (!/^[a-z0-9.-]+\/[A-Za-z0-9][\w./-]*$/.test(name))
+  const [domain = '', path, ...more] = name.split('/')
+  if (path === undefined || more.length > 0)
     return [invalid(field, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")]
-  if (!name.slice(0, name.indexOf('/')).includes('.'))
-    return [invalid(field, name, 'should be a domain with at least two segments separated by dots')]
-  return []
+  const labels = domain.split('.')
+  const wrong = (value: string, of: string, texts: string[]) =>
+    texts.map((text) => invalid(field, of, `validating label "${value}": ${text}`))
+  return [
+    ...labels.flatMap((label) => wrong(label, domain, dnsLabelErrors(label))),
+    ...(labels.length < 2
+      ? [invalid(field, domain, 'should be a domain with at least two segments separated by dots')]
+      : []),
+    ...path.split('.').flatMap((part) => wrong(part, path, dnsSubdomainErrors(part))),
+  ]
+}
+
+/** Certificate signing requests may have any name that fits into a path. */
+export function validateMetadata(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  annotations: Readonly<Record<string, string>>,
+): FieldError[] {
+  const each = (field: string, value: string, texts: string[]) => texts.map((text) => invalid(field, value, text))
+  return [
+    ...(name === ''
+      ? [required('metadata.name', 'name or generateName is required')]
+      : each('metadata.name', name, pathSegmentErrors(name))),
+    ...Object.entries(labels).flatMap(([key, value]) => [
+      ...each('metadata.labels', key, qualifiedNameErrors(key)),
+      ...each('metadata.labels', value, labelValueErrors(value)),
+    ]),
+    ...Object.keys(annotations).flatMap((key) =>
+      each('metadata.annotations', key, qualifiedNameErrors(key.toLowerCase())),
+    ),
+  ]
 }
 
 const DECISIONS = ['Approved', 'Denied', 'Failed']
@@ -154,34 +124,11 @@ export function validateApproval(before: readonly CsrCondition[], after: readonl
     return [status === '' ? required(`${field}.status`) : notSupported(`${field}.status`, status, ['True'])]
   })
   const types = after.map(({ type }) => type)
+  const last = types.findLast((type) => type === 'Approved' || type === 'Denied')
   if (types.includes('Approved') && types.includes('Denied'))
-    errors.push(invalid('status.conditions', 'Approved', 'Approved and Denied conditions are mutually exclusive'))
-  for (const type of DECISIONS) {
-    const [old, now] = [before, after].map((conditions) => conditions.find((one) => one.type === type))
-    const done =
-      old && !now ? 'remove' : !old && now && type === 'Failed' ? 'add' : old && now && differ(old, now) ? 'modify' : ''
-    if (done) errors.push(forbidden('status.conditions', `updates may not ${done} a condition of type "${type}"`))
-  }
+    errors.push(invalid('status.conditions', last, 'Approved and Denied conditions are mutually exclusive'))
+  for (const { type } of before)
+    if (DECISIONS.includes(type) && !types.includes(type))
+      errors.push(forbidden('status.conditions', `updates may not remove a condition of type "${type}"`))
   return errors
 }
-
-const differ = (one: CsrCondition, other: CsrCondition): boolean =>
-  one.status !== other.status || one.reason !== other.reason || one.message !== other.message
-
-/** Reads conditions by their types. Throws a 400. */
-export const readConditions = (status: Members): CsrCondition[] =>
-  listOf(status, 'conditions').map((condition) => {
-    const members = objectOf({ condition }, 'condition')
-    const text = (name: 'reason' | 'message' | 'lastUpdateTime' | 'lastTransitionTime') => {
-      const value = textOf(members, name)
-      return value === '' ? {} : { [name]: value }
-    }
-    return {
-      type: textOf(members, 'type'),
-      status: textOf(members, 'status'),
-      ...text('reason'),
-      ...text('message'),
-      ...text('lastUpdateTime'),
-      ...text('lastTransitionTime'),
-    }
-  })

@@ -21,7 +21,7 @@ import { createViews } from './clustercontent.ts'
 import { type ClusterServices, route } from './clusterroutes.ts'
 import { openClusterState } from './clusterstate.ts'
 import { createCsrApi } from './csrapi.ts'
-import type { Members } from './csrvalidation.ts'
+import type { Members } from './csrinput.ts'
 
 export interface VirtualClusterOptions {
   /** Keeps authority, port and tokens; absent = in memory. */
@@ -79,7 +79,7 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
           {
             method: request.method ?? '',
             path: url.pathname,
-            watch: url.searchParams.has('watch') && !/^(false|0|f)$/i.test(url.searchParams.get('watch') ?? ''),
+            query: url.searchParams,
             accept,
             user,
             body: () => readBody(request),

@@ -209,8 +209,18 @@ describe('create, 422', () => {
     ],
     [
       { signerName: 'nodomain/x' },
-      'spec.signerName: Invalid value: "nodomain/x": should be a domain with at least two segments separated by dots',
+      'spec.signerName: Invalid value: "nodomain": should be a domain with at least two segments separated by dots',
     ],
+    [
+      { signerName: 'a.b/c/d' },
+      `spec.signerName: Invalid value: "a.b/c/d": must be a fully qualified domain and path of the form 'example.com/signer-name'`,
+    ],
+    [
+      { signerName: 'A.b/c' },
+      /spec\.signerName: Invalid value: "A\.b": validating label "A": a lowercase RFC 1123 label/,
+    ],
+    [{ signerName: 'a..b/c' }, /spec\.signerName: Invalid value: "a\.\.b": validating label "": a lowercase RFC 1123/],
+    [{ signerName: 'a.b/_' }, /spec\.signerName: Invalid value: "_": validating label "_": a lowercase RFC 1123 sub/],
     [
       { request: base64('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n') },
       /spec\.request: Invalid value: ".*": PEM block type must be CERTIFICATE REQUEST$/,
@@ -278,18 +288,45 @@ describe('create, 403', () => {
 
 describe('create, 400 and 409', () => {
   test.each([
-    [{ apiVersion: 'certificates.k8s.io/v2' }, 'the API version in the data (certificates.k8s.io/v2) does not match'],
+    [
+      { apiVersion: 'certificates.k8s.io/v2' },
+      'CertificateSigningRequest in version "v2" cannot be handled as a CertificateSigningRequest: no kind ',
+    ],
     [{ kind: 'Pod' }, 'Pod in version "v1" cannot be handled as a CertificateSigningRequest'],
     [{ spec: 'x' }, 'cannot unmarshal string into Go struct field CertificateSigningRequest.spec'],
-    [{ spec: { expirationSeconds: 600.5 } }, 'expirationSeconds of type int32'],
+    [{ spec: { expirationSeconds: 600.5 } }, 'json: cannot unmarshal number 600.5 into Go struct field'],
+    [{ spec: { request: '***' } }, 'illegal base64 data at input byte 0'],
+    [{ spec: { request: 'AAA' } }, 'illegal base64 data at input byte 3'],
     [{ spec: { expirationSeconds: 2 ** 31 } }, 'expirationSeconds of type int32'],
     [{ spec: { usages: [1] } }, 'cannot unmarshal number'],
     [{ metadata: { name: 7 } }, 'cannot unmarshal number'],
-    [{ metadata: { name: 'x', resourceVersion: '1' } }, 'resourceVersion should not be set on objects to be created'],
   ])('%j', async (change, message) => {
     const { object } = await csr()
     const { code, body } = await asManager(CSRS, { method: 'POST', body: { ...object, ...change } })
     expect(code).toBe(400)
+    expect(body.message).toContain(message)
+  })
+
+  test('a resourceVersion is a 500, as in kube-apiserver', async () => {
+    const { object } = await csr()
+    const body = { ...object, metadata: { ...object.metadata, resourceVersion: '1' } }
+    expect(await asManager(CSRS, { method: 'POST', body })).toMatchObject({
+      code: 500,
+      body: { message: 'resourceVersion should not be set on objects to be created' },
+    })
+  })
+
+  test.each([
+    [{ labels: { 'a b': 'c' } }, 'metadata.labels: Invalid value: "a b": name part must consist of'],
+    [{ labels: { a: 'c d' } }, 'metadata.labels: Invalid value: "c d": a valid label must be'],
+    [{ annotations: { 'a b': '' } }, 'metadata.annotations: Invalid value: "a b": name part must consist of'],
+  ])('%j', async (metadata, message) => {
+    const { name, object } = await csr()
+    const { code, body } = await asManager(CSRS, {
+      method: 'POST',
+      body: { ...object, metadata: { name, ...metadata } },
+    })
+    expect(code).toBe(422)
     expect(body.message).toContain(message)
   })
 
@@ -376,11 +413,6 @@ describe('approval', () => {
       'Approved and Denied conditions are mutually exclusive',
     ],
     [
-      'the signer’s condition',
-      [{ type: 'Failed', status: 'True' }],
-      'updates may not add a condition of type "Failed"',
-    ],
-    [
       'one twice',
       [
         { type: 'Approved', status: 'True' },
@@ -395,16 +427,14 @@ describe('approval', () => {
     expect(answer.body.message).toContain(message)
   })
 
-  test('a decision is not rewritten', async () => {
+  test('what has failed is not signed', async () => {
     const { name, body } = await create()
-    const { body: approved } = await approve(name, approval(body))
-    await settled(name)
-    const { metadata, ...rest } = approved
-    const rewritten = { ...rest, metadata: { name: metadata.name } }
-    expect((await approve(name, approval(rewritten, { message: 'no' }))).body.message).toContain(
-      'updates may not modify a condition of type "Approved"',
-    )
-    expect((await approve(name, rewritten)).code).toBe(200)
+    const conditions = [
+      { type: 'Approved', status: 'True' },
+      { type: 'Failed', status: 'True' },
+    ]
+    expect((await approve(name, { ...body, status: { conditions } })).code).toBe(200)
+    expect((await settled(name)).status.certificate).toBeUndefined()
   })
 
   test('a denied request stays denied and unsigned', async () => {
@@ -414,6 +444,26 @@ describe('approval', () => {
     expect(again.code).toBe(422)
     expect(again.body.message).toContain('updates may not remove a condition of type "Denied"')
     expect((await asManager(`${CSRS}/${name}`)).body.status.certificate).toBeUndefined()
+  })
+})
+
+describe('dryRun', () => {
+  test('changes nothing', async () => {
+    const { name, object } = await csr()
+    expect((await asManager(`${CSRS}?dryRun=All`, { method: 'POST', body: object })).code).toBe(201)
+    expect((await asManager(`${CSRS}/${name}`)).code).toBe(404)
+    const { body } = await asManager(CSRS, { method: 'POST', body: object })
+    const approved = { method: 'PUT', body: approval(body) }
+    expect((await asManager(`${CSRS}/${name}/approval?dryRun=All`, approved)).body.status.conditions).toHaveLength(1)
+    expect((await asManager(`${CSRS}/${name}?dryRun=All`, { method: 'DELETE' })).code).toBe(200)
+    expect((await asManager(`${CSRS}/${name}`)).body).toEqual(body)
+  })
+
+  test('has one value', async () => {
+    const { object } = await csr()
+    expect((await asManager(`${CSRS}?dryRun=Some`, { method: 'POST', body: object })).body.message).toBe(
+      'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
+    )
   })
 })
 
