@@ -30,13 +30,13 @@ export const metadataOf = ({ stored }: Pick<Node, 'stored'>): ObjectMeta => stor
 
 const has = (finalizer: string, { finalizers }: ObjectMeta): boolean => finalizers?.includes(finalizer) === true
 
-/** Being deleted, once its dependents have let go of it. */
+/** Being deleted, once its dependents have let go of it. Of the collector's two finalizers, what is deleted has one at most. */
 export const isOrphaning = (metadata: ObjectMeta): boolean =>
   metadata.deletionTimestamp !== undefined && has(ORPHAN, metadata)
 
-/** Being deleted, once the dependents that block it are gone. One that orphans them first does not wait yet. */
+/** Being deleted, once the dependents that block it are gone. */
 export const isWaiting = (metadata: ObjectMeta): boolean =>
-  metadata.deletionTimestamp !== undefined && has(FOREGROUND, metadata) && !has(ORPHAN, metadata)
+  metadata.deletionTimestamp !== undefined && has(FOREGROUND, metadata)
 
 export function placeOf({ stores }: Graph, { resource, key }: Dependent): Place | undefined {
   const store = stores.find(({ kind }) => kind.plural === resource)
@@ -69,17 +69,13 @@ export async function nodeAt(place: Place | undefined, notOlderThan?: number): P
 const samePlace = (one: Place | undefined, other: Place): boolean =>
   one?.store.kind.plural === other.store.kind.plural && one.key === other.key
 
-/** Whether the dependent has a blocking reference to this very owner; nothing blocks itself. */
+/** Whether the dependent has a blocking reference to this very owner. */
 function blocks(graph: Graph, dependent: Node, owner: Node): boolean {
-  const { uid } = metadataOf(owner)
-  return (
-    metadataOf(dependent).uid !== uid &&
-    (metadataOf(dependent).ownerReferences ?? []).some(
-      (reference) =>
-        reference.uid === uid &&
-        reference.blockOwnerDeletion === true &&
-        samePlace(ownerPlace(graph, reference, dependent.stored.object), owner),
-    )
+  return (metadataOf(dependent).ownerReferences ?? []).some(
+    (reference) =>
+      reference.uid === metadataOf(owner).uid &&
+      reference.blockOwnerDeletion === true &&
+      samePlace(ownerPlace(graph, reference, dependent.stored.object), owner),
   )
 }
 
