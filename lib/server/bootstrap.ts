@@ -77,31 +77,17 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
 }
 
 /**
- * Sees to it that the kept key gives access as an administrator. The key is kept before it is stored: a run that ends
- * between both leaves a key that the next run stores.
+ * Sees to it that the kept key gives access as an administrator. A kept key that no longer does stays dead: it may have
+ * been deleted because it leaked. The new one is stored before it is kept, so a run that ends between both leaves an
+ * object whose key nobody knows, and never a key in the secret that opens nothing.
  */
 export async function firstKey(server: Server, kept: KeptText): Promise<'kept' | 'made'> {
   const known = await kept.read()
   if (known !== undefined && (await works(known, server))) return 'kept'
-  const now = new Date()
-  if (known !== undefined && (await isUnknown(known, server))) {
-    await store(known, server, now)
-    return 'made'
-  }
   const key = generateKey(randomBytes)
+  await store(key, server, new Date())
   await kept.write(key)
-  await store(key, server, now)
   return 'made'
-}
-
-async function isUnknown(key: string, server: Server): Promise<boolean> {
-  return (
-    'unknown' in
-    (await authenticate(
-      key,
-      authenticationDeps(server, () => undefined),
-    ))
-  )
 }
 
 /** The pepper is made once: without it no stored key can be recognised again. */
