@@ -1,0 +1,47 @@
+/** The way in, and the way back in: the first access key. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { firstKey } from '../../lib/server/bootstrap.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let kept: string | undefined
+
+beforeAll(async () => {
+  server = await startServer()
+}, 60_000)
+afterAll(() => server?.stop())
+
+const secret = {
+  read: async () => kept,
+  write: async (text: string) => {
+    kept = text
+  },
+}
+
+const path = '/apis/management.platform/v1/ownedaccesskeys'
+const self = (token: string) => server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token })
+
+test('the first key is an administrator, and stays as long as it works', async () => {
+  expect(await firstKey(server.parts, secret)).toBe('made')
+  const first = kept ?? ''
+  expect((await self(first)).json.status.groups).toContain('system:masters')
+  expect(await firstKey(server.parts, secret)).toBe('kept')
+  expect(kept).toBe(first)
+})
+
+// A key is deleted because it leaked: nothing may ever store that value again.
+test('a first key that was deleted or disabled stays dead, and there is a new one', async () => {
+  const leaked = kept ?? ''
+  const { accessKey } = (await self(leaked)).json.status
+  expect((await server.call(`${path}/${accessKey}`, { method: 'DELETE' })).status).toBe(200)
+  expect(await firstKey(server.parts, secret)).toBe('made')
+  expect((await self(leaked)).status).toBe(401)
+  const second = kept ?? ''
+  const name = (await self(second)).json.status.accessKey
+  const disabled = { method: 'PATCH', body: '{"spec":{"disabled":true}}' }
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  expect((await server.call(`${path}/${name}`, { ...disabled, headers })).status).toBe(200)
+  expect(await firstKey(server.parts, secret)).toBe('made')
+  expect((await self(second)).json.message).toBe('access key is disabled')
+  expect((await self(kept ?? '')).status).toBe(201)
+})
