@@ -25,39 +25,64 @@ export interface Invocation {
   parameters?: Record<string, string>
   /** The route of the status subresource. */
   subresource?: 'status'
+  /** In place of the event's. */
+  method?: string
+  path?: string
+  resource?: string
 }
 
 export interface Functions extends TestDeployment {
   /** Invokes functions/NAME.ts with events/NAME.json. */
   invoke(name: string, invocation?: Invocation): Promise<Answer>
+  /** What functions/NAME.ts returns for events/NAME.json as `change` leaves it: for events that are no requests of clients. */
+  run(name: string, change?: (event: Json) => Json): Promise<Json>
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: events and results are JSON of every shape.
+export type Json = any
+
 /** A deployment for all tests of a file. */
-export function useFunctions(settings: Record<string, string> = {}): Pick<Functions, 'invoke'> & { get(): Functions } {
+export function useFunctions(
+  settings: Record<string, string> = {},
+): Pick<Functions, 'invoke' | 'run'> & { get(): Functions } {
   let functions: Functions
   beforeAll(async () => {
     functions = await startFunctions(settings)
   }, 60_000)
   afterAll(() => functions?.stop())
-  return { get: () => functions, invoke: (name, invocation) => functions.invoke(name, invocation) }
+  return {
+    get: () => functions,
+    invoke: (name, invocation) => functions.invoke(name, invocation),
+    run: (name, change) => functions.run(name, change),
+  }
 }
 
 const root = join(import.meta.dirname, '../..')
+/** What Lambda tells a function of its invocation, as far as ours look. */
+const context = { getRemainingTimeInMillis: () => 60_000 }
 const issuer = 'https://keyplane.example.com/kubernetes/management'
 
 /** Starts a deployment and loads functions when they are first invoked. */
 export async function startFunctions(settings: Record<string, string> = {}): Promise<Functions> {
   installRuntimeGlobal()
   const deployment = await startDeployment(issuer, settings)
+  const load = async (name: string) => {
+    const [{ handler }, text] = await Promise.all([
+      import(join(root, 'functions', `${name}.ts`)),
+      readFile(join(root, 'events', `${name}.json`), 'utf8'),
+    ])
+    return { handler, event: JSON.parse(text) }
+  }
   return {
     ...deployment,
     async invoke(name, invocation = {}) {
-      const [{ handler }, text] = await Promise.all([
-        import(join(root, 'functions', `${name}.ts`)),
-        readFile(join(root, 'events', `${name}.json`), 'utf8'),
-      ])
-      const event = changed(JSON.parse(text), invocation)
-      return name.endsWith('/list') ? streamed(handler, event) : answerOf(await handler(event, {}))
+      const { handler, event: given } = await load(name)
+      const event = changed(given, invocation)
+      return name.endsWith('/list') ? streamed(handler, event) : answerOf(await handler(event, context))
+    },
+    async run(name, change = (event) => event) {
+      const { handler, event } = await load(name)
+      return handler(change(event), context)
     },
   }
 }
@@ -65,8 +90,10 @@ export async function startFunctions(settings: Record<string, string> = {}): Pro
 const lists = (values: Record<string, string | string[]>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat()]))
 
-// biome-ignore lint/suspicious/noExplicitAny: events are JSON as API Gateway sends it.
-function changed(event: any, { user, authorizer, body, query, headers = {}, parameters, subresource }: Invocation) {
+function changed(
+  event: Json,
+  { user, authorizer, body, query, headers = {}, parameters, subresource, method, path, resource }: Invocation,
+) {
   const all = { ...event.headers }
   for (const [name, value] of Object.entries(headers)) {
     for (const known of Object.keys(all)) if (known.toLowerCase() === name.toLowerCase()) delete all[known]
@@ -79,12 +106,18 @@ function changed(event: any, { user, authorizer, body, query, headers = {}, para
     headers: all,
     multiValueHeaders: lists(all),
     ...(parameters && { pathParameters: { ...event.pathParameters, ...parameters } }),
+    ...(method && { httpMethod: method }),
+    ...(path && { path }),
+    ...(resource && { resource }),
     ...(subresource && { resource: `${event.resource}/${subresource}`, path: `${event.path}/${subresource}` }),
     ...(many && {
       multiValueQueryStringParameters: many,
       queryStringParameters: Object.fromEntries(Object.entries(many).map(([name, values]) => [name, values.at(-1)])),
     }),
-    ...(body !== undefined && { body: body === null || typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && {
+      isBase64Encoded: false,
+      body: body === null || typeof body === 'string' ? body : JSON.stringify(body),
+    }),
     requestContext: { ...event.requestContext, ...(more && { authorizer: more }) },
   }
 }
@@ -112,7 +145,7 @@ async function streamed(
     metadata = received
     return body
   })
-  await handler(event, stream, {})
+  await handler(event, stream, context)
   const { statusCode = 200, headers = {}, multiValueHeaders = {} } = metadata
   return answerOf({ statusCode, headers, multiValueHeaders, body: Buffer.concat(chunks).toString() })
 }

@@ -1,0 +1,117 @@
+/** The authorizer by its event: who gets in, with what, and how the rest is refused. */
+import { describe, expect, test } from 'vitest'
+import { decodeUser } from '../../lib/authentication/context.ts'
+import { type Json, useFunctions } from '../support/functions.ts'
+import { accessKeys, callsOf } from './stored/fixtures.ts'
+
+const functions = useFunctions()
+const { call, make, read } = callsOf(functions, accessKeys)
+
+/** Asks for GET ownedaccesskeys/ci, or what `more` says, with this value of the header. */
+const ask = (authorization: string | string[], more: object = {}) =>
+  functions.run('authorizer', (event: Json) => {
+    const values = [authorization].flat()
+    return {
+      ...event,
+      ...more,
+      headers: { ...event.headers, Authorization: values.at(-1) },
+      multiValueHeaders: { ...event.multiValueHeaders, Authorization: values },
+    }
+  })
+const bearer = (key: string) => `Bearer ${key}`
+const keyOf = async (name: string, spec: object = {}): Promise<string> =>
+  (await make({ name }, { user: 'alice', ...spec })).spec.key
+
+describe('Allow', () => {
+  // Handlers get the user from here and from nowhere else.
+  test('a living key: its user, groups and scopes', async () => {
+    const scope = { rules: [{}] }
+    const key = await keyOf('living', { groups: ['dev'], team: 'ops', type: 'User', scope })
+    const result = await ask(bearer(key))
+    const { uid } = (await read('living')).metadata
+    expect(result).toEqual({
+      principalId: 'alice',
+      policyDocument: {
+        Version: '2012-10-17',
+        Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: '*' }],
+      },
+      context: { user: expect.any(String) },
+    })
+    expect(decodeUser(result.context.user)).toEqual({
+      name: 'alice',
+      identity: 'user:alice',
+      groups: ['dev', 'system:authenticated', 'team:ops'],
+      key: { name: 'living', uid, type: 'User', user: 'alice', team: 'ops' },
+      chain: [scope],
+    })
+  })
+
+  test('the last activity moves, and is no change of the object', async () => {
+    const key = await keyOf('active')
+    const before = await read('active')
+    expect(before.status).not.toHaveProperty('lastActivity')
+    await ask(bearer(key))
+    const after = await read('active')
+    expect(after.status.lastActivity).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    expect(after.metadata).toEqual(before.metadata)
+  })
+
+  // A known key that is dead travels on without a user; the handler says why.
+  test.each([
+    { name: 'disabled', spec: { disabled: true }, why: 'access key is disabled' },
+    { name: 'deleting', spec: {}, metadata: { finalizers: ['example.com/hold'] }, why: 'access key is being deleted' },
+  ])('a key that is $name: no user', async ({ name, spec, metadata, why }) => {
+    const made = await make({ name, ...metadata }, { user: 'alice', ...spec })
+    if (metadata) await call('delete', { parameters: { name }, body: null })
+    const { context } = await ask(bearer(made.spec.key))
+    expect(context).toEqual({ unauthorized: why })
+  })
+
+  // The path is read from the gateway's own routing; what could be taken for another path is the handler's 400.
+  test.each(['a/b', '..', 'a%2Fb'])('the name %s: no user', async (name) => {
+    const key = await keyOf(`path-${Buffer.from(name).toString('hex')}`)
+    const { context } = await ask(bearer(key), { pathParameters: { name } })
+    expect(context).toEqual({ badRequest: expect.stringContaining('parameter invalid') })
+  })
+})
+
+describe('Deny', () => {
+  // It ends at the gateway, with a Status that its template can write.
+  test('what the scope leaves out', async () => {
+    const key = await keyOf('narrow', { scope: { projects: [{ project: 'web' }] } })
+    const { policyDocument, context } = await ask(bearer(key))
+    expect(policyDocument.Statement[0].Effect).toBe('Deny')
+    expect(JSON.parse(context.status)).toMatchObject({ kind: 'Status', code: 403, reason: 'Forbidden' })
+    expect(JSON.parse(context.status).message).toContain('User "alice" cannot get resource "ownedaccesskeys"')
+    expect((await read('narrow')).status).not.toHaveProperty('lastActivity')
+  })
+})
+
+describe('Unauthorized', () => {
+  test.each([
+    { what: 'no such key', value: () => bearer(`mpk_${'0'.repeat(43)}0000`) },
+    { what: 'nothing', value: () => '' },
+    { what: 'another scheme', value: async () => `Basic ${await keyOf('basic')}` },
+    { what: 'a known key and more', value: async () => `${bearer(await keyOf('more'))} more` },
+    { what: 'two headers', value: async () => [bearer(await keyOf('twice')), bearer('other')] },
+  ])('$what', async ({ value }) => {
+    await expect(ask(await value())).rejects.toThrow(/^Unauthorized$/)
+  })
+
+  // A key is dead with the object that holds it, at the next request.
+  test('a deleted key', async () => {
+    const key = await keyOf('deleted')
+    await ask(bearer(key))
+    await call('delete', { parameters: { name: 'deleted' }, body: null })
+    await expect(ask(bearer(key))).rejects.toThrow(/^Unauthorized$/)
+  })
+
+  test('the old value of a rotated key; the new one works', async () => {
+    const key = await keyOf('rotated')
+    const next = 'the-value-after-rotation-0123456789'
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    await call('patch', { parameters: { name: 'rotated' }, headers, body: { spec: { key: next } } })
+    await expect(ask(bearer(key))).rejects.toThrow(/^Unauthorized$/)
+    expect((await ask(bearer(next))).context).toEqual({ user: expect.any(String) })
+  })
+})

@@ -1,0 +1,70 @@
+/** The functions that nobody calls, by their handlers: events in, one log line and failed records out. */
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { controllerContext } from '../../lib/controllers/context.ts'
+import type { ObjectMeta } from '../../lib/meta/types.ts'
+import { create } from '../../lib/registry/create.ts'
+import { startDeployment, type TestDeployment } from '../support/deployment.ts'
+
+let deployment: TestDeployment
+let collect: (event: object, context: object) => Promise<unknown>
+let sweep: (event: object, context: object) => Promise<unknown>
+let scheduled: object
+let changes: { Records: { dynamodb: { SequenceNumber: string; OldImage: Record<string, object> } }[] }
+
+beforeAll(async () => {
+  deployment = await startDeployment('https://keyplane.example.com', { KEY_RETENTION_SECONDS: '0' })
+  collect = (await import('../../functions/garbagecollector.ts')).handler
+  sweep = (await import('../../functions/sweep.ts')).handler
+  const event = async (name: string) =>
+    JSON.parse(await readFile(new URL(`../../events/${name}.json`, import.meta.url), 'utf8'))
+  scheduled = await event('sweep')
+  changes = await event('garbagecollector')
+}, 60_000)
+afterAll(() => deployment?.stop())
+
+const invocation = (remaining = 300_000) => ({ getRemainingTimeInMillis: () => remaining })
+const lines = () => deployment.log.splice(0).map((line) => JSON.parse(line))
+
+async function make(
+  name: string,
+  { spec = {}, now = new Date(), ...metadata }: Partial<ObjectMeta> & { spec?: object; now?: Date },
+) {
+  const store = deployment.parts.storeOf(OwnedAccessKey)
+  const object = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { ...metadata, name } }
+  await create(store, { object: { ...object, spec: { ...spec } }, secrets: [] }, controllerContext('test', now))
+}
+const find = (name: string) => deployment.parts.storage.get(OwnedAccessKey.table, name)
+const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
+
+test('a schedule collects, says what it did, and nothing when there was nothing', async () => {
+  await make('orphaned', { ownerReferences: [ghost] })
+  expect(await collect(scheduled, invocation())).toBeUndefined()
+  expect(await find('orphaned')).toBeUndefined()
+  expect(lines()).toMatchObject([
+    { level: 'info', message: 'garbage collection', source: 'schedule', read: 1, deleted: 1, failed: 0 },
+  ])
+  await collect(scheduled, invocation())
+  expect(lines()).toEqual([])
+})
+
+test('records of the stream are answered with those that come again', async () => {
+  expect(await collect(changes, invocation())).toEqual({ batchItemFailures: [] })
+  expect(lines()).toMatchObject([{ level: 'info', source: 'stream', records: 1, tasks: 1, failed: 0 }])
+  expect(await collect(changes, invocation(1000))).toEqual({
+    batchItemFailures: [{ itemIdentifier: changes.Records[0]?.dynamodb.SequenceNumber }],
+  })
+  expect(lines()).toMatchObject([{ level: 'error', failed: 1, error: expect.stringContaining('OutOfTime') }])
+})
+
+test('the sweep says what it saw, deleted, kept and left', async () => {
+  await make('over', { spec: { ttl: 60 }, now: new Date(Date.now() - 120_000) })
+  await make('living', { spec: { ttl: 3600 } })
+  await sweep(scheduled, invocation(1000))
+  const left = { level: 'info', message: 'expiry sweep', seen: 1, deleted: 0, kept: 0, failed: 0, remaining: true }
+  expect(lines()).toEqual([left])
+  await sweep(scheduled, invocation())
+  expect(lines()).toEqual([{ ...left, deleted: 1, remaining: false }])
+  expect([await find('over'), (await find('living'))?.key]).toEqual([undefined, 'living'])
+})

@@ -1,0 +1,158 @@
+/** The functions that answer with documents, and the one for everything else. */
+import { describe, expect, test } from 'vitest'
+import { useFunctions } from '../support/functions.ts'
+import { alice } from '../support/users.ts'
+import { status } from './stored/fixtures.ts'
+
+const functions = useFunctions()
+const base = '/kubernetes/management'
+const json = { accept: 'application/json' }
+/** The function's event, for another path. */
+const at = (name: string, path: string, more: object = {}) =>
+  functions.invoke(name, { user: alice, headers: json, query: {}, path: base + path, ...more })
+
+describe('discovery', () => {
+  describe('200', () => {
+    test('the event', async () => {
+      const { status: code } = await functions.invoke('discovery')
+      expect(code).toBe(200)
+    })
+
+    test('groups, versions and resources', async () => {
+      expect((await at('discovery', '/apis')).json.groups.map(({ name }: { name: string }) => name)).toEqual([
+        'management.platform',
+        'authentication.k8s.io',
+        'authorization.k8s.io',
+      ])
+      const { json } = await at('discovery', '/apis/management.platform/v1')
+      expect(json.resources.map(({ name }: { name: string }) => name)).toEqual([
+        'ownedaccesskeys',
+        'ownedaccesskeys/status',
+        'virtualclusterinstances',
+        'virtualclusterinstances/status',
+        'virtualclusterinstances/kubeconfig',
+        'directclusterendpointtokens',
+        'selves',
+      ])
+      expect((await at('discovery', '/api')).json.versions).toEqual(['v1'])
+      expect((await at('discovery', '/api/v1/namespaces/any')).json.metadata).toEqual({ name: 'any' })
+    })
+  })
+
+  describe('304', () => {
+    // Clients keep the document under the type that comes with the 304.
+    test('aggregated, when the client has it already', async () => {
+      const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+      const first = await at('discovery', '/apis', { headers: { accept } })
+      expect(first.json.kind).toBe('APIGroupDiscoveryList')
+      const etag = String(first.headers.etag)
+      const again = await at('discovery', '/apis', { headers: { accept, 'If-None-Match': etag } })
+      expect([again.status, again.text]).toEqual([304, ''])
+      expect(again.headers['content-type']).toBe(first.headers['content-type'])
+      expect(again.headers['content-type']).toContain('as=APIGroupDiscoveryList')
+    })
+  })
+
+  describe('401', () => {
+    test('no user', async () => {
+      expect((await at('discovery', '/apis', { authorizer: {} })).status).toBe(401)
+    })
+  })
+
+  describe('404', () => {
+    test.each(['/apis/nothing', '/apis/management.platform/v2', '/api/v2', '/api/v1/namespaces/Not_One'])(
+      '%s',
+      async (path) => {
+        const { status: code, json } = await at('discovery', path)
+        expect([code, json.reason]).toEqual([404, 'NotFound'])
+      },
+    )
+  })
+})
+
+describe('openapi', () => {
+  describe('200', () => {
+    test('the index names documents that exist', async () => {
+      const { json } = await functions.invoke('openapi')
+      const { serverRelativeURL } = json.paths['apis/management.platform/v1']
+      const [path, hash] = serverRelativeURL.slice(base.length).split('?hash=')
+      const { status: code, json: document } = await at('openapi', path, { query: { hash } })
+      expect([code, document.openapi]).toEqual([200, '3.0.0'])
+    })
+  })
+
+  describe('301', () => {
+    test('a hash of yesterday', async () => {
+      const { status: code, headers } = await at('openapi', '/openapi/v3/apis/management.platform/v1', {
+        query: { hash: 'OLD' },
+      })
+      expect([code, headers.location]).toEqual([301, expect.stringMatching(/v1\?hash=[0-9A-F]+$/)])
+    })
+  })
+
+  describe('401', () => {
+    test('no user', async () => {
+      expect((await functions.invoke('openapi', { authorizer: {} })).status).toBe(401)
+    })
+  })
+
+  describe('404', () => {
+    test('a group that there is not', async () => {
+      expect((await at('openapi', '/openapi/v3/apis/nothing/v1')).status).toBe(404)
+    })
+  })
+})
+
+describe('issuer', () => {
+  describe('200', () => {
+    // Public: a cluster that verifies our tokens has no key of ours.
+    test('the discovery document and the keys that it names', async () => {
+      const { json, headers } = await functions.invoke('issuer')
+      expect(json).toMatchObject({
+        issuer: 'https://keyplane.example.com/kubernetes/management',
+        jwks_uri: 'https://keyplane.example.com/kubernetes/management/openid/v1/jwks',
+      })
+      expect(headers['cache-control']).toContain('public')
+      const jwks = await functions.invoke('issuer', { resource: `${base}/openid/v1/jwks` })
+      expect(jwks.json.keys).toEqual([expect.objectContaining({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' })])
+      // Of a key that signs nothing leaves but its public half.
+      expect(jwks.json.keys[0]).not.toHaveProperty('d')
+    })
+
+    test.each(['/version', '/healthz', '/livez', '/readyz'])('%s', async (path) => {
+      expect((await functions.invoke('issuer', { resource: base + path })).status).toBe(200)
+    })
+  })
+})
+
+describe('notfound', () => {
+  describe('401', () => {
+    // What there is is for users to know.
+    test('no user', async () => {
+      expect((await functions.invoke('notfound', { authorizer: {} })).status).toBe(401)
+    })
+  })
+
+  describe('404', () => {
+    test('a resource that there is not, as for custom resources', async () => {
+      const { status: code, text } = await functions.invoke('notfound')
+      expect([code, text]).toEqual([404, '404 page not found\n'])
+    })
+
+    test('any other path', async () => {
+      const { status: code, json } = await at('notfound', '/nothing')
+      expect([code, json]).toEqual([404, status(404, 'NotFound', 'the server could not find the requested resource')])
+    })
+  })
+
+  describe('405', () => {
+    test.each([
+      { method: 'POST', path: '/apis/management.platform/v1/ownedaccesskeys/ci' },
+      { method: 'GET', path: '/apis/management.platform/v1/selves' },
+      { method: 'PUT', path: '/apis/management.platform/v1/ownedaccesskeys' },
+    ])('$method $path', async ({ method, path }) => {
+      const { status: code, json } = await at('notfound', path, { method })
+      expect([code, json.reason]).toEqual([405, 'MethodNotAllowed'])
+    })
+  })
+})

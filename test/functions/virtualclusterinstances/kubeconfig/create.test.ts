@@ -1,0 +1,152 @@
+import { decodeJwt } from 'jose'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useFunctions } from '../../../support/functions.ts'
+import { admin, alice, bob, scoped } from '../../../support/users.ts'
+import { parseYaml } from '../../../support/yaml.ts'
+import { callsOf, instances, status } from '../../stored/fixtures.ts'
+import { describeVirtual } from '../../virtual/create.ts'
+
+const functions = useFunctions()
+const { make } = callsOf(functions, instances)
+const kind = 'VirtualClusterInstanceKubeConfig'
+const body = (spec: object, metadata: object = {}) => ({ apiVersion: 'management.platform/v1', kind, metadata, spec })
+const fetch = (name: string, spec: object = {}, user = alice, more: object = {}) =>
+  functions.invoke('virtualclusterinstances/kubeconfig/create', {
+    user,
+    parameters: { name },
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    body: body(spec),
+    ...more,
+  })
+const host = 'preview.example.com'
+
+beforeAll(async () => {
+  await make({ name: 'preview' }, { owner: { user: 'admin' }, accessPoint: { ingress: { enabled: true, host } } })
+  await make({ name: 'alices' }, { owner: { user: 'alice' }, accessPoint: { ingress: { host } } })
+  await make({ name: 'nowhere' }, { owner: { user: 'alice' } })
+  await make({ name: 'used' }, { access: [{ verbs: ['use'], users: ['bob'] }], accessPoint: { ingress: { host } } })
+  await make({ name: 'read' }, { access: [{ verbs: ['get'], users: ['bob'] }], accessPoint: { ingress: { host } } })
+})
+
+describeVirtual(functions, {
+  name: 'virtualclusterinstances/kubeconfig/create',
+  apiVersion: 'management.platform/v1',
+  kind,
+  spec: { certificateTTL: 3600 },
+})
+
+describe('201', () => {
+  // Specification 2.5: a YAML document of kind Config with apiVersion v1.
+  test('the kube config has a token for this virtual cluster only', async () => {
+    const { json } = await fetch('alices')
+    expect(json.metadata).toMatchObject({ name: 'alices', namespace: 'p-web', uid: expect.any(String) })
+    const config = await parseYaml(json.status.kubeConfig)
+    expect(config).toMatchObject({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'alices.p-web',
+      clusters: [{ name: 'alices.p-web', cluster: { server: `https://${host}` } }],
+    })
+    const claims = decodeJwt(config.users[0].user.token)
+    const issuer = 'https://keyplane.example.com/kubernetes/management'
+    expect(claims.aud).toEqual([`${issuer}/virtualclusters/p-web/alices/${json.metadata.uid}`])
+    expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(86400)
+    expect(Date.parse(json.status.expirationTimestamp)).toBe((claims.exp ?? 0) * 1000)
+  })
+
+  test('spec.server is written in place of the ingress host', async () => {
+    const { json } = await fetch('nowhere', { server: 'https://10.0.0.1:6443/base' })
+    expect((await parseYaml(json.status.kubeConfig)).clusters[0].cluster.server).toBe('https://10.0.0.1:6443/base')
+  })
+
+  test('for whom an access rule says so', async () => {
+    expect((await fetch('used', {}, bob)).status).toBe(201)
+  })
+
+  test('dryRun makes nothing', async () => {
+    const { status: code, json } = await fetch('alices', {}, alice, { query: { dryRun: 'All' } })
+    expect([code, json.status]).toEqual([201, {}])
+  })
+})
+
+describe('400', () => {
+  test('no address anywhere', async () => {
+    const { status: code, json } = await fetch('nowhere')
+    expect([code, json]).toEqual([
+      400,
+      status(
+        400,
+        'BadRequest',
+        'virtual cluster "p-web/nowhere" has no ingress endpoint: name an address in spec.server',
+      ),
+    ])
+  })
+
+  test('the namespace of another', async () => {
+    expect((await fetch('alices', {}, alice, { body: body({}, { namespace: 'p-shop' }) })).status).toBe(400)
+  })
+})
+
+describe('403', () => {
+  // Reading an instance is less than using it.
+  test('a user who may read the instance and no more', async () => {
+    const { status: code, json } = await fetch('read', {}, bob)
+    expect([code, json.reason]).toEqual([403, 'Forbidden'])
+  })
+
+  // A certificate carries no scope, so its holder would get what the scope leaves out.
+  test('a client certificate for a key with a narrow scope', async () => {
+    const narrow = scoped(alice, { rules: [{ verbs: ['get', 'create'] }] })
+    const { status: code, json } = await fetch('alices', { clientCert: true }, narrow)
+    expect([code, json.message]).toEqual([403, expect.stringContaining('a client certificate cannot be scoped')])
+  })
+
+  test('a user whom no cluster may see', async () => {
+    const { status: code } = await fetch('alices', {}, { ...admin, name: 'system:admin' })
+    expect(code).toBe(403)
+  })
+})
+
+describe('404', () => {
+  test('no such instance', async () => {
+    const { status: code, json } = await fetch('nothing')
+    expect([code, json]).toEqual([
+      404,
+      status(404, 'NotFound', 'virtualclusterinstances.management.platform "nothing" not found'),
+    ])
+  })
+
+  // Nobody learns from the answer that another's instance exists.
+  test('an instance of others', async () => {
+    const { status: code, text } = await fetch('alices', {}, bob)
+    expect([code, text]).toEqual([404, (await fetch('missing', {}, bob)).text.replaceAll('missing', 'alices')])
+  })
+})
+
+describe('422', () => {
+  test.each([
+    { spec: { certificateTTL: -1 }, field: 'spec.certificateTTL' },
+    { spec: { certificateTTL: 599 }, field: 'spec.certificateTTL' },
+    { spec: { certificateTTL: 2_147_483_648 }, field: 'spec.certificateTTL' },
+    { spec: { server: 'http://plain.example.com' }, field: 'spec.server' },
+    { spec: { server: 'nonsense' }, field: 'spec.server' },
+    { spec: { clientCert: 'yes' }, field: 'spec.clientCert' },
+  ])('$spec', async ({ spec, field }) => {
+    const { status: code, json } = await fetch('alices', spec)
+    expect([code, json.details.causes[0].field]).toEqual([422, field])
+  })
+
+  test('another name in the body', async () => {
+    const { status: code, json } = await fetch('alices', {}, alice, { body: body({}, { name: 'other' }) })
+    expect([code, json.details.causes[0].field]).toEqual([422, 'metadata.name'])
+  })
+})
+
+describe('502 and its neighbours', () => {
+  // Whoever looks for the cause finds it: which virtual cluster, and what is wrong with it.
+  test('a client certificate without credentials for the virtual cluster', async () => {
+    const { status: code, json } = await fetch('alices', { clientCert: true })
+    expect(code).toBeGreaterThanOrEqual(500)
+    expect(json.message).toContain('p-web/alices')
+  })
+})
