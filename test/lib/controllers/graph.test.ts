@@ -1,0 +1,54 @@
+/** Who blocks whom, as it stands, with nobody changing anything. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isBlocked, type Node, nodeAt } from '../../../lib/controllers/graph.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { blocking, newWorld, reference, type World } from './world.ts'
+
+let db: TestDynamoDB
+beforeAll(async () => {
+  db = await startDynamoDB()
+})
+afterAll(() => db.stop())
+
+const foreground = { propagationPolicy: 'Foreground' } as const
+
+/** Objects by name, each with the names of the owners that it blocks; all are being deleted in the foreground. */
+async function waiting(world: World, blocks: Record<string, string[]>): Promise<void> {
+  const made = new Map<string, Awaited<ReturnType<World['make']>>>()
+  for (const name of Object.keys(blocks)) made.set(name, await world.make(name))
+  for (const [name, owners] of Object.entries(blocks)) {
+    const ownerReferences = owners.flatMap((one) => made.get(one) ?? []).map((one) => reference(one, blocking))
+    await world.change(name, (object) => ({ ...object, metadata: { ...object.metadata, ownerReferences } }))
+    await world.delete(name, foreground)
+  }
+}
+
+const node = async ({ keys: store }: World, key: string) => (await nodeAt({ store, key })) as Node
+
+test.each<[string, Record<string, string[]>, Record<string, boolean>]>([
+  ['nobody', { o: [] }, { o: false }],
+  ['itself', { o: ['o'] }, { o: false }],
+  ['one by one', { a: [], b: ['a'], c: ['b'] }, { a: true, b: true, c: false }],
+  ['in a circle', { a: ['c'], b: ['a'], c: ['b'] }, { a: false, b: false, c: false }],
+  ['from a circle', { o: [], a: ['b', 'o'], b: ['a'] }, { o: true, a: false, b: false }],
+  ['from both sides', { o: [], a: ['o'], b: ['o'], c: ['a', 'b'] }, { o: true, a: true, b: true, c: false }],
+  ['in a circle and from outside', { a: ['b'], b: ['a'], c: ['a'] }, { a: true, b: false, c: false }],
+])('blocked by %s', async (_, blocks, expected) => {
+  const world = await newWorld(db)
+  await waiting(world, blocks)
+  const collector = world.collector()
+  const found = Object.keys(blocks).map(async (name) => [name, await isBlocked(collector, await node(world, name))])
+  expect(Object.fromEntries(await Promise.all(found))).toEqual(expected)
+})
+
+test('a member of the circle that does not wait holds the others', async () => {
+  const world = await newWorld(db)
+  const a = await world.make('a')
+  const b = await world.make('b', { ownerReferences: [reference(a, blocking)] })
+  await world.change('a', (object) => ({
+    ...object,
+    metadata: { ...object.metadata, ownerReferences: [reference(b, blocking)] },
+  }))
+  await world.delete('a', foreground)
+  expect(await isBlocked(world.collector(), await node(world, 'a'))).toBe(true)
+})
