@@ -1,6 +1,7 @@
 /** Work that is cut off, done twice, done by two at once, or too much for one invocation. */
 import type { DynamoDBRecord } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
 import { OutOfTime } from '../../../lib/controllers/parallel.ts'
@@ -230,4 +231,17 @@ test('an object that takes the name meanwhile is not harmed', async () => {
   })
   expect(await collectStream(world.collector(slow), records)).toMatchObject({ failed: [] })
   expect(await world.find('d')).toBeDefined()
+})
+
+test('keys that a lowered maximum ttl would not allow any more are released all the same', async () => {
+  const limits: LifeLimits = {}
+  const world = await newWorld(db, { limits })
+  const o = await world.make('o', {}, { ttl: 1000 })
+  await world.make('d', { ownerReferences: [reference(o)] }, { ttl: 1000 })
+  await world.delete('o', { propagationPolicy: 'Orphan' })
+  limits.maxTtl = 10
+  expect(await collectStream(world.collector(), world.records().filter(passesFilter))).toMatchObject({ failed: [] })
+  expect([await world.find('o'), (await world.find('d'))?.metadata.ownerReferences]).toEqual([undefined, undefined])
+  const longer = world.change('d', (object) => ({ ...object, spec: { ttl: 2000 } }))
+  await expect(longer).rejects.toThrow('must not be more than the maximum of 10 seconds')
 })

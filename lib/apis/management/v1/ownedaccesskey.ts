@@ -97,15 +97,17 @@ async function prepareForUpdate(services: Services, draft: Draft, old: Stored, u
   })
 }
 
-function validate({ keys }: Services, { object, internal, secrets }: Draft): FieldError[] {
+/** A ttl above a maximum that was lowered since may stay: the maximum binds it anyway, and finalizers must still come off. */
+function validate({ keys }: Services, { object, internal, secrets }: Draft, old: Stored | undefined): FieldError[] {
   const key = specOf(object)
   const { maxTtl } = keys.limits
+  const isNewTtl = !old || key.ttl !== specOf(old.object).ttl
   const supplied = suppliedKey(secrets)
   return [
     ...validateIdentity(key),
     ...validateScope(key.scope),
     ...validateChain(effectiveChain({ spec: key, carried: readInternal(internal).carried })),
-    ...(maxTtl && key.ttl && key.ttl > maxTtl
+    ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl
       ? [invalid('spec.ttl', key.ttl, `must not be more than the maximum of ${maxTtl} seconds`)]
       : []),
     ...(supplied === undefined ? [] : checkFormat(supplied)),
@@ -195,7 +197,7 @@ function strategy(services: Services): Strategy {
       draft.reveal = [{ path: keyPath, value: key }]
     },
     prepareForUpdate: (draft, old, { user }) => prepareForUpdate(services, draft, old, user),
-    validate: (draft) => validate(services, draft),
+    validate: (draft, old) => validate(services, draft, old),
     authorize(draft, old, { user }) {
       const next = specOf(draft.object)
       const changes = old !== undefined && changesSpec(draft, old)
