@@ -54,7 +54,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     return { [id]: arn.slice(arn.lastIndexOf('/') + 1), [`${id}.Arn`]: arn }
   },
   async 'AWS::SecretsManager::Secret'(id, { Name }, { secrets, secretPrefix }) {
-    const name = String(Name)
+    const name = String(Name ?? id.toLowerCase())
     return { [id]: await secrets.ensureSecret(`${secretPrefix}${name.slice(name.lastIndexOf('/') + 1)}`) }
   },
 }

@@ -83,7 +83,7 @@ export function readTemplate(text: string, references: References): Deployment {
   )
   const [api, ...others] = ofType('AWS::ApiGateway::RestApi')
   if (api === undefined || others.length > 0) throw new TypeError('the template must have exactly one RestApi')
-  const stage = ofType('AWS::ApiGateway::Deployment')[0]?.[1].Properties.StageName
+  const stage = ofType('AWS::ApiGateway::Stage')[0]?.[1].Properties.StageName
   const authorizers = new Map(
     ofType('AWS::ApiGateway::Authorizer').map(([id, { Properties }]) => {
       if (Properties.Type !== 'REQUEST' || Properties.AuthorizerResultTtlInSeconds !== 0) {

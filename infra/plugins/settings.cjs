@@ -16,9 +16,20 @@ module.exports = class Settings {
             issuer: { type: 'string', pattern: '^https://[^/?#\\s]+(/[^/?#\\s]+)*$', maxLength: 512 },
             'max-key-ttl-seconds': seconds,
             'max-token-ttl-seconds': { ...seconds, minimum: 600 },
-            'max-certificate-ttl-seconds': { ...seconds, minimum: 600 },
+            // 0: whatever the virtual cluster signs. Otherwise no less than Kubernetes signs.
+            'max-certificate-ttl-seconds': { ...seconds, anyOf: [{ const: 0 }, { minimum: 600 }] },
             'key-retention-seconds': seconds,
             'project-namespace-prefix': { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,30})$' },
+            // What CloudWatch Logs takes.
+            'log-retention-days': {
+              type: 'integer',
+              enum: [
+                1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+              ],
+            },
+            // Requests per second for all clients together, and how many at once; 10000 and 5000 are the first limits of an account.
+            'throttle-rate': { type: 'integer', minimum: 1, maximum: 10000 },
+            'throttle-burst': { type: 'integer', minimum: 1, maximum: 5000 },
           },
           required: [
             'stage',
@@ -27,6 +38,9 @@ module.exports = class Settings {
             'max-certificate-ttl-seconds',
             'key-retention-seconds',
             'project-namespace-prefix',
+            'log-retention-days',
+            'throttle-rate',
+            'throttle-burst',
           ],
         },
       },

@@ -27,7 +27,7 @@ export function templateOf(functions: Fixtures, responses: Record<string, object
       Type: 'AWS::ApiGateway::RestApi',
       Properties: { BinaryMediaTypes: ['application/octet-stream'], MinimumCompressionSize: 1000 },
     },
-    Deployment: { Type: 'AWS::ApiGateway::Deployment', Properties: { StageName: 'dev' } },
+    Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev' } },
     Authorizer: {
       Type: 'AWS::ApiGateway::Authorizer',
       Properties: { Type: 'REQUEST', AuthorizerResultTtlInSeconds: 0, AuthorizerUri: uri('authorizer') },

@@ -1,0 +1,80 @@
+/** What is recorded of a deployment, for how long, and who is told: read from the packaged template. */
+import { readFile } from 'node:fs/promises'
+import { beforeAll, expect, test } from 'vitest'
+import { ensurePackaged } from '../../infra/package.ts'
+
+interface Resource {
+  Type: string
+  // biome-ignore lint/suspicious/noExplicitAny: properties of many resource types.
+  Properties: Record<string, any>
+}
+
+let resources: Record<string, Resource>
+beforeAll(async () => {
+  const { template } = await ensurePackaged({ quiet: true })
+  resources = JSON.parse(await readFile(template, 'utf8')).Resources
+}, 120_000)
+
+const ofType = (type: string) => Object.entries(resources).filter(([, resource]) => resource.Type === type)
+
+test('the stage traces nothing, is limited and leaves API Gateway no bodies to log', () => {
+  const [stage, ...others] = ofType('AWS::ApiGateway::Stage')
+  expect(others).toEqual([])
+  expect(stage?.[1].Properties.TracingEnabled).toBe(false)
+  expect(stage?.[1].Properties.MethodSettings).toEqual([
+    expect.objectContaining({ HttpMethod: '*', ResourcePath: '/*', DataTraceEnabled: false, LoggingLevel: 'ERROR' }),
+  ])
+  const [{ ThrottlingRateLimit, ThrottlingBurstLimit }] = stage?.[1].Properties.MethodSettings
+  expect([ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([500, 1000])
+  for (const [id] of ofType('AWS::Lambda::Function')) expect(resources[id]?.Properties.TracingConfig).toBeUndefined()
+})
+
+test('a line of the access log is JSON with the id of the request, and of its text only what this side chose', () => {
+  const format: string = resources.Stage?.Properties.AccessLogSetting.Format
+  expect(JSON.parse(format.replace('$context.status', '200'))).toMatchObject({ requestId: '$context.requestId' })
+  const variables = [...format.matchAll(/\$context\.([A-Za-z.]+)/g)].map(([, name]) => name)
+  expect(variables.sort()).toEqual([
+    'authorizer.latency',
+    'error.responseType',
+    'httpMethod',
+    'identity.sourceIp',
+    'integration.latency',
+    'integration.status',
+    'requestId',
+    'requestTime',
+    'resourcePath',
+    'responseLatency',
+    'responseLength',
+    'status',
+  ])
+  expect(format).not.toContain('\n')
+})
+
+test('every log ends', () => {
+  const logs = ofType('AWS::Logs::LogGroup')
+  expect(logs).toHaveLength(ofType('AWS::Lambda::Function').length + 2)
+  for (const [id, { Properties }] of logs) expect([id, Number(Properties.RetentionInDays)]).toEqual([id, 30])
+})
+
+test('every alarm tells the topic when it begins and when it ends', () => {
+  const alarms = ofType('AWS::CloudWatch::Alarm')
+  expect(alarms.length).toBeGreaterThan(10)
+  for (const [, { Properties }] of alarms) {
+    expect(Properties.AlarmActions).toEqual([{ Ref: 'AlarmTopic' }])
+    expect(Properties.OKActions).toEqual([{ Ref: 'AlarmTopic' }])
+    expect(['breaching', 'notBreaching']).toContain(Properties.TreatMissingData)
+  }
+})
+
+test('alarms and dashboard look at what is there', () => {
+  const { DashboardBody } = resources.Dashboard?.Properties ?? {}
+  const body: string = DashboardBody['Fn::Sub']
+  expect(JSON.parse(body).widgets.length).toBeGreaterThan(8)
+  const referred = [...body.matchAll(/\$\{(\w+)\}/g)].map(([, id]) => id ?? '')
+  for (const id of referred) expect(resources).toHaveProperty(id)
+  const names = [...body.matchAll(/"ApiName", "([^"]+)"/g)].map(([, name]) => name)
+  for (const [, { Properties }] of ofType('AWS::CloudWatch::Alarm')) {
+    for (const { Name, Value } of Properties.Dimensions ?? []) if (Name === 'ApiName') names.push(Value)
+  }
+  expect(new Set(names)).toEqual(new Set([resources.ApiGatewayRestApi?.Properties.Name]))
+})
