@@ -214,6 +214,27 @@ test('somebody who changes the object meanwhile is heard', async () => {
   expect((await world.find('d'))?.metadata.ownerReferences).toEqual([reference(other)])
 })
 
+test('what was judged before somebody changed it is judged again', async () => {
+  const world = await newWorld(db)
+  const [o, other] = [await world.make('o'), await world.make('other')]
+  await world.make('d', { ownerReferences: [reference(o), reference(other)] })
+  await world.delete('o')
+  const records = world.records().filter(passesFilter)
+  let changed = false
+  const slow = intercepted(world.storage, async (name, call) => {
+    if (name === 'update' && !changed) {
+      changed = true
+      await world.change('d', (object) => ({
+        ...object,
+        metadata: { ...object.metadata, ownerReferences: [reference(o), { ...reference(other), uid: 'no-such-uid' }] },
+      }))
+    }
+    return call()
+  })
+  expect(await collectStream(world.collector(slow), records)).toMatchObject({ failed: [] })
+  expect(await world.find('d')).toBeUndefined()
+})
+
 test('an object that takes the name meanwhile is not harmed', async () => {
   const world = await newWorld(db)
   const o = await world.make('o')
