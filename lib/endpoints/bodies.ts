@@ -35,9 +35,9 @@ export function bodyType(headers: Readonly<Record<string, string>>): MediaType {
   return found
 }
 
-/** Throws 415 in the words that make kubectl name the types to use. */
+/** The exact type, parameters aside. Throws 415 in the words that make kubectl name the types to use. */
 export function patchType(headers: Readonly<Record<string, string>>): PatchType {
-  const type = essence(headers)
+  const type = headers['content-type']?.split(';', 1)[0]
   const found = patchTypes.find((one) => one === type)
   if (!found) throw unsupportedMediaType(patchTypes)
   return found

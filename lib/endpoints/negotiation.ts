@@ -24,7 +24,7 @@ const maxClauses = 64
 
 function parseClause(text: string): Clause | undefined {
   const [media = '', ...rest] = text.split(';').map((part) => part.trim())
-  const [type = '', subtype = '', more] = media.toLowerCase().split('/')
+  const [type = '', subtype = '', more] = media.split('/')
   if (!type || more !== undefined || (!subtype && type !== '*')) return undefined
   const parameters = new Map<string, string>()
   for (const part of rest) {

@@ -23,6 +23,8 @@ export interface DecodableKind extends GroupVersionKind {
 export interface DecodeOptions extends PruneOptions {
   /** `patch` for the result of a JSON or merge patch: what is a 400 in a body is a 422 there. */
   source?: 'body' | 'patch'
+  /** Leave out what is malformed in metadata. */
+  lenientMeta?: boolean
   /** Take absent apiVersion and kind from the endpoint (specification 2.1), as kinds do that store nothing. */
   inferType?: boolean
 }
@@ -135,7 +137,7 @@ export function decodeObject(value: JsonValue, kind: DecodableKind, options: Dec
     throw fail.unrecognized(() => `couldn't get version/kind; json parse error: ${why}`)
   }
   const sent = sentType(value, kind, options, fail)
-  const { metadata, unknown: unknownMeta } = readMeta(value, sent, fail)
+  const { metadata, unknown: unknownMeta } = readMeta(value, sent, options, fail)
   checkType(sent, metadata.name ?? '', kind, source)
   const { object, unknown, deprecated } = prune(value, kind.schema, options)
   return {
@@ -145,9 +147,14 @@ export function decodeObject(value: JsonValue, kind: DecodableKind, options: Dec
   }
 }
 
-function readMeta(value: JsonObject, sent: SentType, fail: Failures): DecodedMeta {
+function readMeta(
+  value: JsonObject,
+  sent: SentType,
+  { lenientMeta = false }: DecodeOptions,
+  fail: Failures,
+): DecodedMeta {
   try {
-    return decodeMeta(own(value, 'metadata'))
+    return decodeMeta(own(value, 'metadata'), { lenient: lenientMeta })
   } catch (error) {
     if (!(error instanceof MetaDecodeError)) throw error
     throw fail.undecodable(error.message, sent)

@@ -3,7 +3,7 @@
  * value left out, times normalised, unknown members named.
  * Source: encoding/json, sigs.k8s.io/json, k8s.io/apimachinery/pkg/apis/meta/v1/types.go.
  */
-import { normaliseTime, TimeParseError } from './time.ts'
+import { normaliseTime, parseTime, TimeParseError } from './time.ts'
 import type { JsonObject, JsonValue, ObjectMeta } from './types.ts'
 import { child, deepCopy, isObject, own, sortedEntries } from './walk.ts'
 
@@ -92,6 +92,8 @@ interface Findings {
   /** The first wrong type; Go reads on after it, so that a bad time later on is reported instead. */
   error?: MetaDecodeError
   unknown: string[]
+  /** What is malformed is left out instead. */
+  lenient?: boolean
 }
 
 /** Where a value stands: the struct's name and the fields down to it, without indexes and map keys. */
@@ -119,19 +121,20 @@ function decodeNumber(value: number | bigint, type: GoType, place: Place, findin
   if (type.kind !== 'int64') return wrong(value, type, place, findings)
   const integer = typeof value === 'bigint' || Number.isSafeInteger(value)
   if (!integer || BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) {
-    findings.error ??= mismatch(value, type.type, place, `number ${goNumber(value)}`)
+    if (!findings.lenient) findings.error ??= mismatch(value, type.type, place, `number ${goNumber(value)}`)
     return undefined
   }
   return value === 0 && !type.keepZero ? undefined : value
 }
 
 function decodeText(value: string, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
-  if (type.kind === 'time') return normaliseTime(value)
+  if (type.kind === 'time') return findings.lenient && !parseTime(value) ? undefined : normaliseTime(value)
   if (type.kind !== 'string') return wrong(value, type, place, findings)
   return value === '' && !type.keepZero ? undefined : value
 }
 
 function wrong(value: JsonValue, type: GoType, place: Place, findings: Findings): undefined {
+  if (findings.lenient) return undefined
   const error = mismatch(value, type.type, place)
   // A time decodes itself, and what a type's own decoder says ends the decoding.
   if (type.kind === 'time') throw error
@@ -205,10 +208,11 @@ export interface DecodedMeta {
 
 /**
  * Reads the `metadata` of a decoded body; absent and null are empty metadata. selfLink is dropped: it has had no meaning
- * since Kubernetes 1.20. Shares nothing with its input. Throws MetaDecodeError with Go's text.
+ * since Kubernetes 1.20. Shares nothing with its input. Throws MetaDecodeError with Go's text; `lenient` leaves out what
+ * is malformed, as is done with the result of an apply (whose types have been checked by then).
  */
-export function decodeMeta(value: JsonValue | undefined): DecodedMeta {
-  const findings: Findings = { unknown: [] }
+export function decodeMeta(value: JsonValue | undefined, { lenient = false } = {}): DecodedMeta {
+  const findings: Findings = { unknown: [], lenient }
   try {
     const decoded = decode(value ?? {}, objectMeta, { struct: '', fields: [], path: 'metadata' }, findings)
     if (findings.error) throw findings.error

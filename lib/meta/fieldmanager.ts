@@ -53,10 +53,13 @@ export interface ApplyWrite extends Write {
 
 const path = (...names: string[]): FieldPath => names.map(fieldElement)
 
-/** What a write to the object, or to its status, does not store. */
+/**
+ * What a write to the object, or to its status, cannot own. Metadata that comes with a status is not stored, and is
+ * owned nevertheless: so it is with custom resources.
+ */
 const UNREACHABLE = {
   '': setOf(path('status')),
-  status: setOf(path('spec'), path('metadata')),
+  status: setOf(path('spec')),
 }
 
 /** What nobody owns: identity, and what only the server writes. */
@@ -162,7 +165,7 @@ function validateConfig({ config, gvk, schema }: ApplyWrite): void {
   }
   const errors = configurationErrors(config, schema)
   if (errors === undefined) return
-  const { name = '', namespace = '' } = metadata
+  const [namespace, name] = [metadata.namespace, metadata.name].map((one) => (typeof one === 'string' ? one : ''))
   throw plainError(`failed to create typed patch object (${namespace}/${name}; ${printed(gvk)}): ${errors}`)
 }
 

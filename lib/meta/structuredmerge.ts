@@ -17,7 +17,7 @@ import {
   union,
 } from './fieldset.ts'
 import type { Manager, Managers } from './managedfields.ts'
-import { type At, asObject, byElement, isDeclared, isLeaf, memberSchema, stepSchema } from './typed.ts'
+import { type At, asObject, isDeclared, stepSchema } from './typed.ts'
 import { type Comparison, compare, toFieldSet } from './typedfieldset.ts'
 import { merge, removeFields } from './typedmerge.ts'
 import type { JsonObject, JsonValue } from './types.ts'
@@ -81,8 +81,9 @@ function withStructs(set: FieldSet, schema: At): FieldSet {
 }
 
 /**
- * `merged` without what `last` owned and nobody owns now. What this manager never applied stays, whoever owns it;
- * containers that lose their content but belong to somebody become null.
+ * `merged` without what `last` owned and nobody owns now. What this manager never applied stays, whoever owns it.
+ * Containers that lose their content but belong to somebody become null: validation then refuses the apply (outside of
+ * metadata), as it does in kube-apiserver.
  */
 function prune(merged: JsonObject, last: FieldSet, owned: FieldSet, schema: At): JsonValue {
   const all = withStructs(toFieldSet(merged, schema), schema)
@@ -92,27 +93,6 @@ function prune(merged: JsonObject, last: FieldSet, owned: FieldSet, schema: At):
   const kept = union(present(without), withStructs(owned, schema))
   const withOwned = removeFields(merged, difference(all, kept), schema)
   return removeFields(merged, intersection(difference(all, present(withOwned)), mine), schema)
-}
-
-/** Gives containers that removal emptied their empty form: a null would not pass the validation of the object. */
-function emptied(before: JsonValue | undefined, after: JsonValue, schema: At): JsonValue {
-  if (after === null && before !== null && before !== undefined) return Array.isArray(before) ? [] : {}
-  if (isLeaf(schema) || after === before) return after
-  if (schema?.type === 'list') {
-    if (!Array.isArray(after) || !Array.isArray(before)) return after
-    const old = byElement(schema, before)
-    return after.flatMap((item) => {
-      const [[, one] = []] = byElement(schema, [item])
-      return [emptied(one && old.get(one.element.id)?.items[0], item, schema.items)]
-    })
-  }
-  const [old, now] = [asObject(before), asObject(after)]
-  if (old === undefined || now === undefined) return after
-  const members = Object.entries(now).map(([name, one]) => {
-    const inner = Object.hasOwn(old, name) ? old[name] : undefined
-    return [name, emptied(inner, one, memberSchema(schema, name))] as const
-  })
-  return Object.fromEntries(members)
 }
 
 function conflictsOf(managers: Managers, taken: FieldSet, acting: string): Conflict[] {
@@ -156,5 +136,5 @@ export function applyConfiguration(application: Application): Applied {
 
 function pruned(merged: JsonObject, last: FieldSet, claimed: Managers, schema: At): JsonObject {
   const owned = [...claimed.values()].reduce((all, { fields }) => union(all, fields), EMPTY)
-  return asObject(emptied(merged, prune(merged, last, owned, schema), schema)) ?? merged
+  return asObject(prune(merged, last, owned, schema)) ?? merged
 }

@@ -102,16 +102,18 @@ function cutLastApplied(text: string, schema: KindSchema): string | undefined {
   }
 }
 
-function cleanAnnotations(object: KubeObject, schema: KindSchema): KubeObject {
-  if (writeOnlyFields(schema).length === 0) return object
-  const text = own(object.metadata.annotations ?? {}, LAST_APPLIED)
-  if (text === undefined) return object
-  const clean = cutLastApplied(text, schema)
+/** Metadata of an applied configuration is any JSON: what is no text is removed too. */
+function cleanAnnotations(object: JsonObject, schema: KindSchema): JsonObject {
+  const text = valueAt(object, ['metadata', 'annotations', LAST_APPLIED])
+  if (text === undefined || writeOnlyFields(schema).length === 0) return object
+  const clean = typeof text === 'string' ? cutLastApplied(text, schema) : undefined
   if (clean === text) return object
-  const { [LAST_APPLIED]: _, ...others } = object.metadata.annotations ?? {}
-  const { annotations: __, ...metadata } = object.metadata
-  const annotations = clean === undefined ? others : { ...others, [LAST_APPLIED]: clean }
-  return { ...object, metadata: { ...metadata, ...(Object.keys(annotations).length > 0 && { annotations }) } }
+  if (clean !== undefined) return withValue(object, ['metadata', 'annotations', LAST_APPLIED], clean)
+  const rest = without(object, ['metadata', 'annotations', LAST_APPLIED])
+  const annotations = valueAt(rest, ['metadata', 'annotations'])
+  return isObject(annotations) && Object.keys(annotations).length === 0
+    ? without(rest, ['metadata', 'annotations'])
+    : rest
 }
 
 const isEmpty = (value: JsonValue): boolean => value === null || value === ''
@@ -126,7 +128,7 @@ export function splitWriteOnly(object: KubeObject, schema: KindSchema): { object
     const value = valueAt(json, path)
     return value === undefined || isEmpty(value) ? [] : [{ path, value }]
   })
-  return { object: cleanAnnotations(asObject(cut(json, schema)), schema), secrets }
+  return { object: asObject(cleanAnnotations(cut(json, schema), schema)), secrets }
 }
 
 /** The object with these values in their places, for validation and for the one answer that shows them. */

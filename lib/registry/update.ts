@@ -4,8 +4,9 @@
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { deepEqual } from '../meta/equal.ts'
-import { badRequest, conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
+import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
 import { type FieldError, invalid } from '../meta/field.ts'
+import { parseResourceVersion } from '../meta/resourceversion.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { fixupForUpdate, specDiffers } from '../meta/validatemeta.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
@@ -42,7 +43,7 @@ function checkResourceVersion({ kind }: Store, updated: KubeObject, live: Stored
     const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update')
     throw invalidObject(kind.group, kind.plural, name, [error])
   }
-  if (!/^\d{1,20}$/.test(text)) throw badRequest(`invalid resourceVersion ${JSON.stringify(text)}: must be a number`)
+  parseResourceVersion(text)
   if (text !== String(live.rv)) throw conflict(groupResource(kind), name, MODIFIED)
 }
 

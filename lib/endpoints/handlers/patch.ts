@@ -1,14 +1,16 @@
 /** PATCH: JSON patch, JSON merge patch, server-side apply. Source: k8s.io/apiserver endpoints/handlers/patch.go. */
 import { decodeApply } from '../../meta/codecs.ts'
 import { decodeObject } from '../../meta/decode.ts'
+import { conflict } from '../../meta/errors.ts'
 import { apply, updateManagers } from '../../meta/fieldmanager.ts'
 import { decodeMergePatch, mergePatch } from '../../meta/mergepatch.ts'
 import { applyJsonPatch, decodeJsonPatch } from '../../meta/patch.ts'
+import { parseResourceVersion } from '../../meta/resourceversion.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../meta/types.ts'
 import { dedupeOwnerReferences } from '../../meta/validatemeta.ts'
 import { splitWriteOnly } from '../../meta/writeonly.ts'
 import type { CreateRequest } from '../../registry/create.ts'
-import type { Subresource } from '../../registry/kind.ts'
+import { groupResource, type KindInfo, type Subresource } from '../../registry/kind.ts'
 import { type Updated, update } from '../../registry/update.ts'
 import { judgeFields, patchType } from '../bodies.ts'
 import { type StoredExchange, set } from '../exchange.ts'
@@ -47,6 +49,13 @@ function patcher(
   }
 }
 
+/** Throws 409: who names a uid means an object that is there. */
+function refuseUid(kind: KindInfo, { metadata: { uid } }: KubeObject, name: string): void {
+  if (!uid) return
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+  throw conflict(groupResource(kind), name, why)
+}
+
 function applier(exchange: StoredExchange, config: JsonObject): Patcher {
   const { kind, request, context } = exchange
   const subresource = request.subresource as Subresource
@@ -59,9 +68,13 @@ function applier(exchange: StoredExchange, config: JsonObject): Patcher {
       config: parts.object as unknown as JsonObject,
       force,
     })
-    const { object, warnings } = decodeObject(merged as unknown as JsonValue, kind, { keepNulls: true })
+    const { object, warnings } = decodeObject(merged as unknown as JsonValue, kind, {
+      keepNulls: true,
+      lenientMeta: true,
+    })
     for (const warning of warnings) context.warn(warning)
     const own = placed(kind, object, request.namespace)
+    if (live === undefined) refuseUid(kind, own, request.name)
     checkName(own, request.name)
     return dedupeOwnerReferences(own, context.warn, 'patch')
   }
@@ -71,8 +84,10 @@ function applier(exchange: StoredExchange, config: JsonObject): Patcher {
       create: () => {
         demandCreate(exchange, 'patch')
         demandChainCreate(exchange)
-        const { resourceVersion: _, ...metadata } = applied(undefined).metadata
-        return { object: asNew({ ...applied(undefined), metadata }), secrets: parts.secrets }
+        const object = applied(undefined)
+        const { resourceVersion = '', ...metadata } = object.metadata
+        parseResourceVersion(resourceVersion)
+        return { object: asNew({ ...object, metadata }), secrets: parts.secrets }
       },
     }),
   }

