@@ -9,6 +9,8 @@ import type { Json } from './scenario.ts'
 export interface Names {
   /** Takes note of the objects in an answer. */
   learn(answer: Json): void
+  /** Names with this base are generated from now on. */
+  generates(base: string): void
   text(text: string): string
   /** `key` and `parent` say where the value stands. */
   value(value: Json, key?: string, parent?: Json): Json
@@ -45,7 +47,7 @@ const orders: Readonly<Record<string, (a: Json, b: Json) => number>> = {
 export function createNames(run: string): Names {
   const uids = new Map<string, string>()
   const versions = new Map<string, string>()
-  const generated = new Map<string, string>()
+  const bases = new Set<string>()
 
   function learnMetadata({ uid, resourceVersion, name, generateName }: Json): void {
     if (typeof uid === 'string' && uid !== '') {
@@ -54,8 +56,11 @@ export function createNames(run: string): Names {
       if (typeof resourceVersion === 'string' && !versions.has(version))
         versions.set(version, `rv#${versions.size + 1}`)
     }
-    const base = typeof generateName === 'string' ? generateName.slice(0, 58) : ''
-    if (base && name?.startsWith(base) && name.length === base.length + 5) generated.set(name, `${base}*****`)
+    if (name?.startsWith(cut(generateName))) generates(generateName)
+  }
+
+  function generates(base: Json): void {
+    if (cut(base) !== '') bases.add(cut(base))
   }
 
   function learn(value: Json): void {
@@ -67,7 +72,9 @@ export function createNames(run: string): Names {
 
   function text(original: string): string {
     let result = original
-    for (const [own, name] of [...uids, ...generated, [run, '{{run}}'] as const]) result = result.replaceAll(own, name)
+    for (const [uid, name] of uids) result = result.replaceAll(uid, name)
+    for (const base of bases) result = result.replaceAll(suffixed(base), `${base}*****`)
+    result = result.replaceAll(run, '{{run}}')
     return result
       .replace(VERSION, (_, words: string, version: string) => {
         const known = [...versions].findLast(([id]) => id.endsWith(`/${version}`))?.[1]
@@ -97,5 +104,11 @@ export function createNames(run: string): Names {
     )
   }
 
-  return { learn, text, value }
+  return { learn, generates, text, value }
 }
+
+/** As much of a base as a generated name shows. */
+const cut = (base: Json): string => (typeof base === 'string' ? base.slice(0, 58) : '')
+
+const suffixed = (base: string): RegExp =>
+  new RegExp(`${base.replace(/[^\w]/g, '\\$&')}[bcdfghjklmnpqrstvwxz2456789]{5}\\b`, 'g')

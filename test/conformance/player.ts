@@ -1,6 +1,7 @@
 /** Plays a scenario against a server: what it answers, step by step, in the form in which answers are recorded. */
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { dumpYaml, parseYaml } from '../../lib/meta/yaml.ts'
 import { type Client, createClient, type Reply, type Target } from './client.ts'
 import { type Difference, differences } from './differences.ts'
 import { createNames, type Names } from './names.ts'
@@ -52,12 +53,17 @@ export async function* play(
 async function take(step: Step, client: Client, names: Names, saved: Record<string, string>): Promise<Answer> {
   const { method, path, headers, body, during, as: user, watch } = step
   const request = fill({ method, path, headers, body, during }, saved)
+  const base = request.body?.metadata?.generateName
+  if (typeof base === 'string') names.generates(base)
   const reply = await client.send({ ...(JSON.parse(JSON.stringify(request)) as Step), ...rest(user, watch) })
-  const json = parsed(reply.text)
-  names.learn(json)
+  const value = await parsed(reply)
+  names.learn(value)
   for (const event of reply.events) names.learn(event.object)
-  for (const [name, pointer] of Object.entries(step.save ?? {})) saved[name] = String(read(json, pointer))
-  return recorded(step, reply, json, names)
+  for (const [name, pointer] of Object.entries(step.save ?? {})) {
+    const found = read(value, pointer)
+    if (found !== undefined) saved[name] = String(found)
+  }
+  return recorded(step, reply, value, names)
 }
 
 const rest = (user: string | undefined, watch: Step['watch']) => ({
@@ -65,18 +71,23 @@ const rest = (user: string | undefined, watch: Step['watch']) => ({
   ...(watch && { watch }),
 })
 
-function parsed(text: string): Json {
+const isYaml = ({ headers }: Reply): boolean => /yaml/.test(headers['content-type'] ?? '')
+
+/** Undefined for text that is neither. */
+async function parsed(reply: Reply): Promise<Json> {
+  if (isYaml(reply)) return (await parseYaml(reply.text)).value
   try {
-    return JSON.parse(text)
+    return JSON.parse(reply.text)
   } catch {
     return undefined
   }
 }
 
-function recorded(step: Step, { code, headers, text, events, ended }: Reply, json: Json, names: Names): Answer {
+async function recorded(step: Step, reply: Reply, value: Json, names: Names): Promise<Answer> {
+  const { code, headers, text, events, ended } = reply
   const shown = comparedHeaders.flatMap((name) => {
-    const value = headers[name]
-    return value === undefined ? [] : [[name, names.text(value)] as const]
+    const header = headers[name]
+    return header === undefined ? [] : [[name, names.text(header)] as const]
   })
   const answer: Answer = { code, headers: Object.fromEntries(shown) }
   const ignored = (step.ignore ?? []).flatMap((one) => [one, `/items/*${one}`, `/rows/*/object${one}`])
@@ -85,13 +96,9 @@ function recorded(step: Step, { code, headers, text, events, ended }: Reply, jso
     const early = ended && events.length < step.watch.events
     return { ...answer, events: objects, ...(early && { ended: true }) }
   }
-  if (json !== undefined) return { ...answer, body: step.only ? picked(step.only, json, names) : body() }
-  if (/yaml/.test(headers['content-type'] ?? '')) return { ...answer, lines: linesOf(text, names) }
-  return { ...answer, text: names.text(text) }
-
-  function body(): Json {
-    return names.value(without(json, ignored))
-  }
+  if (isYaml(reply)) return { ...answer, lines: linesOf(await dumpYaml(names.value(value))) }
+  if (value === undefined) return { ...answer, text: names.text(text) }
+  return { ...answer, body: step.only ? picked(step.only, value, names) : names.value(without(value, ignored)) }
 }
 
 /** The values at some pointers; null where there is none. */
@@ -106,16 +113,12 @@ function picked(pointers: readonly string[], json: Json, names: Names): Json {
 }
 
 /** YAML as a set of lines without indent, dashes and quotes: there are many ways to write one value. */
-function linesOf(text: string, names: Names): string[] {
-  const isList = /^kind: \w+List$/m.test(text)
-  const unversioned = isList ? text.replace(/^ {2}resourceVersion: .*$/m, '  resourceVersion: set') : text
-  return names
-    .text(unversioned)
+const linesOf = (yaml: string): string[] =>
+  yaml
     .split('\n')
     .map((line) => line.replace(/^[\s-]+|["']/g, '').trimEnd())
     .filter(Boolean)
     .sort()
-}
 
 export interface Failure extends Difference {
   number: number
