@@ -21,7 +21,7 @@ export interface TestDeployment {
   /** The server's own parts, over the same store. */
   parts: Server
   /** What the functions have written to standard output so far: kept here instead. */
-  log: readonly string[]
+  log: string[]
   /** Puts a secret with credentials of a virtual cluster where the API looks for them. */
   keepCredentials(name: string, text: string): Promise<void>
   stop(): Promise<void>

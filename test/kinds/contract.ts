@@ -1,0 +1,519 @@
+/**
+ * What every stored kind keeps, through the registry over the embedded DynamoDB. The checklist is that of kube-apiserver
+ * (k8s.io/apiserver registry/rest/resttest), as far as it is not about HTTP: that is in test/functions.
+ */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { StatusError } from '../../lib/meta/errors.ts'
+import type { JsonObject, KubeObject, ObjectMeta, Status } from '../../lib/meta/types.ts'
+import { dedupeOwnerReferences } from '../../lib/meta/validatemeta.ts'
+import { create } from '../../lib/registry/create.ts'
+import { type DeleteOptions, remove, removeAll } from '../../lib/registry/delete.ts'
+import type { Secret, StoredKind } from '../../lib/registry/kind.ts'
+import { get, list } from '../../lib/registry/read.ts'
+import type { Outcome, Store } from '../../lib/registry/store.ts'
+import { update } from '../../lib/registry/update.ts'
+import type { Server } from '../../lib/server/services.ts'
+import type { Stored } from '../../lib/storage/interface.ts'
+import { admin, contextOf } from '../support/users.ts'
+
+export interface KindFixtures {
+  /** A valid spec, complete as it is stored. */
+  valid: JsonObject
+  /** Specs with mistakes, and the fields that are named. */
+  invalid: readonly { spec: JsonObject; fields: readonly string[] }[]
+  /** Other valid specs. */
+  updates: readonly JsonObject[]
+}
+
+export interface KindWorld {
+  store: Store
+  /** Names a collection that no other test uses, where the kind has namespaces. */
+  namespace: string
+  object(metadata?: ObjectMeta, spec?: JsonObject): KubeObject
+  create(object: KubeObject, options?: { secrets?: Secret[]; context?: ReturnType<typeof contextOf> }): Promise<Outcome>
+  read(name: string, context?: ReturnType<typeof contextOf>): Promise<Stored>
+  change(
+    name: string,
+    transform: (live: KubeObject) => KubeObject,
+    options?: { secrets?: Secret[]; context?: ReturnType<typeof contextOf>; subresource?: '' | 'status'; uid?: string },
+  ): Promise<Outcome>
+  remove(name: string, options?: DeleteOptions, context?: ReturnType<typeof contextOf>): ReturnType<typeof remove>
+}
+
+let worlds = 0
+
+/** Calls of the registry for one kind, as an administrator unless said otherwise. */
+export function worldOf(kind: StoredKind<Server>, server: Server, spec: JsonObject = {}): KindWorld {
+  const store = server.storeOf(kind)
+  worlds += 1
+  const namespace = kind.scope === 'Namespaced' ? `world-${worlds}` : ''
+  const place = (name: string) => ({ namespace, name })
+  return {
+    store,
+    namespace,
+    object: (metadata = {}, own = spec) => ({
+      apiVersion: `${kind.group}/${kind.version}`,
+      kind: kind.kind,
+      metadata: { ...(namespace && { namespace }), ...metadata },
+      spec: structuredClone(own),
+    }),
+    create: (object, { secrets = [], context = contextOf(admin) } = {}) => create(store, { object, secrets }, context),
+    read: (name, context = contextOf(admin)) => get(store, { ...place(name), subresource: '' }, context),
+    change: (name, transform, { secrets = [], context = contextOf(admin), subresource = '', uid } = {}) =>
+      update(
+        store,
+        {
+          ...place(name),
+          subresource,
+          verb: 'update',
+          transform: (live) => ({ object: transform(structuredClone(live)), secrets }),
+          ...(uid !== undefined && { uid }),
+        },
+        context,
+      ),
+    remove: (name, options = {}, context = contextOf(admin)) => remove(store, place(name), options, context),
+  }
+}
+
+/** The Status that an action is refused with. */
+export async function refusal(action: Promise<unknown>): Promise<Status & { code: number }> {
+  const error = await action.then(
+    () => new Error('it was not refused'),
+    (error: unknown) => error,
+  )
+  if (error instanceof StatusError) return error.status as Status & { code: number }
+  throw error
+}
+
+/** The fields that a Status names, each once: kube-apiserver validates metadata of custom resources twice. */
+export const causesOf = ({ details }: Status): string[] => [
+  ...new Set((details?.causes ?? []).map(({ field = '' }) => field)),
+]
+
+export function describeKind(kind: StoredKind<Server>, server: () => Server, fixtures: KindFixtures): void {
+  const { valid, invalid, updates } = fixtures
+  const [another = {}] = updates
+  let names = 0
+  let world: KindWorld
+  beforeEach(() => {
+    world = worldOf(kind, server(), valid)
+  })
+  const fresh = () => `${kind.singular}-${++names}`
+  const made = async (metadata: ObjectMeta = {}) => {
+    const name = fresh()
+    await world.create(world.object({ name, ...metadata }))
+    return world.read(name)
+  }
+  const nameOf = ({ object }: Stored) => object.metadata.name ?? ''
+
+  describe('create', () => {
+    test('what is read is what was written', async () => {
+      const name = fresh()
+      const { stored, created } = await world.create(
+        world.object({ name, labels: { a: 'b' }, annotations: { c: 'd' } }),
+      )
+      const read = await world.read(name)
+      expect(created).toBe(true)
+      expect(read.object).toEqual(stored.object)
+      expect(read.object.spec).toEqual(valid)
+      expect(read.object.metadata).toMatchObject({ labels: { a: 'b' }, annotations: { c: 'd' } })
+    })
+
+    test('has metadata: uid, creationTimestamp, generation, resourceVersion', async () => {
+      const now = new Date('2026-11-21T12:00:00.7Z')
+      const name = fresh()
+      await world.create(world.object({ name }), { context: contextOf(admin, { now }) })
+      const { metadata } = (await world.read(name)).object
+      expect(metadata).toMatchObject({ name, generation: 1, creationTimestamp: '2026-11-21T12:00:00Z' })
+      expect(metadata.uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      expect(metadata.resourceVersion).toMatch(/^[1-9]\d*$/)
+    })
+
+    test('generates names, and prefers a given one', async () => {
+      const { stored } = await world.create(world.object({ generateName: 'gen-' }))
+      expect(nameOf(stored)).toMatch(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
+      const given = await world.create(world.object({ generateName: 'gen-', name: fresh() }))
+      expect(nameOf(given.stored)).not.toMatch(/^gen-/)
+    })
+
+    test('truncates a long prefix to fit the suffix', async () => {
+      const { stored } = await world.create(world.object({ generateName: 'x'.repeat(250) }))
+      expect(nameOf(stored)).toMatch(/^x{58}[a-z0-9]{5}$/)
+    })
+
+    test.each(['', 'Upper', 'a_b', '-a', 'a..b', 'a'.repeat(254), 'a/b', '..'])(
+      'refuses the name "%s"',
+      async (name) => {
+        const status = await refusal(world.create(world.object({ name })))
+        expect([status.code, causesOf(status)]).toEqual([422, expect.arrayContaining(['metadata.name'])])
+      },
+    )
+
+    test('refuses a name that is taken', async () => {
+      const { object } = await made()
+      const status = await refusal(world.create(world.object({ name: object.metadata.name ?? '' })))
+      expect([status.code, status.reason]).toEqual([409, 'AlreadyExists'])
+    })
+
+    test('refuses a name whose object is being deleted, and says so', async () => {
+      const held = await made({ finalizers: ['example.com/hold'] })
+      await world.remove(nameOf(held))
+      const status = await refusal(world.create(world.object({ name: nameOf(held) })))
+      expect([status.code, status.reason]).toEqual([409, 'AlreadyExists'])
+      expect(status.message).toContain('object is being deleted')
+    })
+
+    test('a name can be used again, for another object', async () => {
+      const first = await made()
+      await world.remove(nameOf(first))
+      await world.create(world.object({ name: nameOf(first) }))
+      expect((await world.read(nameOf(first))).object.metadata.uid).not.toBe(first.object.metadata.uid)
+    })
+
+    test('two at once: one of them makes it', async () => {
+      const name = fresh()
+      const both = await Promise.allSettled([1, 2].map(() => world.create(world.object({ name }))))
+      expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    })
+
+    test.each(invalid)('validates: $fields', async ({ spec, fields }) => {
+      const name = fresh()
+      const status = await refusal(world.create(world.object({ name }, spec)))
+      expect([status.code, causesOf(status)]).toEqual([422, fields])
+      expect(status.details).toMatchObject({ name, group: kind.group, kind: kind.kind })
+      expect((await refusal(world.read(name))).code).toBe(404)
+    })
+
+    test('a dry run answers and stores nothing', async () => {
+      const name = fresh()
+      const { stored, created } = await world.create(world.object({ name }), {
+        context: contextOf(admin, { dryRun: true }),
+      })
+      expect([created, stored.object.metadata.uid]).toEqual([true, expect.any(String)])
+      expect((await refusal(world.read(name))).code).toBe(404)
+    })
+  })
+
+  describe('get', () => {
+    test('what is not there is not found', async () => {
+      const status = await refusal(world.read('nothing'))
+      expect(status).toMatchObject({ code: 404, reason: 'NotFound', details: { name: 'nothing', kind: kind.plural } })
+    })
+
+    test('another collection has its own names', async () => {
+      const { object } = await made()
+      const other = worldOf(kind, server())
+      const found = other.read(object.metadata.name ?? '')
+      if (kind.scope === 'Namespaced') expect((await refusal(found)).code).toBe(404)
+      else expect((await found).object).toEqual(object)
+    })
+  })
+
+  describe('update', () => {
+    test.each(updates)('%j is stored, as a new generation', async (spec) => {
+      const before = await made()
+      const { stored, created } = await world.change(nameOf(before), (live) => ({
+        ...live,
+        spec: structuredClone(spec),
+      }))
+      expect([created, stored.object.spec, stored.object.metadata.generation]).toEqual([false, spec, 2])
+      expect(stored.rv).toBeGreaterThan(before.rv)
+      expect((await world.read(nameOf(before))).object).toEqual(stored.object)
+    })
+
+    test('nothing new is no write', async () => {
+      const before = await made()
+      const { stored } = await world.change(nameOf(before), (live) => live)
+      expect(stored.object.metadata.resourceVersion).toBe(before.object.metadata.resourceVersion)
+    })
+
+    test('labels and annotations are no new generation', async () => {
+      const before = await made()
+      const { stored } = await world.change(nameOf(before), (live) => ({
+        ...live,
+        metadata: { ...live.metadata, labels: { a: 'b' }, annotations: { c: 'd' } },
+      }))
+      expect(stored.object.metadata).toMatchObject({ generation: 1, labels: { a: 'b' }, annotations: { c: 'd' } })
+      expect(stored.rv).toBeGreaterThan(before.rv)
+    })
+
+    test('what is not there is not found', async () => {
+      expect((await refusal(world.change('nothing', (live) => live))).code).toBe(404)
+    })
+
+    test('a resourceVersion that is too old', async () => {
+      const before = await made()
+      await world.change(nameOf(before), (live) => ({ ...live, spec: another }))
+      const status = await refusal(world.change(nameOf(before), () => ({ ...before.object, spec: {} })))
+      expect([status.code, status.reason]).toEqual([409, 'Conflict'])
+      expect((await world.read(nameOf(before))).object.spec).toEqual(another)
+    })
+
+    test.each([undefined, '', '0'])('the resourceVersion %j', async (resourceVersion) => {
+      const before = await made()
+      const status = await refusal(
+        world.change(nameOf(before), ({ metadata: { resourceVersion: _, ...metadata }, ...live }) => ({
+          ...live,
+          metadata: { ...metadata, ...(resourceVersion !== undefined && { resourceVersion }) },
+        })),
+      )
+      expect([status.code, causesOf(status)]).toEqual([422, ['metadata.resourceVersion']])
+    })
+
+    test('another uid than that of the object', async () => {
+      const before = await made()
+      const status = await refusal(world.change(nameOf(before), (live) => live, { uid: 'other' }))
+      expect([status.code, status.reason]).toEqual([409, 'Conflict'])
+    })
+
+    test.each([
+      { what: 'uid', change: { uid: 'other' } },
+      { what: 'name', change: { name: 'other' } },
+      { what: 'generation', change: { generation: 77 } },
+      { what: 'creationTimestamp', change: { creationTimestamp: '2001-01-01T00:00:00Z' } },
+      { what: 'deletionTimestamp', change: { deletionTimestamp: '2001-01-01T00:00:00Z' } },
+    ])('$what is not for clients to set', async ({ change }) => {
+      const before = await made()
+      const attempt = world.change(nameOf(before), (live) => ({ ...live, metadata: { ...live.metadata, ...change } }))
+      await attempt.catch((error: unknown) => {
+        if (!(error instanceof StatusError) || error.status.code !== 422) throw error
+      })
+      expect((await world.read(nameOf(before))).object.metadata).toEqual(before.object.metadata)
+    })
+
+    test.each(invalid)('validates: $fields', async ({ spec, fields }) => {
+      const before = await made()
+      const status = await refusal(world.change(nameOf(before), (live) => ({ ...live, spec })))
+      expect([status.code, causesOf(status)]).toEqual([422, fields])
+      expect((await world.read(nameOf(before))).object).toEqual(before.object)
+    })
+
+    test('status has its own way in, and that way leaves the rest', async () => {
+      const before = await made()
+      const plain = await world.change(nameOf(before), (live) => ({ ...live, status: { phase: 'Mine' } }))
+      expect(plain.stored.object.status).toEqual(before.object.status)
+      const { stored } = await world.change(
+        nameOf(before),
+        (live) => ({ ...live, spec: another, metadata: { ...live.metadata, labels: { a: 'b' } }, status: { x: 1 } }),
+        { subresource: 'status' },
+      )
+      expect(stored.object.spec).toEqual(before.object.spec)
+      expect(stored.object.metadata).toMatchObject({ generation: 1 })
+      expect(stored.object.metadata).not.toHaveProperty('labels')
+    })
+
+    test('a dry run answers and stores nothing', async () => {
+      const before = await made()
+      const { stored } = await world.change(nameOf(before), (live) => ({ ...live, spec: another }), {
+        context: contextOf(admin, { dryRun: true }),
+      })
+      expect(stored.object.spec).toEqual(another)
+      expect((await world.read(nameOf(before))).object).toEqual(before.object)
+    })
+
+    test('two at once: neither is lost', async () => {
+      const before = await made()
+      const label = (name: string) =>
+        world.change(nameOf(before), (live) => ({
+          ...live,
+          metadata: { ...live.metadata, labels: { ...live.metadata.labels, [name]: 'yes' } },
+        }))
+      await Promise.all(['a', 'b', 'c'].map(label))
+      expect((await world.read(nameOf(before))).object.metadata.labels).toEqual({ a: 'yes', b: 'yes', c: 'yes' })
+    })
+  })
+
+  describe('delete', () => {
+    test('what is not there is not found', async () => {
+      expect((await refusal(world.remove('nothing'))).code).toBe(404)
+    })
+
+    test('without finalizers the object is gone at once', async () => {
+      const before = await made()
+      const { gone, stored } = await world.remove(nameOf(before))
+      expect([gone, stored.object.metadata.uid]).toEqual([true, before.object.metadata.uid])
+      expect((await refusal(world.read(nameOf(before)))).code).toBe(404)
+      expect((await refusal(world.remove(nameOf(before)))).code).toBe(404)
+    })
+
+    test('with finalizers it is marked: the time is set once and not moved', async () => {
+      const before = await made({ finalizers: ['example.com/hold'] })
+      const at = (now: string) => world.remove(nameOf(before), {}, contextOf(admin, { now: new Date(now) }))
+      const first = await at('2026-11-21T12:00:00Z')
+      expect(first.gone).toBe(false)
+      expect(first.stored.object.metadata).toMatchObject({
+        deletionTimestamp: '2026-11-21T12:00:00Z',
+        deletionGracePeriodSeconds: 0,
+        generation: 2,
+      })
+      const second = await at('2026-11-21T13:00:00Z')
+      expect(second.stored.object).toEqual(first.stored.object)
+    })
+
+    test('finalizers can only go then, and the last takes the object with it', async () => {
+      const before = await made({ finalizers: ['example.com/a', 'example.com/b'] })
+      await world.remove(nameOf(before))
+      const set = (...finalizers: string[]) =>
+        world.change(nameOf(before), (live) => ({ ...live, metadata: { ...live.metadata, finalizers } }))
+      expect(causesOf(await refusal(set('example.com/a', 'example.com/c')))).toEqual(['metadata.finalizers'])
+      expect((await set('example.com/b')).stored.object.metadata.finalizers).toEqual(['example.com/b'])
+      await set()
+      expect((await refusal(world.read(nameOf(before)))).code).toBe(404)
+    })
+
+    test('a deletion cannot be taken back', async () => {
+      const before = await made({ finalizers: ['example.com/hold'] })
+      await world.remove(nameOf(before))
+      const { stored } = await world.change(
+        nameOf(before),
+        ({ metadata: { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata }, ...live }) => ({
+          ...live,
+          metadata: { ...metadata, labels: { a: 'b' } },
+        }),
+      )
+      expect(stored.object.metadata).toMatchObject({
+        labels: { a: 'b' },
+        deletionTimestamp: expect.any(String),
+        deletionGracePeriodSeconds: 0,
+      })
+    })
+
+    test.each([
+      { what: 'uid', of: () => ({ uid: 'other' }) },
+      { what: 'resourceVersion', of: ({ rv }: Stored) => ({ resourceVersion: String(rv + 1000) }) },
+    ])('a precondition on $what that does not hold', async ({ of }) => {
+      const before = await made()
+      const status = await refusal(world.remove(nameOf(before), { preconditions: of(before) }))
+      expect([status.code, status.reason]).toEqual([409, 'Conflict'])
+      expect((await world.read(nameOf(before))).object).toEqual(before.object)
+    })
+
+    test('preconditions that hold', async () => {
+      const before = await made()
+      const { uid = '', resourceVersion = '' } = before.object.metadata
+      expect((await world.remove(nameOf(before), { preconditions: { uid, resourceVersion } })).gone).toBe(true)
+    })
+
+    test.each([
+      { propagationPolicy: 'Orphan', finalizer: 'orphan' },
+      { propagationPolicy: 'Foreground', finalizer: 'foregroundDeletion' },
+    ] as const)('$propagationPolicy waits for the garbage collector', async ({ propagationPolicy, finalizer }) => {
+      const before = await made()
+      const { gone, stored } = await world.remove(nameOf(before), { propagationPolicy })
+      expect([gone, stored.object.metadata.finalizers]).toEqual([false, [finalizer]])
+      // Whoever asks again for a deletion in the background gets one.
+      expect((await world.remove(nameOf(before), { propagationPolicy: 'Background' })).gone).toBe(true)
+    })
+
+    test('a dry run removes nothing', async () => {
+      const before = await made()
+      const { gone } = await world.remove(nameOf(before), {}, contextOf(admin, { dryRun: true }))
+      expect(gone).toBe(true)
+      expect((await world.read(nameOf(before))).object).toEqual(before.object)
+    })
+  })
+
+  describe('list', () => {
+    const listed = (request: Partial<Parameters<typeof list>[1]> = {}) =>
+      list(
+        world.store,
+        { ...(world.namespace && { namespace: world.namespace }), ...request },
+        'list',
+        contextOf(admin),
+      )
+    const label = (value: string) => ({ matches: ({ object }: Stored) => object.metadata.labels?.list === value })
+
+    test('what matches, in the order of names, at one revision', async () => {
+      const mark = fresh()
+      for (const name of ['b', 'a']) {
+        await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
+      }
+      const { items, rv } = await listed(label(mark))
+      expect(items.map(nameOf)).toEqual([`${mark}-a`, `${mark}-b`])
+      expect(Math.max(...items.map((item) => item.rv))).toBeLessThanOrEqual(rv)
+      expect((await listed(label('nothing'))).items).toEqual([])
+    })
+
+    test('further pages stay at the revision of the first', async () => {
+      const mark = fresh()
+      for (const name of ['a', 'b', 'c']) {
+        await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
+      }
+      const first = await listed({ ...label(mark), limit: 2 })
+      await world.remove(`${mark}-c`)
+      await world.create(world.object({ name: `${mark}-d`, labels: { list: mark } }))
+      const rest = await listed({ ...label(mark), after: first.next ?? '', at: first.rv })
+      expect([...first.items, ...rest.items].map(nameOf)).toEqual([`${mark}-a`, `${mark}-b`, `${mark}-c`])
+    })
+
+    test('a collection can be removed; what is gone meanwhile is no error', async () => {
+      const mark = fresh()
+      for (const name of ['a', 'b']) {
+        await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
+      }
+      const { items } = await listed(label(mark))
+      await world.remove(`${mark}-a`)
+      await removeAll(world.store, items, {}, contextOf(admin))
+      expect((await listed(label(mark))).items).toEqual([])
+    })
+  })
+
+  describe('watch', () => {
+    test('every change once, in order, with what was before', async () => {
+      const name = fresh()
+      const { storage } = world.store
+      const start = await storage.revision(kind.table)
+      await world.create(world.object({ name }))
+      await world.change(name, (live) => ({ ...live, spec: another }))
+      await world.remove(name)
+      const { changes } = await storage.changes(kind.table, start)
+      const own = changes.filter(({ stored }) => nameOf(stored) === name)
+      expect(own.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'DELETED'])
+      expect(own[1]?.previous?.object.spec).toEqual(valid)
+      expect(own.map(({ rv }) => rv)).toEqual([...own.map(({ rv }) => rv)].sort((a, b) => a - b))
+    })
+  })
+
+  describe('owners', () => {
+    const reference = ({ object: { apiVersion, kind, metadata } }: Stored, more: object = {}) => ({
+      apiVersion,
+      kind,
+      name: metadata.name ?? '',
+      uid: metadata.uid ?? '',
+      ...more,
+    })
+
+    test('references are kept, and doubled ones are one', async () => {
+      const owner = await made()
+      const name = fresh()
+      const doubled = world.object({ name, ownerReferences: [reference(owner), reference(owner)] })
+      await world.create(dedupeOwnerReferences(doubled, () => undefined))
+      expect((await world.read(name)).object.metadata.ownerReferences).toEqual([reference(owner)])
+    })
+
+    test('two controllers', async () => {
+      const [one, two] = [await made(), await made()]
+      const ownerReferences = [reference(one, { controller: true }), reference(two, { controller: true })]
+      const status = await refusal(world.create(world.object({ name: fresh(), ownerReferences })))
+      expect([status.code, causesOf(status)]).toEqual([422, ['metadata.ownerReferences']])
+    })
+
+    // Specification, section 7.
+    test('blockOwnerDeletion of an owner that the user may not delete', async () => {
+      const gone = { apiVersion: 'v1', kind: 'Pod', name: 'gone', uid: 'gone', blockOwnerDeletion: true }
+      const status = await refusal(world.create(world.object({ name: fresh(), ownerReferences: [gone] })))
+      expect(status.code).toBe(422)
+    })
+
+    test('more than forty', async () => {
+      const ownerReferences = Array.from({ length: 41 }, (_, n) => ({
+        apiVersion: 'v1',
+        kind: 'X',
+        name: 'x',
+        uid: `${n}`,
+      }))
+      const status = await refusal(world.create(world.object({ name: fresh(), ownerReferences })))
+      expect([status.code, causesOf(status)]).toEqual([422, ['metadata.ownerReferences']])
+    })
+  })
+}

@@ -1,0 +1,107 @@
+/** VirtualClusterInstance: the contract of all stored kinds, then who may use an instance and how. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
+import { list } from '../../lib/registry/read.ts'
+import { accessTo } from '../../lib/registry/store.ts'
+import { startDeployment, type TestDeployment } from '../support/deployment.ts'
+import { admin, alice, bob, contextOf, userNamed } from '../support/users.ts'
+import { describeKind, refusal, worldOf } from './contract.ts'
+
+let deployment: TestDeployment
+beforeAll(async () => {
+  deployment = await startDeployment('https://keyplane.example.com')
+}, 60_000)
+afterAll(() => deployment?.stop())
+
+const kind = VirtualClusterInstance
+
+describeKind(kind, () => deployment.parts, {
+  valid: { displayName: 'Preview', owner: { user: 'alice' } },
+  invalid: [
+    { spec: { displayName: 1 }, fields: ['spec.displayName'] },
+    { spec: { access: [{ subresources: ['pods'] }] }, fields: ['spec.access[0].subresources[0]'] },
+    { spec: { accessPoint: { ingress: { host: 'x'.repeat(254) } } }, fields: ['spec.accessPoint.ingress.host'] },
+  ],
+  updates: [
+    { displayName: 'Other', owner: { user: 'alice' } },
+    { owner: { user: 'alice', team: 'ops' }, access: [{ verbs: ['*'], users: ['bob'] }] },
+    { owner: { user: 'alice' }, accessPoint: { ingress: { enabled: true, host: 'vc.example.com:8443' } } },
+  ],
+})
+
+describe('who may', () => {
+  const carol = userNamed('carol', ['team:ops'])
+  const may = async (spec: object, user: typeof alice, verb: string, subresource = '') => {
+    const world = worldOf(kind, deployment.parts)
+    await world.create(world.object({ name: 'vc' }, spec as never))
+    return accessTo(world.store, await world.read('vc'), verb, subresource, contextOf(user)).type
+  }
+
+  test.each([
+    { who: 'the owner', user: alice, verb: 'update', subresource: '', answer: 'allowed' },
+    { who: 'the owner', user: alice, verb: 'create', subresource: 'kubeconfig', answer: 'allowed' },
+    { who: 'a member of the owning team', user: carol, verb: 'get', subresource: '', answer: 'allowed' },
+    { who: 'a stranger', user: bob, verb: 'get', subresource: '', answer: 'hidden' },
+    { who: 'a stranger', user: bob, verb: 'create', subresource: 'kubeconfig', answer: 'hidden' },
+    { who: 'an administrator', user: admin, verb: 'update', subresource: 'status', answer: 'allowed' },
+    { who: 'a user named like the team', user: userNamed('ops'), verb: 'get', subresource: '', answer: 'hidden' },
+  ])('$who: $verb $subresource is $answer', async ({ user, verb, subresource, answer }) => {
+    expect(await may({ owner: { user: 'alice', team: 'ops' } }, user, verb, subresource)).toBe(answer)
+  })
+
+  test.each([
+    { rule: { verbs: ['get'], users: ['bob'] }, verb: 'get', subresource: '', answer: 'allowed' },
+    { rule: { verbs: ['get'], users: ['bob'] }, verb: 'delete', subresource: '', answer: 'denied' },
+    { rule: { verbs: ['get'], users: ['bob'] }, verb: 'create', subresource: 'kubeconfig', answer: 'denied' },
+    { rule: { verbs: ['use'], users: ['bob'] }, verb: 'create', subresource: 'kubeconfig', answer: 'allowed' },
+    {
+      rule: { verbs: ['create'], subresources: ['kubeconfig'], users: ['bob'] },
+      verb: 'create',
+      subresource: 'kubeconfig',
+      answer: 'allowed',
+    },
+    { rule: { verbs: ['get'], teams: ['ops'] }, verb: 'get', subresource: '', answer: 'hidden' },
+    { rule: { verbs: ['get'] }, verb: 'get', subresource: '', answer: 'hidden' },
+  ])('a rule $rule: $verb $subresource is $answer', async ({ rule, verb, subresource, answer }) => {
+    expect(await may({ access: [rule] }, bob, verb, subresource)).toBe(answer)
+  })
+
+  // Who may read is told what they may not; who may not read is told of nothing.
+  test('lists show what may be read', async () => {
+    const world = worldOf(kind, deployment.parts)
+    await world.create(world.object({ name: 'own' }, { owner: { user: 'bob' } }))
+    await world.create(world.object({ name: 'shared' }, { access: [{ verbs: ['get', 'list'], users: ['bob'] }] }))
+    await world.create(world.object({ name: 'others' }, { owner: { user: 'alice' } }))
+    const { items } = await list(world.store, { namespace: world.namespace }, 'list', contextOf(bob))
+    expect(items.map(({ object }) => object.metadata.name)).toEqual(['own', 'shared'])
+  })
+
+  test('the owner does not give the instance away', async () => {
+    const world = worldOf(kind, deployment.parts)
+    await world.create(world.object({ name: 'vc' }, { owner: { user: 'alice' } }))
+    const status = await refusal(
+      world.change('vc', (live) => ({ ...live, spec: { owner: { user: 'bob' } } }), { context: contextOf(alice) }),
+    )
+    expect([status.code, status.message]).toEqual([403, expect.stringContaining('spec.owner')])
+  })
+})
+
+describe('status', () => {
+  test('conditions are kept as they are sent', async () => {
+    const world = worldOf(kind, deployment.parts)
+    await world.create(world.object({ name: 'vc' }))
+    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-11-21T00:00:00Z' }]
+    await world.change('vc', (live) => ({ ...live, status: { phase: 'Ready', conditions } }), { subresource: 'status' })
+    expect((await world.read('vc')).object.status).toEqual({ phase: 'Ready', conditions })
+  })
+
+  test('two conditions of one type', async () => {
+    const world = worldOf(kind, deployment.parts)
+    await world.create(world.object({ name: 'vc' }))
+    const conditions = [{ type: 'Ready' }, { type: 'Ready' }]
+    const status = await refusal(
+      world.change('vc', (live) => ({ ...live, status: { conditions } }), { subresource: 'status' }),
+    )
+    expect(status.code).toBe(422)
+  })
+})
