@@ -45,9 +45,12 @@ export async function list(context: Context, table: Table, request: ListRequest)
   )
   const activity = activityOfPage(context, table, { ...range, isScattered: request.partitions !== undefined })
   const wanted = limit === undefined ? undefined : limit + 1
-  const [snapshot, first] = await Promise.all([
+  const [snapshot, first, count] = await Promise.all([
     takeSnapshot(context, resource, revision, at, notOlderThan),
     rows.next(wanted),
+    wanted !== undefined && !filter && !request.partitions && range.partitions.length > 0
+      ? countRows(context, range)
+      : undefined,
     activity.prefetch(wanted),
   ])
   const items: Stored[] = []
@@ -58,7 +61,7 @@ export async function list(context: Context, table: Table, request: ListRequest)
     for (const one of states) {
       const object = stored(one)
       if (filter && !filter(object)) continue
-      if (items.length === limit) return activity.attach({ rv: snapshot.rv, items, ...nextOf(items) })
+      if (items.length === limit) return activity.attach({ rv: snapshot.rv, items, ...nextOf(items, count) })
       items.push(object)
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })
@@ -81,9 +84,19 @@ function rangeOf(resource: string, { namespace, after, partitions }: ListRequest
   }
 }
 
-const nextOf = (items: readonly Stored[]): { next?: string } => {
+function nextOf(items: readonly Stored[], count: number | undefined): Pick<ListPage, 'next' | 'remaining'> {
   const last = items.at(-1)
-  return last ? { next: last.key } : {}
+  if (!last) return {}
+  return { next: last.key, ...(count !== undefined && { remaining: Math.max(1, count - items.length) }) }
+}
+
+/**
+ * How many objects the range has now, as far as one request tells; undefined beyond that. Clients get it as a hint that
+ * may be stale, so it is read beside the page and not brought to its revision.
+ */
+async function countRows({ items }: Context, range: Range): Promise<number | undefined> {
+  const { items: rows, more } = await items.query({ ...rowsQuery(range, undefined), attributes: ['gone'] })
+  return more ? undefined : rows.filter(({ gone }) => gone !== true).length
 }
 
 function rowsQuery({ resource, start, prefix }: Range, partition: string | undefined): ItemQuery {

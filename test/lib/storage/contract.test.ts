@@ -247,6 +247,16 @@ describe('lists', () => {
     expect(seen).toEqual(keys)
   })
 
+  test('a page says how many objects follow, where that is known without reading them', async () => {
+    for (const key of ['a/x', 'a/y', 'a/z', 'b/x', 'b/y']) await create(storage, key, {}, widgets)
+    await remove(storage, 'a/y', widgets)
+    expect(await storage.list(widgets, { limit: 1 })).toMatchObject({ next: 'a/x', remaining: 3 })
+    expect(await storage.list(widgets, { limit: 2, after: 'a/x' })).toMatchObject({ next: 'b/x', remaining: 1 })
+    expect(await storage.list(widgets, { limit: 1, namespace: 'a' })).toMatchObject({ next: 'a/x', remaining: 1 })
+    expect(await storage.list(widgets, { limit: 4 })).not.toHaveProperty('remaining')
+    expect(await storage.list(widgets, { limit: 1, filter: () => true })).not.toHaveProperty('remaining')
+  })
+
   test('a filter does not shorten a page while more match', async () => {
     for (let i = 0; i < 30; i++) await create(storage, `k${10 + i}`, { even: i % 2 === 0 }, widgets)
     const filter = ({ object }: { object: { spec?: object } }) => (object.spec as { even: boolean }).even
