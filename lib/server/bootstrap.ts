@@ -97,9 +97,9 @@ async function pepper(kept: KeptText): Promise<'kept' | 'made'> {
   return 'made'
 }
 
-/** Secrets Manager's secret of this id as a text that may be absent. */
+/** Secrets Manager's secret of this id as a text that may be absent; an empty one is none. */
 const secretText = ({ secrets }: Server, id: string): KeptText => ({
-  read: () => secrets.find(id),
+  read: async () => (await secrets.find(id)) || undefined,
   write: (text) => secrets.put(id, text),
 })
 
