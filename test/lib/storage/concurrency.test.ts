@@ -97,8 +97,8 @@ async function evidence(written: readonly Written[]) {
   return { log, truth }
 }
 
-test.each([1, 2])('16 writers, listers and watchers agree with the log (seed %i)', async (seed) => {
-  const world = realWorld(seed)
+test('16 writers, listers and watchers agree with the log', async () => {
+  const world = realWorld(1)
   const profile = { ...plain, writers: 16, writes: 10, keys: ['a', 'b', 'c', 'n/a', 'n/b', 'n-m/a'] }
   const client = unreliable(world.random)
   const { run, violations, crowd } = gather(world, profile, () => storageOf(client))

@@ -169,7 +169,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     without: 'the complete range in the rewind of names created anew',
-    seed: 585,
+    seed: 903,
     edits: [
       { file: 'rewind.ts', from: 'if (open < rev - 1 && hasHole(slots, open, rev - 1)) {', to: 'if (open < 0) {' },
       {
