@@ -204,6 +204,14 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await exists('o')).toBe(false)
     })
 
+    test('an owner that nobody deletes keeps the finalizer for later', async () => {
+      const o = await world.make('o', { finalizers: ['foregroundDeletion'] })
+      await world.make('d', { ownerReferences: [reference(o, blocking)] })
+      await world.delete('d')
+      await collect()
+      expect((await world.find('o'))?.metadata.finalizers).toEqual(['foregroundDeletion'])
+    })
+
     test('it is passed on to dependents that have some of their own, to others not', async () => {
       const o = await world.make('o')
       const hold = { finalizers: ['example.com/hold'] }
