@@ -1,6 +1,6 @@
 /**
  * Bundles every function: functions/X.ts becomes .build/functions/X.mjs with .build/chunks, which the local server runs, and
- * X.zip, which is deployed. Both depend on the sources only, never on the time or the machine.
+ * .build/archives/X.zip, which is deployed. Both depend on the sources only, never on the time or the machine.
  */
 import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -77,7 +77,8 @@ export async function build(root: string): Promise<Bundle[]> {
     names.map(async (name) => {
       const path = `.build/functions/${name}.mjs`
       const all = parts(path, metafile, true).map((part) => byPath.get(part) as Entry)
-      await write(join(root, path.replace(/\.mjs$/, '.zip')), archive(all))
+      // Archives are uploaded by the last step of their path: no two may have the same.
+      await write(join(prefix, 'archives', `${name.replaceAll('/', '-')}.zip`), archive(all))
       const initial = parts(path, metafile, false).map((part) => byPath.get(part) as Entry)
       return { name, initial: bytes(initial), total: bytes(all) }
     }),

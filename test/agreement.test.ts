@@ -49,6 +49,11 @@ test('every function is deployed, under the name of its path', () => {
   }
 })
 
+test('every function is uploaded under a key of its own', () => {
+  const keys = ofType('AWS::Lambda::Function').map(([, { Properties }]) => (Properties.Code as { S3Key: string }).S3Key)
+  expect(new Set(keys).size).toBe(names.length)
+})
+
 test('every function has an event to try it with', async () => {
   const events = await Array.fromAsync(glob('**/*.json', { cwd: join(root, 'events') }))
   expect(events.map((event) => event.replace(/\.json$/, '')).sort()).toEqual(names)

@@ -1,4 +1,4 @@
-/** The archive of a function is what infra/build.ts made of its handler's file: functions/X.handler is .build/functions/X.zip. */
+/** The archive of a function is what infra/build.ts made of its handler's file: functions/X/Y.handler is .build/archives/X-Y.zip. */
 
 module.exports = class Artifacts {
   constructor(serverless) {
@@ -6,7 +6,8 @@ module.exports = class Artifacts {
       'before:package:initialize': () => {
         for (const name of serverless.service.getAllFunctions()) {
           const target = serverless.service.getFunction(name)
-          target.package = { artifact: `.build/${target.handler.replace(/\.handler$/, '')}.zip` }
+          const path = target.handler.replace(/^functions\//, '').replace(/\.handler$/, '')
+          target.package = { artifact: `.build/archives/${path.replaceAll('/', '-')}.zip` }
         }
       },
     }

@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(root, { recursive: true }))
 
-const built = (path: string) => readFile(join(root, '.build/functions', path))
+const built = (path: string) => readFile(join(root, '.build', path))
 
 /** Reads an archive by its directory, checking what it says twice or can be calculated. */
 function unzip(zip: Buffer): { path: string; contents: Buffer }[] {
@@ -82,7 +82,7 @@ describe('build', () => {
   test('the archive unpacks to what runs by itself', async () => {
     await build(root)
     const folder = await mkdtemp(join(tmpdir(), 'keyplane-unpacked-'))
-    const files = unzip(await built('things/get.zip'))
+    const files = unzip(await built('archives/things-get.zip'))
     expect(files[0]?.path).toBe('functions/things/get.mjs')
     for (const { path, contents } of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
@@ -95,14 +95,14 @@ describe('build', () => {
 
   test('equal sources are equal archives', async () => {
     await build(root)
-    const first = await built('table.zip')
+    const first = await built('archives/table.zip')
     await build(root)
-    expect((await built('table.zip')).equals(first)).toBe(true)
+    expect((await built('archives/table.zip')).equals(first)).toBe(true)
   })
 
   test('credentials come from the environment and nowhere else', async () => {
     await build(root)
-    const module = unzip(await built('table.zip'))
+    const module = unzip(await built('archives/table.zip'))
       .map(({ contents }) => contents.toString())
       .join('')
     const sources = [
