@@ -27,7 +27,7 @@ import { notFound, StatusError } from '../meta/errors.ts'
 import type { OwnerReference } from '../meta/types.ts'
 import { groupResource, groupVersion, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { get } from '../registry/read.ts'
-import { accessTo, keyOf, type Store, type StoreServices } from '../registry/store.ts'
+import { accessTo, keyOf, noteRule, refusal, type Store, type StoreServices } from '../registry/store.ts'
 import { createStorage } from '../storage/dynamodb.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { IssuerSettings } from '../token/issuer.ts'
@@ -65,9 +65,9 @@ export interface Server extends Services, ReviewServices, EndpointServices, Deci
   now(): Date
 }
 
-/** Three tries of a second each: a lost answer is found again well before a handler gives up. */
+/** Two tries of a second each: the store's own rules take over from there, well before a handler gives up. */
 const clientSettings = {
-  maxAttempts: 3,
+  maxAttempts: 2,
   requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
 }
 
@@ -110,7 +110,10 @@ export function createServer(environment: Environment): Server {
   const scopes = once(() => ({ projectNamespacePrefix: config.projectNamespacePrefix }))
 
   const demandChain = (context: RequestContext, attributes: Attributes): void => {
-    if (!evaluate(context.user.chain, attributes, scopes()).allowed) throw forbiddenFor(attributes, context.user)
+    const decision = evaluate(context.user.chain, attributes, scopes())
+    if (decision.allowed) return
+    context.note('denied', decision.reason)
+    throw forbiddenFor(attributes, context.user)
   }
   const settings = once(
     (): IssuerSettings => ({
@@ -219,12 +222,14 @@ async function instanceFor(
   const stored = await store.storage.get(store.kind.table, keyOf(namespace, name))
   if (!stored) throw notFound(groupResource(store.kind), name)
   const access = accessTo(store, stored, verb, subresource, context)
-  if (access.type === 'hidden') throw notFound(groupResource(store.kind), name)
+  if (access.type === 'hidden') throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
   if (access.type === 'denied') {
+    context.note('denied', access.reason)
     const attributes = { kind: 'resource', target: { type: 'Management' }, verb, subresource, name, namespace } as const
     const { group, plural: resource } = store.kind
     throw forbiddenFor({ ...attributes, group, resource }, context.user, access.reason)
   }
+  noteRule(access, context)
   return stored
 }
 
@@ -248,8 +253,10 @@ async function mayDelete(
   demandChain: (context: RequestContext, attributes: Attributes) => void,
   { apiVersion, kind: kindName, name }: OwnerReference,
   namespace: string,
-  context: RequestContext,
+  { ...context }: RequestContext,
 ): Promise<boolean> {
+  // What it may do to another object is not what the request was allowed or denied.
+  context.note = () => undefined
   const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
   if (!kind) return false
   const place = kind.scope === 'Namespaced' ? namespace : ''
