@@ -1,0 +1,236 @@
+/** The audit record of each kind of outcome, by the whole API in this process: docs/audit.md says what it has to hold. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+
+const management = '/apis/management.platform/v1'
+const keys = `${management}/ownedaccesskeys`
+const instances = `${management}/namespaces/p-a/virtualclusterinstances`
+const apiVersion = 'management.platform/v1'
+/** Of no key, with the right checksum. */
+const STRANGER = 'mpk_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2XPpx7'
+
+// biome-ignore lint/suspicious/noExplicitAny: lines are JSON of every shape.
+type Line = any
+
+let server: TestServer
+let alice: { name: string; uid: string; value: string }
+
+const records = (): Line[] => server.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'audit')
+
+/** Asks, and gives the answer and its record, of which there must be exactly one. */
+async function audited(path: string, call: Call = {}): Promise<{ answer: Answer; record: Line }> {
+  const answer = await server.call(path, call)
+  const found = records().filter(({ requestId }) => requestId === answer.headers['audit-id'])
+  expect(found).toHaveLength(1)
+  const [{ latencyMs, requestId, ...record }] = found
+  expect(latencyMs).toBeGreaterThanOrEqual(0)
+  expect(record.code).toBe(answer.status)
+  return { answer, record }
+}
+
+const creation = (spec: object, metadata: object = {}, kind = 'OwnedAccessKey') => ({
+  method: 'POST',
+  body: { apiVersion, kind, metadata, spec },
+})
+const mergePatch = { 'content-type': 'application/merge-patch+json' }
+
+async function makeKey(spec: object, metadata: object = { generateName: 'k-' }) {
+  const { json, status } = await server.call(keys, creation(spec, metadata))
+  expect(status).toBe(201)
+  return { name: json.metadata.name, uid: json.metadata.uid, value: json.spec.key }
+}
+
+/** What every record of a request in these tests has. */
+const common = { level: 'info', message: 'audit', sourceIp: '127.0.0.1' }
+const byAlice = () => ({ user: 'alice', key: 'alice', keyUid: alice.uid })
+const byAdmin = { user: 'admin', key: expect.any(String), keyUid: expect.any(String) }
+const ofKeys = { apiGroup: 'management.platform', resource: 'ownedaccesskeys' }
+
+beforeAll(async () => {
+  server = await startServer()
+  alice = await makeKey({ user: 'alice' }, { name: 'alice' })
+}, 120_000)
+afterAll(() => server?.stop())
+
+describe('allowed', () => {
+  test('a read: who, with which key, what, and by which rules', async () => {
+    const { record } = await audited(`${keys}/alice`, { token: alice.value })
+    expect(record).toEqual({
+      ...common,
+      ...byAlice(),
+      ...ofKeys,
+      verb: 'get',
+      name: 'alice',
+      decision: 'allow',
+      reason: 'no scope; own access key',
+      code: 200,
+    })
+  })
+
+  test('the line of the scope that allowed it', async () => {
+    const { value } = await makeKey({ user: 'alice', scope: { roles: [{ role: 'runner' }, { role: 'platformCLI' }] } })
+    const { record } = await audited(`${keys}/alice`, { token: value })
+    expect(record.reason).toBe('spec.scope.roles[1]; own access key')
+  })
+
+  test('a creation names what was made, also by generateName', async () => {
+    const { answer, record } = await audited(keys, { ...creation({}, { generateName: 'made-' }), token: alice.value })
+    expect(record).toEqual({
+      ...common,
+      ...byAlice(),
+      ...ofKeys,
+      verb: 'create',
+      name: answer.json.metadata.name,
+      uid: answer.json.metadata.uid,
+      credential: 'access key',
+      decision: 'allow',
+      reason: 'no scope',
+      code: 201,
+    })
+  })
+
+  test('a new value of a key is a credential, another change is none', async () => {
+    const { name } = await makeKey({ user: 'alice' })
+    const patch = (spec: object) =>
+      audited(`${keys}/${name}`, { method: 'PATCH', body: { spec }, headers: mergePatch })
+    const rotated = await patch({ key: 'the-value-after-rotation-0123456789' })
+    expect(rotated.record).toMatchObject({ verb: 'patch', name, credential: 'access key', reason: 'no scope; system:masters' })
+    expect((await patch({ description: 'x' })).record).not.toHaveProperty('credential')
+  })
+
+  test('a list, with the object that a field selector names', async () => {
+    const { record } = await audited(`${keys}?fieldSelector=metadata.name%3Dalice&limit=5`)
+    expect(record).toMatchObject({ ...byAdmin, ...ofKeys, verb: 'list', name: 'alice', code: 200 })
+  })
+
+  test('a deletion of many names them', async () => {
+    for (const name of ['bulk-b', 'bulk-a']) await makeKey({ user: 'bulk' }, { name })
+    const { record } = await audited(`${keys}?fieldSelector=spec.user%3Dbulk`, { method: 'DELETE' })
+    expect(record).toMatchObject({ verb: 'deletecollection', count: 2, names: ['bulk-a', 'bulk-b'], code: 200 })
+  })
+
+  test('a dry run says so', async () => {
+    for (const call of [creation({}, { name: 'dry' }), { method: 'DELETE', path: '/alice' }]) {
+      const { record } = await audited(`${keys}${'path' in call ? call.path : ''}?dryRun=All`, call)
+      expect(record).toMatchObject({ dryRun: true, decision: 'allow' })
+    }
+    expect((await audited(`${keys}/alice`)).record).not.toHaveProperty('dryRun')
+  })
+
+  test('what fails for other reasons was allowed', async () => {
+    const invalid = await audited(keys, { ...creation({ ttl: -1 }, { name: 'x' }), token: alice.value })
+    expect(invalid.record).toMatchObject({ decision: 'allow', code: 422 })
+    const missing = await audited(`${keys}/nobody`, { token: alice.value })
+    expect(missing.record).toMatchObject({ decision: 'allow', code: 404, name: 'nobody' })
+  })
+
+  test('what nobody serves, by its path', async () => {
+    const { record } = await audited('/nothing/here', { token: alice.value })
+    expect(record).toMatchObject({ ...byAlice(), verb: 'get', path: '/nothing/here', decision: 'allow', code: 404 })
+    expect(record).not.toHaveProperty('resource')
+  })
+
+  test('what needs no key', async () => {
+    const { record } = await audited('/version', { token: '' })
+    expect(record).toEqual({ ...common, verb: 'get', path: '/version', decision: 'allow', reason: 'public', code: 200 })
+  })
+})
+
+describe('denied', () => {
+  test('by the scope', async () => {
+    const { name, uid, value } = await makeKey({ user: 'alice', scope: { projects: [{ project: 'a' }] } })
+    const { record } = await audited(`${keys}/alice`, { token: value })
+    expect(record).toEqual({
+      ...common,
+      ...ofKeys,
+      user: 'alice',
+      key: name,
+      keyUid: uid,
+      verb: 'get',
+      name: 'alice',
+      decision: 'deny',
+      reason: 'spec.scope does not allow get of ownedaccesskeys "alice"',
+      code: 403,
+    })
+  })
+
+  test('by the object: the reason is the one that the answer gives', async () => {
+    const { record } = await audited(`${keys}/alice/status`, {
+      token: alice.value,
+      method: 'PATCH',
+      body: { status: {} },
+      headers: mergePatch,
+    })
+    expect(record).toMatchObject({
+      subresource: 'status',
+      decision: 'deny',
+      reason: 'only system:masters may write the status of access keys',
+      code: 403,
+    })
+  })
+
+  test('by what the body asks for', async () => {
+    const { record } = await audited(keys, { ...creation({ groups: ['ops'] }, { name: 'x' }), token: alice.value })
+    expect(record).toMatchObject({ decision: 'deny', code: 403 })
+    expect(record.reason).toContain('spec.groups: "alice" is not in group "ops"')
+  })
+
+  test('an apply that would create what the scope does not let its holder create', async () => {
+    const scope = { rules: [{ verbs: ['patch'] }] }
+    const { value } = await makeKey({ user: 'alice', scope })
+    const { record } = await audited(`${keys}/applied?fieldManager=x`, {
+      token: value,
+      method: 'PATCH',
+      body: { apiVersion, kind: 'OwnedAccessKey', metadata: { name: 'applied' } },
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+    })
+    expect(record).toMatchObject({
+      decision: 'deny',
+      reason: 'spec.scope does not allow create of ownedaccesskeys "applied"',
+      code: 403,
+    })
+  })
+
+  // The client sees the 404 of an object that is not there.
+  test('what is hidden', async () => {
+    const { name } = await makeKey({ user: 'bob' })
+    const { answer, record } = await audited(`${keys}/${name}`, { token: alice.value })
+    expect(answer.json.message).toBe(`ownedaccesskeys.management.platform "${name}" not found`)
+    expect(record).toMatchObject({ decision: 'deny', reason: 'not visible to this user', code: 404, name })
+  })
+
+  test('impersonation', async () => {
+    const { record } = await audited(`${keys}/alice`, { headers: { 'impersonate-user': 'bob' } })
+    expect(record).toMatchObject({ decision: 'deny', code: 403 })
+    expect(record.reason).toContain('cannot impersonate')
+  })
+})
+
+describe('without a user', () => {
+  test.each([
+    { what: 'no key', token: '', reason: 'no bearer token' },
+    { what: 'what is no key', token: 'some-password', reason: 'not an access key' },
+    { what: 'a key that nobody has', token: STRANGER, reason: 'unknown access key' },
+  ])('$what', async ({ token, reason }) => {
+    const { record } = await audited(`${keys}/alice`, { token })
+    const asked = { verb: 'get', name: 'alice', ...ofKeys }
+    expect(record).toEqual({ ...common, ...asked, decision: 'deny', reason, code: 401 })
+    if (token) expect(server.log.join('')).not.toContain(token.slice(0, 8))
+  })
+
+  test.each([
+    { reason: 'access key is disabled', spec: { disabled: true } },
+    { reason: 'access key has expired', spec: { ttl: 1 }, wait: 1100 },
+  ])('$reason: by its own name', async ({ reason, spec, wait = 0 }) => {
+    const { name, uid, value } = await makeKey({ user: 'alice', ...spec })
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    const { record } = await audited(`${keys}/alice`, { token: value })
+    expect(record).toMatchObject({ user: 'alice', key: name, keyUid: uid, decision: 'deny', reason, code: 401 })
+  })
+
+  test('a path that could be taken for another', async () => {
+    const { record } = await audited(`${keys}/a%252Fb`, { token: alice.value })
+    expect(record).toMatchObject({ ...byAlice(), verb: 'get', path: expect.stringMatching(/\{name\}$/), code: 400 })
+    expect(record).toMatchObject({ decision: 'deny', reason: expect.stringContaining('Name parameter invalid') })
+  })
+})

@@ -1,0 +1,317 @@
+/**
+ * From an access key to a virtual cluster, as its user goes there: an administrator makes a key for alice, she fetches
+ * the kube config of p-demo/demo with a YAML body (specification 4.1) and asks the virtual cluster with it.
+ */
+import { X509Certificate } from 'node:crypto'
+import https from 'node:https'
+import { json } from 'node:stream/consumers'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAccessReview } from '../../infra/local/accessreview.ts'
+import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
+import { createTokenVerifier } from '../../infra/local/tokenverifier.ts'
+import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virtualcluster.ts'
+import { virtualClusterAudience } from '../../lib/token/audience.ts'
+import { rows } from '../support/columns.ts'
+import { createKubectl, describeKubectl, type Kubectl } from '../support/kubectl.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { parseYaml } from '../support/yaml.ts'
+
+const api = '/apis/management.platform/v1'
+const demo = `${api}/namespaces/p-demo/virtualclusterinstances/demo`
+
+let server: TestServer
+let cluster: VirtualCluster
+let aliceKey: string
+let uid: string
+
+/** A key for this user. */
+async function keyFor(name: string, spec: object): Promise<string> {
+  const body = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name }, spec }
+  const { status, json } = await server.call(`${api}/ownedaccesskeys`, { method: 'POST', body })
+  expect([status, json?.message]).toEqual([201, undefined])
+  return json.spec.key
+}
+
+/** As curl sends it: `--data-binary @- -H 'Content-Type: application/yaml'`. */
+const fetchConfig = (spec: string, { token = aliceKey, path = demo, accept = '*/*' } = {}) =>
+  server.call(`${path}/kubeconfig`, {
+    method: 'POST',
+    token,
+    headers: { 'content-type': 'application/yaml', accept, 'user-agent': 'curl/8.0' },
+    body: `apiVersion: management.platform/v1
+kind: VirtualClusterInstanceKubeConfig
+metadata:
+  namespace: p-demo
+spec: ${spec}
+`,
+  })
+
+async function configOf(spec: string, options = {}) {
+  const { status, json, headers } = await fetchConfig(spec, options)
+  expect([status, json?.message]).toEqual([201, undefined])
+  const config = await parseYaml(json.status.kubeConfig)
+  return { config, user: config.users[0].user, text: json.status.kubeConfig, expires: json.status, headers }
+}
+const secondsUntil = (time: string) => (Date.parse(time) - Date.now()) / 1000
+
+beforeAll(async () => {
+  ;[server, cluster] = await Promise.all([startServer(), startVirtualCluster({ now: Date.now })])
+  await server.keepCredentials(
+    'p-demo/demo',
+    kubeConfigFile({
+      name: 'manager',
+      server: cluster.url,
+      certificateAuthority: cluster.certificateAuthority,
+      token: cluster.token.manager,
+    }),
+  )
+  const made = await server.call(`${api}/namespaces/p-demo/virtualclusterinstances`, {
+    method: 'POST',
+    body: {
+      apiVersion: 'management.platform/v1',
+      kind: 'VirtualClusterInstance',
+      metadata: { name: 'demo' },
+      spec: {
+        owner: { user: 'alice' },
+        accessPoint: { ingress: { enabled: true, host: new URL(cluster.url).host } },
+        certificateAuthorityData: Buffer.from(cluster.certificateAuthority).toString('base64'),
+      },
+    },
+  })
+  uid = made.json.metadata.uid
+  const authority = server.certificateAuthority
+  const audience = virtualClusterAudience(server.base, 'p-demo', 'demo', uid)
+  cluster.accept(
+    createTokenVerifier({ issuer: server.base, authority, audience, now: Date.now }),
+    createAccessReview({ api: server.base, authority, accessKey: server.adminKey }),
+  )
+  aliceKey = await keyFor('alice', { user: 'alice', groups: ['dev'], team: 'ops' })
+}, 120_000)
+afterAll(async () => {
+  await server?.stop()
+  await cluster?.close()
+})
+
+describe('a token', () => {
+  test('the answer: kind, identity of the instance, kube config, end', async () => {
+    const { status, json } = await fetchConfig('{}')
+    expect(status).toBe(201)
+    expect(json).toMatchObject({
+      apiVersion: 'management.platform/v1',
+      kind: 'VirtualClusterInstanceKubeConfig',
+      metadata: { name: 'demo', namespace: 'p-demo', uid },
+      spec: {},
+    })
+    const config = await parseYaml(json.status.kubeConfig)
+    expect(config).toEqual({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'demo.p-demo',
+      contexts: [{ name: 'demo.p-demo', context: { cluster: 'demo.p-demo', user: 'demo.p-demo' } }],
+      clusters: [
+        {
+          name: 'demo.p-demo',
+          cluster: {
+            server: cluster.url,
+            'certificate-authority-data': expect.any(String),
+          },
+        },
+      ],
+      users: [{ name: 'demo.p-demo', user: { token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) } }],
+    })
+    const authority = Buffer.from(config.clusters[0].cluster['certificate-authority-data'], 'base64').toString()
+    expect(authority.trim()).toBe(cluster.certificateAuthority.trim())
+    expect(json.status.expirationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  })
+
+  test('in YAML, when that is asked for', async () => {
+    const { status, text, headers } = await fetchConfig('{}', { accept: 'application/yaml' })
+    expect([status, headers['content-type']]).toEqual([201, 'application/yaml'])
+    expect((await parseYaml((await parseYaml(text)).status.kubeConfig)).kind).toBe('Config')
+  })
+
+  test.each([
+    { spec: '{}', seconds: 86_400 },
+    { spec: '{certificateTTL: 3600}', seconds: 3600 },
+    { spec: '{certificateTTL: 0}', seconds: 30 * 86_400 },
+  ])('$spec: $seconds seconds', async ({ spec, seconds }) => {
+    const { user, expires } = await configOf(spec)
+    const { exp = 0, iat = 0 } = decodeJwt(user.token)
+    expect(exp - iat).toBe(seconds)
+    expect(Date.parse(expires.expirationTimestamp) / 1000).toBe(exp)
+  })
+
+  test('is good for this virtual cluster and for no request to this API', async () => {
+    const { user } = await configOf('{}')
+    expect(decodeJwt(user.token).aud).toEqual([`${server.base}/virtualclusters/p-demo/demo/${uid}`])
+    expect((await server.call(`${api}/ownedaccesskeys`, { token: user.token })).status).toBe(401)
+  })
+
+  test('ends with its key, and says so', async () => {
+    const token = await keyFor('short', { user: 'alice', ttl: 900 })
+    const { user, headers } = await configOf('{certificateTTL: 3600}', { token })
+    expect(secondsUntil(new Date((decodeJwt(user.token).exp ?? 0) * 1000).toISOString())).toBeLessThanOrEqual(900)
+    expect(headers.warning).toContain('shortened')
+  })
+})
+
+/** The certificate signing requests in the virtual cluster. */
+const requests = () =>
+  new Promise<unknown[]>((resolve, reject) => {
+    const url = `${cluster.url}/apis/certificates.k8s.io/v1/certificatesigningrequests`
+    const headers = { authorization: `Bearer ${cluster.token.manager}` }
+    https
+      .get(url, { headers, ca: cluster.certificateAuthority }, async (response) => {
+        resolve(((await json(response)) as { items: unknown[] }).items)
+      })
+      .on('error', reject)
+  })
+
+describe('a client certificate', () => {
+  const certificateOf = (user: Record<string, string>) =>
+    new X509Certificate(Buffer.from(user['client-certificate-data'] ?? '', 'base64'))
+
+  test('is of the user and its groups, with its key, and nothing is left behind', async () => {
+    const { user } = await configOf('{clientCert: true, certificateTTL: 3600}')
+    const certificate = certificateOf(user)
+    expect(user).not.toHaveProperty('token')
+    expect(certificate.subject.split('\n').sort()).toEqual(['CN=alice', 'O=dev', 'O=team:ops'])
+    expect(secondsUntil(new Date(certificate.validTo).toISOString())).toBeLessThanOrEqual(3600)
+    const key = Buffer.from(user['client-key-data'], 'base64').toString()
+    expect(key).toMatch(/^-----BEGIN (EC )?PRIVATE KEY-----/)
+    expect(await requests()).toEqual([])
+  })
+
+  test.each([
+    { spec: '{clientCert: true}', least: 86_000, most: 86_400 },
+    { spec: '{clientCert: true, certificateTTL: 600}', least: 200, most: 600 },
+    // Nothing is asked for, so that the virtual cluster decides: a year.
+    { spec: '{clientCert: true, certificateTTL: 0}', least: 364 * 86_400, most: 366 * 86_400 },
+  ])('$spec: between $least and $most seconds', async ({ spec, least, most }) => {
+    const { user, expires } = await configOf(spec)
+    const seconds = secondsUntil(new Date(certificateOf(user).validTo).toISOString())
+    expect(seconds).toBeGreaterThan(least)
+    expect(seconds).toBeLessThanOrEqual(most)
+    expect(Date.parse(expires.expirationTimestamp)).toBe(Date.parse(certificateOf(user).validTo))
+  })
+
+  test('of a key that ends before it: a warning, because it cannot be revoked', async () => {
+    const token = await keyFor('ends-first', { user: 'alice', ttl: 900 })
+    const { headers } = await configOf('{clientCert: true, certificateTTL: 3600}', { token })
+    expect(headers.warning).toContain('cannot be revoked')
+  })
+
+  test('of a key with a narrow scope: 403, because it carries no scope', async () => {
+    const scope = { rules: [{ verbs: ['create', 'get'] }] }
+    const token = await keyFor('narrow', { user: 'alice', scope })
+    const { status, json } = await fetchConfig('{clientCert: true}', { token })
+    expect([status, json.message]).toEqual([403, expect.stringContaining('a client certificate cannot be scoped')])
+    expect((await fetchConfig('{}', { token })).status).toBe(201)
+  })
+})
+
+describe('another address', () => {
+  test('spec.server is written, not dialled', async () => {
+    const { config } = await configOf('{server: "https://vc.example.com:8443/base"}')
+    expect(config.clusters[0].cluster.server).toBe('https://vc.example.com:8443/base')
+    const certificate = await configOf('{clientCert: true, server: "https://unreachable.invalid"}')
+    expect(certificate.config.clusters[0].cluster.server).toBe('https://unreachable.invalid')
+  })
+})
+
+describe('refusals', () => {
+  test.each([
+    { spec: '{certificateTTL: -1}', field: 'spec.certificateTTL' },
+    { spec: '{certificateTTL: 599}', field: 'spec.certificateTTL' },
+    { spec: '{certificateTTL: "1h"}', field: 'spec.certificateTTL' },
+    { spec: '{server: "http://plain.example.com"}', field: 'spec.server' },
+    { spec: '{server: "https://user:word@example.com"}', field: 'spec.server' },
+  ])('$spec', async ({ spec, field }) => {
+    const { status, json, text } = await fetchConfig(spec)
+    expect([status, json.details.causes[0].field]).toEqual([422, field])
+    expect(text).not.toContain('user:word')
+  })
+
+  test('another user, another instance, no key', async () => {
+    const bob = await keyFor('bob', { user: 'bob' })
+    const other = `${api}/namespaces/p-demo/virtualclusterinstances/other`
+    const answers = await Promise.all([
+      fetchConfig('{}', { token: bob }),
+      fetchConfig('{}', { path: other }),
+      fetchConfig('{}', { token: '' }),
+      fetchConfig('{}', { path: `${api}/namespaces/p-other/virtualclusterinstances/demo` }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 401, 400])
+    expect(answers[0]?.json.message).toBe(answers[1]?.json.message.replace('other', 'demo'))
+  })
+
+  test('credentials that the virtual cluster does not take, or that are none', async () => {
+    const instance = async (name: string, secret: string) => {
+      await server.keepCredentials(`p-demo/${name}`, secret)
+      await server.call(`${api}/namespaces/p-demo/virtualclusterinstances`, {
+        method: 'POST',
+        body: {
+          apiVersion: 'management.platform/v1',
+          kind: 'VirtualClusterInstance',
+          metadata: { name },
+          spec: { owner: { user: 'alice' }, accessPoint: { ingress: { host: 'vc.example.com' } } },
+        },
+      })
+      const path = `${api}/namespaces/p-demo/virtualclusterinstances/${name}`
+      return fetchConfig('{clientCert: true}', { path })
+    }
+    const common = { name: 'x', certificateAuthority: cluster.certificateAuthority }
+    const [refused, unreachable, unable, none] = await Promise.all([
+      instance('refused', kubeConfigFile({ ...common, server: cluster.url, token: 'secret-of-nobody' })),
+      instance('unreachable', kubeConfigFile({ ...common, server: 'https://127.0.0.1:1', token: 'secret-of-none' })),
+      instance('unable', kubeConfigFile({ ...common, server: cluster.url, token: cluster.token.requester })),
+      instance('none', 'no: kube config'),
+    ])
+    expect([refused.status, unreachable.status, unable.status]).toEqual([502, 503, 502])
+    expect(none.status).toBeGreaterThanOrEqual(500)
+    for (const [name, answer] of Object.entries({ refused, unreachable, unable, none })) {
+      expect(answer.json.message).toContain(`p-demo/${name}`)
+      expect(answer.text).not.toMatch(/secret-of-/)
+      expect(answer.text).not.toContain(cluster.token.requester)
+    }
+    expect(server.log.join('')).not.toMatch(/secret-of-/)
+  })
+})
+
+describeKubectl('kubectl with the fetched kube config', () => {
+  const using = async <T>(spec: string, work: (kubectl: Kubectl) => Promise<T>): Promise<T> => {
+    const kubectl = await createKubectl((await configOf(spec)).text)
+    try {
+      return await work(kubectl)
+    } finally {
+      await kubectl.stop()
+    }
+  }
+
+  test.each([{ spec: '{}' }, { spec: '{clientCert: true}' }])('$spec: sees the pods, as alice', async ({ spec }) => {
+    await using(spec, async (kubectl) => {
+      const [pods, who] = await Promise.all([kubectl.run('get', 'pods'), kubectl.run('auth', 'whoami', '-o', 'json')])
+      expect(pods.stderr).toBe('')
+      expect(rows(pods.stdout).map(({ NAME, STATUS }) => [NAME, STATUS])).toEqual([
+        ['hello-0', 'Running'],
+        ['hello-1', 'Running'],
+      ])
+      const { username, groups } = JSON.parse(who.stdout).status.userInfo
+      expect([username, groups]).toEqual(['alice', ['dev', 'team:ops', 'system:authenticated']])
+    })
+  })
+
+  test('a token is dead with its key', async () => {
+    const token = await keyFor('revoked', { user: 'alice' })
+    const kubectl = await createKubectl((await configOf('{}', { token })).text)
+    try {
+      expect((await kubectl.run('get', 'pods', '-o', 'name')).stdout).toBe('pod/hello-0\npod/hello-1\n')
+      await server.call(`${api}/ownedaccesskeys/revoked`, { method: 'DELETE' })
+      const { code, stderr } = await kubectl.run('get', 'pods')
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/Forbidden|forbidden|Unauthorized/)])
+    } finally {
+      await kubectl.stop()
+    }
+  })
+})
