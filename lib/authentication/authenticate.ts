@@ -23,7 +23,7 @@ export type Authentication =
   /** `touch` moves the last activity if that is due; to be called after the request was allowed. It never rejects. */
   | { user: UserInfo; touch: () => Promise<void> }
   /** A known key that may not be used; the reason may be told to its holder. */
-  | { dead: string; key: { name: string; uid: string } }
+  | { dead: string; key: { name: string; uid: string; user: string } }
   /** Nobody's key. */
   | { unknown: true }
 
@@ -35,8 +35,10 @@ export async function authenticate(token: string | undefined, deps: Authenticati
   const credential = readCredential(found.item)
   const now = Math.floor(deps.now() / 1000)
   const { state, expires } = keyStatus(credential, now, deps)
-  const key = { name: credential.name, uid: credential.uid }
-  if (state !== 'Active') return { dead: DEAD_REASONS[state], key }
+  if (state !== 'Active') {
+    const { name, uid, user } = credential
+    return { dead: DEAD_REASONS[state], key: { name, uid, user } }
+  }
   return { user: credentialUser(credential, expires), touch: () => touch(found.hash, credential, now, deps) }
 }
 

@@ -108,6 +108,8 @@ export async function run<E extends Exchange>(
     if (exchange.response) return exchange.response
     throw new Error('no stage answered')
   } catch (error) {
-    return respondStatus(statusOf(error, report).status, exchange.output, exchange.warnings)
+    const { status } = statusOf(error, report)
+    if (status.code === 401 || status.code === 403) exchange.context.note('refusal', status.message ?? '')
+    return respondStatus(status, exchange.output, exchange.warnings)
   }
 }

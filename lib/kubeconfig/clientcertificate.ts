@@ -34,6 +34,8 @@ export interface ClientCertificate {
   key: string
   /** The real end, which the signer may have moved. */
   notAfter: Date
+  /** Hexadecimal. */
+  serial: string
   warnings: string[]
 }
 

@@ -20,6 +20,8 @@ export interface IssuedCertificate {
   /** PEM: the certificate, then those that lead to its authority. */
   certificate: string
   notAfter: Date
+  /** Hexadecimal. */
+  serial: string
 }
 
 /** The certificate in canonical PEM and its real end, or what is wrong with it (public words). */
@@ -28,7 +30,8 @@ export function issuedCertificate(pem: string, expected: Expected): IssuedCertif
   if (!chain) return { problem: 'it cannot be read' }
   const [own, ...authorities] = chain
   const problem = chainProblem(own, authorities) ?? subjectProblem(own, expected) ?? timeProblem(own, expected)
-  return problem === undefined ? { certificate: toPem(chain), notAfter: own.validToDate } : { problem }
+  if (problem !== undefined) return { problem }
+  return { certificate: toPem(chain), notAfter: own.validToDate, serial: own.serialNumber }
 }
 
 function chainProblem(own: X509Certificate, authorities: readonly X509Certificate[]): string | undefined {

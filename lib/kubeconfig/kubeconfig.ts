@@ -48,7 +48,14 @@ export interface KubeConfig {
   /** RFC 3339; when the token or certificate in it ends. Absent of a dry run. */
   expirationTimestamp?: string
   warnings: string[]
+  /** What may be said of the credential in it: `credential` (token or certificate), and which one it is. */
+  facts: Facts
 }
+
+type Facts =
+  | { credential: 'token' | 'certificate' }
+  | { credential: 'token'; jti: string; audiences: readonly string[] }
+  | { credential: 'certificate'; serial: string }
 
 /** How long a virtual cluster may take to sign: DESIGN, "Kube configs". */
 const WAIT_MS = 15_000
@@ -74,7 +81,8 @@ export async function createKubeConfig(
   const made = clientCert
     ? await withCertificate(request, ttl.seconds, services)
     : await withToken(request, ttl.seconds ?? services.limits.maxTokenSeconds, services)
-  if (dryRun || made.user === undefined) return { warnings: made.warnings }
+  const { facts } = made
+  if (dryRun || made.user === undefined) return { warnings: made.warnings, facts }
   const { name, namespace } = instance
   return {
     kubeConfig: await kubeConfigText({
@@ -86,17 +94,18 @@ export async function createKubeConfig(
     }),
     expirationTimestamp: rfc3339(made.expires),
     warnings: made.warnings,
+    facts,
   }
 }
 
-type Made =
-  | { user: undefined; warnings: string[] }
+type Made = { warnings: string[]; facts: Facts } & (
+  | { user: undefined }
   | {
       user: { token: string } | { certificate: string; key: string }
       authority: string | undefined
       expires: Date
-      warnings: string[]
     }
+)
 
 async function withToken(
   { instance, user, now, dryRun }: KubeConfigRequest,
@@ -105,10 +114,11 @@ async function withToken(
 ): Promise<Made> {
   const prepared = prepareVirtualClusterToken({ user, cluster: instance, seconds, now }, services)
   const { warnings } = prepared
-  if (dryRun) return { user: undefined, warnings }
+  if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
   const authority = trustedAuthority(instance, await keptCredentials(instance, services))
   const { token, expires } = await issue(prepared, services.signer)
-  return { user: { token }, authority, expires, warnings }
+  const { jti, aud: audiences } = prepared.claims
+  return { user: { token }, authority, expires, warnings, facts: { credential: 'token', jti, audiences } }
 }
 
 /** Only for the authority in them: an instance that names one, or that keeps none, needs no credentials for a token. */
@@ -130,7 +140,7 @@ async function withCertificate(
     const why = 'a client certificate cannot be scoped, and the scope of the access key restricts what it may do there'
     throw refused(instance, services, why)
   }
-  if (dryRun) return { user: undefined, warnings: [] }
+  if (dryRun) return { user: undefined, warnings: [], facts: { credential: 'certificate' } }
   const signal = services.deadline(WAIT_MS)
   const credentials = await clusterCredentials(instance, services)
   // Before anything is made: what is wrong with it, is wrong afterwards too.
@@ -142,7 +152,8 @@ async function withCertificate(
     return order(request, seconds, rotated, signal, services)
   })
   const warnings = [...issued.warnings, ...lifetimeWarnings(request, seconds, issued)]
-  return { user: issued, authority, expires: issued.notAfter, warnings }
+  const facts = { credential: 'certificate', serial: issued.serial } as const
+  return { user: issued, authority, expires: issued.notAfter, warnings, facts }
 }
 
 function order(

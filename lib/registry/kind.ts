@@ -32,6 +32,9 @@ export interface Column {
   value(object: KubeObject, now: Date): JsonValue | undefined
 }
 
+/** What the audit record of a request may say, besides what every record says. */
+export type Note = string | number | boolean | readonly string[]
+
 /** What a request brings to a strategy, besides the objects. */
 export interface RequestContext {
   user: UserInfo
@@ -40,8 +43,8 @@ export interface RequestContext {
   dryRun: boolean
   /** Adds a Warning header. */
   warn(text: string): void
-  /** Adds to the audit line; never a secret. */
-  note(key: string, value: string | number | boolean): void
+  /** Adds to the audit record (docs/audit.md has the names); never a secret. */
+  note(key: string, value: Note): void
 }
 
 /** A write-only value that a client sent: never part of the object, never logged. */
@@ -66,8 +69,8 @@ export interface Draft {
 /** The subresource of a write: '' is the object itself. */
 export type Subresource = '' | 'status'
 
-/** What a user may do with one stored object: `hidden` objects do not exist for them (404). */
-export type Access = { type: 'allowed' } | { type: 'hidden' } | { type: 'denied'; reason: string }
+/** What a user may do with one stored object, and by which rule: `hidden` objects do not exist for them (404). */
+export type Access = { type: 'allowed'; rule?: string } | { type: 'hidden' } | { type: 'denied'; reason: string }
 
 /** The verbs that show many objects at once. */
 export type ListVerb = 'list' | 'watch' | 'deletecollection'

@@ -38,7 +38,9 @@ export interface Outcome {
 export const keyOf = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)
 
 const masterOnly = (context: RequestContext): Access =>
-  isMaster(context.user) ? { type: 'allowed' } : { type: 'denied', reason: 'only administrators may do this' }
+  isMaster(context.user)
+    ? { type: 'allowed', rule: 'system:masters' }
+    : { type: 'denied', reason: 'only administrators may do this' }
 
 export function accessTo(
   { strategy }: Pick<Store, 'strategy'>,
@@ -54,6 +56,14 @@ export function accessToCreate({ strategy }: Pick<Store, 'strategy'>, context: R
   return strategy.mayCreate?.(context.user) ?? masterOnly(context)
 }
 
+/** Why a 404 is a denial: for the audit record, which tells it from an object that is not there. */
+export const HIDDEN = 'not visible to this user'
+
+/** Adds to the audit record which rule of ownership or access allowed something. */
+export const noteRule = ({ rule }: Extract<Access, { type: 'allowed' }>, context: RequestContext): void => {
+  if (rule !== undefined) context.note('access', rule)
+}
+
 /** The Status that an Access means: 404 for what is hidden, so that nobody learns of others' objects. */
 export function refusal(
   kind: KindInfo,
@@ -62,6 +72,7 @@ export function refusal(
   context: RequestContext,
 ): StatusError {
   const resource = groupResource(kind)
+  context.note('denied', access.type === 'hidden' ? HIDDEN : access.reason)
   if (access.type === 'hidden') return notFound(resource, what.name)
   const place = kind.scope === 'Namespaced' ? `in the namespace "${what.namespace}"` : 'at the cluster scope'
   const path = what.subresource ? `${kind.plural}/${what.subresource}` : kind.plural
@@ -83,7 +94,10 @@ export function demandAccess(
   context: RequestContext,
 ): void {
   const access = accessTo(store, stored, verb, subresource, context)
-  if (access.type === 'allowed') return
+  if (access.type === 'allowed') {
+    noteRule(access, context)
+    return
+  }
   const { name = '', namespace = '' } = stored.object.metadata
   throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
 }

@@ -3,7 +3,6 @@
  * Unauthorized, a chain that does not allow the request is a Deny, anything broken is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
-import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { authenticate } from '../authentication/authenticate.ts'
 import { bearerToken } from '../authentication/bearertoken.ts'
 import { encodeUser } from '../authentication/context.ts'
@@ -14,9 +13,10 @@ import { forbiddenFor } from '../authorization/forbidden.ts'
 import { requestAttributes } from '../authorization/requestattributes.ts'
 import { StatusError } from '../meta/errors.ts'
 import { stringify } from '../meta/json.ts'
+import { auditRecord, MAX_REASON, routing, unknownReason } from './audit.ts'
 import { authenticationDeps } from './authentication.ts'
 import type { AuthorizerContext } from './context.ts'
-import { describeError } from './log.ts'
+import { describeError, type LogFields } from './log.ts'
 import { createServer, type Server } from './services.ts'
 
 /** The text by which API Gateway knows a 401. */
@@ -51,10 +51,7 @@ function authorizationHeaders(event: APIGatewayRequestAuthorizerEvent): string[]
 /** The attributes of the request, or the 400 of a path that could be taken for another. */
 function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): Attributes | { problem: string } {
   try {
-    return requestAttributes(event, {
-      basePath: server.config.basePath,
-      namespaced: new Set([VirtualClusterInstance.plural]),
-    })
+    return requestAttributes(event, routing(server.config))
   } catch (error) {
     if (error instanceof StatusError) return { problem: error.message }
     throw error
@@ -65,45 +62,61 @@ function deny(attributes: Attributes, user: UserInfo): APIGatewayAuthorizerResul
   return policy('Deny', user.name, { status: stringify(forbiddenFor(attributes, user).status) })
 }
 
-async function authorize(event: APIGatewayRequestAuthorizerEvent, server: Server): Promise<APIGatewayAuthorizerResult> {
+/** Writes the audit record of a request that no handler gets a user for. */
+type Refused = (code: number, reason: string, who?: LogFields) => void
+
+async function authorize(
+  event: APIGatewayRequestAuthorizerEvent,
+  server: Server,
+  refused: Refused,
+): Promise<APIGatewayAuthorizerResult> {
   const { requestId } = event.requestContext
   const touchFailed = (error: unknown) =>
     server.log('error', 'last activity not written', { requestId, error: describeError(error) })
-  const result = await authenticate(bearerToken(authorizationHeaders(event)), authenticationDeps(server, touchFailed))
-  if ('unknown' in result) throw new Unauthorized()
-  if ('dead' in result) return allow(result.key.name, { unauthorized: result.dead })
+  const token = bearerToken(authorizationHeaders(event))
+  const result = await authenticate(token, authenticationDeps(server, touchFailed))
+  if ('unknown' in result) {
+    refused(401, unknownReason(token))
+    throw new Unauthorized()
+  }
+  if ('dead' in result) {
+    const { dead, key } = result
+    refused(401, dead, { user: key.user, key: key.name, keyUid: key.uid })
+    return allow(key.name, { unauthorized: dead })
+  }
   const { user, touch } = result
+  const who = { user: user.name, key: user.key.name, keyUid: user.key.uid }
   const attributes = attributesOf(event, server)
-  if ('problem' in attributes) return allow(user.name, { badRequest: attributes.problem })
+  if ('problem' in attributes) {
+    refused(400, attributes.problem, who)
+    return allow(user.name, { badRequest: attributes.problem })
+  }
   const decision = evaluate(user.chain, attributes, server.scopes)
-  server.log('info', 'authorization', {
-    requestId: event.requestContext.requestId,
-    user: user.name,
-    key: user.key.name,
-    verb: attributes.verb,
-    ...(attributes.kind === 'resource'
-      ? { resource: attributes.resource, namespace: attributes.namespace, name: attributes.name }
-      : { path: attributes.path }),
-    allowed: decision.allowed,
-    reason: decision.reason,
-  })
-  if (!decision.allowed) return deny(attributes, user)
+  if (!decision.allowed) {
+    refused(403, decision.reason, who)
+    return deny(attributes, user)
+  }
   await touch()
-  return allow(user.name, { user: encodeUser(user) })
+  return allow(user.name, { user: encodeUser(user), reason: decision.reason.slice(0, MAX_REASON) })
 }
 
 /** The authorizer's Lambda handler. */
 export function authorizer() {
   const server = createServer(process.env)
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
+    const began = performance.now()
+    const refused: Refused = (code, reason, facts = {}) => {
+      const latencyMs = performance.now() - began
+      const judgement = { decision: 'deny', reason } as const
+      server.log('info', 'audit', auditRecord(event, server.config, { facts, judgement, code, latencyMs }))
+    }
     try {
-      return await authorize(event, server)
+      return await authorize(event, server, refused)
     } catch (error) {
       if (!(error instanceof Unauthorized)) {
-        server.log('error', 'authorizer failed', {
-          requestId: event.requestContext.requestId,
-          error: describeError(error),
-        })
+        const { requestId } = event.requestContext
+        server.log('error', 'authorizer failed', { requestId, error: describeError(error) })
+        refused(500, 'the authorizer failed')
       }
       throw error
     }

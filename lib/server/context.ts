@@ -6,7 +6,8 @@ import { badRequest, type StatusError, unauthorized } from '../meta/errors.ts'
 
 /** Flat text only: API Gateway passes on nothing else. */
 export type AuthorizerContext =
-  | { user: string }
+  /** `reason`: the lines of the scopes that allowed the request, for its audit record. */
+  | { user: string; reason: string }
   /** A known key that is dead: the 401 says why. */
   | { unauthorized: string }
   /** A path that could be taken for another. */
@@ -28,3 +29,13 @@ export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined 
 
 /** Throws for a context that the authorizer did not write. */
 export const userOf = (event: APIGatewayProxyEvent): UserInfo => decodeUser(textOf(event, 'user') ?? '')
+
+/** The note of the rule by which the scopes allowed the request. */
+export const reasonOf = (event: APIGatewayProxyEvent): { scope?: string } => {
+  const scope = textOf(event, 'reason')
+  return scope === undefined ? {} : { scope }
+}
+
+/** Whether the authorizer has written the audit record: it does so for all that it gives no user. */
+export const isRecorded = (event: APIGatewayProxyEvent): boolean =>
+  textOf(event, 'badRequest') !== undefined || textOf(event, 'unauthorized') !== undefined

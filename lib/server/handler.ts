@@ -1,6 +1,6 @@
 /**
  * The Lambda handler of a verb of a kind: `handler(OwnedAccessKey, 'create')`. An event becomes a request, the pipeline
- * answers, one line is logged. The only place that knows middy.
+ * answers, one audit record is logged. The only place that knows middy.
  */
 import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
@@ -10,9 +10,10 @@ import { run, storedPipelines, virtualPipeline } from '../endpoints/pipeline.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { respondStatus } from '../endpoints/respond.ts'
 import { StatusError, timeout } from '../meta/errors.ts'
-import type { Kind, StoredVerb, VerbOf } from '../registry/kind.ts'
+import type { Kind, Note, StoredVerb, VerbOf } from '../registry/kind.ts'
+import { auditRecord, judgementOf } from './audit.ts'
 import { compressed } from './compression.ts'
-import { refusalOf, userOf } from './context.ts'
+import { isRecorded, reasonOf, refusalOf, userOf } from './context.ts'
 import { type LambdaResponse, toApiRequest, toLambdaResponse } from './lambda.ts'
 import { describeError } from './log.ts'
 import { publicAnswer } from './public.ts'
@@ -21,9 +22,9 @@ import { createServer, type Server } from './services.ts'
 /** Handlers give up before the gateway's 29 s, so that the client gets a Status. */
 const giveUpMs = 20_000
 
-/** What a function does with a request; adds to the notes of its log line. */
+/** What a function does with a request; adds to the notes of its audit record. */
 export type Endpoint = (request: ApiRequest, server: Server, notes: Notes) => Promise<ApiResponse>
-export type Notes = Record<string, string | number | boolean>
+export type Notes = Record<string, Note>
 
 interface Invocation {
   verb: string
@@ -59,17 +60,19 @@ async function answer(
   notes: Notes,
 ): Promise<ApiResponse> {
   const open = await publicAnswer(event, server)
-  if (open) return open
+  if (open) {
+    notes.access = 'public'
+    return open
+  }
   const refusal = refusalOf(event)
   if (refusal) return respondStatus(refusal.status, undefined)
   const user = userOf(event)
-  notes.user = user.name
-  notes.key = user.key.name
+  Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
   return withinTime(endpoint(toApiRequest(event, user, server.now()), server, notes))
 }
 
 /** A Lambda handler around an endpoint. Everything that it needs is made when the process starts. */
-export function serve(endpoint: Endpoint, { verb, resource, streams }: Invocation): LambdaHandler {
+export function serve(endpoint: Endpoint, { streams }: Invocation): LambdaHandler {
   const server = createServer(process.env)
   const invoke = async (event: APIGatewayProxyEvent): Promise<LambdaResponse> => {
     const began = performance.now()
@@ -79,16 +82,12 @@ export function serve(endpoint: Endpoint, { verb, resource, streams }: Invocatio
       server.log('error', 'request failed', { requestId, error: describeError(error) })
       return respondStatus(new StatusError(internal).status, undefined)
     })
-    server.log('info', 'request', {
-      requestId,
-      verb,
-      resource,
-      namespace: event.pathParameters?.namespace,
-      name: event.pathParameters?.name,
-      ...notes,
-      code: response.status,
-      latencyMs: Math.round(performance.now() - began),
-    })
+    if (!isRecorded(event)) {
+      const { status: code } = response
+      const { judgement, facts } = judgementOf(notes, code)
+      const latencyMs = performance.now() - began
+      server.log('info', 'audit', auditRecord(event, server.config, { facts, judgement, code, latencyMs }))
+    }
     return compressed(toLambdaResponse(response, requestId), event, streams)
   }
   return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
@@ -114,7 +113,13 @@ function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange
     context: {
       user: request.user,
       now: request.now,
-      dryRun: false,
+      get dryRun() {
+        return notes.dryRun === true
+      },
+      // Stages set it; the record has to say it even of a request that is given up.
+      set dryRun(dry) {
+        if (dry) notes.dryRun = true
+      },
       warn: (text) => void (warnings.includes(text) || warnings.push(text)),
       note: (key, value) => {
         notes[key] = value

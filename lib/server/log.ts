@@ -1,6 +1,6 @@
 /** One JSON line per invocation, to standard output, where Lambda collects it. Nothing here sees a body or a header. */
 
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
+export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 /** The text of an error for the log: its class and message with its causes, never what a client sent. */
 export function describeError(error: unknown): string {

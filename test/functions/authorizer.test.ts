@@ -35,7 +35,7 @@ describe('Allow', () => {
         Version: '2012-10-17',
         Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: '*' }],
       },
-      context: { user: expect.any(String) },
+      context: { user: expect.any(String), reason: 'spec.scope.rules[0]' },
     })
     expect(decodeUser(result.context.user)).toEqual({
       name: 'alice',
@@ -112,6 +112,6 @@ describe('Unauthorized', () => {
     const headers = { 'content-type': 'application/merge-patch+json' }
     await call('patch', { parameters: { name: 'rotated' }, headers, body: { spec: { key: next } } })
     await expect(ask(bearer(key))).rejects.toThrow(/^Unauthorized$/)
-    expect((await ask(bearer(next))).context).toEqual({ user: expect.any(String) })
+    expect((await ask(bearer(next))).context).toHaveProperty('user')
   })
 })

@@ -6,7 +6,7 @@ import { dedupeOwnerReferences, wipeForCreate } from '../../meta/validatemeta.ts
 import { joinWriteOnly, splitWriteOnly } from '../../meta/writeonly.ts'
 import { type CreateRequest, create } from '../../registry/create.ts'
 import type { StoredKind } from '../../registry/kind.ts'
-import { accessToCreate, type Outcome, refusal } from '../../registry/store.ts'
+import { accessToCreate, noteRule, type Outcome, refusal } from '../../registry/store.ts'
 import { decodeRequest } from '../bodies.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { writer } from '../managers.ts'
@@ -15,7 +15,10 @@ import { respondObject } from '../respond.ts'
 /** Throws 403 unless this user may create objects of the kind at all; the particulars are judged with the object. */
 export function demandCreate({ store, kind, context, request }: StoredExchange, verb: 'create' | 'patch'): void {
   const access = accessToCreate(store, context)
-  if (access.type === 'allowed') return
+  if (access.type === 'allowed') {
+    noteRule(access, context)
+    return
+  }
   const { namespace, name } = request
   throw refusal(kind, access, { verb, subresource: '', namespace, name }, context)
 }
@@ -43,6 +46,9 @@ export function asNew(object: KubeObject): KubeObject {
 /** The answer to a write: as a read shows it, and with what is revealed once. */
 export async function respondOutcome(exchange: StoredExchange, { stored, draft, created }: Outcome): Promise<void> {
   const { store, context, kind, request, warnings } = exchange
+  const { name = '', uid = '' } = stored.object.metadata
+  context.note('name', name)
+  context.note('uid', uid)
   const shown = store.strategy.present?.(stored, context.now) ?? stored.object
   const object = created && draft?.reveal && !context.dryRun ? joinWriteOnly(shown, draft.reveal) : shown
   exchange.response = await respondObject(

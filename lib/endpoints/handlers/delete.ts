@@ -112,6 +112,7 @@ export async function deleteObject(exchange: StoredExchange): Promise<void> {
   const { gone, stored } = await remove(store, request, options, context)
   const output = set(exchange.output, 'output')
   const { name = '', uid = '' } = stored.object.metadata
+  context.note('uid', uid)
   if (gone) {
     const details = { name, group: kind.group, kind: kind.plural, uid }
     const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
@@ -142,6 +143,11 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
     },
     'deletecollection',
     context,
+  )
+  context.note('count', page.items.length)
+  context.note(
+    'names',
+    page.items.map(({ key }) => key),
   )
   await removeAll(store, page.items, options, context)
   const next =

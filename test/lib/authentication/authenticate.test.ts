@@ -80,7 +80,7 @@ describe('authenticate', () => {
     expect(await authenticate(KEY, world(undefined).deps)).toEqual({ unknown: true })
   })
 
-  const key = { name: 'ci', uid: 'u-1' }
+  const key = { name: 'ci', uid: 'u-1', user: 'admin' }
   test('dead keys are told why', async () => {
     const dead = async (item: JsonObject, maxTtl?: number) =>
       authenticate(KEY, world(item, maxTtl === undefined ? {} : { maxTtl, now: () => (CREATED + maxTtl) * 1000 }).deps)

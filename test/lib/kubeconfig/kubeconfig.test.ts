@@ -288,7 +288,10 @@ describe('either way', () => {
     const secrets = secretsOf({ kept: secretText() })
     const untouched = { ...signer, sign: () => Promise.reject(new Error('signed')) }
     const changes = { secrets, signer: untouched }
-    expect(await ask({ dryRun: true, spec: { clientCert } }, changes)).toEqual({ warnings: [] })
+    expect(await ask({ dryRun: true, spec: { clientCert } }, changes)).toEqual({
+      warnings: [],
+      facts: { credential: clientCert ? 'certificate' : 'token' },
+    })
     expect(await ask({ dryRun: true, spec: { clientCert, certificateTTL: 1 } }, changes)).toHaveProperty('errors')
     const chain = [{}]
     if (clientCert)

@@ -116,6 +116,8 @@ export const TokenReview: VirtualKind<ReviewServices> = {
     if (!mayAsk.allowed) throw forbiddenFor(asking, context.user, mayAsk.reason)
     const { token, audiences = [] } = (asked.spec ?? {}) as { token?: string; audiences?: string[] }
     if (!token) throw badRequest('token is required for TokenReview in authentication')
-    return { ...asked, status: await review(token, audiences, context, services) }
+    const status = await review(token, audiences, context, services)
+    context.note('review', status.authenticated === true ? 'authenticated' : 'not authenticated')
+    return { ...asked, status }
   },
 }

@@ -115,6 +115,8 @@ export const SubjectAccessReview: VirtualKind<ReviewServices> = {
     if (outsider !== undefined) {
       const status =
         'problem' in outsider ? denied(outsider.problem) : await judge(outsider, spec, context.user, services)
+      context.note('review', status === noOpinion ? 'no opinion' : 'denied')
+      if ('key' in outsider) context.note('reviewedKey', outsider.key.name)
       return { ...review, status }
     }
     // Who asks for a cluster hears nothing of users that are not ours: they are the cluster's own.

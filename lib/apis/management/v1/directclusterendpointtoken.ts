@@ -42,9 +42,15 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
       throw invalidObject(group, kind, request.metadata.name ?? '', errors)
     }
     for (const warning of prepared.warnings) context.warn(warning)
-    if (dryRun) return { ...request, status: { expirationTimestamp: rfc3339(new Date(prepared.claims.exp * 1000)) } }
-    const { token, expires } = await issue(prepared, tokens.signer)
-    context.note('jti', prepared.claims.jti)
-    return { ...request, status: { token, expirationTimestamp: rfc3339(expires) } }
+    const { aud, exp, jti } = prepared.claims
+    const expirationTimestamp = rfc3339(new Date(exp * 1000))
+    context.note('credential', 'token')
+    context.note('audiences', aud)
+    context.note('expires', expirationTimestamp)
+    if (dryRun) return { ...request, status: { expirationTimestamp } }
+    // Before it is signed: no token is in the world whose id is in no record.
+    context.note('jti', jti)
+    const { token } = await issue(prepared, tokens.signer)
+    return { ...request, status: { token, expirationTimestamp } }
   },
 }

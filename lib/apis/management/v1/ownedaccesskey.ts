@@ -20,6 +20,8 @@ import {
   type Key,
   type KeySpec,
   keyIdentity,
+  MASTERS,
+  ownsKey,
 } from '../../../authorization/identity.ts'
 import {
   chainAfterChange,
@@ -37,7 +39,7 @@ import { forbiddenResource, invalidObject } from '../../../meta/errors.ts'
 import { type FieldError, invalid } from '../../../meta/field.ts'
 import { rfc3339 } from '../../../meta/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
-import type { Draft, Secret, StoredKind, Strategy } from '../../../registry/kind.ts'
+import type { Draft, RequestContext, Secret, StoredKind, Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { group, version } from './group.ts'
 import { columns } from './ownedaccesskey.columns.ts'
@@ -80,12 +82,18 @@ const changesSpec = (draft: Draft, old: Stored): boolean =>
   draft.specChanged === true || !deepEqual(draft.object.spec ?? {}, old.object.spec ?? {})
 
 /** Moves on what the credential and the inherited scopes are when a request changes the key. */
-async function prepareForUpdate(services: Services, draft: Draft, old: Stored, user: UserInfo): Promise<void> {
+async function prepareForUpdate(
+  services: Services,
+  draft: Draft,
+  old: Stored,
+  { user, note }: RequestContext,
+): Promise<void> {
   const { keys } = services
   const internal = readInternal(old.internal)
   const supplied = suppliedKey(draft.secrets)
   const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
   const rotated = hashes[0] !== undefined && !hashes.some((hash) => sameHash(hash, internal.credential))
+  if (rotated) note('credential', 'access key')
   const sealed = Object.entries(sealedOf(draft.secrets))
   const stored = sealed.length > 0 ? ((await keys.readCredential(internal.credential)) ?? {}) : {}
   if (rotated || sealed.some(([path, value]) => stored[`sealed:${path}`] !== value)) draft.specChanged = true
@@ -185,18 +193,20 @@ function strategy(services: Services): Strategy {
     mayCreate: () => ({ type: 'allowed' }),
     access(stored, verb, subresource, user) {
       if (!maySeeKey(user, keyOf(stored), ownOnly(user, verb))) return { type: 'hidden' }
-      if (subresource === '' || verb === 'get' || isMaster(user)) return { type: 'allowed' }
+      const rule = ownsKey(user, keyOf(stored)) ? 'own access key' : MASTERS
+      if (subresource === '' || verb === 'get' || isMaster(user)) return { type: 'allowed', rule }
       return { type: 'denied', reason: 'only system:masters may write the status of access keys' }
     },
     partitions: (user, verb) => visiblePartitions(user, ownOnly(user, verb)),
-    async prepareForCreate(draft, { user }) {
+    async prepareForCreate(draft, { user, note }) {
       const key = suppliedKey(draft.secrets) ?? keys.generate()
       const [credential] = await keys.hashes(key)
       if (!credential) throw new Error('no pepper is there to hash access keys with')
       draft.internal = writeInternal({ creator: identityOf(user), carried: inheritedChain(user), credential })
       draft.reveal = [{ path: keyPath, value: key }]
+      note('credential', 'access key')
     },
-    prepareForUpdate: (draft, old, { user }) => prepareForUpdate(services, draft, old, user),
+    prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old) => validate(services, draft, old),
     authorize(draft, old, { user }) {
       const next = specOf(draft.object)

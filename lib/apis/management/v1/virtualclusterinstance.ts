@@ -54,12 +54,12 @@ const columns: readonly Column[] = [
 const strategy: Strategy = {
   mayCreate: (user) =>
     isMaster(user)
-      ? { type: 'allowed' }
+      ? { type: 'allowed', rule: 'system:masters' }
       : { type: 'denied', reason: 'only system:masters may create virtual cluster instances' },
   access(stored, verb, subresource, user) {
     const instance = specOf(stored) as InstanceSpec
     const decision = mayAccess(user, instance, verb, subresource)
-    if (decision.allowed) return { type: 'allowed' }
+    if (decision.allowed) return { type: 'allowed', rule: decision.reason }
     return mayAccess(user, instance, 'get', '').allowed
       ? { type: 'denied', reason: decision.reason }
       : { type: 'hidden' }

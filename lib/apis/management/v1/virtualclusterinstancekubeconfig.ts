@@ -57,8 +57,11 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
     )
     if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
     for (const warning of made.warnings) context.warn(warning)
+    for (const [name, fact] of Object.entries(made.facts)) context.note(name, fact)
     const { uid } = stored.object.metadata
     const { kubeConfig, expirationTimestamp } = made
+    if (uid !== undefined) context.note('uid', uid)
+    if (expirationTimestamp !== undefined) context.note('expires', expirationTimestamp)
     return {
       ...request,
       metadata: { ...request.metadata, name, namespace, ...(uid && { uid }) },
