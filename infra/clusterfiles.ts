@@ -93,7 +93,7 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
         },
         userValidationRules: [
           {
-            expression: "!user.username.startsWith('system:')",
+            expression: "user.username != '' && !user.username.startsWith('system:')",
             message: 'names that begin with system: belong to Kubernetes',
           },
           {

@@ -40,7 +40,7 @@ describe('authentication.yaml', () => {
   test('refuses the names of Kubernetes and maps what the review needs', () => {
     const [jwt] = fileOf(virtual, 'authentication.yaml').jwt
     expect(jwt.userValidationRules.map(({ expression }: { expression: string }) => expression)).toEqual([
-      "!user.username.startsWith('system:')",
+      "user.username != '' && !user.username.startsWith('system:')",
       "user.groups.all(group, !group.startsWith('system:'))",
     ])
     expect(jwt.claimMappings).toEqual({

@@ -1,0 +1,248 @@
+/** Two connected clusters, eu and us: who gets in with what of ours, how far, and for how long. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PRIVATE_CLAIM } from '../../lib/token/claims.ts'
+import { signToken } from '../../lib/token/jwt.ts'
+import { createKubectl, kubeConfig } from '../support/kubectl.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { changeKey, clusters, clustersAndTokens, directToken, type Key, makeKey } from './keys.ts'
+import { chooseAddress, type Plane, startPlane } from './planes.ts'
+
+let server: TestServer
+let eu: Plane
+let us: Plane
+/** Of alice, in group dev, which may do everything in both clusters. */
+let ci: Key
+/** The last test has stopped the server. */
+let gone = false
+
+/** The printed configuration keeps answers for 30 s, kube-apiserver itself tokens for 10 s; machines are slow at times. */
+const forgotten = { timeout: 60_000, interval: 500 }
+
+const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+const whoami = (plane: Plane, token: string) =>
+  plane.call('/apis/authentication.k8s.io/v1/selfsubjectreviews', { token }, { method: 'POST', body: review })
+const maps = (namespace: string, name = '') => `/api/v1/namespaces/${namespace}/configmaps${name && `/${name}`}`
+const map = (name: string) => ({ method: 'POST', body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } } })
+
+const bind = (group: string) => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: group.replace(':', '-') },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }],
+})
+
+async function connect(name: string): Promise<Plane> {
+  const agent = await makeKey(server, {
+    user: `agent-${name}`,
+    scope: { roles: [{ role: 'agent' }], ...clusters(name) },
+  })
+  return startPlane(server, await chooseAddress(), {
+    identity: ['--cluster', name],
+    accessKey: agent.value,
+    signs: false,
+  })
+}
+
+beforeAll(async () => {
+  server = await startServer()
+  ;[eu, us] = await Promise.all([connect('eu'), connect('us')])
+  ci = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clustersAndTokens('eu', 'us') })
+  for (const plane of [eu, us]) {
+    for (const group of ['dev', 'platform:admins']) {
+      const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
+      await plane.call(path, plane.certificate, { method: 'POST', body: bind(group) })
+    }
+    for (const name of ['space', 'other'])
+      await plane.call('/api/v1/namespaces', plane.certificate, {
+        method: 'POST',
+        body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+      })
+    // The public keys are fetched in the background.
+    const token = await directToken(server, ci)
+    await vi.waitFor(async () => expect((await whoami(plane, token)).status).toBe(201), forgotten)
+  }
+})
+afterAll(async () => {
+  await Promise.all([eu?.stop(), us?.stop()])
+  if (!gone) await server?.stop()
+})
+
+describe('a token', () => {
+  test('gets in with its user and groups, and what the review needs', async () => {
+    const { status, json } = await whoami(eu, await directToken(server, ci))
+    expect(status).toBe(201)
+    const { extra, ...user } = json.status.userInfo
+    expect(user).toEqual({ username: 'alice', groups: ['dev', 'system:authenticated'] })
+    const { 'management.platform/scopes': scopes, ...others } = extra
+    expect(scopes.map(JSON.parse)).toEqual([[clustersAndTokens('eu', 'us')]])
+    expect(others).toEqual({
+      'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^JTI=/)],
+      'management.platform/access-key': [ci.name],
+      'management.platform/access-key-uid': [ci.uid],
+      'management.platform/target': ['clusters/eu'],
+    })
+  })
+
+  test('of an administrator is in platform:admins, and in no group of Kubernetes', async () => {
+    const admin = await makeKey(server, { user: 'root', groups: ['system:masters', 'system:nodes'] })
+    const token = await directToken(server, admin)
+    const { json } = await whoami(us, token)
+    expect(json.status.userInfo.groups).toEqual(['platform:admins', 'system:authenticated'])
+    expect((await us.call('/api/v1/nodes', { token })).status).toBe(200)
+  })
+
+  test('for one cluster is refused by the other, one for both is not', async () => {
+    const onlyEu = await directToken(server, ci, { scope: clusters('eu') })
+    const onlyUs = await directToken(server, ci, { scope: clusters('us') })
+    const statuses = (token: string) => Promise.all([eu, us].map(async (plane) => (await whoami(plane, token)).status))
+    expect(await statuses(onlyEu)).toEqual([201, 401])
+    expect(await statuses(onlyUs)).toEqual([401, 201])
+    expect(await statuses(await directToken(server, ci))).toEqual([201, 201])
+    expect(
+      await statuses(await directToken(server, await makeKey(server, { user: 'x', scope: clustersAndTokens('asia') }))),
+    ).toEqual([401, 401])
+  })
+
+  test('that is not wholly right is refused', async () => {
+    const now = Math.floor(Date.now() / 1000)
+    const good = {
+      iss: server.base,
+      aud: [`${server.base}/clusters/eu`],
+      sub: 'alice',
+      groups: ['dev'],
+      jti: randomUUID(),
+      iat: now,
+      nbf: now,
+      exp: now + 600,
+      [PRIVATE_CLAIM]: { key: { name: ci.name, uid: ci.uid }, scopes: '[]' },
+    }
+    const status = async (changes: object) =>
+      (await whoami(eu, await signToken({ ...good, ...changes }, server.parts.signer))).status
+    expect(await status({})).toBe(201)
+    const changes = {
+      expired: { exp: now - 1 },
+      'not yet valid': { nbf: now + 300 },
+      'for another cluster': { aud: [`${server.base}/clusters/us`] },
+      'for a cluster whose name begins alike': { aud: [`${server.base}/clusters/eu2`] },
+      'for a virtual cluster': { aud: [`${server.base}/virtualclusters/p-a/eu/1`] },
+      'for nobody': { aud: [] },
+      'of another issuer': { iss: `${server.base}/` },
+      'of a user of Kubernetes': { sub: 'system:admin' },
+      'of nobody': { sub: '' },
+      'of administrators of Kubernetes': { groups: ['dev', 'system:masters'] },
+      'without an access key': { [PRIVATE_CLAIM]: { key: { name: '', uid: '' }, scopes: '[]' } },
+      'without scopes': { [PRIVATE_CLAIM]: { key: { name: ci.name, uid: ci.uid }, scopes: '' } },
+      'without what is private': { [PRIVATE_CLAIM]: undefined },
+    }
+    for (const [name, change] of Object.entries(changes)) expect([name, await status(change)]).toEqual([name, 401])
+    const token = await signToken(good, server.parts.signer)
+    expect((await whoami(eu, `${token.slice(0, -4)}AAAA`)).status).toBe(401)
+    expect((await whoami(eu, token.replace(/\.[^.]+$/, '.'))).status).toBe(401)
+  })
+
+  test('scoped to one space reads it and does nothing else', async () => {
+    const rule = { cluster: 'eu', namespaces: ['space'], verbs: ['get', 'list', 'watch'] }
+    const token = await directToken(server, ci, { scope: { rules: [rule] } })
+    const kubectl = await createKubectl(kubeConfig(eu.url, eu.authority.certificate, token))
+    await eu.call(maps('space'), eu.certificate, map('shown'))
+    await eu.call(maps('other'), eu.certificate, map('hidden'))
+    try {
+      const read = await kubectl.run('get', 'configmaps', '-n', 'space', '-o', 'name')
+      expect(read).toEqual({ code: 0, stdout: 'configmap/shown\n', stderr: '' })
+      const refused: string[][] = [
+        ['get', 'configmaps', '-n', 'other'],
+        ['get', 'configmap', 'hidden', '-n', 'other'],
+        ['get', 'configmaps', '-A'],
+        ['get', 'namespaces'],
+        ['get', 'nodes'],
+        ['get', 'clusterroles'],
+        ['delete', 'configmap', 'shown', '-n', 'space'],
+        ['create', 'configmap', 'new', '-n', 'space'],
+        ['get', '--raw', '/metrics'],
+        ['get', 'configmaps', '-n', 'space', '--as', 'root'],
+      ]
+      for (const args of refused) {
+        const { code, stderr } = await kubectl.run(...args)
+        expect([args, code, stderr]).toEqual([args, 1, expect.stringMatching(/Forbidden|forbidden/)])
+      }
+      const { stderr } = await kubectl.run('get', 'configmaps', '-n', 'other')
+      expect(stderr).toContain('spec.scope does not allow list of configmaps in namespace "other" in cluster "eu"')
+      expect((await kubectl.run('auth', 'can-i', 'list', 'configmaps', '-n', 'space')).stdout).toBe('yes\n')
+      expect((await kubectl.run('auth', 'can-i', 'delete', 'configmaps', '-n', 'space')).stdout).toMatch(/^no\b/)
+    } finally {
+      await kubectl.stop()
+    }
+  })
+
+  test('of a key without a scope is bound by nothing but RBAC', async () => {
+    const key = await makeKey(server, { user: 'bob' })
+    const token = await directToken(server, key)
+    const { status, json } = await eu.call(maps('space'), { token })
+    expect([status, json.message]).toEqual([
+      403,
+      'configmaps is forbidden: User "bob" cannot list resource "configmaps" in API group "" in the namespace "space"',
+    ])
+    expect((await eu.call('/api', { token })).status).toBe(200)
+  })
+})
+
+describe('an access key', () => {
+  test('is taken where its scope names the cluster, with the rights that its scopes leave', async () => {
+    const scope = { rules: [{ cluster: 'eu', namespaces: ['space'] }] }
+    const { value, name } = await makeKey(server, { user: 'alice', groups: ['dev'], scope })
+    const { status, json } = await whoami(eu, value)
+    expect(status).toBe(201)
+    expect(json.status.userInfo).toMatchObject({ username: 'alice', groups: ['dev', 'system:authenticated'] })
+    expect(json.status.userInfo.extra['management.platform/access-key']).toEqual([name])
+    expect((await eu.call(maps('space'), { token: value })).status).toBe(200)
+    expect((await eu.call(maps('other'), { token: value })).status).toBe(403)
+    expect((await whoami(us, value)).status).toBe(401)
+  })
+
+  test('without a scope is taken nowhere', async () => {
+    expect((await whoami(eu, server.adminKey)).status).toBe(401)
+    expect((await whoami(eu, (await makeKey(server, { user: 'alice', groups: ['dev'] })).value)).status).toBe(401)
+  })
+})
+
+describe.concurrent('a key that is disabled', () => {
+  test('shuts its tokens out when the cluster has forgotten the last answer', async ({ expect }) => {
+    const key = await makeKey(server, { user: 'alice', groups: ['dev'] })
+    const token = await directToken(server, key)
+    expect((await eu.call(maps('space'), { token })).status).toBe(200)
+    await changeKey(server, key, { disabled: true })
+    await expect.poll(async () => (await eu.call(maps('space'), { token })).status, forgotten).toBe(403)
+    const { json } = await eu.call(maps('space'), { token })
+    expect(json.message).toContain('the access key gives no access any more')
+    expect((await whoami(eu, token)).status).toBe(403)
+  })
+
+  test('is itself shut out', async ({ expect }) => {
+    const key = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
+    expect((await eu.call(maps('space'), { token: key.value })).status).toBe(200)
+    await changeKey(server, key, { disabled: true })
+    await expect
+      .poll(async () => (await eu.call(maps('space'), { token: key.value })).status, forgotten)
+      .toBeOneOf([401, 403])
+    await expect.poll(async () => (await whoami(eu, key.value)).status, forgotten).toBe(401)
+  })
+})
+
+/** The last: it ends the server that the others need. */
+test('when the API is gone, users of ours are refused and all others are served', async () => {
+  const token = await directToken(server, ci)
+  const unused = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
+  expect((await eu.call(maps('space'), { token })).status).toBe(200)
+  gone = true
+  await server.stop()
+  const asked = await eu.call(maps('space', 'never-asked-before'), { token })
+  // What kube-apiserver answers when an authorizer fails: the cause is for its log.
+  expect([asked.status, asked.json]).toEqual([500, expect.stringContaining('Internal Server Error')])
+  expect((await eu.call('/api/v1/nodes', { token })).status).toBe(500)
+  expect((await eu.call(maps('space'), { token: unused.value })).status).toBe(401)
+  expect((await eu.call(maps('space'), eu.certificate)).status).toBe(200)
+  expect((await eu.call('/api/v1/nodes', { token: eu.adminToken })).status).toBe(200)
+  expect((await eu.call('/api/v1/namespaces', { token: eu.tokens.requester })).status).toBe(200)
+})

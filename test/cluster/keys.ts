@@ -1,0 +1,58 @@
+/** Access keys and tokens of a test server. */
+import { expect } from 'vitest'
+import type { TestServer } from '../support/server.ts'
+
+export const management = '/apis/management.platform/v1'
+
+export interface Key {
+  name: string
+  uid: string
+  value: string
+}
+
+export async function makeKey(server: TestServer, spec: object): Promise<Key> {
+  const { status, json } = await server.call(`${management}/ownedaccesskeys`, {
+    method: 'POST',
+    body: {
+      apiVersion: 'management.platform/v1',
+      kind: 'OwnedAccessKey',
+      metadata: { generateName: 'key-' },
+      spec,
+    },
+  })
+  expect([status, json.message]).toEqual([201, undefined])
+  return { name: json.metadata.name, uid: json.metadata.uid, value: json.spec.key }
+}
+
+/** Merges into the spec of the key. */
+export async function changeKey(server: TestServer, { name }: Key, spec: object): Promise<void> {
+  const { status } = await server.call(`${management}/ownedaccesskeys/${name}`, {
+    method: 'PATCH',
+    body: { spec },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+  expect(status).toBe(200)
+}
+
+/** A direct token, made with the key. */
+export async function directToken(server: TestServer, key: Key, spec: object = {}): Promise<string> {
+  const body = { apiVersion: 'management.platform/v1', kind: 'DirectClusterEndpointToken', spec }
+  const path = `${management}/directclusterendpointtokens`
+  const { status, json } = await server.call(path, { method: 'POST', token: key.value, body })
+  expect([status, json.message]).toEqual([201, undefined])
+  return json.status.token
+}
+
+/** A scope that leaves connected clusters. */
+export const clusters = (...names: string[]) => ({ clusters: names.map((cluster) => ({ cluster })) })
+
+/** A scope that leaves connected clusters, and making tokens for them. */
+export const clustersAndTokens = (...names: string[]) => ({
+  ...clusters(...names),
+  rules: [
+    {
+      requestTargets: ['Management'],
+      resources: [{ group: 'management.platform', resources: ['directclusterendpointtokens'] }],
+    },
+  ],
+})

@@ -1,0 +1,111 @@
+/**
+ * Control planes of KUBEBUILDER_ASSETS that take tokens of a test server: configured by the files and flags that
+ * `npm run cluster-config` prints, and by nothing else.
+ */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import https from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { issueClient, type KeyPair, makeAuthority, validFor } from '../../infra/local/certificates.ts'
+import { ROLES, type Role } from '../../infra/local/clusteraccess.ts'
+import { type ControlPlane, startControlPlane } from '../../infra/local/controlplane.ts'
+import { freePort } from '../../infra/local/freeport.ts'
+import { demoRoles, USER_PREFIX } from '../../infra/local/kubeapiserverroles.ts'
+import type { TestServer } from '../support/server.ts'
+
+const main = new URL('../../infra/clusterconfig.ts', import.meta.url).pathname
+
+/** Who asks: a bearer token, or a client certificate. */
+export type Credential = { token: string } | KeyPair
+
+export interface Reply {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  json: any
+}
+
+/** Where a control plane will be, before it is started: its virtual cluster instance has to say so. */
+export interface Address {
+  url: string
+  port: number
+  authority: KeyPair
+  /** Bearer tokens of users that may make, approve or only request client certificates. */
+  tokens: Record<Role, string>
+}
+
+export interface Plane extends ControlPlane, Address {
+  /** A client certificate of an administrator. */
+  certificate: KeyPair
+  call(path: string, credential: Credential, request?: { method?: string; body?: object }): Promise<Reply>
+  /** Stops it and removes its files. */
+  stop(): Promise<void>
+}
+
+export async function chooseAddress(): Promise<Address> {
+  const port = await freePort()
+  const authority = await makeAuthority('keyplane test cluster', validFor(3650, Date.now()))
+  const tokens = { manager: 'token-manager', approver: 'token-approver', requester: 'token-requester' }
+  return { url: `https://127.0.0.1:${port}`, port, authority, tokens }
+}
+
+/** `identity` are the arguments that say which cluster it is; `accessKey` is what it asks its reviews with. */
+export async function startPlane(
+  server: TestServer,
+  address: Address,
+  { identity, accessKey, signs = true }: { identity: string[]; accessKey: string; signs?: boolean },
+): Promise<Plane> {
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-cluster-'))
+  const ca = join(folder, 'issuer-ca.crt')
+  await writeFile(ca, server.certificateAuthority)
+  await writeFile(join(folder, 'keyplane-access-key'), accessKey, { mode: 0o600 })
+  const printed = ['--issuer', server.base, '--ca', ca, '--directory', folder, '--out', folder]
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...identity, ...printed])
+  const { port, authority, tokens } = address
+  const plane = await startControlPlane({
+    assets: process.env.KUBEBUILDER_ASSETS ?? '',
+    folder,
+    port,
+    authority,
+    users: ROLES.map((role) => ({ token: tokens[role], name: `${USER_PREFIX}${role}`, uid: role })),
+    flags: stdout.trim().split('\n'),
+    signs,
+    now: Date.now,
+  })
+  for (const { resource, object } of demoRoles())
+    await plane.admin.send('POST', `${plane.url}/apis/rbac.authorization.k8s.io/v1/${resource}`, object)
+  const subject = { commonName: 'root', organizations: ['system:masters'] }
+  return {
+    ...plane,
+    ...address,
+    certificate: await issueClient(authority, subject, validFor(1, Date.now())),
+    call: (path, credential, request = {}) => call(`${plane.url}${path}`, authority, credential, request),
+    async stop() {
+      await plane.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function call(
+  url: string,
+  authority: KeyPair,
+  credential: Credential,
+  { method = 'GET', body }: { method?: string; body?: object },
+): Promise<Reply> {
+  const who =
+    'token' in credential
+      ? { headers: { authorization: `Bearer ${credential.token}`, 'content-type': 'application/json' } }
+      : { headers: { 'content-type': 'application/json' }, cert: credential.certificate, key: credential.key }
+  return new Promise((resolve, reject) => {
+    const options = { method, ca: authority.certificate, agent: false, ...who } as const
+    const sent = https.request(url, options, async (response) => {
+      const chunks: Buffer[] = await response.toArray()
+      const text = Buffer.concat(chunks).toString()
+      resolve({ status: response.statusCode ?? 0, json: text.startsWith('{') ? JSON.parse(text) : text })
+    })
+    sent.on('error', reject)
+    sent.end(body && JSON.stringify(body))
+  })
+}

@@ -1,0 +1,21 @@
+/** `npm run test:cluster`: what only a real kube-apiserver can tell. Without KUBEBUILDER_ASSETS there is none. */
+import { defineConfig } from 'vitest/config'
+
+const assets = process.env.KUBEBUILDER_ASSETS
+if (!assets) {
+  process.stdout.write(
+    'KUBEBUILDER_ASSETS is not set: no test on a real kube-apiserver is run. It names a folder with etcd, kube-apiserver, kube-controller-manager and kubectl.\n',
+  )
+}
+
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: assets ? ['test/cluster/**/*.spec.ts'] : [],
+    passWithNoTests: true,
+    // They mostly wait for what clusters forget in 30 seconds.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+  },
+})
