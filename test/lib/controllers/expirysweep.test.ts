@@ -112,6 +112,55 @@ describe('a key', () => {
   })
 })
 
+test('a key that somebody deletes meanwhile is left to them', async () => {
+  const clock = { at: 0 }
+  const world = await worldAt(clock)
+  await world.make('held', { finalizers: ['example.com/hold'] }, { ttl: 1 })
+  clock.at = 8 * day
+  let deleted = false
+  const storage = intercepted(world.storage, async (name, call) => {
+    const answer = await call()
+    if (name === 'queryIndex' && !deleted) {
+      deleted = true
+      await world.delete('held')
+    }
+    return answer
+  })
+  expect(await sweepExpired(sweepOf(world, { storage }))).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
+})
+
+test('a credential of an earlier object deletes nothing of its name', async () => {
+  const clock = { at: 0 }
+  const world = await worldAt(clock)
+  await world.make('ci', {}, { ttl: 1 })
+  const { attributes, sk } = await world.credential('ci')
+  await world.delete('ci')
+  await world.make('ci')
+  await world.put([{ ...attributes, pk: 'credential#1#left-behind', sk }])
+  clock.at = 30 * day
+  expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
+  expect(await names(world)).toEqual(['ci'])
+})
+
+test('pages of entries that are wrong hide nothing', async () => {
+  const clock = { at: 0 }
+  const world = await worldAt(clock)
+  await world.make('living', {}, { ttl: 1000 * day })
+  const { attributes, sk } = await world.credential('living')
+  await world.put(
+    Array.from({ length: 150 }, (_, index) => ({
+      ...attributes,
+      expiry: start / 1000,
+      pk: `credential#1#${index}`,
+      sk,
+    })),
+  )
+  await world.make('over', {}, { ttl: 1 })
+  clock.at = 30 * day
+  expect(await sweepExpired(sweepOf(world))).toEqual({ seen: 151, deleted: 1, kept: 150, failed: 0, remaining: false })
+  expect(await names(world)).toEqual(['living'])
+})
+
 describe('a key that comes back to life', () => {
   const revivals = ['queryIndex', 'get', 'getCompanions'] as const
 
