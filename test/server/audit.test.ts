@@ -1,9 +1,17 @@
 /** The audit record of each kind of outcome, by the whole API in this process: docs/audit.md says what it has to hold. */
+import { X509Certificate } from 'node:crypto'
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
+import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virtualcluster.ts'
+import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import { parseYaml } from '../support/yaml.ts'
 
 const management = '/apis/management.platform/v1'
 const keys = `${management}/ownedaccesskeys`
+const instances = `${management}/namespaces/p-a/virtualclusterinstances`
 const apiVersion = 'management.platform/v1'
 /** Of no key, with the right checksum. */
 const STRANGER = 'mpk_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2XPpx7'
@@ -12,6 +20,7 @@ const STRANGER = 'mpk_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2XPpx7'
 type Line = any
 
 let server: TestServer
+let cluster: VirtualCluster
 let alice: { name: string; uid: string; value: string }
 
 const records = (): Line[] => server.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'audit')
@@ -46,10 +55,18 @@ const byAdmin = { user: 'admin', key: expect.any(String), keyUid: expect.any(Str
 const ofKeys = { apiGroup: 'management.platform', resource: 'ownedaccesskeys' }
 
 beforeAll(async () => {
-  server = await startServer()
+  ;[server, cluster] = await Promise.all([startServer(), startVirtualCluster({ now: Date.now })])
   alice = await makeKey({ user: 'alice' }, { name: 'alice' })
+  const { url, certificateAuthority, token } = cluster
+  const kept = kubeConfigFile({ name: 'manager', server: url, certificateAuthority, token: token.manager })
+  await server.keepCredentials('p-a/x', kept)
+  const accessPoint = { ingress: { host: new URL(url).host } }
+  const spec = { owner: { user: 'alice' }, accessPoint }
+  await server.call(instances, creation(spec, { name: 'x' }, 'VirtualClusterInstance'))
 }, 120_000)
-afterAll(() => server?.stop())
+afterAll(async () => {
+  await Promise.all([server?.stop(), cluster?.close()])
+})
 
 describe('allowed', () => {
   test('a read: who, with which key, what, and by which rules', async () => {
@@ -253,5 +270,201 @@ describe('without a user', () => {
     const { record } = await audited(`${keys}/a%252Fb`, { token: alice.value })
     expect(record).toMatchObject({ ...byAlice(), verb: 'get', path: expect.stringMatching(/\{name\}$/), code: 400 })
     expect(record).toMatchObject({ decision: 'deny', reason: expect.stringContaining('Name parameter invalid') })
+  })
+})
+
+describe('credentials', () => {
+  const ofInstance = {
+    apiGroup: 'management.platform',
+    resource: 'virtualclusterinstances',
+    namespace: 'p-a',
+    name: 'x',
+  }
+  const kubeConfig = (spec: object, query = '') =>
+    audited(`${instances}/x/kubeconfig${query}`, {
+      ...creation(spec, {}, 'VirtualClusterInstanceKubeConfig'),
+      token: alice.value,
+    })
+  const directToken = (spec: object, query = '') =>
+    audited(`${management}/directclusterendpointtokens${query}`, {
+      ...creation(spec, {}, 'DirectClusterEndpointToken'),
+      token: alice.value,
+    })
+
+  test('the token of a kube config, by its id', async () => {
+    const { answer, record } = await kubeConfig({ certificateTTL: 3600 })
+    const { jti, aud } = decodeJwt((await parseYaml(answer.json.status.kubeConfig)).users[0].user.token)
+    expect(record).toEqual({
+      ...common,
+      ...byAlice(),
+      ...ofInstance,
+      verb: 'create',
+      subresource: 'kubeconfig',
+      uid: answer.json.metadata.uid,
+      credential: 'token',
+      jti,
+      audiences: aud,
+      expires: answer.json.status.expirationTimestamp,
+      decision: 'allow',
+      reason: 'no scope; spec.owner',
+      code: 201,
+    })
+  })
+
+  test('the client certificate of a kube config, by its serial number', async () => {
+    const { answer, record } = await kubeConfig({ clientCert: true })
+    const { user } = (await parseYaml(answer.json.status.kubeConfig)).users[0]
+    const certificate = new X509Certificate(Buffer.from(user['client-certificate-data'], 'base64'))
+    expect(record).toMatchObject({
+      ...ofInstance,
+      credential: 'certificate',
+      serial: certificate.serialNumber,
+      expires: answer.json.status.expirationTimestamp,
+    })
+    expect(record).not.toHaveProperty('jti')
+  })
+
+  test('a token for clusters', async () => {
+    const { answer, record } = await directToken({ ttl: 600, scope: { clusters: [{ cluster: 'eu' }] } })
+    const { jti, aud } = decodeJwt(answer.json.status.token)
+    expect(record).toEqual({
+      ...common,
+      ...byAlice(),
+      apiGroup: 'management.platform',
+      resource: 'directclusterendpointtokens',
+      verb: 'create',
+      credential: 'token',
+      jti,
+      audiences: aud,
+      expires: answer.json.status.expirationTimestamp,
+      decision: 'allow',
+      reason: 'no scope',
+      code: 201,
+    })
+  })
+
+  test('a dry run hands out nothing, and says what it would', async () => {
+    const made = [
+      await directToken({}, '?dryRun=All'),
+      await kubeConfig({}, '?dryRun=All'),
+      await kubeConfig({ clientCert: true }, '?dryRun=All'),
+    ].map(({ record }) => record)
+    expect(made.map(({ credential, dryRun }) => [credential, dryRun])).toEqual([
+      ['token', true],
+      ['token', true],
+      ['certificate', true],
+    ])
+    for (const record of made) for (const one of ['jti', 'serial']) expect(record).not.toHaveProperty(one)
+  })
+
+  test('a kube config that is refused', async () => {
+    const bob = await makeKey({ user: 'bob' })
+    const { record } = await audited(`${instances}/x/kubeconfig`, {
+      ...creation({}, {}, 'VirtualClusterInstanceKubeConfig'),
+      token: bob.value,
+    })
+    expect(record).toMatchObject({ ...ofInstance, decision: 'deny', reason: 'not visible to this user', code: 404 })
+    expect(record).not.toHaveProperty('credential')
+  })
+
+  test('whose key a cluster was told, and what it was refused', async () => {
+    const scope = { roles: [{ role: 'agent' }], clusters: [{ cluster: 'eu' }] }
+    const agent = await makeKey({ user: 'agent', scope })
+    const ci = await makeKey({ user: 'alice', scope: { clusters: [{ cluster: 'eu' }] } })
+    const reviews = '/apis/authentication.k8s.io/v1/tokenreviews'
+    const ask = (token: string) =>
+      audited(reviews, {
+        token: agent.value,
+        method: 'POST',
+        body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+      })
+    const known = await ask(ci.value)
+    expect(known.record).toMatchObject({ user: 'agent', review: 'authenticated', reviewedKey: ci.name })
+    const unknown = await ask(STRANGER)
+    expect(unknown.record).toMatchObject({ user: 'agent', review: 'not authenticated', decision: 'allow', code: 201 })
+    expect(unknown.record).not.toHaveProperty('reviewedKey')
+  })
+})
+
+describe('the record', () => {
+  // Whatever a client puts where: nothing of it may end in a log.
+  test('holds no secret', async () => {
+    const canary = 'canary-0123456789-abcdefghijklmnopqrstuvwxyz'
+    const spec = {
+      key: canary,
+      identity: { connectorData: canary },
+      oidcLogin: { idToken: canary, accessToken: canary, refreshToken: canary },
+    }
+    const { name, value } = await makeKey(spec, { name: 'canary' })
+    expect(value).toBe(canary)
+    await audited(`${keys}/${name}`, { token: canary })
+    await audited(`${keys}/${name}`, { method: 'PATCH', body: { spec: { key: `${canary}-2` } }, headers: mergePatch })
+    await audited(`${keys}/${name}`, { token: canary })
+    await audited(keys, creation({ key: `${canary}-2` }, { name: 'another' }))
+    await audited(keys, creation({ key: `${canary} ` }, { name: 'another' }))
+    await audited(keys, {
+      method: 'POST',
+      body: `{"spec":{"key":"${canary}"`,
+      headers: { 'content-type': 'application/json' },
+    })
+    await audited(`${keys}/${name}?token=${canary}`, { headers: { 'x-token': canary, cookie: canary } })
+    expect(server.log.join('')).not.toContain(canary)
+    const handedOut = server.log.join('').match(/mpk_\w+|eyJ[\w-]+\.|-----BEGIN|client-key-data/g)
+    expect(handedOut).toBeNull()
+  })
+
+  test('takes out what looks like a credential wherever somebody puts it', async () => {
+    const { value } = await makeKey({})
+    const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl'
+    const path = await audited(`${keys}/${value}`)
+    expect(path.record.name).toBe('<redacted>')
+    const agent = await audited(`/${jwt}/x`, { headers: { 'user-agent': `curl ${value} ${jwt}` } })
+    expect([agent.record.path, agent.record.userAgent]).toEqual([
+      '/kubernetes/management/<redacted>/x',
+      'curl <redacted> <redacted>',
+    ])
+    expect(server.log.join('')).not.toContain(value)
+  })
+
+  test('is one line of printable text, whatever names and headers hold', async () => {
+    const before = server.log.length
+    const name = encodeURIComponent('a\n{"message":"audit","user":"root"}\u2028\u202e\u0000')
+    const { record } = await audited(`${keys}?fieldSelector=metadata.name%3D${name}`, {
+      headers: { 'user-agent': 'tab\there \u00ff\u0085' },
+    })
+    const lines = server.log.slice(before)
+    expect(lines.map((line) => line.indexOf('\n') === line.length - 1)).toEqual(lines.map(() => true))
+    expect(JSON.stringify(record)).not.toMatch(/\\[nrtu]|[^\P{C}]|\u2028/u)
+    expect(record.user).toBe('admin')
+  })
+
+  test('is bounded: 128 characters of the user agent, 256 of names, 512 of a reason', async () => {
+    const long = 'x'.repeat(3000)
+    const { record } = await audited(`${keys}?fieldSelector=metadata.name%3D${long}`, {
+      headers: { 'user-agent': long },
+    })
+    expect([record.userAgent.length, record.name.length]).toEqual([128, 256])
+    const { value } = await makeKey({ user: 'alice', scope: {} })
+    const denied = await audited(`${keys}?fieldSelector=metadata.name%3D${long}`, { token: value })
+    expect(denied.record).toMatchObject({ decision: 'deny', code: 403 })
+    expect(denied.record.reason).toHaveLength(512)
+    expect(Math.max(...server.log.map((line) => line.length))).toBeLessThan(4096)
+  })
+
+  // It fails closed, and leaves a trace.
+  test('is there when the authorizer fails', async () => {
+    const { value } = await makeKey({})
+    const [hash] = await server.parts.hashes(value)
+    const { pk, sk } = credentialItemKey(hash ?? { version: '', hash: '' })
+    await server.dynamodb.client.send(
+      new UpdateItemCommand({
+        TableName: server.dynamodb.table,
+        Key: { pk: { S: pk }, sk: { S: sk } },
+        UpdateExpression: 'SET chain = :none',
+        ExpressionAttributeValues: { ':none': { S: 'none' } },
+      }),
+    )
+    const { record } = await audited(`${keys}/alice`, { token: value })
+    expect(record).toMatchObject({ decision: 'deny', reason: 'the authorizer failed', code: 500 })
   })
 })
