@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+import type { Place } from '../../../lib/authorization/place.ts'
+import {
+  mayReview,
+  mayReviewAt,
+  namedPlaces,
+  reviewAttributes,
+  takesKeys,
+  takesKeysSomewhere,
+} from '../../../lib/authorization/review.ts'
+import type { Scope } from '../../../lib/authorization/scope.ts'
+import { as, master } from './users.ts'
+
+const options = { projectNamespacePrefix: 'p-' }
+const here = { type: 'Management' } as const
+const eu: Place = { type: 'cluster', name: 'eu' }
+const vc = (namespace: string, name: string): Place => ({ type: 'virtualCluster', namespace, name, uid: 'u' })
+const role = (name: string, more: object = {}): Scope => ({ roles: [{ role: name, ...more }] })
+const clusters = (...names: string[]): Scope => ({ clusters: names.map((cluster) => ({ cluster })) })
+const agentOf = (...names: string[]): Scope => ({ ...role('agent'), ...clusters(...names) })
+const virtual = (project: string, virtualCluster: string): Scope => ({ virtualClusters: [{ project, virtualCluster }] })
+
+describe('who may create a review', () => {
+  const may = (spec: object, resource: 'tokenreviews' | 'subjectaccessreviews' = 'tokenreviews') =>
+    mayReview(as({ user: 'alice', ...spec }), reviewAttributes(resource, here), options)?.allowed
+
+  test('administrators, agents and virtual clusters', () => {
+    expect(mayReview(master, reviewAttributes('tokenreviews', here), options)).toEqual({
+      allowed: true,
+      reason: 'group system:masters',
+    })
+    for (const name of ['agent', 'vcluster']) {
+      expect(may({ scope: role(name) })).toBe(true)
+      expect(may({ scope: role(name) }, 'subjectaccessreviews')).toBe(true)
+    }
+  })
+
+  test('nobody else', () => {
+    for (const name of ['platformCLI', 'network-peer', 'runner', 'workspace', 'toString', 'admin'])
+      expect([name, may({ scope: role(name) })]).toEqual([name, false])
+    for (const scope of [undefined, {}, { rules: [{}] }, clusters('*')]) expect(may({ scope })).toBe(false)
+  })
+
+  test('it is about nothing but the reviews', () => {
+    const ask = reviewAttributes('tokenreviews', here)
+    if (ask.kind !== 'resource') throw new Error('a review is a resource')
+    for (const other of [{ verb: 'get' }, { resource: 'pods' }, { group: 'x' }, { subresource: 'status' }])
+      expect(mayReview(master, { ...ask, ...other }, options)).toBeUndefined()
+  })
+})
+
+describe('for which places', () => {
+  const rules = (...all: object[]): Scope => ({ ...role('agent'), rules: all }) as Scope
+  test.each<[string, Scope[], string[]]>([
+    ['the cluster of an agent', [agentOf('eu')], ['eu']],
+    ['all clusters of an agent', [agentOf('eu', 'us', 'eu')], ['eu', 'us']],
+    ['what all scopes leave', [agentOf('eu', 'us'), agentOf('us', 'asia')], ['us']],
+    ['the cluster of a rule', [rules({ cluster: 'eu' })], ['eu']],
+    ['not one that a rule leaves no reviews of', [rules({ cluster: 'eu', verbs: ['get'] })], []],
+    ['no wildcard', [agentOf('*')], []],
+    ['but a name beneath a wildcard', [agentOf('*'), agentOf('eu')], ['eu']],
+    ['no virtual clusters for an agent', [{ ...agentOf('eu'), ...virtual('a', 'x') }], ['eu']],
+    [
+      'no clusters for a virtual cluster',
+      [{ ...role('vcluster'), ...clusters('eu'), ...virtual('a', 'x') }],
+      ['p-a/x'],
+    ],
+    ['the virtual cluster of a role', [role('vcluster', { virtualClusters: ['a/x'] })], ['p-a/x']],
+    ['those of its projects', [role('vcluster', { projects: ['a', 'b'], virtualClusters: ['x'] })], ['p-a/x', 'p-b/x']],
+    ['no virtual cluster that is all', [role('vcluster', { projects: ['a'], virtualClusters: ['*'] })], []],
+    [
+      'that of a rule',
+      [{ ...role('vcluster'), rules: [{ virtualClusters: [{ namespace: 'p-a', name: 'x' }, { name: 'y' }] }] }],
+      ['p-a/x'],
+    ],
+    [
+      'both without a role',
+      [{ rules: [{ requestTargets: ['Management'] }], ...clusters('eu'), ...virtual('a', 'x') }],
+      ['eu', 'p-a/x'],
+    ],
+    ['none for nobody', [{}], []],
+    ['none for an administrator without a scope', [], []],
+  ])('%s', (_, chain, expected) => {
+    const named = namedPlaces(chain, options)
+    expect(named.map((place) => (place.type === 'cluster' ? place.name : `${place.namespace}/${place.name}`))).toEqual(
+      expected,
+    )
+  })
+
+  test('a scope bounds what its holder may ask about', () => {
+    expect(mayReviewAt([agentOf('eu')], eu, options)).toBe(true)
+    expect(mayReviewAt([agentOf('us')], eu, options)).toBe(false)
+    expect(mayReviewAt([role('agent')], eu, options)).toBe(false)
+    expect(mayReviewAt([], eu, options)).toBe(true)
+    expect(mayReviewAt([role('vcluster', { virtualClusters: ['a/x'] })], vc('p-a', 'x'), options)).toBe(true)
+    expect(mayReviewAt([role('vcluster', { virtualClusters: ['a/x'] })], vc('p-a', 'y'), options)).toBe(false)
+    expect(mayReviewAt([role('vcluster', { virtualClusters: ['a/x'] })], eu, options)).toBe(false)
+  })
+})
+
+describe('which access keys a place takes', () => {
+  const all: Scope = { rules: [{}] }
+  const targets = (...requestTargets: string[]) => ({ rules: [{ requestTargets }] }) as Scope
+
+  test.each<[string, Scope[], boolean]>([
+    ['none without a scope', [], false],
+    ['none with a scope that says nothing', [{}], false],
+    ['one that names it', [clusters('eu')], true],
+    ['one that names others', [clusters('us', 'eu2')], false],
+    ['one for all clusters', [clusters('*')], true],
+    ['one that a rule leads to it', [{ rules: [{ cluster: 'eu', verbs: ['get'] }] }], true],
+    ['none that may do everything without speaking of it', [all], false],
+    ['none that may do everything in clusters', [targets('Cluster')], false],
+    ['one of which another scope speaks', [all, clusters('eu')], true],
+    ['none that another scope leaves out', [clusters('eu'), clusters('us')], false],
+    ['none that another scope leaves nothing', [clusters('eu'), {}], false],
+    [
+      'none of projects, spaces and roles',
+      [{ projects: [{ project: '*' }], spaces: [{ project: 'a', space: '*' }], ...role('agent') }],
+      false,
+    ],
+  ])('a cluster: %s', (_, chain, expected) => {
+    expect(takesKeys(chain, eu, options)).toBe(expected)
+  })
+
+  test.each<[string, Scope[], boolean]>([
+    ['none without a scope', [], false],
+    ['one that names it', [virtual('a', 'x')], true],
+    ['one for all of its project', [virtual('a', '*')], true],
+    ['one for its project', [{ projects: [{ project: 'a' }] }], true],
+    ['one for all projects', [{ projects: [{ project: '*' }] }], true],
+    ['one that names others', [virtual('a', 'y'), virtual('b', 'x')], false],
+    [
+      'one that a rule leads to it',
+      [{ rules: [{ virtualClusters: [{ name: 'x', namespace: 'p-a' }], verbs: ['get'] }] }],
+      true,
+    ],
+    ['none that a rule leads elsewhere', [{ rules: [{ virtualClusters: [{ name: 'y' }] }] }], false],
+    ['none that may do everything without speaking of it', [all], false],
+    ['one of which another scope speaks', [all, virtual('a', 'x')], true],
+    ['one of which a rule speaks that leaves it', [targets('ProjectVirtualCluster'), virtual('a', 'x')], true],
+    ['none that another scope leaves out', [virtual('a', 'x'), targets('Management')], false],
+    [
+      'none of clusters, spaces and roles',
+      [{ ...clusters('*'), spaces: [{ project: 'a', space: '*' }], ...role('vcluster') }],
+      false,
+    ],
+  ])('a virtual cluster: %s', (_, chain, expected) => {
+    expect(takesKeys(chain, vc('p-a', 'x'), options)).toBe(expected)
+  })
+
+  test('some place takes what names one', () => {
+    expect(takesKeysSomewhere([])).toBe(false)
+    for (const scope of [{}, all, role('agent'), targets('Cluster')]) expect(takesKeysSomewhere([scope])).toBe(false)
+    const named = [clusters('eu'), { projects: [{ project: 'a' }] }, virtual('a', 'x'), { rules: [{ cluster: 'eu' }] }]
+    for (const scope of named) expect(takesKeysSomewhere([all, scope])).toBe(true)
+    expect(takesKeysSomewhere([{ rules: [{ virtualClusters: [{ name: 'x' }] }] }])).toBe(true)
+  })
+})

@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { EXTRA, extrasOf, readExtras } from '../../../lib/token/extras.ts'
+import { scope } from '../authorization/arbitraries.ts'
+
+const key = { name: 'ci', uid: 'u-1', type: '' }
+const place = { type: 'cluster', name: 'eu' } as const
+const whole = extrasOf({ key, chain: [] }, place)
+
+describe('extras', () => {
+  test('are read back', () => {
+    fc.assert(
+      fc.property(fc.array(scope, { maxLength: 3 }), (chain) => {
+        const read = readExtras(extrasOf({ key, chain }, place))
+        expect(read).toEqual({ key: { name: 'ci', uid: 'u-1' }, chain: JSON.parse(JSON.stringify(chain)), place })
+      }),
+    )
+  })
+
+  test('of other users are none of ours', () => {
+    expect(readExtras({})).toBeUndefined()
+    expect(readExtras({ 'authentication.kubernetes.io/credential-id': ['x'], __proto__: ['y'] })).toBeUndefined()
+  })
+
+  test.each(Object.values(EXTRA))('are a problem without %s, with two or in two spellings', (name) => {
+    const { [name]: value = [], ...rest } = whole
+    for (const extra of [
+      rest,
+      { ...rest, [name]: [] },
+      { ...rest, [name]: [...value, ...value] },
+      { ...whole, [name.toUpperCase()]: value },
+    ])
+      expect(readExtras(extra)).toMatchObject({ problem: expect.any(String) })
+    expect(readExtras({ [name]: value })).toMatchObject({ problem: expect.any(String) })
+    expect(readExtras({ ...rest, [name.toUpperCase()]: value })).toEqual(readExtras(whole))
+  })
+
+  test.each([
+    '',
+    'null',
+    '{}',
+    '[1]',
+    '[',
+    '[{}]x',
+    '[{"x":1}]',
+    '[{"clusters":[],"clusters":[]}]',
+    `[${'{},'.repeat(8)}{}]`,
+    `[{"clusters":[{"cluster":"${'x'.repeat(4100)}"}]}]`,
+  ])('are a problem with scopes that nobody wrote: %j', (scopes) => {
+    expect(readExtras({ ...whole, [EXTRA.scopes]: [scopes] })).toEqual({
+      problem: 'the user does not say which scopes it has',
+    })
+  })
+
+  test('name no target where there is none', () => {
+    expect(readExtras(extrasOf({ key, chain: [] }, undefined))).toEqual({
+      problem: 'the user does not say which cluster it is at',
+    })
+  })
+})
