@@ -6,6 +6,7 @@
 import { byBytes } from './byteorder.ts'
 import { elementText, fieldElement, indexElement } from './fieldelement.ts'
 import { plain, syntax, typeName } from './gotext.ts'
+import { REDACTED } from './redact.ts'
 import type { ListSchema, ObjectSchema, Schema } from './schema.ts'
 import { isDeclared, itemElement, memberSchema } from './typed.ts'
 import type { JsonValue } from './types.ts'
@@ -38,9 +39,15 @@ function validateList(value: JsonValue, schema: ListSchema, path: string, found:
   }
 }
 
+/** What stands where such an object belongs may be, or hold, a value that is never shown. */
+const holdsWriteOnly = (schema: Schema): boolean =>
+  schema.writeOnly !== undefined ||
+  (schema.type === 'object' && Object.values(schema.properties).some((one) => holdsWriteOnly(one)))
+
 function validateMembers(value: JsonValue, schema: Schema, path: string, found: Finding[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    found.push({ path, message: `expected map, got ${shown(`&{${plain(value)}}`)}` })
+    const got = holdsWriteOnly(schema) ? REDACTED : shown(`&{${plain(value)}}`)
+    found.push({ path, message: `expected map, got ${got}` })
     return
   }
   for (const [name, one] of Object.entries(value).sort(([a], [b]) => byBytes(a, b))) {

@@ -1,5 +1,6 @@
 /** The texts that users see of an applied configuration that does not fit; those of structured-merge-diff v6.3.0. */
 import { describe, expect, it } from 'vitest'
+import { object, string } from '../../../lib/meta/schema.ts'
 import { configurationErrors } from '../../../lib/meta/typedvalidation.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { thing } from './thing.ts'
@@ -58,5 +59,13 @@ describe('a configuration', () => {
 
   it('is not thrown back at who sent it', () => {
     expect(errors({ flag: 'x'.repeat(100_000) })?.length).toBeLessThan(400)
+  })
+
+  it('does not show what stands where an object with a value that is never shown belongs', () => {
+    const login = object('', { token: string('', { writeOnly: 'never' }) })
+    const schema = object('', { spec: object('', { login }) })
+    const found = [{ login: ['hidden'] }, { login: 'hidden' }].map((spec) => configurationErrors({ spec }, schema))
+    expect(found).toEqual(Array(2).fill('.spec.login: expected map, got <redacted>'))
+    expect(configurationErrors({ spec: 'hidden' }, schema)).toBe('.spec: expected map, got <redacted>')
   })
 })
