@@ -90,7 +90,8 @@ export const virtualPipeline: readonly Stage<VirtualExchange>[] = [
 /** The Status of any failure; `report` gets what only the log may know. */
 function statusOf(error: unknown, report: (error: unknown) => void): StatusError {
   if (error instanceof StatusError) {
-    if (error.status.code >= 500) report(error)
+    // A 500 without a reason is a mistake of the client, and its text may quote what was sent.
+    if (error.status.code >= 500 && error.status.reason !== undefined) report(error)
     return error
   }
   report(error)
