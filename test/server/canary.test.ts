@@ -1,0 +1,365 @@
+/**
+ * Where secrets go. Every write-only field of an access key is written in every way there is, each time with a value of
+ * its own; then all that the API said, streamed, logged and stored is searched for them. A key's value is in the answer
+ * that creates the object and nowhere else; the other values are in the credential's sealed attributes and nowhere else.
+ */
+import { randomBytes } from 'node:crypto'
+import type { ClientRequest } from 'node:http'
+import https from 'node:https'
+import { inflateRawSync } from 'node:zlib'
+import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
+import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+
+const keys = '/apis/management.platform/v1/ownedaccesskeys'
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+const types = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+}
+
+let server: TestServer
+/** Everything that any request was answered with, and by which request. */
+const heard: { request: string; text: string }[] = []
+const streamed: string[] = []
+
+/** A value that is nowhere else, and in which encodings of it would be seen too. */
+interface Canary {
+  value: string
+  /** `key` may be shown once, by this request. */
+  kind: 'key' | 'sealed'
+  shownBy?: string
+}
+const canaries: Canary[] = []
+
+function canary(kind: Canary['kind'], shownBy?: string): string {
+  const value = `canary-${kind}-${canaries.length}-${randomBytes(18).toString('hex')}`
+  canaries.push({ value, kind, ...(shownBy !== undefined && { shownBy }) })
+  return value
+}
+
+/** A spec with all write-only fields, each with a new value. */
+const secrets = (shownBy?: string) => ({
+  key: canary('key', shownBy),
+  identity: { userId: 'u', connectorData: canary('sealed') },
+  oidcLogin: { idToken: canary('sealed'), accessToken: canary('sealed'), refreshToken: canary('sealed') },
+})
+/** As they lie in a manifest beside what everybody may see. */
+const spec = (shownBy?: string) => ({ user: 'alice', displayName: `n${canaries.length}`, ...secrets(shownBy) })
+const object = (name: string, own: object, annotations?: object) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'OwnedAccessKey',
+  metadata: { name, ...(annotations && { annotations }) },
+  spec: own,
+})
+
+async function send(request: string, path: string, call: Call, codes: number[]): Promise<Answer> {
+  const answer = await server.call(path, call)
+  heard.push({ request, text: JSON.stringify(answer.headers) + answer.text })
+  expect([request, answer.status, answer.status < 300 ? '' : answer.json?.message]).toEqual([
+    request,
+    codes.find((code) => code === answer.status) ?? codes,
+    expect.any(String),
+  ])
+  return answer
+}
+const post = (request: string, body: unknown, more: Call = {}, codes = [201], query = '') =>
+  send(request, keys + query, { method: 'POST', body, ...more }, codes)
+const patch = (request: string, name: string, type: keyof typeof types, body: unknown, codes = [200], query = '') =>
+  send(request, `${keys}/${name}${query}`, { method: 'PATCH', body, headers: { 'content-type': types[type] } }, codes)
+const put = async (request: string, name: string, own: object, codes = [200], annotations?: object) => {
+  const { json } = await send(`${request}, read before`, `${keys}/${name}`, {}, [200])
+  const metadata = { ...json.metadata, ...(annotations && { annotations }) }
+  const body = { ...json, metadata, spec: { ...json.spec, ...own } }
+  return send(request, `${keys}/${name}`, { method: 'PUT', body }, codes)
+}
+
+let watching: ClientRequest[] = []
+
+beforeAll(async () => {
+  server = await startServer()
+  // Watches from before the first write, as objects and as rows with whole objects in them.
+  const forms = ['application/json', 'application/json;as=Table;v=v1;g=meta.k8s.io']
+  watching = await Promise.all(
+    forms.map(
+      (accept) =>
+        new Promise<ClientRequest>((resolve, reject) => {
+          const url = `${server.base}${keys}?watch=true&includeObject=Object`
+          const headers = { accept, authorization: `Bearer ${server.adminKey}` }
+          const request = https.get(url, { headers, ca: server.certificateAuthority }, (response) => {
+            response.on('data', (chunk: Buffer) => streamed.push(chunk.toString()))
+            response.on('error', () => {})
+            resolve(request)
+          })
+          request.on('error', reject)
+        }),
+    ),
+  )
+}, 120_000)
+afterAll(async () => {
+  for (const request of watching) request.on('error', () => {}).destroy()
+  await server?.stop()
+})
+
+describe('writes', () => {
+  test('create: JSON, YAML, Table, dry run', async () => {
+    await post('create', object('create', spec('create')))
+    const yaml = { headers: { 'content-type': 'application/yaml', accept: 'application/yaml' } }
+    await post('create in YAML', JSON.stringify(object('create-yaml', spec('create in YAML'))), yaml)
+    const table = { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } }
+    await post('create as a Table', object('create-table', spec()), {
+      ...table,
+      headers: { ...table.headers, 'content-type': 'application/json' },
+    })
+    await post('create, dry run', object('create-dry', spec()), {}, [201], '?dryRun=All')
+  })
+
+  test('create with the annotation of kubectl apply, in the forms that it may have', async () => {
+    const applied = object('annotated', spec())
+    await post(
+      'create with an annotation',
+      object('annotated', spec('create with an annotation'), { [lastApplied]: `${JSON.stringify(applied)}\n` }),
+    )
+    const odd = [
+      JSON.stringify({ spec: { Key: canary('key'), key: [canary('key')] } }),
+      `spec: {key: ${canary('key')}}`,
+      JSON.stringify({ ...applied, metadata: { annotations: { [lastApplied]: JSON.stringify(object('x', spec())) } } }),
+      `{"spec":{"key":"${canary('key')}","key":"${canary('key')}"}}`,
+    ]
+    for (const [index, text] of odd.entries()) {
+      await post(`odd annotation ${index}`, object(`odd-${index}`, { user: 'alice' }, { [lastApplied]: text }))
+    }
+  })
+
+  test('PUT: rotation, sealed values, annotation, status', async () => {
+    await put('PUT', 'create', spec())
+    await put('PUT with an annotation', 'create', spec(), [200], {
+      [lastApplied]: JSON.stringify(object('create', spec())),
+    })
+    const { json } = await send('read', `${keys}/create`, {}, [200])
+    const body = { ...json, spec: spec(), status: { lastActivity: '2026-01-01T00:00:00Z' } }
+    await send('PUT of status', `${keys}/create/status`, { method: 'PUT', body }, [200])
+  })
+
+  test('JSON patch', async () => {
+    const own = secrets()
+    await patch('JSON patch', 'create', 'json', [
+      { op: 'add', path: '/spec/key', value: own.key },
+      { op: 'add', path: '/spec/identity', value: own.identity },
+      { op: 'add', path: '/spec/oidcLogin', value: own.oidcLogin },
+      { op: 'add', path: '/metadata/annotations', value: { [lastApplied]: JSON.stringify(object('create', spec())) } },
+    ])
+    await patch('JSON patch, a test', 'create', 'json', [{ op: 'test', path: '/spec/key', value: own.key }], [422])
+    await patch('JSON patch, a copy', 'create', 'json', [
+      { op: 'copy', from: '/spec/identity/connectorData', path: '/spec/description' },
+    ])
+  })
+
+  test('merge patch', async () => {
+    await patch('merge patch', 'create', 'merge', { spec: spec() })
+    await patch('merge patch of status', 'create/status', 'merge', { spec: spec() })
+    await patch('merge patch, dry run', 'create', 'merge', { spec: spec() }, [200], '?dryRun=All')
+  })
+
+  test('server-side apply: create, change, conflict, force', async () => {
+    const manager = '?fieldManager=canary'
+    await patch('apply that creates', 'applied', 'apply', object('applied', spec('apply that creates')), [201], manager)
+    await patch('apply', 'applied', 'apply', object('applied', spec()), [200], manager)
+    const other = '?fieldManager=other'
+    await patch('apply, a conflict', 'applied', 'apply', object('applied', spec()), [409], other)
+    await patch('apply, forced', 'applied', 'apply', object('applied', spec()), [200], `${other}&force=true`)
+  })
+
+  test('an object so large that the store compresses it', async () => {
+    const large = { big: randomBytes(60_000).toString('hex') }
+    await post('large', object('large', spec('large'), large))
+    await patch('large, changed', 'large', 'merge', { spec: spec() })
+  })
+})
+
+describe('writes that are refused', () => {
+  const misfits = (name: string): [string, (value: string) => object][] => [
+    [`${name}: list`, (value) => ({ user: 'alice', key: [value] })],
+    [`${name}: object`, (value) => ({ user: 'alice', key: { value } })],
+    [`${name}: object of lists`, (value) => ({ user: 'alice', identity: [{ connectorData: value }] })],
+    [`${name}: text for an object`, (value) => ({ user: 'alice', oidcLogin: value })],
+    [`${name}: spaces`, (value) => ({ user: 'alice', key: `${value} and more` })],
+    [`${name}: prefix`, (value) => ({ user: 'alice', key: `mpk_${value}` })],
+    [`${name}: beside a mistake`, (value) => ({ user: 'alice', ttl: -1, key: value })],
+    [`${name}: beside what may not be`, (value) => ({ user: 'system:admin', key: value })],
+  ]
+  // kube-apiserver answers 500 to an applied configuration that is not of its schema.
+  const refused = [400, 409, 422, 500]
+
+  test('by POST, PUT, merge patch, JSON patch and apply', async () => {
+    await post('target', object('target', { user: 'alice' }))
+    for (const [name, own] of misfits('create')) await post(name, object('misfit', own(canary('key'))), {}, refused)
+    for (const [name, own] of misfits('PUT')) await put(name, 'target', own(canary('key')), refused)
+    for (const [name, own] of misfits('merge')) {
+      await patch(name, 'target', 'merge', { spec: own(canary('key')) }, refused)
+    }
+    for (const [name, own] of misfits('JSON')) {
+      const operations = [{ op: 'replace', path: '/spec', value: own(canary('key')) }]
+      await patch(name, 'target', 'json', operations, refused)
+    }
+    for (const [name, own] of misfits('apply')) {
+      const body = object('target', own(canary('key')))
+      await patch(name, 'target', 'apply', body, refused, '?fieldManager=canary')
+    }
+  })
+
+  test('unknown fields, strictly', async () => {
+    const own = { user: 'alice', Key: canary('key'), identity: { connectordata: canary('key') } }
+    await post('unknown', object('unknown', own), {}, [400], '?fieldValidation=Strict')
+  })
+
+  test('bodies that do not parse', async () => {
+    const json = { headers: { 'content-type': 'application/json' } }
+    const yaml = { headers: { 'content-type': 'application/yaml' } }
+    await post('broken JSON', `{"spec":{"key":"${canary('key')}"`, json, [400])
+    await post('broken JSON value', `{"spec":{"key":${canary('key')}}}`, json, [400])
+    await post('broken YAML', `spec: {key: ${canary('key')}`, yaml, [400])
+    await post('broken YAML value', `spec:\n  key: ${canary('key')}: x\n`, yaml, [400])
+    await patch('broken patch', 'target', 'json', `[{"op":"${canary('key')}"}]`, [400, 422])
+    await patch(
+      'broken patch path',
+      'target',
+      'json',
+      [{ op: 'add', path: '/spec/ttl/x', value: canary('key') }],
+      [422],
+    )
+  })
+
+  test('a name, a selector and a header of that value are no place for one, and yet', async () => {
+    const value = canary('key')
+    await send('unknown bearer', keys, { token: value }, [401])
+    await send('duplicate', keys, { method: 'POST', body: object('one', { key: value }) }, [201])
+    const [last] = canaries.slice(-1)
+    if (last) last.shownBy = 'duplicate'
+    await post('duplicate again', object('two', { key: value }), {}, [422])
+    await put('duplicate by PUT', 'target', { key: value }, [422])
+    await send('use', keys, { token: value }, [200])
+  })
+})
+
+describeKubectl('writes by kubectl', () => {
+  let kubectl: Kubectl
+  const record = async (request: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await kubectl.run(...args)
+    heard.push({ request, text: stdout + stderr })
+    return code
+  }
+  beforeAll(async () => {
+    kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, server.adminKey))
+  })
+  afterAll(() => kubectl?.stop())
+
+  test('apply on both sides, diff, replace, edit of the annotation', async () => {
+    const manifest = async (name: string, shownBy?: string) =>
+      kubectl.file(`${name}-${canaries.length}.json`, object(name, spec(shownBy)))
+    expect(await record('kubectl apply', 'apply', '-f', await manifest('client'), '-o', 'name')).toBe(0)
+    expect(await record('kubectl apply again', 'apply', '-f', await manifest('client'), '-o', 'yaml')).toBe(0)
+    expect(await record('kubectl view', 'apply', 'view-last-applied', 'ownedaccesskey', 'client')).toBe(0)
+    const serverSide = ['apply', '--server-side', '--force-conflicts', '-f']
+    expect(await record('kubectl migrates', ...serverSide, await manifest('client'), '-o', 'yaml')).toBe(0)
+    const created = await manifest('server', 'kubectl creates')
+    expect(await record('kubectl creates', ...serverSide, created, '-o', 'yaml')).toBe(0)
+    expect(await record('kubectl applies', ...serverSide, await manifest('server'), '-o', 'yaml')).toBe(0)
+    expect(await record('kubectl replace', 'replace', '-f', await manifest('server'), '-o', 'yaml')).toBe(0)
+    await record('kubectl get', 'get', 'ownedaccesskeys', '-o', 'yaml', '--show-managed-fields')
+    await record('kubectl describe', 'describe', 'ownedaccesskeys')
+  })
+})
+
+describe('nowhere', () => {
+  beforeAll(async () => {
+    // Everything that shows objects, after everything that wrote them.
+    const { json } = await send('list', keys, {}, [200])
+    const accept = (value: string) => ({ headers: { accept: value } })
+    await send('list in YAML', keys, accept('application/yaml'), [200])
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    await send('list as a Table', `${keys}?includeObject=Object`, accept(table), [200])
+    for (const { metadata } of json.items) await send('get', `${keys}/${metadata.name}`, {}, [200])
+    const { metadata } = json.items[0]
+    await send('watch', `${keys}?watch=true&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}`, {}, [200])
+    await send('deletecollection', `${keys}?labelSelector=!kept&dryRun=All`, { method: 'DELETE' }, [200])
+    const name = 'last'
+    await post('last', object(name, { user: 'alice' }))
+    await waitForStream(name)
+  }, 60_000)
+
+  /** The open watches have shown everything up to the object of this name. */
+  async function waitForStream(name: string): Promise<void> {
+    const seen = () => streamed.join('').split(`"name":"${name}"`).length > 2
+    while (!seen()) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  test('there is something to look for', () => {
+    expect(canaries.filter(({ kind }) => kind === 'key').length).toBeGreaterThan(50)
+    expect(canaries.filter(({ kind }) => kind === 'sealed').length).toBeGreaterThan(50)
+    expect(heard.length).toBeGreaterThan(80)
+    expect(streamed.join('')).toContain('"MODIFIED"')
+  })
+
+  test('in an answer, but the one that creates the object', () => {
+    for (const { value, shownBy } of canaries) {
+      const where = heard.filter(({ text }) => forms(value).some((form) => text.includes(form)))
+      expect(where.map(({ request }) => request)).toEqual(shownBy === undefined ? [] : [shownBy])
+    }
+  })
+
+  test('in an open watch', () => {
+    expect(found(streamed.join(''))).toEqual([])
+  })
+
+  test('in the log', () => {
+    const log = server.log.join('')
+    expect(log).toContain('"requestId"')
+    expect(found(log)).toEqual([])
+  })
+
+  test('in the ownership of fields', () => {
+    const all = heard.map(({ text }) => text).join('') + streamed.join('')
+    expect(all).toContain('f:displayName')
+    for (const field of ['key', 'connectorData', 'idToken', 'accessToken', 'refreshToken']) {
+      expect(all).not.toContain(`f:${field}"`)
+      expect(all).not.toContain(`f:${field}:`)
+    }
+  })
+
+  test('in the table, but the sealed attributes of credentials; the key not even there', async () => {
+    const sealed = new Set(canaries.filter(({ kind }) => kind === 'sealed').map(({ value }) => value))
+    let items = 0
+    let compressed = 0
+    const pages = paginateScan({ client: server.dynamodb.client }, { TableName: server.dynamodb.table })
+    for await (const { Items = [] } of pages) {
+      for (const item of Items) {
+        items += 1
+        for (const [name, attribute] of Object.entries(item)) {
+          if (attribute.B) compressed += 1
+          const isSealed = item.pk?.S?.startsWith('credential#') && name.startsWith('sealed:')
+          const values = found(name + textOf(attribute)).filter((value) => !(isSealed && sealed.has(value)))
+          expect([item.pk?.S, name, values]).toEqual([item.pk?.S, name, []])
+        }
+      }
+    }
+    expect(items).toBeGreaterThan(50)
+    expect(compressed).toBeGreaterThan(0)
+  })
+
+  const textOf = (attribute: AttributeValue): string =>
+    attribute.B ? inflateRawSync(attribute.B).toString() : JSON.stringify(attribute)
+  const found = (text: string): string[] =>
+    canaries.flatMap(({ value }) => (forms(value).some((form) => text.includes(form)) ? [value] : []))
+})
+
+/** The value, its end (texts are cut at the front, too), and its base64 at each of the three alignments. */
+function forms(value: string): string[] {
+  const aligned = [0, 1, 2].map((shift) => {
+    const encoded = Buffer.from('x'.repeat(shift) + value).toString('base64')
+    return encoded.slice(4, -4)
+  })
+  return [value, value.slice(-24), value.slice(0, 30), ...aligned]
+}
