@@ -9,7 +9,7 @@ import { type FieldError, invalid } from '../meta/field.ts'
 import { parseResourceVersion } from '../meta/resourceversion.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { fixupForUpdate, specDiffers } from '../meta/validatemeta.ts'
-import type { Mutation, Stored } from '../storage/interface.ts'
+import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
 import { type CreateRequest, companionConflict, create } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Secret, type Subresource } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
@@ -31,6 +31,8 @@ export interface UpdateRequest {
   transform(live: KubeObject): Updated | Promise<Updated>
   /** uid that the live object must have (a PUT whose body says one). */
   uid?: string
+  /** resourceVersion of the request's own body: what the client has seen must be seen here too before it is refused. */
+  resourceVersion?: string
   /** Set where a missing object is created instead (server-side apply of the object itself). */
   createInstead?(): CreateRequest | Promise<CreateRequest>
 }
@@ -142,13 +144,19 @@ export async function update(store: Store, request: UpdateRequest, context: Requ
       await mutate(live)
       return answer(judged, live)
     }
-    const { before, after } = await storage.update(kind.table, key, mutate)
+    const { before, after } = await storage.update(kind.table, key, mutate, seenBy(request))
     return answer(judged, before, after)
   } catch (error) {
     if (error !== missing) throw companionConflict(store, name, error)
     if (!request.createInstead) throw notFound(groupResource(kind), name)
     return create(store, await request.createInstead(), context)
   }
+}
+
+/** A store may show a change to a watcher a moment before it shows the row (storage protocol, section 4). */
+function seenBy({ resourceVersion = '' }: UpdateRequest): ReadOptions {
+  const revision = /^\d{1,15}$/.test(resourceVersion) ? Number(resourceVersion) : 0
+  return revision > 0 ? { notOlderThan: revision } : {}
 }
 
 /** A removed or merely tried object is answered with what it would be, at the resourceVersion that is stored. */

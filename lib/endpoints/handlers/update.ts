@@ -36,7 +36,7 @@ export async function updateObject(exchange: StoredExchange): Promise<void> {
   const { object, secrets } = splitWriteOnly(placed(kind, decoded, namespace), kind.schema)
   checkName(object, name)
   const deduped = dedupeOwnerReferences(object, context.warn)
-  const { uid } = object.metadata
+  const { uid, resourceVersion } = object.metadata
   const outcome = await update(
     store,
     {
@@ -45,6 +45,7 @@ export async function updateObject(exchange: StoredExchange): Promise<void> {
       subresource,
       verb: 'update',
       ...(uid && { uid }),
+      ...(resourceVersion && { resourceVersion }),
       transform: (live) => ({
         object: settled(live, updateManagers({ ...writer(exchange, kind, subresource), live, updated: deduped })),
         secrets,
