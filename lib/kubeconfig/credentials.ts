@@ -8,6 +8,7 @@ import { isObject, members, type Refuse, text } from './members.ts'
 import { certificates, fromBase64, privateKey, toPem } from './pem.ts'
 import { readKubeConfig } from './readkubeconfig.ts'
 import { isServerUrl } from './serverurl.ts'
+import type { WrittenCredentials } from './writtencredentials.ts'
 
 /** How to reach a virtual cluster and who to be there: a bearer token, or a client certificate with its key. */
 export interface Credentials {
@@ -18,17 +19,6 @@ export interface Credentials {
   token?: string
   /** PEM. */
   clientCertificate?: { certificate: string; key: string }
-}
-
-/** What is written down, before it is checked: PEM and text. */
-export interface WrittenCredentials {
-  server: string | undefined
-  certificateAuthority: string | undefined
-  certificate: string | undefined
-  key: string | undefined
-  token: string | undefined
-  /** Where each came from, for findings. */
-  place(name: 'server' | 'certificateAuthority' | 'certificate' | 'key' | 'token'): string
 }
 
 /** The limit of Secrets Manager for a secret. */

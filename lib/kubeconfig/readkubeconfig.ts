@@ -1,7 +1,8 @@
 /** The part of a kube config (client-go's Config v1) that is safe to use: what the current context says. */
-import type { WrittenCredentials } from './credentials.ts'
+
 import { isObject, items, join, members, type Refuse, text } from './members.ts'
 import { fromBase64 } from './pem.ts'
+import type { WrittenCredentials } from './writtencredentials.ts'
 
 const TOP = ['apiVersion', 'kind', 'preferences', 'clusters', 'users', 'contexts', 'current-context'] as const
 const CLUSTER = ['server', 'certificate-authority-data'] as const
