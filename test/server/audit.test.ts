@@ -1,5 +1,7 @@
 /** The audit record of each kind of outcome, by the whole API in this process: docs/audit.md says what it has to hold. */
 import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -466,5 +468,15 @@ describe('the record', () => {
     )
     const { record } = await audited(`${keys}/alice`, { token: value })
     expect(record).toMatchObject({ decision: 'deny', reason: 'the authorizer failed', code: 500 })
+  })
+
+  test('has no member that docs/audit.md does not explain, and its example has only those', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/audit.md'), 'utf8')
+    const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+    const explained = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name))
+    const [example = ''] = /^ {4}\{.*\}$/m.exec(page) ?? []
+    const used = new Set([...records(), JSON.parse(example)].flatMap((record) => Object.keys(record)))
+    expect([...used].filter((name) => !explained.includes(name))).toEqual([])
+    expect(explained.filter((name) => !used.has(name ?? ''))).toEqual([])
   })
 })
