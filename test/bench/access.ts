@@ -1,0 +1,40 @@
+/** Access keys over a store of the benchmark's own, as the functions write them. */
+import { randomUUID } from 'node:crypto'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { KubeObject } from '../../lib/meta/types.ts'
+import { create } from '../../lib/registry/create.ts'
+import type { Store } from '../../lib/registry/store.ts'
+import { admin, contextOf } from '../support/users.ts'
+
+/** About 1 KB with its metadata. */
+export const spec = (name: string) => ({
+  displayName: `The access key ${name} of a continuous integration job`,
+  description: 'Deploys what the main branch has built to the staging cluster, and reads what became of it.',
+  user: 'ci-bot',
+  type: 'User',
+  groups: ['deployers', 'readers'],
+  ttl: 2_592_000,
+  scope: {
+    clusters: [{ cluster: 'staging' }, { cluster: 'production' }],
+    roles: [{ role: 'platformCLI', projects: ['payments', 'search'] }],
+    rules: [
+      {
+        verbs: ['get', 'list', 'watch'],
+        resources: [{ group: 'management.platform', resources: ['virtualclusterinstances'] }],
+      },
+    ],
+  },
+})
+
+export const accessKey = (name: string): KubeObject => ({
+  apiVersion: `${OwnedAccessKey.group}/${OwnedAccessKey.version}`,
+  kind: OwnedAccessKey.kind,
+  metadata: { name, labels: { team: 'platform', stage: 'staging' } },
+  spec: spec(name),
+})
+
+/** The write-only value is made by the kind. */
+export const createKey = (store: Store, name: string, now = new Date()) =>
+  create(store, { object: accessKey(name), secrets: [] }, contextOf(admin, { now }))
+
+export const unique = (): string => `bench-${randomUUID()}`

@@ -1,0 +1,180 @@
+/**
+ * The local server over HTTPS: requests a second and CPU time per request, and the same of a kube-apiserver with etcd where
+ * KUBEBUILDER_ASSETS names one. Both are measured in turn within each row, so that both see the same load of the machine.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { accessKey, unique } from './access.ts'
+import { type Connections, connections, Refused } from './client.ts'
+import { median, spread, timed } from './measure.ts'
+import { figure, table } from './print.ts'
+import { cpuDuring, type ServerProcess, serverProcess } from './processes.ts'
+
+export interface HttpOptions {
+  /** Of each measurement. */
+  seconds: number
+  /** Measurements per figure, of which the median counts. */
+  rounds: number
+  /** The operation to measure; all when absent. */
+  only?: string | undefined
+  /** Folder for CPU profiles of the local server. */
+  profile?: string | undefined
+}
+
+interface Contender {
+  name: string
+  server: ServerProcess
+  /** Objects that stay; more than a list takes. */
+  names: readonly string[]
+  /** Objects that are there to be deleted. */
+  doomed: string[]
+}
+
+type Operation = (to: Connections, contender: Contender, turn: number) => Promise<unknown>
+
+const path = '/apis/management.platform/v1/ownedaccesskeys'
+const kept = 600
+const page = 500
+
+const any = ({ names }: Contender): string => `${path}/${names[Math.floor(Math.random() * names.length)]}`
+const saying = (turn: number): string => `${turn} ${Math.random()}`
+
+const operations: Readonly<Record<string, Operation>> = {
+  async create(to, { doomed }) {
+    const name = unique()
+    await to.send(201, { method: 'POST', path, body: accessKey(name) })
+    doomed.push(name)
+  },
+  get: (to, contender) => to.send(200, { method: 'GET', path: any(contender) }),
+  'JSON patch': (to, contender, turn) =>
+    to.send(200, {
+      method: 'PATCH',
+      path: any(contender),
+      type: 'application/json-patch+json',
+      body: [{ op: 'replace', path: '/spec/description', value: saying(turn) }],
+    }),
+  apply(to, contender, turn) {
+    const at = any(contender)
+    const { apiVersion, kind } = accessKey('')
+    const body = { apiVersion, kind, spec: { displayName: saying(turn) } }
+    const type = 'application/apply-patch+yaml'
+    return to.send(200, { method: 'PATCH', path: `${at}?fieldManager=bench&force=true`, type, body })
+  },
+  'list of 500': (to) => to.send(200, { method: 'GET', path: `${path}?limit=${page}` }),
+  async delete(to, { doomed }) {
+    const name = doomed.pop()
+    if (name === undefined) return 'ended'
+    return to.send(200, { method: 'DELETE', path: `${path}/${name}` })
+  },
+}
+
+/** Objects of each kind of round, made before they are needed; a create round leaves its own for the deletes. */
+async function prepare(name: string, server: ServerProcess): Promise<Contender> {
+  const contender: Contender = { name, server, names: Array.from({ length: kept }, unique), doomed: [] }
+  const to = connections(server, 16)
+  await spread(kept, 16, (index) =>
+    to.send(201, { method: 'POST', path, body: accessKey(contender.names[index] ?? '') }),
+  )
+  to.close()
+  return contender
+}
+
+/** CPU is milliseconds per request, `store` the database's part of it; `refused` counts answers of 429 and 503. */
+type Figures = Readonly<Record<'rate' | 'cpu' | 'store' | 'p50' | 'p99' | 'refused', number>>
+
+async function measure(contender: Contender, operation: Operation, count: number, seconds: number): Promise<Figures> {
+  const to = connections(contender.server, count)
+  let refused = 0
+  const work = (_: number, turn: number) =>
+    operation(to, contender, turn).catch((error: unknown) => {
+      if (!(error instanceof Refused)) throw error
+      refused++
+      return 'refused'
+    })
+  // Connections are opened, and code is compiled, before the clock runs.
+  await timed(count, Math.min(0.3, seconds), work)
+  refused = 0
+  let run = { calls: 0, rate: 0, p50: 0, p99: 0 }
+  const { total, store } = await cpuDuring(contender.server.pid, async () => {
+    run = await timed(count, seconds, work)
+  })
+  to.close()
+  const { calls, rate, p50, p99 } = run
+  return { rate, cpu: total / calls, store: store / calls, p50, p99, refused }
+}
+
+const medians = (all: readonly Figures[]): Figures => {
+  const of = (name: keyof Figures): number => median(all.map((one) => one[name]))
+  return {
+    rate: of('rate'),
+    cpu: of('cpu'),
+    store: of('store'),
+    p50: of('p50'),
+    p99: of('p99'),
+    refused: of('refused'),
+  }
+}
+
+/** CPU milliseconds a second that a server uses when nobody asks it anything. */
+async function idle({ server }: Contender): Promise<number> {
+  const seconds = 2
+  return (await cpuDuring(server.pid, () => delay(seconds * 1000))).total / seconds
+}
+
+async function row(contenders: readonly Contender[], name: string, count: number, { seconds, rounds }: HttpOptions) {
+  const operation = operations[name]
+  if (!operation) throw new Error(`no operation ${name}`)
+  const figures = contenders.map((): Figures[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, contender] of contenders.entries()) {
+      if (name === 'delete') await stock(contender, seconds)
+      figures[index]?.push(await measure(contender, operation, count, seconds))
+    }
+  }
+  return figures.map(medians)
+}
+
+/** More objects than can be deleted in a round. */
+async function stock(contender: Contender, seconds: number): Promise<void> {
+  const to = connections(contender.server, 16)
+  const missing = Math.ceil(500 * (seconds + 0.3)) - contender.doomed.length
+  if (missing > 0) await spread(missing, 16, () => operations.create?.(to, contender, 0) ?? Promise.resolve())
+  to.close()
+}
+
+export async function benchHttp(options: HttpOptions): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const serve = async (program: string, profile?: string): Promise<ServerProcess> => {
+    const server = await serverProcess(program, profile)
+    stack.defer(() => server.stop())
+    return server
+  }
+  const contenders = [await prepare('keyplane', await serve('serve.ts', options.profile))]
+  if (process.env.KUBEBUILDER_ASSETS) {
+    contenders.push(await prepare('kube-apiserver', await serve('serveoracle.ts')))
+  }
+  const columns = contenders.flatMap(({ name }) => [
+    `${name} req/s`,
+    'CPU ms/req',
+    'of it store',
+    'p50 ms',
+    'p99 ms',
+    'refused',
+  ])
+  const compared = contenders.length > 1
+  const rows: (string | number)[][] = []
+  for (const name of Object.keys(operations).filter((one) => (options.only ?? one) === one)) {
+    for (const count of [1, 16, 64]) {
+      const all = await row(contenders, name, count, options)
+      const [ours, theirs] = all
+      const figures = all.flatMap(({ rate, cpu, store, p50, p99, refused }) => [rate, cpu, store, p50, p99, refused])
+      rows.push([name, String(count), ...figures, ...(ours && theirs ? [ours.cpu / theirs.cpu] : [])])
+    }
+  }
+  table(
+    `HTTPS: median of ${options.rounds} runs of ${options.seconds} s`,
+    ['operation', 'connections', ...columns, ...(compared ? ['CPU ratio'] : [])],
+    rows,
+  )
+  const idles = await Promise.all(contenders.map(async (one) => [one.name, await idle(one)]))
+  table('At rest', ['server', 'CPU ms/s'], idles)
+}

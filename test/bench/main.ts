@@ -1,0 +1,45 @@
+/**
+ * `npm run bench -- [storage] [http] [start] [micro] [growth]`: measures and prints, everything when no part is named.
+ * Nothing here is a test: figures depend on the machine and on what else it does.
+ */
+import { parseArgs } from 'node:util'
+import { benchGrowth } from './growth.ts'
+import { benchHttp } from './http.ts'
+import { benchMicro } from './micro.ts'
+import { machine } from './print.ts'
+import { benchStart } from './start.ts'
+import { benchStorage } from './storage.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '3' },
+    large: { type: 'boolean', default: false },
+    objects: { type: 'string', default: '10000' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+  },
+})
+const seconds = Number(values.seconds)
+const rounds = Number(values.rounds)
+const listed = Number(values.objects)
+
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  storage: () => benchStorage({ seconds, rounds, listed }),
+  http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
+  start: () => benchStart({ rounds: 3 * rounds }),
+  micro: benchMicro,
+  growth: () => benchGrowth({ rounds, large: values.large }),
+}
+
+const wanted = positionals.length > 0 ? positionals : Object.keys(parts)
+const unknown = wanted.filter((name) => !(name in parts))
+if (unknown.length > 0 || !(seconds > 0) || !(rounds > 0) || !(listed > 0)) {
+  process.stderr.write(
+    `usage: bench [${Object.keys(parts).join('] [')}] [--seconds 1] [--rounds 3] [--large] [--profile FOLDER]\n`,
+  )
+  process.exit(2)
+}
+machine()
+for (const name of wanted) await parts[name]?.()
