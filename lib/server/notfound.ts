@@ -46,6 +46,9 @@ export const notFound: Endpoint = async ({ path, method }, { config }) => {
   const groupVersionText = `${group}/${version}`
   const refusal = root === 'apis' && steps.length > 0 ? refusalOf(groupVersionText, steps, method) : undefined
   if (refusal) return respondStatus(refusal.status, undefined)
+  // Manifests often begin with their namespace: it needs no making, and cannot be made.
+  const isNamespace = root === 'api' && groupVersionText === 'v1/namespaces' && steps.length < 2
+  if (isNamespace && method !== 'GET') return respondStatus(methodNotAllowed().status, undefined)
   const ours = root === 'apis' && groupVersionText === groupVersion(OwnedAccessKey) && steps.length > 0
   return ours ? text : respondStatus(routeNotFound().status, undefined)
 }

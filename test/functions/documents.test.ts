@@ -150,6 +150,8 @@ describe('notfound', () => {
       { method: 'POST', path: '/apis/management.platform/v1/ownedaccesskeys/ci' },
       { method: 'GET', path: '/apis/management.platform/v1/selves' },
       { method: 'PUT', path: '/apis/management.platform/v1/ownedaccesskeys' },
+      { method: 'POST', path: '/api/v1/namespaces' },
+      { method: 'DELETE', path: '/api/v1/namespaces/p-web' },
     ])('$method $path', async ({ method, path }) => {
       const { status: code, json } = await at('notfound', path, { method })
       expect([code, json.reason]).toEqual([405, 'MethodNotAllowed'])
