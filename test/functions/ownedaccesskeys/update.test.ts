@@ -34,6 +34,22 @@ describe('200', () => {
   })
 })
 
+describe('200 of status', () => {
+  // What is computed on reads is nobody's to write: a dead key must not look alive.
+  test('owner, phase and expirationTimestamp are not taken', async () => {
+    await make({ name: 'computed' }, { user: 'alice', disabled: true })
+    const before = await read('computed')
+    const status = { owner: 'bob', phase: 'Active', expirationTimestamp: '2099-01-01T00:00:00Z' }
+    const { json } = await call('update', {
+      parameters: { name: 'computed' },
+      subresource: 'status',
+      body: { ...before, status },
+    })
+    expect(json.status).toEqual({ owner: 'alice', phase: 'Disabled' })
+    expect((await read('computed')).status).toEqual({ owner: 'alice', phase: 'Disabled' })
+  })
+})
+
 describe('403', () => {
   // What a key may was judged for its maker; a change must not add to it.
   test.each([{ user: 'bob' }, { groups: ['system:masters'] }, { team: 'ops' }, { subject: 'x' }, { type: 'Login' }])(
