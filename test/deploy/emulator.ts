@@ -1,0 +1,97 @@
+/**
+ * An AWS on this machine that deploys CloudFormation for real: MiniStack, in a Python environment of its own in a temporary
+ * folder. It runs the functions as processes of Node.js and enforces their roles.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { freePort } from '../../infra/local/freeport.ts'
+
+export interface Emulator {
+  /** Address of all services. */
+  url: string
+  /** Variables for clients and for the deploy tool. */
+  environment: Record<string, string>
+  /** What it and the functions have written so far. */
+  log(): string
+  stop(): Promise<void>
+}
+
+const run = promisify(execFile)
+
+/** KMS of the emulator needs cryptography. */
+const packages = ['ministack==1.5.33', 'cryptography==50.0.2']
+
+export async function startEmulator(): Promise<Emulator> {
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-deploy-'))
+  const venv = join(folder, 'venv')
+  const temporary = join(folder, 'tmp')
+  try {
+    await run('python3', ['-m', 'venv', venv])
+    await run(join(venv, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages])
+    await mkdir(temporary)
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const { child, log } = start(join(venv, 'bin', 'python'), port, temporary)
+    await ready(url, child, log)
+    return {
+      url,
+      environment: { ...credentials, AWS_ENDPOINT_URL: url, AWS_REGION: 'eu-central-1' },
+      log,
+      async stop() {
+        await end(child)
+        await rm(folder, { recursive: true, force: true })
+      },
+    }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** They mean nothing: the emulator takes them for the account's root. */
+const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
+
+function start(python: string, port: number, temporary: string) {
+  const { AWS_PROFILE: _, ...inherited } = process.env
+  const child = spawn(python, ['-m', 'ministack'], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...inherited,
+      ...credentials,
+      // The functions run on the Node.js of this process.
+      PATH: [dirname(process.execPath), inherited.PATH].join(delimiter),
+      TMPDIR: temporary,
+      BIND_HOST: '127.0.0.1',
+      GATEWAY_PORT: String(port),
+      IOT_MTLS_ENABLED: '0',
+      AUTH: 'true',
+    },
+  })
+  const written: Buffer[] = []
+  const heard = (chunk: Buffer) => void written.push(chunk)
+  child.stdout.on('data', heard)
+  child.stderr.on('data', heard)
+  return { child, log: () => Buffer.concat(written).toString() }
+}
+
+async function ready(url: string, child: ChildProcess, log: () => string): Promise<void> {
+  while (child.exitCode === null) {
+    const answer = await fetch(`${url}/_ministack/health`).catch(() => undefined)
+    if (answer?.ok) return
+    await delay(100)
+  }
+  throw new Error(`the emulator has ended: ${log()}`)
+}
+
+/** With the functions that it runs: they are in its process group. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.pid === undefined) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  process.kill(-child.pid, 'SIGKILL')
+  await ended
+}

@@ -1,0 +1,125 @@
+/**
+ * What only a real API Gateway shows, each with what must be seen there. The deployment on the emulator is held to everything
+ * else (test/deploy), and to failing at these: nothing is left unlooked at in both places.
+ */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { Client } from './client.ts'
+
+export interface Check {
+  name: string
+  /** Rejects with an AssertionError for what is not as it must be. */
+  run(client: Client): Promise<void>
+}
+
+const api = '/apis/management.platform/v1'
+const keys = `${api}/ownedaccesskeys`
+
+const keyObject = (spec: object) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'OwnedAccessKey',
+  metadata: { name: `smoke-${randomUUID()}` },
+  // Should the end of a check be lost, the sweep finds its key.
+  spec: { description: 'made by a smoke test', ttl: 600, ...spec },
+})
+
+/** Runs `work` with a key that is made for it and deleted after it. */
+async function withKey(client: Client, spec: object, work: (key: { name: string; value: string }) => Promise<void>) {
+  const made = await client.call(keys, { method: 'POST', body: keyObject(spec) })
+  assert.equal(made.status, 201, made.text)
+  const { name } = made.json.metadata
+  try {
+    await work({ name, value: made.json.spec.key })
+  } finally {
+    await client.call(`${keys}/${name}`, { method: 'DELETE' })
+  }
+}
+
+export const checks: readonly Check[] = [
+  {
+    name: 'the body of a 403 is the Status that the authorizer wrote',
+    run: (client) =>
+      // A name that has to be escaped in JSON.
+      withKey(client, { user: 'smoke "\\ ü', scope: {} }, async ({ value }) => {
+        const answer = await client.call(`${keys}/nothing`, { token: value })
+        assert.equal(answer.status, 403, answer.text)
+        assert.equal(answer.json?.kind, 'Status', answer.text)
+        assert.equal(answer.json.reason, 'Forbidden')
+        assert.match(answer.json.message, /^ownedaccesskeys\.management\.platform "nothing" is forbidden: User "smoke /)
+        assert.ok(answer.headers['audit-id'], 'no Audit-Id')
+      }),
+  },
+  {
+    name: 'a list is streamed',
+    async run(client) {
+      const answer = await client.call(keys)
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(answer.json?.kind, 'OwnedAccessKeyList', answer.text)
+      assert.ok(answer.json.items.length > 0)
+    },
+  },
+  {
+    name: 'a watch shows a change while it is open',
+    run: (client) =>
+      withKey(client, { user: 'smoke' }, async ({ name, value }) => {
+        const got = await client.call(`${keys}/${name}`)
+        const { resourceVersion } = got.json.metadata
+        const began = performance.now()
+        const watch = client.lines(`${keys}?watch=1&timeoutSeconds=60&resourceVersion=${resourceVersion}`, value)
+        const first = watch.next()
+        const patch = { metadata: { labels: { smoke: 'true' } } }
+        const changed = await client.call(`${keys}/${name}`, {
+          method: 'PATCH',
+          body: patch,
+          type: 'application/merge-patch+json',
+        })
+        assert.equal(changed.status, 200, changed.text)
+        const { value: line } = await first
+        const event = JSON.parse(line ?? '{}')
+        assert.equal(event.type, 'MODIFIED', line ?? 'the watch ended')
+        assert.equal(event.object.metadata.name, name)
+        assert.ok(performance.now() - began < 30_000, 'the event came with the end of the watch only')
+        await watch.return()
+      }),
+  },
+  {
+    name: 'several Warning headers arrive one by one',
+    async run(client) {
+      const body = { ...keyObject({ user: 'smoke', one: 1, two: 2 }) }
+      const answer = await client.call(`${keys}?dryRun=All&fieldValidation=Warn`, { method: 'POST', body })
+      assert.equal(answer.status, 201, answer.text)
+      assert.deepEqual(answer.values('warning').sort(), [
+        '299 - "unknown field \\"spec.one\\""',
+        '299 - "unknown field \\"spec.two\\""',
+      ])
+    },
+  },
+  {
+    name: 'a review in protobuf is understood',
+    async run(client) {
+      const answer = await client.call('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+        method: 'POST',
+        body: accessReview({ verb: 'list', group: 'management.platform', resource: 'ownedaccesskeys' }),
+        type: 'application/vnd.kubernetes.protobuf',
+        accept: 'application/vnd.kubernetes.protobuf,application/json',
+      })
+      assert.equal(answer.status, 201, answer.text)
+      assert.equal(answer.json?.status?.allowed, true, answer.text)
+      assert.equal(answer.json.spec.resourceAttributes.resource, 'ownedaccesskeys')
+    },
+  },
+]
+
+/** A field of a message: its number, its length, its bytes; all shorter than 128 here. */
+const field = (number: number, value: string | Uint8Array): Buffer => {
+  const bytes = Buffer.from(value as string)
+  return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes])
+}
+
+/** A SelfSubjectAccessReview as compiled clients send it. Source: k8s.io/api authorization/v1 generated.proto. */
+function accessReview({ verb, group, resource }: { verb: string; group: string; resource: string }): Buffer {
+  const attributes = Buffer.concat([field(2, verb), field(3, group), field(5, resource)])
+  const raw = field(2, field(1, attributes))
+  const type = Buffer.concat([field(1, 'authorization.k8s.io/v1'), field(2, 'SelfSubjectAccessReview')])
+  return Buffer.concat([Buffer.from('k8s\0'), field(1, type), field(2, raw)])
+}
