@@ -1,4 +1,4 @@
-/** Whether a change lets a key live longer. Expiry itself is in lib/authentication/keystatus.ts. */
+/** Whether a change lets a key live longer, or a new one longer than its maker. Expiry itself is in lib/authentication/keystatus.ts. */
 import type { KeySpec } from './identity.ts'
 
 /**
@@ -13,6 +13,13 @@ export function lengthens(old: KeySpec, next: KeySpec): boolean {
   const slides = fromActivity && old.ttlAfterLastActivity !== true && before !== Number.POSITIVE_INFINITY
   return after > before || slides || (old.disabled === true && next.disabled !== true)
 }
+
+/**
+ * Whether a key that is made at `now` could give access after `end` (both Unix seconds), for some course of its use. One
+ * whose end moves with its use could, however short its ttl.
+ */
+export const outlives = (spec: KeySpec, now: number, end: number): boolean =>
+  spec.ttlAfterLastActivity === true || now + seconds(spec) > end
 
 /** The ttl as a number to compare. */
 const seconds = ({ ttl }: KeySpec): number => (ttl ? Number(ttl) : Number.POSITIVE_INFINITY)

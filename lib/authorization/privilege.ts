@@ -6,7 +6,7 @@ import type { UserInfo } from '../authentication/user.ts'
 import { shown } from '../meta/field.ts'
 import { containsChain, extend } from './chain.ts'
 import { identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
-import { lengthens } from './lifetime.ts'
+import { lengthens, outlives } from './lifetime.ts'
 import type { ScopeChain } from './scope.ts'
 
 /** Types that people may choose; the others are managed by the service itself. */
@@ -33,9 +33,15 @@ export const inheritedChain = (user: UserInfo): ScopeChain => extend(user.chain,
 export const effectiveChain = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): ScopeChain =>
   extend(carried, spec.scope ? [spec.scope] : [])
 
-/** Why the user may not make this key (403), or undefined. */
-export const forbiddenCreation = (user: UserInfo, spec: KeySpec): string | undefined =>
-  isMaster(user) ? undefined : exceeds(user, spec)
+/** Why the user may not make this key at this moment (403), or undefined. */
+export function forbiddenCreation(user: UserInfo, spec: KeySpec, now: Date): string | undefined {
+  const { expires } = user.key
+  // What a scoped key makes is of its kind: whoever got hold of it must not keep access beyond its end.
+  if (user.chain.length > 0 && expires !== undefined && outlives(spec, Math.floor(now.getTime() / 1000), expires)) {
+    return 'spec.ttl: an access key with a scope may not make one that could outlive it'
+  }
+  return isMaster(user) ? undefined : exceeds(user, spec)
+}
 
 /**
  * Why the user may not change the spec of a key that exists for them to `next` (403), or undefined. To be asked for every change of

@@ -374,6 +374,17 @@ describe('scopes', () => {
     expect(await use(key, noon)).toMatchObject({ chain: [projects, own] })
   })
 
+  test('a scoped caller makes no key that outlives its own', async () => {
+    const caller = scoped(alice, { rules: [{}] })
+    const ending = { ...caller, key: { ...caller.key, expires: later(100).getTime() / 1000 } }
+    const status = await refusal(made({ ttl: 101 }, { user: ending }))
+    expect([status.code, status.message]).toEqual([
+      403,
+      expect.stringContaining('may not make one that could outlive it'),
+    ])
+    expect((await made({ ttl: 100 }, { user: ending })).key).toMatch(/^mpk_/)
+  })
+
   test('an administrator who widens the scope of such a key leaves what it carries', async () => {
     const { name, key } = await made({}, { user: scoped(alice, projects) })
     await world().change(name, (live) => ({ ...live, spec: { ...live.spec, scope: { rules: [{}] } } }))

@@ -78,7 +78,7 @@ describe('whose keys exist for whom', () => {
     expect(maySeeKey(subject, aKey({ user: 'alice' }))).toBe(false)
     expect(maySeeKey(subject, aKey({}, { creator: 'user:alice' }))).toBe(false)
     expect(maySeeKey(alice, aKey({ subject: 'alice' }))).toBe(false)
-    expect(forbiddenCreation(subject, { user: 'alice' })).toMatch(/^spec\.user/)
+    expect(forbiddenCreation(subject, { user: 'alice' }, new Date(0))).toMatch(/^spec\.user/)
     const made = as({}, { creator: identityOf(subject) })
     expect(maySeeKey(made, aKey({ user: 'alice' }))).toBe(false)
     expect(maySeeKey(made, aKey({ subject: 'alice' }))).toBe(true)
@@ -105,6 +105,8 @@ describe('whose keys exist for whom', () => {
 })
 
 describe('making keys', () => {
+  const now = new Date('2026-11-21T12:00:00.900Z')
+  const noon = now.getTime() / 1000 - 0.9
   const refused: [KeySpec, RegExp][] = [
     [{ user: 'bob' }, /^spec\.user/],
     [{ user: 'admin' }, /^spec\.user/],
@@ -120,8 +122,8 @@ describe('making keys', () => {
     ),
   ]
   test.each(refused)('refuses %j', (spec, why) => {
-    expect(forbiddenCreation(alice, spec)).toMatch(why)
-    expect(forbiddenCreation(master, spec)).toBeUndefined()
+    expect(forbiddenCreation(alice, spec, now)).toMatch(why)
+    expect(forbiddenCreation(master, spec, now)).toBeUndefined()
   })
 
   test.each<[KeySpec]>([
@@ -131,12 +133,28 @@ describe('making keys', () => {
     [{ type: 'Other' }],
     [{ type: 'User' }],
     [{ user: '', team: '', subject: '' }],
-  ])('allows %j', (spec) => expect(forbiddenCreation(alice, spec)).toBeUndefined())
+  ])('allows %j', (spec) => expect(forbiddenCreation(alice, spec, now)).toBeUndefined())
 
   test('what a scoped caller makes carries its chain, also of system:masters', () => {
     const caller = as({ user: 'admin', groups: ['system:masters'], scope: T }, { carried: [S] })
     const made = aKey({ user: 'bob' }, { carried: inheritedChain(caller) })
     expect(holderOf(made).chain).toEqual([S, T])
+  })
+
+  // Else who found a key of an hour would keep access by one without end.
+  test('a scoped caller makes none that could outlive its own, also of system:masters', () => {
+    const why = 'spec.ttl: an access key with a scope may not make one that could outlive it'
+    for (const groups of [[], ['system:masters']]) {
+      const caller = as({ user: 'admin', groups, scope: S })
+      const ending = { ...caller, key: { ...caller.key, expires: noon + 100 } }
+      const specs: KeySpec[] = [{}, { ttl: 0 }, { ttl: 101 }, { ttl: 101n }, { ttl: 5, ttlAfterLastActivity: true }]
+      for (const spec of specs) {
+        expect(forbiddenCreation(ending, spec, now)).toBe(why)
+        expect(forbiddenCreation(caller, spec, now)).toBeUndefined()
+        expect(forbiddenCreation({ ...ending, chain: [] }, spec, now)).toBeUndefined()
+      }
+      expect(forbiddenCreation(ending, { ttl: 100 }, now)).toBeUndefined()
+    }
   })
 
   // The guarantee: no sequence of creations gives anybody groups, or another identity, that they did not begin with.
@@ -157,7 +175,7 @@ describe('making keys', () => {
     fc.assert(
       fc.property(spec, spec, (first, second) => {
         const maker = as({ ...first, groups: (first.groups ?? []).filter((group) => group !== 'system:masters') })
-        if (forbiddenCreation(maker, second) !== undefined) return
+        if (forbiddenCreation(maker, second, now) !== undefined) return
         made++
         const holder = holderOf(aKey(second, { creator: identityOf(maker), carried: inheritedChain(maker) }))
         expect(maker.groups).toEqual(expect.arrayContaining(holder.groups))

@@ -208,10 +208,10 @@ function strategy(services: Services): Strategy {
     },
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old) => validate(services, draft, old),
-    authorize(draft, old, { user }) {
+    authorize(draft, old, { user, now }) {
       const next = specOf(draft.object)
       const changes = old !== undefined && changesSpec(draft, old)
-      const reason = old ? changes && forbiddenChange(user, keyOf(old), next) : forbiddenCreation(user, next)
+      const reason = old ? changes && forbiddenChange(user, keyOf(old), next) : forbiddenCreation(user, next, now)
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
     },
     async companions(after, before) {
