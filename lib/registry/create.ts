@@ -11,7 +11,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { type Draft, groupResource, type RequestContext, type Secret } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
-import { keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
+import { accessTo, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
 import { validateNew, warningsOf } from './validate.ts'
 
 /**
@@ -59,12 +59,21 @@ async function prepare(store: Store, { object, secrets }: CreateRequest, context
   return draft
 }
 
-/** The write of a creation, for `Storage.create` and for an apply that finds nothing. */
-export async function putNew(store: Store, draft: Draft, current: Stored | undefined): Promise<Mutation> {
+/**
+ * The write of a creation. A name that is taken is AlreadyExists, also where the object is hidden: there is no other
+ * answer. That it is being deleted is for those who see it.
+ */
+async function putNew(
+  store: Store,
+  draft: Draft,
+  current: Stored | undefined,
+  context: RequestContext,
+): Promise<Mutation> {
   const { kind, strategy } = store
   const { name = '', namespace = '' } = draft.object.metadata
   if (current) {
-    const exists = current.object.metadata.deletionTimestamp ? beingDeleted : alreadyExists
+    const isSeen = accessTo(store, current, 'get', '', context).type !== 'hidden'
+    const exists = isSeen && current.object.metadata.deletionTimestamp ? beingDeleted : alreadyExists
     throw exists(groupResource(kind), name)
   }
   const { object, internal, secrets } = draft
@@ -86,11 +95,11 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
   const { name = '', namespace = '' } = draft.object.metadata
   const key = keyOf(namespace, name)
   if (context.dryRun) {
-    await putNew(store, draft, await storage.get(kind.table, key))
+    await putNew(store, draft, await storage.get(kind.table, key), context)
     return { stored: { key, rv: 0, object: draft.object, internal: draft.internal }, draft, created: true }
   }
   try {
-    const { after } = await storage.create(kind.table, key, (current) => putNew(store, draft, current))
+    const { after } = await storage.create(kind.table, key, (current) => putNew(store, draft, current, context))
     if (!after) throw new Error('a create left nothing behind')
     return { stored: after, draft, created: true }
   } catch (error) {

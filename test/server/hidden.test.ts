@@ -1,0 +1,152 @@
+/** What belongs to others does not exist: every answer about it is the one about a name that nobody has. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+
+const management = '/apis/management.platform/v1'
+const keys = `${management}/ownedaccesskeys`
+const instances = `${management}/namespaces/p-a/virtualclusterinstances`
+const apiVersion = 'management.platform/v1'
+
+let server: TestServer
+let alice: string
+let uid: string
+let resourceVersion: string
+
+const object = (kind: string, name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...metadata },
+  spec,
+})
+
+beforeAll(async () => {
+  server = await startServer()
+  const make = (path: string, body: object) => server.call(path, { method: 'POST', body })
+  alice = (await make(keys, object('OwnedAccessKey', 'alice', { user: 'alice' }))).json.spec.key
+  // As long as the name that nobody has, so that all texts are.
+  const { metadata } = (await make(keys, object('OwnedAccessKey', 'others', { user: 'bob' }))).json
+  ;({ uid, resourceVersion } = metadata)
+  await make(keys, object('OwnedAccessKey', 'ending', { user: 'bob' }, { finalizers: ['example.com/hold'] }))
+  await server.call(`${keys}/ending`, { method: 'DELETE' })
+  await make(instances, object('VirtualClusterInstance', 'others', { owner: { user: 'bob' } }))
+}, 120_000)
+afterAll(() => server?.stop())
+
+const asAlice = (path: string, call: Call = {}): Promise<Answer> => server.call(path, { ...call, token: alice })
+const patch = (type: string, body: unknown): Call => ({
+  method: 'PATCH',
+  body: JSON.stringify(body),
+  headers: { 'content-type': `application/${type}` },
+})
+const seen = ({ status, headers, text }: Answer, name: string) => ({
+  status,
+  warning: headers.warning,
+  type: headers['content-type'],
+  text: text.replaceAll(name, 'NAME'),
+})
+
+/** Requests for the object NAME; uid and resourceVersion are those of the hidden key. */
+const requests: [string, (name: string, kind: string) => Call & { below?: string }][] = [
+  ['get', () => ({})],
+  ['get as a Table', () => ({ headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } })],
+  ['get of the status', () => ({ below: '/status' })],
+  ['update', (name, kind) => ({ method: 'PUT', body: object(kind, name, {}, { resourceVersion }) })],
+  ['update without a resourceVersion', (name, kind) => ({ method: 'PUT', body: object(kind, name) })],
+  ['update with a uid', (name, kind) => ({ method: 'PUT', body: object(kind, name, {}, { uid }) })],
+  ['update of the status', (name, kind) => ({ method: 'PUT', below: '/status', body: object(kind, name) })],
+  ['update that is not valid', (name, kind) => ({ method: 'PUT', body: object(kind, name, { ttl: -1 }) })],
+  ['merge patch', () => patch('merge-patch+json', { spec: { disabled: true } })],
+  ['merge patch of the status', () => ({ ...patch('merge-patch+json', { status: {} }), below: '/status' })],
+  ['JSON patch with a test', () => patch('json-patch+json', [{ op: 'test', path: '/spec/user', value: 'bob' }])],
+  ['JSON patch that does not fit', () => patch('json-patch+json', [{ op: 'remove', path: '/nothing' }])],
+  ['delete', () => ({ method: 'DELETE' })],
+  ['delete, tried only', () => ({ method: 'DELETE', below: '?dryRun=All' })],
+  ['delete with the right uid', () => ({ method: 'DELETE', body: { preconditions: { uid } } })],
+  ['delete with a wrong uid', () => ({ method: 'DELETE', body: { preconditions: { uid: 'x' } } })],
+  ['delete with a resourceVersion', () => ({ method: 'DELETE', body: { preconditions: { resourceVersion } } })],
+]
+
+describe.each([
+  { kind: 'OwnedAccessKey', collection: keys },
+  { kind: 'VirtualClusterInstance', collection: instances },
+])('$kind', ({ kind, collection }) => {
+  test.each(requests)('%s', async (_, request) => {
+    const [hidden, missing] = await Promise.all(
+      ['others', 'nobody'].map(async (name) => {
+        const { below = '', ...call } = request(name, kind)
+        return seen(await asAlice(`${collection}/${name}${below}`, call), name)
+      }),
+    )
+    expect(hidden).toEqual(missing)
+    expect(hidden?.status).toBeGreaterThanOrEqual(400)
+  })
+
+  test('lists, counts, watches of one name, deletecollection', async () => {
+    const lists = [
+      '',
+      '?limit=1',
+      '?fieldSelector=metadata.name%3Dothers',
+      '?watch=1&timeoutSeconds=1&resourceVersion=0',
+    ]
+    for (const query of lists) expect((await asAlice(`${collection}${query}`)).text).not.toContain('others')
+    const first = await asAlice(`${collection}?limit=1`)
+    expect(first.json.metadata.remainingItemCount ?? 0).toBe(0)
+    const removed = await asAlice(`${collection}?fieldSelector=metadata.name%3Dothers`, { method: 'DELETE' })
+    expect([removed.status, removed.json.items]).toEqual([200, []])
+    expect((await server.call(`${collection}/others`)).status).toBe(200)
+  })
+
+  test('the reviews of oneself', async () => {
+    const ask = async (name: string) => {
+      const resource = collection.split('/').at(-1)
+      const namespace = collection === keys ? '' : 'p-a'
+      const resourceAttributes = { group: 'management.platform', resource, namespace, name, verb: 'get' }
+      const review = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes },
+      }
+      const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+      return (await asAlice(path, { method: 'POST', body: review })).json.status
+    }
+    expect(await ask('others')).toEqual({ allowed: false, reason: 'not visible to this user' })
+    expect(await ask('nobody')).toEqual(await ask('others'))
+  })
+
+  test('owners that block their deletion', async () => {
+    const withOwner = (name: string) => {
+      const owner = { apiVersion, kind, name, uid, blockOwnerDeletion: true }
+      const body = object('OwnedAccessKey', 'child', {}, { ownerReferences: [owner] })
+      return asAlice(keys, { method: 'POST', body })
+    }
+    expect(seen(await withOwner('others'), 'others')).toEqual(seen(await withOwner('nobody'), 'nobody'))
+  })
+})
+
+test('kube configs', async () => {
+  const [hidden, missing] = await Promise.all(
+    ['others', 'nobody'].map(async (name) => {
+      const body = { apiVersion, kind: 'VirtualClusterInstanceKubeConfig', spec: {} }
+      return seen(await asAlice(`${instances}/${name}/kubeconfig`, { method: 'POST', body }), name)
+    }),
+  )
+  expect(hidden).toEqual(missing)
+  expect(hidden?.status).toBe(404)
+})
+
+// The one thing that cannot be hidden: names are one space. It says that the name is taken, and no more.
+test('a name that is taken is AlreadyExists, whatever else is true of the object', async () => {
+  const answers = await Promise.all(
+    ['others', 'ending'].flatMap((name) =>
+      ['', '?dryRun=All'].map(async (query) => {
+        const body = object('OwnedAccessKey', name)
+        return seen(await asAlice(`${keys}${query}`, { method: 'POST', body }), name)
+      }),
+    ),
+  )
+  expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1)
+  expect(answers[0]).toMatchObject({ status: 409, text: expect.stringContaining('\\"NAME\\" already exists') })
+  // Who sees it is told that it is on its way out.
+  const seenByAdmin = await server.call(keys, { method: 'POST', body: object('OwnedAccessKey', 'ending') })
+  expect(seenByAdmin.json.message).toContain('object is being deleted')
+})
