@@ -124,11 +124,13 @@ function verbOf(request: RoutedRequest, name: string): string {
 const watches = (value: string | undefined): boolean =>
   value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
 
-/** X of a single field selector with the term `metadata.name=X`, else ''. */
+/** X of a single field selector with the term `metadata.name=X`, else ''. One with escapes is not read: a comma may be part of a value. */
 function selectedName(request: RoutedRequest): string {
   const selectors = query(request, 'fieldSelector')
   if (selectors.length !== 1) return ''
-  const terms = (selectors[0] ?? '').split(',').map((term) => /^metadata\.name==?([^=!\\]+)$/.exec(term)?.[1])
+  const [selector = ''] = selectors
+  if (selector.includes('\\')) return ''
+  const terms = selector.split(',').map((term) => /^metadata\.name==?([^=!\\]+)$/.exec(term)?.[1])
   const names = new Set(terms.filter((term) => term !== undefined))
   const [name = ''] = names
   return names.size === 1 && !/[/%]/.test(name) && name !== '.' && name !== '..' ? name : ''

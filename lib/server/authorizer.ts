@@ -43,10 +43,11 @@ const policy = (
 const allow = (principalId: string, context: AuthorizerContext): APIGatewayAuthorizerResult =>
   policy('Allow', principalId, { ...context })
 
-function authorizationHeaders(event: APIGatewayRequestAuthorizerEvent): string[] | undefined {
-  const name = Object.keys(event.multiValueHeaders ?? {}).find((one) => one.toLowerCase() === 'authorization')
-  return name === undefined ? undefined : event.multiValueHeaders?.[name]
-}
+/** In whatever case, and all of them: of two values nobody could say which one counts. */
+const authorizationHeaders = (event: APIGatewayRequestAuthorizerEvent): string[] =>
+  Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
+    name.toLowerCase() === 'authorization' ? (values ?? []) : [],
+  )
 
 /** The attributes of the request, or the 400 of a path that could be taken for another. */
 function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): Attributes | { problem: string } {

@@ -98,6 +98,13 @@ describe('Unauthorized', () => {
     await expect(ask(await value())).rejects.toThrow(/^Unauthorized$/)
   })
 
+  test('two headers in different case', async () => {
+    const key = await keyOf('cases')
+    const multiValueHeaders = { Authorization: [bearer(key)], authorization: [bearer('other')] }
+    const asked = functions.run('authorizer', (event: Json) => ({ ...event, multiValueHeaders }))
+    await expect(asked).rejects.toThrow(/^Unauthorized$/)
+  })
+
   // A key is dead with the object that holds it, at the next request.
   test('a deleted key', async () => {
     const key = await keyOf('deleted')
