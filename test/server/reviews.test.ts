@@ -237,6 +237,10 @@ describe('TokenReview', () => {
     })
     expect(wrong.status).toBe(400)
     expect(wrong.text).not.toContain(ci.value)
+    // A server of Kubernetes shows the first 30 bytes.
+    const shown = await server.call(tokenReviews, { method: 'POST', body: { spec: { token: ci.value }, kind: 7 } })
+    expect(shown.status).toBe(400)
+    expect(shown.text).not.toContain(ci.value.slice(0, 6))
     const mistyped = await server.call(tokenReviews, { method: 'POST', body: { spec: { token: [ci.value] } } })
     expect(mistyped.status).toBe(422)
     expect(mistyped.text).not.toContain(ci.value)

@@ -59,6 +59,7 @@ async function judge(
   const attributes = toAttributes(spec, targetOf(place, scopes), services.clusterScoped)
   const decision = evaluateAt(chain, place, attributes, scopes)
   if (!decision.allowed) return denied(decision.reason)
+  // What cannot be a name is not looked for: DynamoDB refuses empty and long keys.
   const alive = dnsSubdomainErrors(key.name).length === 0 && (await services.keyLives(key))
   return alive ? noOpinion : denied('the access key gives no access any more')
 }

@@ -1,0 +1,42 @@
+/** What stored access keys should never be, and a TokenReview must not pass on all the same. */
+import { expect, test } from 'vitest'
+import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
+import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
+import type { UserInfo } from '../../../../../lib/authentication/user.ts'
+import { as, master } from '../../../authorization/users.ts'
+
+const scope = { clusters: [{ cluster: 'eu' }] }
+
+async function statusFor(user: UserInfo) {
+  const touched: string[] = []
+  const services: ReviewServices = {
+    clusterScoped: new Set(),
+    scopes: { projectNamespacePrefix: 'p-' },
+    issuer: 'https://api.example.com',
+    decide: async () => ({ allowed: true, reason: '' }),
+    authenticate: async () => ({ user, touch: async () => void touched.push(user.name) }),
+    keyLives: async () => true,
+    instanceUid: async () => undefined,
+  }
+  const context = { user: master, now: new Date(0), dryRun: false, warn: () => {}, note: () => {} }
+  const object = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenReview',
+    metadata: {},
+    spec: { token: 'token', audiences: ['https://api.example.com/clusters/eu'] },
+  }
+  const { status } = await TokenReview.create({ object, namespace: '', name: '', context }, services)
+  return { status, touched }
+}
+
+test('a user below system: never leaves, and has not used the key', async () => {
+  const { status, touched } = await statusFor({ ...as({ user: 'alice', scope }), name: 'system:admin' })
+  expect(status).toEqual({ user: {}, error: 'invalid bearer token' })
+  expect(touched).toEqual([])
+})
+
+test('the uid of a user goes along where there is one', async () => {
+  const { status, touched } = await statusFor({ ...as({ user: 'alice', scope }), uid: 'u-7' })
+  expect(status).toMatchObject({ authenticated: true, user: { username: 'alice', uid: 'u-7' } })
+  expect(touched).toEqual(['alice'])
+})
