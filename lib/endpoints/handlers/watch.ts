@@ -144,7 +144,7 @@ async function* events(
   start: { initial: Stored[] | undefined; rv: number },
 ): AsyncGenerator<string> {
   const { store, context, services, request } = exchange
-  const { allowWatchBookmarks, timeoutSeconds } = set(exchange.listOptions, 'listOptions')
+  const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = set(exchange.listOptions, 'listOptions')
   const write = eventWriter(exchange, set(exchange.output, 'output'))
   const inNamespace = ({ object }: Stored): boolean =>
     !request.namespace || object.metadata.namespace === request.namespace
@@ -158,7 +158,7 @@ async function* events(
 
   if (start.initial) {
     for (const stored of start.initial) yield write.change('ADDED', stored)
-    if (allowWatchBookmarks) yield write.bookmark(rv, true)
+    if (allowWatchBookmarks && sendInitialEvents) yield write.bookmark(rv, true)
   }
   for (let now = began; now < end; now = services.elapsed()) {
     try {

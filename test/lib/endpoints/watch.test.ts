@@ -1,0 +1,160 @@
+/** Watches in their own time: what they say while nothing happens, when they end, and as of when they show an object. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { EndpointServices, StoredExchange } from '../../../lib/endpoints/exchange.ts'
+import { run, storedPipelines } from '../../../lib/endpoints/pipeline.ts'
+import type { KubeObject } from '../../../lib/meta/types.ts'
+import { create } from '../../../lib/registry/create.ts'
+import { remove } from '../../../lib/registry/delete.ts'
+import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
+import { admin, contextOf } from '../../support/users.ts'
+
+let deployment: TestDeployment
+beforeAll(async () => {
+  deployment = await startDeployment('https://keyplane.example.com')
+}, 60_000)
+afterAll(() => deployment?.stop())
+
+const noon = new Date('2026-11-21T12:00:00Z')
+const context = contextOf(admin, { now: noon })
+let names = 0
+
+const key = (name: string, spec: object): KubeObject => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'OwnedAccessKey',
+  metadata: { name },
+  spec: { user: 'alice', ...spec },
+})
+const store = () => deployment.parts.storeOf(OwnedAccessKey)
+const make = (name: string, spec: object = {}) => create(store(), { object: key(name, spec), secrets: [] }, context)
+
+interface Watched {
+  /** Seconds since the beginning, and the line. */
+  at: number
+  line: string
+}
+
+/**
+ * Everything that a watch sends. Time passes only while it sleeps, a second at least; `when` does something at a second. It ends where the
+ * watch ends.
+ */
+async function watch(
+  query: Record<string, string>,
+  {
+    alive = () => true,
+    when = {},
+  }: { alive?: (second: number) => boolean; when?: Record<number, () => Promise<unknown>> } = {},
+): Promise<Watched[]> {
+  let now = 0
+  const plan = Object.entries(when).map(([second, act]) => ({ second: Number(second), act }))
+  const services: EndpointServices = {
+    demandChain: () => {},
+    keyAlive: async () => alive(now / 1000),
+    elapsed: () => now,
+    async sleep(ms) {
+      now += Math.max(ms, 1000)
+      const [next] = plan
+      if (next && now >= next.second * 1000) {
+        plan.shift()
+        await next.act()
+      }
+    },
+  }
+  const kind = store().kind
+  const exchange: StoredExchange = {
+    request: {
+      method: 'GET',
+      path: '/',
+      namespace: '',
+      name: '',
+      subresource: '',
+      query: new Map(Object.entries({ watch: 'true', ...query }).map(([name, value]) => [name, [value]])),
+      headers: { accept: 'application/json' },
+      body: new Uint8Array(),
+      user: admin,
+      requestId: 'r',
+      now: noon,
+    },
+    context: contextOf(admin, { now: noon }),
+    warnings: [],
+    services,
+    kind,
+    store: store(),
+  }
+  const { body } = await run(exchange, storedPipelines.list, (error) => {
+    throw error
+  })
+  const lines: Watched[] = []
+  for await (const line of body as AsyncIterable<string>) lines.push({ at: Math.round(now / 1000), line })
+  return lines
+}
+
+const newest = async () => String(await store().storage.revision(OwnedAccessKey.table))
+const event = ({ line }: Watched) => JSON.parse(line)
+
+describe('a watch', () => {
+  test('shows an object as it is when it is sent', async () => {
+    const resourceVersion = await newest()
+    const name = `k-${++names}`
+    await make(name, { ttl: 60 })
+    const seen = await watch(
+      { resourceVersion, timeoutSeconds: '100' },
+      { when: { 90: () => remove(store(), { namespace: '', name }, {}, context) } },
+    )
+    const phases = seen
+      .filter(({ line }) => line !== '\n')
+      .map((one) => [one.at, event(one).type, event(one).object.status.phase])
+    expect(phases).toEqual([
+      [0, 'ADDED', 'Active'],
+      [90, 'DELETED', 'Expired'],
+    ])
+  })
+
+  test('is not silent: a bookmark every 20 seconds, or an empty line to clients that take none', async () => {
+    const resourceVersion = await newest()
+    const bookmarks = await watch({ resourceVersion, timeoutSeconds: '50', allowWatchBookmarks: 'true' })
+    expect(bookmarks.map((one) => [one.at, event(one).type, event(one).object.metadata.resourceVersion])).toEqual([
+      [20, 'BOOKMARK', resourceVersion],
+      [40, 'BOOKMARK', resourceVersion],
+      [50, 'BOOKMARK', resourceVersion],
+    ])
+    const lines = await watch({ resourceVersion, timeoutSeconds: '50' })
+    expect(lines).toEqual([
+      { at: 20, line: '\n' },
+      { at: 40, line: '\n' },
+    ])
+  })
+
+  test('ends by itself before the platform cuts it, and where the client says', async () => {
+    const resourceVersion = await newest()
+    const last = (seen: Watched[]) => seen.at(-1)?.at
+    const query = { resourceVersion, allowWatchBookmarks: 'true' }
+    expect(last(await watch({ ...query, timeoutSeconds: '3600' }))).toBe(280)
+    expect(last(await watch({ ...query, timeoutSeconds: '7' }))).toBe(7)
+  })
+
+  // A revoked key sees nothing more after ten seconds, with a watch that was open before.
+  test('ends within 10 seconds of the death of its key', async () => {
+    const resourceVersion = await newest()
+    const name = `k-${++names}`
+    const when = { 35: () => make(name) }
+    const seen = await watch({ resourceVersion }, { alive: (second) => second < 22, when })
+    expect(seen).toEqual([{ at: 20, line: '\n' }])
+  })
+
+  test('begins with what there is, and says where that ends to clients that ask', async () => {
+    const name = `k-${++names}`
+    await make(name)
+    const query = { timeoutSeconds: '1', allowWatchBookmarks: 'true', fieldSelector: `metadata.name=${name}` }
+    const types = (seen: Watched[]) =>
+      seen.map((one) => {
+        const { type, object } = event(one)
+        return object.metadata.annotations?.['k8s.io/initial-events-end'] ? `${type} end` : type
+      })
+    expect(types(await watch(query))).toEqual(['ADDED', 'BOOKMARK'])
+    const asked = { ...query, sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
+    expect(types(await watch(asked))).toEqual(['ADDED', 'BOOKMARK end', 'BOOKMARK'])
+    const none = { ...query, sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' }
+    expect(types(await watch(none))).toEqual(['BOOKMARK'])
+  })
+})
