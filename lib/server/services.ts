@@ -71,6 +71,13 @@ const clientSettings = {
   requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
 }
 
+/** The SDK copies every request and answer for its logger, though there is none: a quarter of what a list costs here. */
+function connectTable(): DynamoDBClient {
+  const client = new DynamoDBClient(clientSettings)
+  client.middlewareStack.remove('loggerMiddleware')
+  return client
+}
+
 /** A value that is made at the first call and kept. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined
@@ -93,7 +100,7 @@ export function createServer(environment: Environment): Server {
   const now = (): Date => new Date()
   const storage = once(() =>
     createStorage({
-      client: new DynamoDBClient(clientSettings),
+      client: connectTable(),
       table: config.tableName,
       now: Date.now,
       elapsed: () => performance.now(),
