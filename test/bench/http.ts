@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { accessKey, unique } from './access.ts'
 import { type Connections, connections, Refused } from './client.ts'
 import { median, spread, timed } from './measure.ts'
-import { figure, table } from './print.ts'
+import { table } from './print.ts'
 import { cpuDuring, type ServerProcess, serverProcess } from './processes.ts'
 
 export interface HttpOptions {
