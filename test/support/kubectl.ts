@@ -80,7 +80,7 @@ export async function createKubectl(config: object | string): Promise<Kubectl> {
   }
   const common = ['--kubeconfig', await file('config', config), '--cache-dir', join(folder, 'cache')]
   const launch = (args: string[], environment: Record<string, string> = {}): ChildProcess =>
-    spawn(binary ?? 'kubectl', [...common, ...args], { env: { ...process.env, ...environment } })
+    spawn(binary ?? 'kubectl', [...common, ...args], { env: { ...process.env, TMPDIR: folder, ...environment } })
   const run = (args: string[], environment?: Record<string, string>, input = ''): Promise<Ran> =>
     new Promise((resolve, reject) => {
       const child = launch(args, environment)
