@@ -1,0 +1,95 @@
+/** Pages say what is there: files, tests by their titles, links. */
+import { existsSync } from 'node:fs'
+import { glob, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const pages = (
+  await Array.fromAsync(glob(['README.md', 'docs/*.md', 'lib/**/*.md', 'test/**/*.md'], { cwd: root }))
+).sort()
+
+/** Pages without their blocks of code. */
+const proseOf = async (page: string): Promise<string> =>
+  (await readFile(join(root, page), 'utf8')).replace(/^```[\s\S]*?^```$/gm, '').replace(/^ {4}.*$/gm, '')
+
+const codeSpans = (text: string): string[] => [...text.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
+
+/** Spans that are paths from the root. */
+const filesNamed = (text: string): string[] =>
+  codeSpans(text).filter((span) => /^(lib|test|infra|functions|docs|events)\/[\w./-]*$/.test(span))
+
+/** `test/a.test.ts` "one", "another" */
+const testsNamed = (text: string): { file: string; title: string }[] =>
+  [...text.matchAll(/`(test\/[\w./-]+\.ts)`((?:,? "[^"\n]+")+)/g)].flatMap(([, file = '', titles = '']) =>
+    [...titles.matchAll(/"([^"\n]+)"/g)].map(([, title = '']) => ({ file, title })),
+  )
+
+/** The titles that a file gives to tests and to groups of them, also of tables of tests. */
+async function titlesIn(file: string): Promise<Set<string>> {
+  const text = await readFile(join(root, file), 'utf8')
+  const given = text.matchAll(/(?:\b(?:test|it|describe)\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g)
+  return new Set([...given].map(([, single, double]) => (single ?? double ?? '').replace(/\\(.)/g, '$1')))
+}
+
+const slug = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+
+test('there are pages', () => {
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md']))
+})
+
+describe.each(pages)('%s', (page) => {
+  test('names files that are there', async () => {
+    const missing = filesNamed(await proseOf(page)).filter((file) => !existsSync(join(root, file)))
+    expect(missing).toEqual([])
+  })
+
+  test('names tests that are there', async () => {
+    const missing: string[] = []
+    for (const { file, title } of testsNamed(await proseOf(page))) {
+      if (!existsSync(join(root, file)) || !(await titlesIn(file)).has(title)) missing.push(`${file} "${title}"`)
+    }
+    expect(missing).toEqual([])
+  })
+
+  test('links to what is there', async () => {
+    const missing: string[] = []
+    for (const [, target = ''] of (await proseOf(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue
+      const [path = '', anchor] = target.split('#')
+      const file = path === '' ? page : join(dirname(page), path)
+      const headings = async () =>
+        [...(await readFile(join(root, file), 'utf8')).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) => slug(text))
+      if (!existsSync(join(root, file)) || (anchor && !(await headings()).includes(anchor))) missing.push(target)
+    }
+    expect(missing).toEqual([])
+  })
+})
+
+describe('the threat model', async () => {
+  const text = await proseOf('docs/threat-model.md')
+  const rows = text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| danger'))
+
+  test('names for every danger what stands against it, and the test that holds it', () => {
+    expect(rows.length).toBeGreaterThan(50)
+    const bare = rows.filter((row) => {
+      const [, , mechanism = '', heldBy = ''] = row.split(' | ').join('|').split('|')
+      return !codeSpans(mechanism).some((span) => existsSync(join(root, span))) || testsNamed(heldBy).length === 0
+    })
+    expect(bare).toEqual([])
+  })
+
+  test('quotes every test so that it is looked for', () => {
+    const quoted = rows.flatMap((row) => [...(row.split('|').at(3) ?? '').matchAll(/"[^"]+"/g)])
+    expect(testsNamed(rows.join('\n'))).toHaveLength(quoted.length)
+  })
+
+  test('says what no test holds', () => {
+    expect(text).toContain('\n## Not held by a test\n')
+  })
+})

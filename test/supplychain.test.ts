@@ -1,0 +1,35 @@
+/** What is installed is what was locked: exact versions by their hashes, and few that may run anything. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+interface Locked {
+  version?: string
+  resolved?: string
+  integrity?: string
+  hasInstallScript?: boolean
+}
+
+const read = async (name: string) => JSON.parse(await readFile(join(import.meta.dirname, '..', name), 'utf8'))
+const manifest = await read('package.json')
+const { packages }: { packages: Record<string, Locked> } = await read('package-lock.json')
+const installed = Object.entries(packages).filter(([path]) => path !== '')
+
+// Without `resolved` a package comes from the registry that npm is set to; the hash says what it has to be.
+test('every package is an exact version, by its hash, and from a registry', () => {
+  expect(installed.length).toBeGreaterThan(100)
+  const loose = installed.filter(
+    ([, { resolved = 'https://registry.npmjs.org/', integrity = '' }]) =>
+      !resolved.startsWith('https://registry.npmjs.org/') || !integrity.startsWith('sha512-'),
+  )
+  expect(loose.map(([path]) => path)).toEqual([])
+  const { dependencies, devDependencies, optionalDependencies } = manifest
+  const asked = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies })
+  expect(asked.filter(([, version]) => !/^(npm:\w+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([])
+})
+
+test('only packages that are named may run programs when they are installed', () => {
+  const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  const running = new Set(installed.filter(([, one]) => one.hasInstallScript).map(([path]) => nameOf(path)))
+  expect([...running].filter((name) => !(name in manifest.allowScripts))).toEqual([])
+})
