@@ -50,7 +50,9 @@ test('every function is deployed, under the name of its path', () => {
 })
 
 test('every function is uploaded under a key of its own', () => {
-  const keys = ofType('AWS::Lambda::Function').map(([, { Properties }]) => (Properties.Code as { S3Key: string }).S3Key)
+  const keys = ofType('AWS::Lambda::Function').map(
+    ([, { Properties }]) => (Properties.Code as unknown as { S3Key: string }).S3Key,
+  )
   expect(new Set(keys).size).toBe(names.length)
 })
 
