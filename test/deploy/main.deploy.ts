@@ -1,0 +1,252 @@
+/** The packaged template deployed for real by the command that people use, on an emulator that enforces the roles. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { CreateSecretCommand, GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { createLocalJWKSet, jwtVerify } from 'jose'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeAuthority, validFor } from '../../infra/local/certificates.ts'
+import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
+import { checks } from '../smoke/checks.ts'
+import { type Answer, type Client, createClient } from '../smoke/client.ts'
+import { type Emulator, startEmulator } from './emulator.ts'
+
+const root = join(import.meta.dirname, '../..')
+const stage = 'e2e'
+const target = ['--stage', stage, '--region', 'eu-central-1']
+const settings = [...target, '--param', 'throttle-rate=100']
+const keys = '/apis/management.platform/v1/ownedaccesskeys'
+const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
+const merge = 'application/merge-patch+json'
+
+let emulator: Emulator
+let secrets: SecretsManagerClient
+let deployed: Record<string, string>
+let url: string
+let adminKey: string
+let client: Client
+/** What must never be printed or logged. */
+const confidential: string[] = []
+
+async function run(command: string, args: readonly string[]): Promise<string> {
+  const env = { ...process.env, ...emulator.environment }
+  const running = promisify(execFile)(command, args, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 })
+  // It would wait for the end of its input.
+  running.child.stdin?.end()
+  return (await running).stdout
+}
+
+const npm = (script: string, args: readonly string[]) => run('npm', ['run', '--silent', script, '--', ...args])
+const osls = (command: string, args: readonly string[]) =>
+  run(join(root, 'node_modules/.bin/serverless'), [command, ...args])
+
+/** What deploy prints, by the first word of the line. */
+async function deploy(): Promise<Record<string, string>> {
+  const printed = await npm('deploy', settings)
+  return Object.fromEntries(
+    [...printed.matchAll(/^(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, name, value]) => [name, value]),
+  )
+}
+
+const secretText = async (SecretId: string): Promise<string> =>
+  (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? ''
+
+beforeAll(async () => {
+  emulator = await startEmulator()
+  const { url: endpoint, environment } = emulator
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = environment
+  secrets = new SecretsManagerClient({
+    endpoint,
+    region: 'eu-central-1',
+    credentials: { accessKeyId, secretAccessKey },
+  })
+  deployed = await deploy()
+  adminKey = await secretText(`keyplane/${stage}/access-key`)
+  confidential.push(adminKey)
+  const [api] = new URL(deployed.url ?? '').host.split('.')
+  url = `${endpoint}/restapis/${api}/${stage}/_user_request_/kubernetes/management`
+  client = createClient({ url, key: adminKey })
+}, 300_000)
+afterAll(async () => {
+  secrets?.destroy()
+  await emulator?.stop()
+})
+
+async function post(path: string, body: object, token = adminKey): Promise<Answer> {
+  const answer = await client.call(path, { method: 'POST', body, token })
+  expect([answer.status, answer.text]).toEqual([201, expect.any(String)])
+  return answer
+}
+
+const status = async (path: string, token: string, method = 'GET') =>
+  (await client.call(path, { method, token })).status
+
+const typed = (kind: string, metadata: object, spec: object, group = 'management.platform/v1') => ({
+  apiVersion: group,
+  kind,
+  metadata,
+  spec,
+})
+
+async function makeKey(name: string, spec: object, token?: string): Promise<string> {
+  const { json } = await post(keys, typed('OwnedAccessKey', { name }, spec), token)
+  confidential.push(json.spec.key)
+  return json.spec.key
+}
+
+/** Verifies a token with what the deployment publishes. */
+async function claimsOf(token: string, audience: string) {
+  confidential.push(token)
+  const { json } = await client.call('/openid/v1/jwks', { token: '' })
+  const { payload } = await jwtVerify(token, createLocalJWKSet(json), { issuer: deployed.url ?? '', audience })
+  return payload
+}
+
+test('deploy says where things are, and what was made', () => {
+  expect(deployed).toEqual({
+    url: expect.stringMatching(/^https:\/\/.*\/e2e\/kubernetes\/management$/),
+    table: expect.stringMatching(/^keyplane-e2e-/),
+    pepper: 'made',
+    'first key': `made, in secret keyplane/${stage}/access-key`,
+    alarms: expect.stringContaining('keyplane-e2e-alarms'),
+  })
+})
+
+test('the emulator enforces roles', async () => {
+  const health = await fetch(`${emulator.url}/_ministack/health`)
+  expect(await health.json()).toMatchObject({ auth: 'enabled' })
+})
+
+test('the first key is an administrator', async () => {
+  const { json } = await post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+  })
+  expect(json.status.userInfo.groups).toContain('system:masters')
+  expect(await status('/version', '')).toBe(200)
+  expect(await status('/apis', '')).toBe(401)
+  expect(await status('/apis', adminKey)).toBe(200)
+  expect(await status('/openapi/v3', adminKey)).toBe(200)
+  expect(await status('/nothing', adminKey)).toBe(404)
+})
+
+test('a key is made, read, changed, and narrowed by a scope', async () => {
+  const alice = await makeKey('alice', { user: 'alice', ttl: 3600 })
+  const got = await client.call(`${keys}/alice`, { token: alice })
+  expect(got.json.spec).toEqual({ user: 'alice', ttl: 3600 })
+  const body = { metadata: { labels: { a: 'b' } } }
+  const patched = await client.call(`${keys}/alice`, { method: 'PATCH', body, type: merge, token: alice })
+  expect([patched.status, patched.json.metadata.labels]).toEqual([200, { a: 'b' }])
+  const put = await client.call(`${keys}/alice`, { method: 'PUT', body: patched.json, token: alice })
+  expect(put.status).toBe(200)
+
+  const scoped = await makeKey('alice-ci', { scope: { projects: [{ project: 'demo' }] } }, alice)
+  expect(await status(`${keys}/alice`, scoped)).toBe(403)
+  expect((await post('/apis/management.platform/v1/selves', typed('Self', {}, {}), scoped)).json.status.accessKey).toBe(
+    'alice-ci',
+  )
+  expect(await status(`${keys}/alice`, await makeKey('bob', { user: 'bob' }))).toBe(404)
+})
+
+test('tokens are signed by the key of the deployment', async () => {
+  const { json } = await post(
+    '/apis/management.platform/v1/directclusterendpointtokens',
+    typed('DirectClusterEndpointToken', {}, { ttl: 600, scope: { clusters: [{ cluster: 'west' }] } }),
+  )
+  const claims = await claimsOf(json.status.token, `${deployed.url}/clusters/west`)
+  expect(claims).toMatchObject({ sub: 'admin', groups: expect.arrayContaining(['platform:admins']) })
+})
+
+test('a kube config holds a token for its virtual cluster', async () => {
+  const { certificate: certificateAuthority } = await makeAuthority('test', validFor(1, Date.now()))
+  const server = 'https://demo.example.com'
+  const SecretString = kubeConfigFile({ name: 'manager', server, certificateAuthority, token: 'manager-token' })
+  confidential.push('manager-token')
+  await secrets.send(new CreateSecretCommand({ Name: `keyplane/${stage}/virtualclusters/p-demo/demo`, SecretString }))
+  const spec = { owner: { user: 'alice' }, accessPoint: { ingress: { host: 'demo.example.com' } } }
+  const made = await post(instances, typed('VirtualClusterInstance', { name: 'demo' }, spec))
+  const token = await makeKey('alice-demo', { user: 'alice', scope: { projects: [{ project: 'demo' }] } })
+  expect(await status(`${instances}/demo`, token)).toBe(200)
+  const { json } = await post(`${instances}/demo/kubeconfig`, typed('VirtualClusterInstanceKubeConfig', {}, {}), token)
+  const [, signed = ''] = /token: ([\w.-]+)/.exec(json.status.kubeConfig) ?? []
+  const { uid } = made.json.metadata
+  expect(await claimsOf(signed, `${deployed.url}/virtualclusters/p-demo/demo/${uid}`)).toMatchObject({ sub: 'alice' })
+})
+
+test('reviews answer for keys', async () => {
+  const west = await makeKey('carol-west', { user: 'carol', scope: { clusters: [{ cluster: 'west' }] } })
+  const asked = typed('TokenReview', {}, { token: west }, 'authentication.k8s.io/v1')
+  const { json } = await post('/apis/authentication.k8s.io/v1/tokenreviews', asked)
+  expect(json.status).toMatchObject({ authenticated: true, user: { username: 'carol' } })
+  const token = await makeKey('carol', { user: 'carol' })
+  const resourceAttributes = { group: 'management.platform', resource: 'ownedaccesskeys', verb: 'get', name: 'carol' }
+  const review = (kind: string, more = {}) =>
+    typed(kind, {}, { resourceAttributes, ...more }, 'authorization.k8s.io/v1')
+  const own = await post(
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    review('SelfSubjectAccessReview'),
+    token,
+  )
+  expect(own.json.status.allowed).toBe(true)
+  const bob = review('SubjectAccessReview', { user: 'bob' })
+  expect((await post('/apis/authorization.k8s.io/v1/subjectaccessreviews', bob)).json.status.allowed).toBe(false)
+})
+
+test('a revoked key is dead at the next request', async () => {
+  const token = await makeKey('dave', { user: 'dave' })
+  expect(await status(`${keys}/dave`, token)).toBe(200)
+  const body = { spec: { disabled: true } }
+  await client.call(`${keys}/dave`, { method: 'PATCH', body, type: merge })
+  const refused = await client.call(`${keys}/dave`, { token })
+  expect([refused.status, refused.json.message]).toEqual([401, 'access key is disabled'])
+  expect(await status(`${keys}/dave`, adminKey, 'DELETE')).toBe(200)
+  expect(await status(`${keys}/dave`, token)).toBe(401)
+})
+
+test('the stream of the table drives the garbage collector', async () => {
+  const parent = await post(instances, typed('VirtualClusterInstance', { name: 'parent' }, {}))
+  const { uid } = parent.json.metadata
+  const owner = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstance', name: 'parent', uid }
+  await post(instances, typed('VirtualClusterInstance', { name: 'child', ownerReferences: [owner] }, {}))
+  expect(await status(`${instances}/parent`, adminKey, 'DELETE')).toBe(200)
+  while ((await status(`${instances}/child`, adminKey)) !== 404) await delay(200)
+})
+
+test.each(checks.filter(({ emulated }) => emulated))('$name', ({ run }) => run(client))
+
+test.each(checks.filter(({ emulated }) => !emulated))(
+  'the emulator cannot show, `npm run smoke` asserts on AWS: $name',
+  async ({ run }) => {
+    await expect(run(client)).rejects.toThrow()
+  },
+)
+
+test.each(['authorizer', 'ownedaccesskeys-create', 'directclusterendpointtokens-create'])(
+  'the log of %s has nothing confidential',
+  async (name) => {
+    const log = await osls('logs', ['--function', name, '--startTime', '1h', ...target])
+    const lines = log.split('\n').filter((line) => line.startsWith('{'))
+    expect(lines.length).toBeGreaterThan(0)
+    for (const line of lines) expect(JSON.parse(line)).toHaveProperty('message')
+    for (const text of confidential) expect(log).not.toContain(text)
+  },
+)
+
+test('deployed again, all stays', async () => {
+  expect(await deploy()).toEqual({
+    ...deployed,
+    pepper: 'kept',
+    'first key': `kept, in secret keyplane/${stage}/access-key`,
+  })
+  expect(await secretText(`keyplane/${stage}/access-key`)).toBe(adminKey)
+  expect(await status(`${keys}/alice`, adminKey)).toBe(200)
+})
+
+test('remove leaves what cannot be made again, and says so', async () => {
+  const printed = await npm('remove', target)
+  expect(printed).toContain(`table         ${deployed.table}`)
+  expect(printed).toMatch(/^pepper {8}\S+$/m)
+  expect(printed).toMatch(/^signing key {3}\S+$/m)
+  expect(await status('/version', '')).toBe(404)
+})
