@@ -33,8 +33,12 @@ export const accessKey = (name: string): KubeObject => ({
   spec: spec(name),
 })
 
-/** The write-only value is made by the kind. */
-export const createKey = (store: Store, name: string, now = new Date()) =>
-  create(store, { object: accessKey(name), secrets: [] }, contextOf(admin, { now }))
+/** Stores an access key and returns its value. */
+export async function createKey(store: Store, name: string, now = new Date()): Promise<string> {
+  const { draft } = await create(store, { object: accessKey(name), secrets: [] }, contextOf(admin, { now }))
+  const key = draft?.reveal?.find(({ path }) => path.join('.') === 'spec.key')?.value
+  if (typeof key !== 'string') throw new Error('the answer to a create shows no key')
+  return key
+}
 
 export const unique = (): string => `bench-${randomUUID()}`

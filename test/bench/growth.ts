@@ -19,7 +19,7 @@ async function medianOf(count: number, work: (index: number) => Promise<unknown>
   return median(times)
 }
 
-export async function benchGrowth({ rounds, large }: { rounds: number; large: boolean }): Promise<void> {
+export async function benchGrowth({ rounds, objects }: { rounds: number; objects: number }): Promise<void> {
   const deployment = await startDeployment('https://bench.invalid')
   try {
     const store = deployment.parts.storeOf(OwnedAccessKey)
@@ -27,20 +27,25 @@ export async function benchGrowth({ rounds, large }: { rounds: number; large: bo
     const names: string[] = []
     const make = async (): Promise<string> => {
       const name = unique()
-      const { draft } = await createKey(store, name)
+      const key = await createKey(store, name)
       names.push(name)
-      return String(draft?.secrets.find(({ path }) => path.at(-1) === 'key')?.value)
+      return key
     }
     const handler = authorizer()
     const file = join(import.meta.dirname, '../../events/authorizer.json')
     const event: APIGatewayRequestAuthorizerEvent = JSON.parse(await readFile(file, 'utf8'))
     const key = await make()
-    const authenticate = (): Promise<unknown> =>
-      handler({ ...event, multiValueHeaders: { ...event.multiValueHeaders, Authorization: [`Bearer ${key}`] } })
+    const authenticate = async (): Promise<void> => {
+      const { context } = await handler({
+        ...event,
+        multiValueHeaders: { ...event.multiValueHeaders, Authorization: [`Bearer ${key}`] },
+      })
+      if (!context?.user) throw new Error('the authorizer knows no user')
+    }
     const any = (): string => names[Math.floor(Math.random() * names.length)] ?? ''
 
     const rows: number[][] = []
-    for (const size of [100, 1000, 10_000, ...(large ? [100_000] : [])]) {
+    for (const size of [100, 1000, 10_000, 100_000].filter((one) => one <= objects)) {
       await spread(size - names.length, 32, make)
       await medianOf(20, authenticate)
       const authenticating = await medianOf(samples, authenticate)

@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- [storage] [http] [start] [micro] [growth]`: measures and prints, everything when no part is named.
- * Nothing here is a test: figures depend on the machine and on what else it does.
+ * `--only` measures one operation of http or one table of storage. `--objects` is how many are listed, and the most that growth
+ * makes. Nothing here is a test: figures depend on the machine and on what else it does.
  */
 import { parseArgs } from 'node:util'
 import { benchGrowth } from './growth.ts'
@@ -15,7 +16,6 @@ const { values, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '3' },
-    large: { type: 'boolean', default: false },
     objects: { type: 'string', default: '10000' },
     only: { type: 'string' },
     profile: { type: 'string' },
@@ -23,21 +23,21 @@ const { values, positionals } = parseArgs({
 })
 const seconds = Number(values.seconds)
 const rounds = Number(values.rounds)
-const listed = Number(values.objects)
+const objects = Number(values.objects)
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
-  storage: () => benchStorage({ seconds, rounds, listed }),
+  storage: () => benchStorage({ seconds, rounds, listed: objects, only: values.only }),
   http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
   start: () => benchStart({ rounds: 3 * rounds }),
   micro: benchMicro,
-  growth: () => benchGrowth({ rounds, large: values.large }),
+  growth: () => benchGrowth({ rounds, objects }),
 }
 
 const wanted = positionals.length > 0 ? positionals : Object.keys(parts)
 const unknown = wanted.filter((name) => !(name in parts))
-if (unknown.length > 0 || !(seconds > 0) || !(rounds > 0) || !(listed > 0)) {
+if (unknown.length > 0 || !(seconds > 0) || !(rounds > 0) || !(objects > 0)) {
   process.stderr.write(
-    `usage: bench [${Object.keys(parts).join('] [')}] [--seconds 1] [--rounds 3] [--large] [--profile FOLDER]\n`,
+    `usage: bench [${Object.keys(parts).join('] [')}] [--seconds 1] [--rounds 3] [--objects 10000] [--only NAME] [--profile FOLDER]\n`,
   )
   process.exit(2)
 }
