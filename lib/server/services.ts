@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { ReviewServices } from '../apis/authorization/v1/services.ts'
-import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { OwnedAccessKey, scopesOf } from '../apis/management/v1/ownedaccesskey.ts'
 import type { Services } from '../apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { generateKey } from '../authentication/accesskey.ts'
@@ -202,12 +202,12 @@ export function createServer(environment: Environment): Server {
       const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
       return authenticate(token, authenticationDeps(server, touchFailed))
     },
-    keyAlive: ({ user }) => server.keyLives(user.key),
-    async keyLives({ name, uid }) {
+    keyAlive: async ({ user }) => (await server.keyChain(user.key)) !== undefined,
+    async keyChain({ name, uid }) {
       const stored = await storage().get(OwnedAccessKey.table, name)
-      if (!stored || stored.object.metadata.uid !== uid) return false
+      if (!stored || stored.object.metadata.uid !== uid) return undefined
       const phase = server.storeOf(OwnedAccessKey).strategy.present?.(stored, now()).status?.phase
-      return phase === 'Active'
+      return phase === 'Active' ? scopesOf(stored) : undefined
     },
     async instanceUid({ namespace, name }) {
       const stored = await storage().get(VirtualClusterInstance.table, keyOf(namespace, name))

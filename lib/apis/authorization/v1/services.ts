@@ -2,6 +2,7 @@
 import type { Authentication } from '../../../authentication/authenticate.ts'
 import type { Attributes, Decision } from '../../../authorization/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/project.ts'
+import type { ScopeChain } from '../../../authorization/scope.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 
 export const group = 'authorization.k8s.io'
@@ -17,8 +18,8 @@ export interface ReviewServices {
   decide(context: RequestContext, attributes: Attributes): Promise<Decision>
   /** Whom a token authenticates here. */
   authenticate(token: string): Promise<Authentication>
-  /** Whether the access key of this name and uid still gives access: one consistent read. */
-  keyLives(key: { name: string; uid: string }): Promise<boolean>
+  /** The scopes of the access key of this name and uid as they are now, if it still gives access: one consistent read. */
+  keyChain(key: { name: string; uid: string }): Promise<ScopeChain | undefined>
   /** The uid of a virtual cluster instance; undefined = there is none. */
   instanceUid(reference: { namespace: string; name: string }): Promise<string | undefined>
 }

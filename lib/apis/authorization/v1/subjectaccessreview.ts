@@ -47,7 +47,10 @@ const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, 
 /** Neither yes nor no, without a reason: a cluster would repeat it in its own refusals. */
 const noOpinion: JsonObject = { allowed: false }
 
-/** Denies what the chain leaves out and whatever a dead key wants; the rest is for the cluster to decide. */
+/**
+ * Denies what the chain leaves out, what the key's own scopes leave out since it was narrowed, and whatever a dead key
+ * wants; the rest is for the cluster to decide.
+ */
 async function judge(
   { key, chain, place }: Outsider,
   spec: Spec,
@@ -60,8 +63,10 @@ async function judge(
   const decision = evaluateAt(chain, place, attributes, scopes)
   if (!decision.allowed) return denied(decision.reason)
   // What cannot be a name is not looked for: DynamoDB refuses empty and long keys.
-  const alive = dnsSubdomainErrors(key.name).length === 0 && (await services.keyLives(key))
-  return alive ? noOpinion : denied('the access key gives no access any more')
+  const today = dnsSubdomainErrors(key.name).length === 0 ? await services.keyChain(key) : undefined
+  if (today === undefined) return denied('the access key gives no access any more')
+  const narrowed = evaluateAt(today, place, attributes, scopes)
+  return narrowed.allowed ? noOpinion : denied(narrowed.reason)
 }
 
 /** What this API would answer the user, if they came with an access key without a scope. */

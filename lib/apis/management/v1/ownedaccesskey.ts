@@ -32,6 +32,7 @@ import {
   maySeeKey,
   visiblePartitions,
 } from '../../../authorization/privilege.ts'
+import type { ScopeChain } from '../../../authorization/scope.ts'
 import { validateIdentity } from '../../../authorization/validateidentity.ts'
 import { validateScope } from '../../../authorization/validatescope.ts'
 import { deepEqual } from '../../../meta/equal.ts'
@@ -73,6 +74,9 @@ function keyOf({ object, internal }: Pick<Stored, 'object' | 'internal'>): Key {
   const { creator, carried } = readInternal(internal)
   return { uid: object.metadata.uid ?? '', spec: specOf(object), creator, carried }
 }
+
+/** The scopes that a request with this key must pass. */
+export const scopesOf = (stored: Stored): ScopeChain => effectiveChain(keyOf(stored))
 
 const seconds = (time: string | undefined): number => Math.floor(Date.parse(time ?? '') / 1000)
 const sameHash = (one: KeyHash, other: KeyHash): boolean => one.version === other.version && one.hash === other.hash

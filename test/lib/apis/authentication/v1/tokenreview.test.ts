@@ -15,7 +15,7 @@ async function statusFor(user: UserInfo) {
     issuer: 'https://api.example.com',
     decide: async () => ({ allowed: true, reason: '' }),
     authenticate: async () => ({ user, touch: async () => void touched.push(user.name) }),
-    keyLives: async () => true,
+    keyChain: async () => [],
     instanceUid: async () => undefined,
   }
   const context = { user: master, now: new Date(0), dryRun: false, warn: () => {}, note: () => {} }
