@@ -89,7 +89,7 @@ export function negotiate(
     const mediaType = mediaTypeOf(clause)
     if (!mediaType || (watch && mediaType !== 'application/json')) continue
     const streamed = clause.parameters.get('stream')
-    if (streamed !== undefined && !(watch && streamed === 'watch')) continue
+    if (streamed !== undefined && streamed !== 'watch') continue
     const transform = transformable ? transformOf(clause) : undefined
     if (transform === null) continue
     return { mediaType, ...(transform && { transform }), pretty: !watch && wantsPretty(clause) }

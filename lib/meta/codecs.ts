@@ -37,32 +37,25 @@ export function decodeJson(body: Uint8Array): Decoded {
   return { value, duplicates: duplicates.map((path) => `duplicate field ${quoted(path)}`) }
 }
 
-/**
- * The configuration in an apply patch, which is YAML even when it is JSON; of an empty text one without members.
- * Duplicate keys are told to `warn` or, with Strict, refused. Throws 400.
- */
-export async function decodeApply(
-  body: Uint8Array,
-  fieldValidation: 'Ignore' | 'Warn' | 'Strict',
-  warn: (text: string) => void,
-): Promise<JsonObject> {
+/** The configuration in an apply patch, which is YAML even when it is JSON; of an empty text one without members. */
+export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObject; duplicates: string[] }> {
   try {
     const { value, duplicates } = await parseYaml(utf8(body))
     const config = value ?? {}
-    if (!isObject(config)) throw new DecodeError(`json: cannot unmarshal ${jsonType(config)} into ${GO_MAP}`)
-    if (fieldValidation === 'Strict' && duplicates.length > 0) {
-      throw badRequest(`error strict decoding YAML: ${yamlErrors(duplicates)}`)
-    }
-    if (fieldValidation === 'Warn') for (const duplicate of duplicates) warn(duplicate)
-    return config
+    if (isObject(config)) return { config, duplicates }
+    const why = `json: cannot unmarshal ${jsonType(config)} into ${GO_MAP}`
+    throw new DecodeError(`error unmarshaling JSON: while decoding JSON: ${why}`)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     throw badRequest(`error decoding YAML: ${error.message}`)
   }
 }
 
-/** Findings of a YAML text as one error. */
-const yamlErrors = (findings: readonly string[]): string => `yaml: unmarshal errors:\n  ${findings.join('\n  ')}`
+/** The refusal of a configuration that says something twice. */
+export const strictApplyError = (duplicates: readonly string[]): StatusError =>
+  badRequest(
+    `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`,
+  )
 
 /** A JSON type as Go's decoder names it. */
 export function jsonType(value: JsonValue): string {

@@ -23,7 +23,7 @@ import type { ObjectSchema } from './schema.ts'
 import { type Applied, afterUpdate, applyConfiguration, type Conflict } from './structuredmerge.ts'
 import { rfc3339 } from './time.ts'
 import { asObject, isEmpty } from './typed.ts'
-import { configurationErrors } from './typedvalidation.ts'
+import { configurationErrors, isTyped } from './typedvalidation.ts'
 import type { GroupVersionKind, JsonObject, JsonValue, KubeObject } from './types.ts'
 
 /** What both kinds of writes say. */
@@ -136,13 +136,15 @@ function book(live: JsonObject, updated: JsonObject, managers: Managers, write: 
 
 /**
  * `updated` with the managedFields that it has after a create, PUT, JSON or merge patch. An object that is stored
- * without any stays so: only creation and the first apply start tracking.
+ * without any stays so: only creation and the first apply start tracking. One with values of other types than the
+ * schema's has none, even where the values are in a part that this write does not store.
  */
 export function updateManagers(write: UpdateWrite): KubeObject {
-  const { live, updated } = write
+  const { live, updated, schema } = write
   const before = managersBefore(write)
   const untracked = before.size === 0 && live !== undefined
   const next = plainObject(updated, write)
+  if (!isTyped(next, schema)) return withManagers(next, new Map())
   return withManagers(next, untracked ? before : book(plainObject(live, write), next, before, write))
 }
 

@@ -19,6 +19,7 @@ const shown = (text: string): string => (text.length > SHOWN ? `${text.slice(0, 
 interface Finding {
   path: string
   message: string
+  isDuplicate?: true
 }
 
 function validateList(value: JsonValue, schema: ListSchema, path: string, found: Finding[]): void {
@@ -33,7 +34,9 @@ function validateList(value: JsonValue, schema: ListSchema, path: string, found:
       found.push({ path, message: `element ${i}: ${element}` })
       return
     }
-    if (seen.has(element.id)) found.push({ path, message: `duplicate entries for key ${elementText(element)}` })
+    if (seen.has(element.id)) {
+      found.push({ path, message: `duplicate entries for key ${elementText(element)}`, isDuplicate: true })
+    }
     seen.add(element.id)
     validate(item, schema.items, path + elementText(element), found)
   }
@@ -81,6 +84,13 @@ function validate(value: JsonValue, schema: Schema, path: string, found: Finding
     const message = scalarMessage(value, schema.type)
     if (message !== undefined) found.push({ path, message })
   }
+}
+
+/** Whether whose fields are in the object can be told: everything has the type of its schema. Duplicates do no harm. */
+export function isTyped(object: JsonValue, schema: ObjectSchema): boolean {
+  const found: Finding[] = []
+  validate(object, schema, '', found)
+  return found.every(({ isDuplicate }) => isDuplicate)
 }
 
 /**

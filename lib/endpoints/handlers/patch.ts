@@ -1,5 +1,5 @@
 /** PATCH: JSON patch, JSON merge patch, server-side apply. Source: k8s.io/apiserver endpoints/handlers/patch.go. */
-import { decodeApply } from '../../meta/codecs.ts'
+import { decodeApply, strictApplyError } from '../../meta/codecs.ts'
 import { decodeObject } from '../../meta/decode.ts'
 import { conflict } from '../../meta/errors.ts'
 import { apply, updateManagers } from '../../meta/fieldmanager.ts'
@@ -18,26 +18,30 @@ import { writer } from '../managers.ts'
 import { asNew, demandCreate, placed, respondOutcome } from './create.ts'
 import { checkName, settled } from './update.ts'
 
-/** How an object comes out of the live one; `undefined` = nothing is there. */
+/** How an object comes out of the live one. The body is read only when there is one: a missing object is told first. */
 interface Patcher {
-  patch(live: KubeObject): Updated
+  patch(live: KubeObject): Promise<Updated>
   /** Only an apply of the object itself creates what is missing. */
-  create?(): CreateRequest
+  create?(): Promise<CreateRequest>
 }
 
-/** JSON patch and merge patch: patched text is read like a body, its mistakes are 422. */
-function patcher(
-  exchange: StoredExchange,
-  change: (live: JsonObject) => JsonValue,
-  duplicates: readonly string[],
-): Patcher {
+/** A JSON patch or merge patch that was read. */
+interface Change {
+  apply(live: JsonObject): JsonValue
+  /** What its text says twice or without meaning. */
+  findings: readonly string[]
+}
+
+/** The patched text is read like a body, but its mistakes are 422. */
+function patcher(exchange: StoredExchange, read: (body: Uint8Array) => Change): Patcher {
   const { kind, request, context } = exchange
   const subresource = request.subresource as Subresource
   return {
-    patch(live) {
-      const value = change(live as unknown as JsonObject)
+    async patch(live) {
+      const change = read(request.body)
+      const value = change.apply(live as unknown as JsonObject)
       const decoded = decodeObject(value, kind, { source: 'patch' })
-      judgeFields(exchange, kind, value, duplicates, decoded, 'patch')
+      judgeFields(exchange, kind, value, change.findings, decoded, 'patch')
       const { object, secrets } = splitWriteOnly(placed(kind, decoded.object, request.namespace), kind.schema)
       checkName(object, request.name)
       const updated = dedupeOwnerReferences(object, context.warn, 'patch')
@@ -49,6 +53,16 @@ function patcher(
   }
 }
 
+function jsonPatch(body: Uint8Array): Change {
+  const { operations, unknown } = decodeJsonPatch(body)
+  return { apply: (live) => applyJsonPatch(live, operations), findings: unknown }
+}
+
+function mergedPatch(body: Uint8Array): Change {
+  const { patch, duplicates } = decodeMergePatch(body)
+  return { apply: (live) => mergePatch(live, patch), findings: duplicates }
+}
+
 /** Throws 409: who names a uid means an object that is there. */
 function refuseUid(kind: KindInfo, { metadata: { uid } }: KubeObject, name: string): void {
   if (!uid) return
@@ -56,38 +70,47 @@ function refuseUid(kind: KindInfo, { metadata: { uid } }: KubeObject, name: stri
   throw conflict(groupResource(kind), name, why)
 }
 
-function applier(exchange: StoredExchange, config: JsonObject): Patcher {
+/** Duplicate keys are judged only after the rest of the configuration, as fieldValidation asks. */
+function judgeDuplicates(exchange: StoredExchange, duplicates: readonly string[]): void {
+  const { fieldValidation } = set(exchange.writeOptions, 'writeOptions')
+  if (fieldValidation === 'Strict' && duplicates.length > 0) throw strictApplyError(duplicates)
+  if (fieldValidation === 'Warn') for (const duplicate of duplicates) exchange.context.warn(duplicate)
+}
+
+function applier(exchange: StoredExchange): Patcher {
   const { kind, request, context } = exchange
   const subresource = request.subresource as Subresource
   const { force = false } = set(exchange.writeOptions, 'writeOptions')
-  const parts = splitWriteOnly(config as unknown as KubeObject, kind.schema)
-  const applied = (live: KubeObject | undefined): KubeObject => {
+  const applied = async (live: KubeObject | undefined): Promise<Updated> => {
+    const { config, duplicates } = await decodeApply(request.body)
+    const { object, secrets } = splitWriteOnly(config as unknown as KubeObject, kind.schema)
     const merged = apply({
       ...writer(exchange, kind, subresource),
       live,
-      config: parts.object as unknown as JsonObject,
+      config: object as unknown as JsonObject,
       force,
     })
-    const { object, warnings } = decodeObject(merged as unknown as JsonValue, kind, {
-      keepNulls: true,
-      lenientMeta: true,
-    })
-    for (const warning of warnings) context.warn(warning)
-    const own = placed(kind, object, request.namespace)
+    judgeDuplicates(exchange, duplicates)
+    const decoded = decodeObject(merged as unknown as JsonValue, kind, { keepNulls: true, lenientMeta: true })
+    for (const warning of decoded.warnings) context.warn(warning)
+    const own = placed(kind, decoded.object, request.namespace)
     if (live === undefined) refuseUid(kind, own, request.name)
     checkName(own, request.name)
-    return dedupeOwnerReferences(own, context.warn, 'patch')
+    return { object: dedupeOwnerReferences(own, context.warn, 'patch'), secrets }
   }
   return {
-    patch: (live) => ({ object: settled(live, applied(live)), secrets: parts.secrets }),
+    async patch(live) {
+      const { object, secrets } = await applied(live)
+      return { object: settled(live, object), secrets }
+    },
     ...(subresource === '' && {
-      create: () => {
+      async create() {
         demandCreate(exchange, 'patch')
         demandChainCreate(exchange)
-        const object = applied(undefined)
+        const { object, secrets } = await applied(undefined)
         const { resourceVersion = '', ...metadata } = object.metadata
         parseResourceVersion(resourceVersion)
-        return { object: asNew({ ...object, metadata }), secrets: parts.secrets }
+        return { object: asNew({ ...object, metadata }), secrets }
       },
     }),
   }
@@ -107,29 +130,21 @@ function demandChainCreate({ services, context, kind, request }: StoredExchange)
   })
 }
 
-async function patcherOf(exchange: StoredExchange): Promise<Patcher> {
-  const { headers, body } = exchange.request
-  switch (patchType(headers)) {
-    case 'application/json-patch+json': {
-      const { operations, unknown } = decodeJsonPatch(body)
-      return patcher(exchange, (live) => applyJsonPatch(live, operations), unknown)
-    }
-    case 'application/merge-patch+json': {
-      const { patch, duplicates } = decodeMergePatch(body)
-      return patcher(exchange, (live) => mergePatch(live, patch), duplicates)
-    }
+function patcherOf(exchange: StoredExchange): Patcher {
+  switch (patchType(exchange.request.headers)) {
+    case 'application/json-patch+json':
+      return patcher(exchange, jsonPatch)
+    case 'application/merge-patch+json':
+      return patcher(exchange, mergedPatch)
     case 'application/apply-patch+yaml':
-      return applier(
-        exchange,
-        await decodeApply(body, set(exchange.writeOptions, 'writeOptions').fieldValidation, exchange.context.warn),
-      )
+      return applier(exchange)
   }
 }
 
 export async function patchObject(exchange: StoredExchange): Promise<void> {
   const { request, context, store } = exchange
   const { namespace, name } = request
-  const { patch, create } = await patcherOf(exchange)
+  const { patch, create } = patcherOf(exchange)
   const outcome = await update(
     store,
     {

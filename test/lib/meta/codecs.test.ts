@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeApply, decodeBody, type MediaType } from '../../../lib/meta/codecs.ts'
+import { decodeApply, decodeBody, type MediaType, strictApplyError } from '../../../lib/meta/codecs.ts'
 import { StatusError } from '../../../lib/meta/errors.ts'
 
 const decode = (body: string | Uint8Array, mediaType: MediaType) =>
@@ -70,27 +70,23 @@ describe('decodeBody', () => {
 })
 
 describe('decodeApply', () => {
-  const apply = async (text: string, fieldValidation: 'Ignore' | 'Warn' | 'Strict') => {
-    const warnings: string[] = []
-    const value = await decodeApply(Buffer.from(text), fieldValidation, (warning) => warnings.push(warning))
-    return { value, warnings }
-  }
   const twice = 'a: 1\na: 2\na: 3\n'
   const findings = ['line 2: key "a" already set in map', 'line 3: key "a" already set in map']
 
-  it('warns of duplicate keys, or not', async () => {
-    expect(await apply(twice, 'Warn')).toEqual({ value: { a: 3 }, warnings: findings })
-    expect(await apply(twice, 'Ignore')).toEqual({ value: { a: 3 }, warnings: [] })
-    expect(await apply('{"a":1}', 'Strict')).toEqual({ value: { a: 1 }, warnings: [] })
-    expect(await apply('', 'Strict')).toEqual({ value: {}, warnings: [] })
+  it('names duplicate keys', async () => {
+    expect(await decodeApply(Buffer.from(twice))).toEqual({ config: { a: 3 }, duplicates: findings })
+    expect(await decodeApply(Buffer.from('{"a":1}'))).toEqual({ config: { a: 1 }, duplicates: [] })
+    expect(await decodeApply(Buffer.from(''))).toEqual({ config: {}, duplicates: [] })
+    const why = `error converting YAML to JSON: yaml: unmarshal errors:\n  ${findings.join('\n  ')}`
+    expect(strictApplyError(findings)).toMatchObject({ message: `error strict decoding YAML: ${why}` })
   })
 
+  const noMap = 'error unmarshaling JSON: while decoding JSON: json: cannot unmarshal'
   it.each([
-    [twice, `error strict decoding YAML: yaml: unmarshal errors:\n  ${findings.join('\n  ')}`],
     ['a: [', 'error decoding YAML: yaml: line 1: did not find expected node content'],
-    ['[]', 'error decoding YAML: json: cannot unmarshal array into Go value of type map[string]interface {}'],
-    ['yes', 'error decoding YAML: json: cannot unmarshal bool into Go value of type map[string]interface {}'],
+    ['[]', `error decoding YAML: ${noMap} array into Go value of type map[string]interface {}`],
+    ['yes', `error decoding YAML: ${noMap} bool into Go value of type map[string]interface {}`],
   ])('400 for %j', async (text, message) => {
-    expect(await refused(apply(text, 'Strict'))).toBe(message)
+    expect(await refused(decodeApply(Buffer.from(text)))).toBe(message)
   })
 })

@@ -85,6 +85,14 @@ describe('create and update', () => {
     expect(owners(last(updated('', { spec: {} })))).toEqual(['unknown/Update/@10 {f:spec}'])
   })
 
+  it('track nothing any more when a value has another type than its schema, stored or not', () => {
+    const create = updated('c', { spec: { text: 'one' } })
+    const status = updated('c', { spec: { text: 5 }, status: { phase: 'x' } }, { subresource: 'status' })
+    expect(owners(last(create, status))).toEqual([])
+    expect(owners(last(updated('c', { spec: { text: 'one' }, status: { phase: 5 } })))).toEqual([])
+    expect(owners(last(updated('c', { spec: { texts: ['a', 'a'] } })))).toHaveLength(1)
+  })
+
   it('keep entries of the status apart, with the metadata that comes along and is not stored', () => {
     const status = updated('c', { metadata: { labels: { l: '1' } }, status: { phase: 'x' } }, { subresource: 'status' })
     expect(owners(last(updated('c', { spec: { text: 'one' } }), status))).toEqual([

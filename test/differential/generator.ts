@@ -1,0 +1,307 @@
+/** Sequences of requests from seeds: what clients do with objects of one kind, and what they should not do. */
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
+import type { ObjectSchema } from '../../lib/meta/schema.ts'
+import type { KindInfo } from '../../lib/registry/kind.ts'
+import type { Json, Scenario, Step } from '../conformance/scenario.ts'
+import { plainSchema } from './definitions.ts'
+import { metadataOf } from './metadata.ts'
+import { jsonPatchOf } from './patches.ts'
+import { createRandom, type Random } from './random.ts'
+import { accept, listQuery, queryText, userAgents, writeQuery, written } from './requests.ts'
+import { sampleObject } from './values.ts'
+
+/** Fields whose values this API has own rules for, beyond their schemas, or warns of. */
+const ownRules = ['user', 'team', 'subject', 'groups', 'type', 'scope', 'parent', 'oidcLogin']
+
+interface World {
+  random: Random
+  /** How often something is as it should not be. */
+  oddness: number
+  kind: KindInfo
+  spec: ObjectSchema
+  status: ObjectSchema
+}
+
+const steps = 22
+
+export function generate(seed: number): Scenario {
+  const random = createRandom(seed)
+  const kind: KindInfo = random.chance(0.7) ? VirtualClusterInstance : OwnedAccessKey
+  const oddness = random.pick([0, 0.05, 0.15, 0.4])
+  const { properties, ...spec } = plainSchema(kind.schema.spec)
+  const members = Object.entries(properties).filter(([name]) => kind.scope === 'Namespaced' || !ownRules.includes(name))
+  const status = kind.schema.status ?? { type: 'object', description: '', properties: {} }
+  const world: World = {
+    random,
+    oddness,
+    kind,
+    spec: { ...spec, properties: Object.fromEntries(members) },
+    status: plainSchema(status),
+  }
+  const actions = [
+    ...Array(3).fill(create),
+    ...Array(3).fill(update),
+    ...Array(4).fill(mergePatch),
+    ...Array(3).fill(jsonPatch),
+    ...Array(7).fill(apply),
+    get,
+    list,
+    list,
+    remove,
+    removeAll,
+  ]
+  const first = random.chance(0.7) ? create(world, 'a') : apply(world, 'a')
+  const rest = Array.from({ length: steps }, () => random.pick(actions)(world, random.pick(['a', 'a', 'a', 'b'])))
+  return { file: `seed-${seed}`, about: `seed ${seed}`, steps: [first, ...rest] }
+}
+
+const odd = ({ random, oddness }: World): boolean => random.chance(oddness / 4)
+
+function collection({ kind, random }: World, wild = false): string {
+  if (kind.scope === 'Cluster') return wild ? `/namespaces/{{run}}/${kind.plural}` : `/${kind.plural}`
+  return `/namespaces/${wild ? random.pick(['Bad_NS', 'no.dots', '{{run}}']) : '{{run}}'}/${kind.plural}`
+}
+
+const nameOf = (world: World, name: string): string =>
+  odd(world)
+    ? world.random.pick(['nope', 'Bad_Name', 'a..b', '-x', `${'n'.repeat(254)}`])
+    : `{{run}}-${name}`
+
+const item = (world: World, name: string): string => `${collection(world)}/${nameOf(world, name)}`
+
+/** What later steps use of an answer that shows the object. */
+const saves = (name: string, isNew = false): Record<string, string> => ({
+  [`uid_${name}`]: '/metadata/uid',
+  [`rv_${name}`]: '/metadata/resourceVersion',
+  ...(isNew && { [`first_${name}`]: '/metadata/resourceVersion' }),
+})
+
+/** Lists of cluster-scoped kinds select this run's objects by a label. */
+const runLabel = ({ kind }: World): Json => (kind.scope === 'Cluster' ? { run: '{{run}}' } : undefined)
+
+function typeMeta(world: World): Json {
+  const { kind, random } = world
+  const right = { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind }
+  if (!odd(world)) return right
+  return random.pick([
+    {},
+    { kind: kind.kind },
+    { apiVersion: right.apiVersion },
+    { ...right, kind: 'Other' },
+    { ...right, apiVersion: 'management.platform/v2' },
+    { ...right, apiVersion: 'v1' },
+    { ...right, apiVersion: '' },
+    { ...right, kind: 5 },
+    { ...right, apiVersion: 'a/b/c' },
+  ])
+}
+
+function objectFor(world: World, name: string, density = 0.35): Json {
+  const { random, oddness, kind } = world
+  const metadata = { ...metadataOf(random, oddness), name: `{{run}}-${name}` }
+  if (odd(world)) metadata.name = random.pick(['', 'Bad_Name', 'other', null, 5, 'a'.repeat(254), 'a.b', 'x/y'])
+  if (odd(world)) delete metadata.name
+  if (random.chance(0.3) || odd(world))
+    metadata.namespace = kind.scope === 'Cluster' || odd(world) ? 'other' : '{{run}}'
+  const label = runLabel(world)
+  if (label && !odd(world))
+    metadata.labels = typeof metadata.labels === 'object' ? { ...metadata.labels, ...label } : label
+  const object: Json = { ...typeMeta(world), metadata }
+  if (random.chance(0.9)) object.spec = sampleObject(world.spec, random, oddness, density)
+  if (random.chance(0.15)) object.status = sampleObject(world.status, random, oddness)
+  if (odd(world)) object.spec = random.pick([null, [], 'text', 5, {}])
+  if (odd(world)) object.metadata = {}
+  if (odd(world)) object[random.pick(['unknown', 'data', 'Spec'])] = random.pick([1, {}, null])
+  return object
+}
+
+/** A step with everything around its body. */
+function step(world: World, method: string, path: string, parts: Partial<Step> & { isList?: boolean } = {}): Step {
+  const { random, oddness } = world
+  const { isList = false, headers = {}, ...rest } = parts
+  const asked = accept(random, oddness, isList)
+  const all: Record<string, string | null> = { ...headers, ...(asked !== undefined && { accept: asked }) }
+  if (random.chance(0.1)) all['user-agent'] = random.pick(userAgents)
+  const tables = asked?.includes('as=Table') ? { ignore: ['/columnDefinitions', '/rows/*/cells'] } : {}
+  return { method, path, ...(Object.keys(all).length > 0 && { headers: all }), ...rest, ...tables }
+}
+
+function sent(world: World, value: Json, type?: string): Partial<Step> {
+  const { body, type: actual } = written(value, world.random, world.oddness, type)
+  const isPlain = typeof body !== 'string' && actual === 'application/json'
+  return { body, ...(!isPlain && { headers: { 'content-type': actual } }) }
+}
+
+function create(world: World, name: string): Step {
+  const { random, oddness } = world
+  const object = objectFor(world, name)
+  if (random.chance(0.06)) {
+    if (object.metadata && random.chance(0.7)) delete object.metadata.name
+    if (object.metadata)
+      object.metadata.generateName = random.pick([
+        '{{run}}-g-',
+        '{{run}}-g-',
+        'Bad-',
+        'a.',
+        '',
+        5,
+        `${'g'.repeat(70)}-`,
+      ])
+  }
+  if (odd(world) && object.metadata) object.metadata.resourceVersion = random.pick(['1', '0', '', 'abc', 5])
+  const path = `${collection(world, odd(world))}${queryText(writeQuery(random, oddness))}`
+  return step(world, 'POST', path, { ...sent(world, object), save: saves(name, true) })
+}
+
+function version({ random, oddness }: World, name: string): Json {
+  if (random.chance(oddness / 2)) return random.pick([`{{first_${name}}}`, '0', '', 'abc', 5, '99999999', undefined])
+  return `{{rv_${name}}}`
+}
+
+const subresource = ({ random }: World): string => (random.chance(0.2) ? '/status' : '')
+
+function update(world: World, name: string): Step {
+  const { random, oddness } = world
+  const object = objectFor(world, name, 0.5)
+  if (object.metadata) object.metadata.resourceVersion = version(world, name)
+  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness))}`
+  return step(world, 'PUT', path, { ...sent(world, object), save: saves(name) })
+}
+
+function partial(world: World, name: string): Json {
+  const { random, oddness } = world
+  const object = objectFor(world, name)
+  if (random.chance(0.8)) {
+    delete object.apiVersion
+    delete object.kind
+  }
+  if (object.metadata && random.chance(0.9)) delete object.metadata.name
+  if (object.metadata && random.chance(0.1)) object.metadata.resourceVersion = version(world, name)
+  if (random.chance(0.5)) delete object.metadata
+  const cleared = (one: Json): void => {
+    for (const member of Object.keys(one ?? {})) {
+      if (random.chance(0.15)) one[member] = null
+      else if (one[member] !== null && typeof one[member] === 'object' && !Array.isArray(one[member]))
+        cleared(one[member])
+    }
+  }
+  if (random.chance(0.5)) cleared(object.spec)
+  if (random.chance(oddness)) cleared(object)
+  return object
+}
+
+const patchType = (world: World, type: string): string =>
+  odd(world)
+    ? world.random.pick([
+        'application/strategic-merge-patch+json',
+        '',
+        'application/json',
+        `${type}; charset=utf-8`,
+        type.toUpperCase(),
+        'application/apply-patch+cbor',
+      ])
+    : type
+
+function mergePatch(world: World, name: string): Step {
+  const { random, oddness } = world
+  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness))}`
+  const type = patchType(world, 'application/merge-patch+json')
+  return step(world, 'PATCH', path, { ...sent(world, partial(world, name), type), save: saves(name) })
+}
+
+function jsonPatch(world: World, name: string): Step {
+  const { random, oddness } = world
+  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness))}`
+  const type = patchType(world, 'application/json-patch+json')
+  return step(world, 'PATCH', path, { ...sent(world, jsonPatchOf(random, oddness), type), save: saves(name) })
+}
+
+function apply(world: World, name: string): Step {
+  const { random, oddness } = world
+  const object = objectFor(world, name)
+  if (object.metadata && !odd(world)) delete object.metadata.managedFields
+  if (object.metadata && random.chance(0.1)) delete object.metadata.name
+  if (object.metadata && random.chance(0.05)) object.metadata.resourceVersion = version(world, name)
+  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, true))}`
+  const type = patchType(world, 'application/apply-patch+yaml')
+  return step(world, 'PATCH', path, { ...sent(world, object, type), save: saves(name) })
+}
+
+function get(world: World, name: string): Step {
+  const { random } = world
+  const query = odd(world)
+    ? random.pick([
+        '?resourceVersion=0',
+        '?resourceVersion=abc',
+        '?resourceVersion=',
+        '?pretty=true',
+        '?includeObject=Foo',
+        '?resourceVersion=-1',
+      ])
+    : ''
+  return step(world, 'GET', `${item(world, name)}${subresource(world)}${query}`, { save: saves(name) })
+}
+
+function list(world: World): Step {
+  const { random, oddness } = world
+  const query = listQuery(random, oddness, world.kind.scope === 'Cluster' ? ['run={{run}}'] : [])
+  const path = `${collection(world, odd(world) && world.kind.scope === 'Namespaced')}${queryText(query)}`
+  return step(world, 'GET', path, {
+    isList: true,
+    save: { continue: '/metadata/continue', rv_list: '/metadata/resourceVersion' },
+  })
+}
+
+function deleteOptions(world: World, name: string): Json {
+  const { random } = world
+  const options: Json = {}
+  if (random.chance(0.3)) options.kind = odd(world) ? random.pick(['Other', '', 5]) : 'DeleteOptions'
+  if (random.chance(0.3))
+    options.apiVersion = odd(world)
+      ? random.pick(['other/v1', 5])
+      : random.pick(['v1', 'meta.k8s.io/v1', 'management.platform/v1'])
+  if (random.chance(0.4))
+    options.propagationPolicy = odd(world)
+      ? random.pick(['Foo', '', 5, null])
+      : random.pick(['Foreground', 'Background', 'Orphan'])
+  if (random.chance(0.1)) options.orphanDependents = odd(world) ? random.pick(['true', null]) : random.chance(0.5)
+  if (random.chance(0.2))
+    options.gracePeriodSeconds = odd(world) ? random.pick([-1, '5', null, 1.5]) : random.pick([0, 5])
+  if (random.chance(0.2)) {
+    options.preconditions = random.pick([
+      { uid: `{{uid_${name}}}` },
+      { resourceVersion: `{{rv_${name}}}` },
+      { resourceVersion: `{{first_${name}}}` },
+      { uid: 'other' },
+      {},
+      ...(odd(world) ? [{ uid: 5 }, null, 'text', { uid: '' }] : []),
+    ])
+  }
+  if (random.chance(0.15)) options.dryRun = odd(world) ? random.pick([['true'], 'All', [], null]) : ['All']
+  if (odd(world)) options.unknown = 1
+  return options
+}
+
+function remove(world: World, name: string): Step {
+  const { random } = world
+  const query: [string, string][] = []
+  if (random.chance(0.2))
+    query.push([
+      'propagationPolicy',
+      random.pick(['Foreground', 'Orphan', 'Background', ...(odd(world) ? ['Foo', ''] : [])]),
+    ])
+  if (random.chance(0.1)) query.push(['dryRun', odd(world) ? 'true' : 'All'])
+  if (odd(world)) query.push(['orphanDependents', random.pick(['true', 'false', 'x', ''])])
+  if (odd(world)) query.push(['gracePeriodSeconds', random.pick(['0', 'abc', '-1', ''])])
+  const body = random.chance(0.5) ? sent(world, deleteOptions(world, name)) : {}
+  const path = `${item(world, name)}${odd(world) ? '/status' : ''}${queryText(query)}`
+  return step(world, 'DELETE', path, { ...body, save: saves(name) })
+}
+
+function removeAll(world: World, name: string): Step {
+  const { random, oddness } = world
+  const query = listQuery(random, oddness, world.kind.scope === 'Cluster' ? ['run={{run}}'] : [])
+  const body = random.chance(0.4) ? sent(world, deleteOptions(world, name)) : {}
+  return step(world, 'DELETE', `${collection(world)}${queryText(query)}`, { isList: true, ...body })
+}
