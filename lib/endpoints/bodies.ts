@@ -19,8 +19,14 @@ const patchTypes = [
 
 export type PatchType = (typeof patchTypes)[number]
 
-const essence = (headers: Readonly<Record<string, string>>): string =>
-  (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+/** What follows a media type: parameters, the last of them with a semicolon after it or not. Source: Go's mime.ParseMediaType. */
+const PARAMETERS = /^(?:\s*;\s*[\w!#$%&'*+.^`|~-]+\s*=\s*(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))*\s*;?\s*$/
+
+/** The type without its parameters; undefined where these are malformed. */
+function essence(headers: Readonly<Record<string, string>>): string | undefined {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(/(?=;)/)
+  return PARAMETERS.test(parameters.join('')) ? type.trim().toLowerCase() : undefined
+}
 
 /** Throws 413. */
 export function checkSize(body: Uint8Array): void {
@@ -30,7 +36,7 @@ export function checkSize(body: Uint8Array): void {
 /** A body without a type is JSON. Throws 415. */
 export function bodyType(headers: Readonly<Record<string, string>>): MediaType {
   const type = essence(headers)
-  const found = type === '' ? 'json' : Object.hasOwn(bodyTypes, type) ? bodyTypes[type] : undefined
+  const found = type === '' ? 'json' : type && Object.hasOwn(bodyTypes, type) ? bodyTypes[type] : undefined
   if (!found) throw unsupportedMediaType(Object.keys(bodyTypes))
   return found
 }
@@ -54,7 +60,7 @@ export function judgeFields(
 ): void {
   const mode: FieldValidation = set(exchange.writeOptions, 'writeOptions').fieldValidation
   const findings = mode === 'Ignore' ? [] : [...duplicates, ...fieldFindings([], decoded.unknown)]
-  if (mode === 'Strict' && findings.length > 0) throw strictDecodingError(value, kind, findings, source)
+  if (mode === 'Strict' && findings.length > 0) throw strictDecodingError(value, kind, findings, source, decoded.object)
   for (const finding of [...findings, ...decoded.warnings]) exchange.context.warn(finding)
 }
 
@@ -62,7 +68,5 @@ export function judgeFields(
 export async function decodeRequest(exchange: Exchange, kind: DecodableKind, inferType: boolean): Promise<Decoded> {
   const { body, headers } = exchange.request
   const { value, duplicates } = await decodeBody(body, bodyType(headers), kind)
-  const decoded = decodeObject(value, kind, { inferType })
-  judgeFields(exchange, kind, value, duplicates, decoded)
-  return decoded
+  return decodeObject(value, kind, { inferType }, (decoded) => judgeFields(exchange, kind, value, duplicates, decoded))
 }

@@ -24,7 +24,6 @@ export interface Exchange {
   context: RequestContext
   warnings: string[]
   services: EndpointServices
-  /** Set before anything else may fail with it, so that errors come in the negotiated form. */
   output?: Output
   writeOptions?: WriteOptions
   listOptions?: ListOptions

@@ -58,10 +58,9 @@ const transforms: readonly string[] = ['Table', 'PartialObjectMetadata', 'Partia
 
 /** The transform a clause asks for; null = one that nobody serves, so the clause is not acceptable. */
 function transformOf({ parameters }: Clause): Output['transform'] | null {
-  const as = parameters.get('as')
-  if (as === undefined) return undefined
-  const version = parameters.get('v')
-  if (!transforms.includes(as) || parameters.get('g') !== 'meta.k8s.io') return null
+  const [as = '', group = '', version = ''] = ['as', 'g', 'v'].map((name) => parameters.get(name))
+  if (!as && !group && !version) return undefined
+  if (!transforms.includes(as) || group !== 'meta.k8s.io') return null
   if (version !== 'v1' && version !== 'v1beta1') return null
   return { as: as as Transform, version }
 }
@@ -72,7 +71,8 @@ const truthy = (text: string | undefined): boolean => ['1', 't', 'T', 'TRUE', 't
 const acceptedTypes = ['application/json', 'application/yaml']
 
 /**
- * Chooses the form of the answer. `stream`: watches are JSON only. Throws 406 when no clause can be served.
+ * Chooses the form of the answer. Watches are JSON only; what is not `transformable` has one form. Throws 406 when no
+ * clause can be served.
  */
 export function negotiate(
   headers: Readonly<Record<string, string>>,
@@ -88,13 +88,28 @@ export function negotiate(
   for (const clause of clauses(header)) {
     const mediaType = mediaTypeOf(clause)
     if (!mediaType || (watch && mediaType !== 'application/json')) continue
-    const streamed = clause.parameters.get('stream')
-    if (streamed !== undefined && streamed !== 'watch') continue
-    const transform = transformable ? transformOf(clause) : undefined
-    if (transform === null) continue
+    // Nobody is served another version of an object than that of its path (sv).
+    if (clause.parameters.get('sv') || !['', 'watch'].includes(clause.parameters.get('stream') ?? '')) continue
+    const transform = transformOf(clause)
+    if (transform === null || (transform && !transformable)) continue
     return { mediaType, ...(transform && { transform }), pretty: !watch && wantsPretty(clause) }
   }
   throw notAcceptable(watch ? ['application/json;stream=watch'] : acceptedTypes)
+}
+
+/**
+ * The form of a Status: a clause that asks for a transform is not one for a Status. undefined where none of the clauses
+ * can be served.
+ */
+export function negotiateStatus(
+  headers: Readonly<Record<string, string>>,
+  pretty: string | undefined,
+): Output | undefined {
+  try {
+    return negotiate(headers, pretty, { transformable: false })
+  } catch {
+    return undefined
+  }
 }
 
 /** What `includeObject` says of the objects in table rows. */

@@ -6,6 +6,8 @@
 import { badRequest, invalidObject } from '../meta/errors.ts'
 import { type FieldError, forbidden, notSupported, required } from '../meta/field.ts'
 import { validateFieldManager } from '../meta/fieldmanagername.ts'
+import { type FieldSelector, parseFieldSelector } from '../meta/fields.ts'
+import { type LabelSelector, parseLabelSelector } from '../meta/labels.ts'
 import { type ApiRequest, first } from './request.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -20,8 +22,9 @@ export interface WriteOptions {
 }
 
 export interface ListOptions {
-  labelSelector: string
-  fieldSelector: string
+  labels: LabelSelector
+  /** Whether the kind has these fields is not known here. */
+  fields: FieldSelector
   /** 0 = no limit. */
   limit: number
   continue: string
@@ -41,7 +44,8 @@ function flag(query: Query, name: string): boolean | undefined {
   return value === undefined ? undefined : !['false', '0'].includes(value.toLowerCase())
 }
 
-function integer(query: Query, name: string): number | undefined {
+/** Throws 400 in Go's words. */
+export function integer(query: Query, name: string): number | undefined {
   const value = first(query, name)
   if (value === undefined) return undefined
   if (!/^[+-]?\d+$/.test(value)) {
@@ -128,10 +132,11 @@ export function listOptions(query: Query, watchable: boolean): ListOptions {
   const text = (name: string): string => first(query, name) ?? ''
   const timeoutSeconds = integer(query, 'timeoutSeconds')
   const sendInitialEvents = flag(query, 'sendInitialEvents')
+  const limit = Math.max(0, integer(query, 'limit') ?? 0)
   const options = {
-    labelSelector: text('labelSelector'),
-    fieldSelector: text('fieldSelector'),
-    limit: Math.max(0, integer(query, 'limit') ?? 0),
+    labels: parseLabelSelector(text('labelSelector')),
+    fields: parseFieldSelector(text('fieldSelector')),
+    limit,
     continue: text('continue'),
     resourceVersion: text('resourceVersion'),
     watch: watchable && (flag(query, 'watch') ?? false),

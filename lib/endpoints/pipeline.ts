@@ -19,7 +19,7 @@ import { patchObject } from './handlers/patch.ts'
 import { updateObject } from './handlers/update.ts'
 import { createVirtual } from './handlers/virtual.ts'
 import { watchObjects } from './handlers/watch.ts'
-import { negotiate } from './negotiation.ts'
+import { negotiate, negotiateStatus } from './negotiation.ts'
 import { listOptions, writeOptions } from './options.ts'
 import { type ApiResponse, first } from './request.ts'
 import { respondStatus } from './respond.ts'
@@ -71,7 +71,7 @@ const listOrWatch: Stage<StoredExchange> = (exchange) =>
 export const storedPipelines: Readonly<Record<StoredVerb, readonly Stage<StoredExchange>[]>> = {
   create:           [refuseImpersonation, checkNames, acceptable, typed, sized, withOptions('CreateOptions'), createObject],
   get:              [refuseImpersonation, checkNames, acceptable, getObject],
-  list:             [refuseImpersonation, checkNames, acceptable, withListOptions, listOrWatch],
+  list:             [refuseImpersonation, checkNames, withListOptions, listOrWatch],
   update:           [refuseImpersonation, checkNames, acceptable, sized, withOptions('UpdateOptions'), typed, updateObject],
   patch:            [refuseImpersonation, patchTyped, checkNames, acceptable, sized, withOptions('PatchOptions'), patchObject],
   delete:           [refuseImpersonation, checkNames, acceptable, sized, deleteObject],
@@ -98,7 +98,7 @@ function statusOf(error: unknown, report: (error: unknown) => void): StatusError
   return error instanceof StorageError ? toStatusError(error) : internalError(error)
 }
 
-/** Runs the stages; always answers, errors as Statuses in the form that was negotiated so far. */
+/** Runs the stages; always answers, errors as Statuses. */
 export async function run<E extends Exchange>(
   exchange: E,
   stages: readonly Stage<E>[],
@@ -111,6 +111,7 @@ export async function run<E extends Exchange>(
   } catch (error) {
     const { status } = statusOf(error, report)
     if (status.code === 401 || status.code === 403) exchange.context.note('refusal', status.message ?? '')
-    return respondStatus(status, exchange.output, exchange.warnings)
+    const { headers, query } = exchange.request
+    return respondStatus(status, negotiateStatus(headers, first(query, 'pretty')), exchange.warnings)
   }
 }

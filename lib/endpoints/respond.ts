@@ -109,7 +109,8 @@ export function listBody(
     kind: 'PartialObjectMetadataList',
     apiVersion: `meta.k8s.io/${version}`,
     metadata: fields,
-    items: objects.map((object) => partialMetadata(object, version)),
+    // Go writes a list without items as null where no code makes it empty.
+    items: objects.length === 0 ? null : objects.map((object) => partialMetadata(object, version)),
   }
 }
 

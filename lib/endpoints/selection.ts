@@ -1,7 +1,7 @@
 /** What a list or watch selects: labels and fields of the objects as clients see them. */
 import { badRequest } from '../meta/errors.ts'
-import { type FieldSelector, matchesFields, parseFieldSelector } from '../meta/fields.ts'
-import { type LabelSelector, matches as matchesLabels, parseLabelSelector } from '../meta/labels.ts'
+import { checkFields, matchesFields } from '../meta/fields.ts'
+import { matches as matchesLabels } from '../meta/labels.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { StoredKind } from '../registry/kind.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -19,15 +19,17 @@ function fieldValue(kind: Pick<StoredKind, 'fields'>, object: KubeObject, field:
   return kind.fields[field]?.(object) ?? ''
 }
 
-/** Throws 400 for selectors that do not parse or name unknown fields. */
-export function selectionOf(kind: Pick<StoredKind, 'fields' | 'scope'>, options: ListOptions): Selection {
-  const labels: LabelSelector = parseLabelSelector(options.labelSelector)
+/** Throws 400 for selectors that name unknown fields. */
+export function selectionOf(
+  kind: Pick<StoredKind, 'fields' | 'scope'>,
+  { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
+): Selection {
   const supported = [
     'metadata.name',
     ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []),
     ...Object.keys(kind.fields),
   ]
-  const fields: FieldSelector = parseFieldSelector(options.fieldSelector, supported)
+  checkFields(fields, supported)
   return {
     all: labels.length === 0 && fields.length === 0,
     matches: ({ object }) =>

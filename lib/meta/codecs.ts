@@ -22,12 +22,22 @@ export interface Decoded {
 
 /** The value of a body; null of an empty YAML text. Throws 400 in the words for an object of this kind. */
 export async function decodeBody(body: Uint8Array, mediaType: MediaType, { kind }: { kind: string }): Promise<Decoded> {
+  return read(body, mediaType, (why) => unrecognized(kind, why, body))
+}
+
+/** The value of a body that is no object of a kind: options. Throws 400. */
+export async function bodyValue(body: Uint8Array, mediaType: MediaType): Promise<JsonValue> {
+  return (await read(body, mediaType, badRequest)).value
+}
+
+async function read(body: Uint8Array, mediaType: MediaType, failure: (why: string) => StatusError): Promise<Decoded> {
   try {
     return mediaType === 'json' ? decodeJson(body) : await parseYaml(utf8(body))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    const why = mediaType === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message
-    throw unrecognized(kind, why, body)
+    throw failure(
+      mediaType === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message,
+    )
   }
 }
 
@@ -47,7 +57,8 @@ export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObjec
     throw new DecodeError(`error unmarshaling JSON: while decoding JSON: ${why}`)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw badRequest(`error decoding YAML: ${error.message}`)
+    const where = error.message.startsWith('yaml: ') ? 'error converting YAML to JSON: ' : ''
+    throw badRequest(`error decoding YAML: ${where}${error.message}`)
   }
 }
 

@@ -4,16 +4,19 @@
  * Source: k8s.io/apiserver/pkg/endpoints/handlers (create, update, patch, rest), k8s.io/apiextensions-apiserver
  * (customresource_handler.go).
  */
-import { type DecodedMeta, decodeMeta, MetaDecodeError } from './decodemeta.ts'
+import { decodeMeta } from './decodemeta.ts'
 import { badRequest, invalidObject, type StatusError } from './errors.ts'
 import { invalid } from './field.ts'
-import { quoted } from './gotext.ts'
+import { GoDecodeError } from './gostruct.ts'
+import { json, quoted } from './gotext.ts'
 import { groupVersion, parseGroupVersion } from './groupversion.ts'
 import { stringify } from './json.ts'
 import { deprecationWarning, type KindSchema, type PruneOptions, prune } from './prune.ts'
-import { redactJson } from './redact.ts'
-import type { GroupVersionKind, JsonObject, JsonValue, KubeObject } from './types.ts'
+import { REDACTED, redactJson } from './redact.ts'
+import { decodeTypeMeta } from './typemeta.ts'
+import type { GroupVersionKind, JsonValue, KubeObject } from './types.ts'
 import { isObject, own } from './walk.ts'
+import { writeOnlyFields } from './writeonly.ts'
 
 /** What decoding needs to know of a kind. */
 export interface DecodableKind extends GroupVersionKind {
@@ -37,20 +40,14 @@ export interface Decoded {
   warnings: string[]
 }
 
-const goType = (value: JsonValue): string =>
-  Array.isArray(value)
-    ? 'array'
-    : typeof value === 'boolean'
-      ? 'bool'
-      : typeof value === 'bigint'
-        ? 'number'
-        : typeof value
+const SHOWN_BYTES = 30
 
 /** The beginning of a body as kube-apiserver shows it: text for an object, hexadecimal for anything else. */
 function summary(text: string): string {
+  if (text === stringify(REDACTED)) return REDACTED
   const bytes = Buffer.from(text)
-  const shown = bytes.subarray(0, 30)
-  const more = bytes.length > 30 ? ' ...' : ''
+  const shown = bytes.subarray(0, SHOWN_BYTES)
+  const more = bytes.length > SHOWN_BYTES ? ' ...' : ''
   return (text.startsWith('{') ? shown.toString() : shown.toString('hex')) + more
 }
 
@@ -61,7 +58,13 @@ const shortened = (text: string): string => (text.length > maxQuoted ? `${text.s
 
 /** One way to fail, for bodies (400) and for results of patches (422 on the field `patch`). Never shows a secret. */
 function failures(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch') {
-  const text = (): string => shortened(stringify(redactJson(value, kind.schema)))
+  // Go sorts the members of what a patch made, and leaves a body as it came. What has no text in it has no secret.
+  const write = source === 'patch' ? json : stringify
+  const hasSecrets = writeOnlyFields(kind.schema).length > 0
+  const text = (): string => {
+    const whole = write(value)
+    return shortened(hasSecrets && whole.includes('"') ? write(redactJson(value, kind.schema)) : whole)
+  }
   const patched = (why: string): StatusError => invalidObject('', '', '', [invalid('patch', text(), why)])
   return {
     unrecognized: (why: (body: string) => string): StatusError => {
@@ -70,43 +73,56 @@ function failures(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch
       const what = `the object provided is unrecognized (must be of type ${kind.kind})`
       return badRequest(`${what}: ${why(body)} (${summary(body)})`)
     },
-    undecodable: (why: string, sent: SentType): StatusError => {
+    undecodable: (why: string, sent: SentType, into = kind.kind): StatusError => {
       if (source === 'patch') return patched(why)
       const { version } = parseGroupVersion(sent.apiVersion)
-      return badRequest(`${sent.kind} in version ${quoted(version)} cannot be handled as a ${kind.kind}: ${why}`)
+      return badRequest(`${sent.kind} in version ${quoted(version)} cannot be handled as a ${into}: ${why}`)
     },
   }
 }
 
 type Failures = ReturnType<typeof failures>
 
-const TYPE_META =
-  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-
-function typeText(value: JsonObject, field: 'apiVersion' | 'kind', fail: Failures): string {
-  const sent = own(value, field) ?? ''
-  if (typeof sent === 'string') return sent
-  const why = `json: cannot unmarshal ${goType(sent)} into Go struct field .${field} of type string`
-  throw fail.unrecognized(() => `couldn't get version/kind; json parse error: ${why}`)
-}
-
-interface SentType {
+/** What an object says it is. */
+export interface SentType {
   apiVersion: string
   kind: string
 }
 
 /** What the value says it is, with what the endpoint says in the place of what is absent. Throws where that must not be. */
 function sentType(
-  value: JsonObject,
+  value: JsonValue,
   kind: DecodableKind,
   { inferType = false }: DecodeOptions,
   fail: Failures,
 ): SentType {
-  const apiVersion = typeText(value, 'apiVersion', fail)
-  const sent = typeText(value, 'kind', fail)
-  if (inferType) return { apiVersion: apiVersion || groupVersion(kind), kind: sent || kind.kind }
-  if (sent === '') throw fail.unrecognized((body) => `Object 'Kind' is missing in '${body}'`)
-  return { apiVersion, kind: sent }
+  const sent = readOr(
+    () => decodeTypeMeta(value),
+    (why) => fail.unrecognized(() => why),
+  )
+  if (sent.apiVersion.split('/').length > 2) {
+    throw fail.unrecognized(() => `unexpected GroupVersion string: ${sent.apiVersion}`)
+  }
+  if (inferType) return { apiVersion: sent.apiVersion || groupVersion(kind), kind: sent.kind || kind.kind }
+  if (sent.kind === '') throw fail.unrecognized((body) => `Object 'Kind' is missing in '${body}'`)
+  return sent
+}
+
+/** Whether it is an object of the kind, if of another version. */
+const isOf = (sent: SentType, { group, kind }: DecodableKind): boolean =>
+  sent.kind === kind && parseGroupVersion(sent.apiVersion).group === group
+
+/** A version that is not served has no fields. */
+const schemaOf = (sent: SentType, kind: DecodableKind): KindSchema =>
+  isOf(sent, kind) && parseGroupVersion(sent.apiVersion).version !== kind.version ? {} : kind.schema
+
+/** Throws `failure` of what Go has to say of wrong types. */
+function readOr<T>(read: () => T, failure: (why: string) => StatusError): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof GoDecodeError ? failure(error.message) : error
+  }
 }
 
 /** Throws unless apiVersion and kind are the endpoint's. */
@@ -126,39 +142,31 @@ function checkType(sent: SentType, name: string, kind: DecodableKind, source: 'b
 
 /**
  * The object that a body or the result of a patch stands for. Throws 400 (422 with `source: 'patch'`) in Kubernetes'
- * words for another apiVersion, wrong types in metadata and what is no object; 422 for another kind.
+ * words for another apiVersion, wrong types in metadata and what is no object; 422 for another kind, after `judge`.
  */
-export function decodeObject(value: JsonValue, kind: DecodableKind, options: DecodeOptions = {}): Decoded {
-  const { source = 'body' } = options
+export function decodeObject(
+  value: JsonValue,
+  kind: DecodableKind,
+  options: DecodeOptions = {},
+  judge?: (decoded: Decoded) => void,
+): Decoded {
+  const { source = 'body', lenientMeta = false } = options
   const fail = failures(value, kind, source)
-  if (!isObject(value)) {
-    if (value === null) throw fail.unrecognized((body) => `Object 'Kind' is missing in '${body}'`)
-    const why = `json: cannot unmarshal ${goType(value)} into Go value of type ${TYPE_META}`
-    throw fail.unrecognized(() => `couldn't get version/kind; json parse error: ${why}`)
-  }
   const sent = sentType(value, kind, options, fail)
-  const { metadata, unknown: unknownMeta } = readMeta(value, sent, options, fail)
-  checkType(sent, metadata.name ?? '', kind, source)
-  const { object, unknown, deprecated } = prune(value, kind.schema, options)
-  return {
+  const members = isObject(value) ? value : {}
+  const { metadata, unknown: unknownMeta } = readOr(
+    () => decodeMeta(own(members, 'metadata'), { lenient: lenientMeta }),
+    (why) => fail.undecodable(why, sent),
+  )
+  const { object, unknown, deprecated } = prune(members, schemaOf(sent, kind), options)
+  const decoded = {
     object: { ...sent, metadata, ...object },
-    unknown: [...unknownMeta, ...unknown],
+    unknown: [...unknownMeta, ...(isOf(sent, kind) ? unknown : [])],
     warnings: deprecated.map((one) => deprecationWarning(kind.version, one)),
   }
-}
-
-function readMeta(
-  value: JsonObject,
-  sent: SentType,
-  { lenientMeta = false }: DecodeOptions,
-  fail: Failures,
-): DecodedMeta {
-  try {
-    return decodeMeta(own(value, 'metadata'), { lenient: lenientMeta })
-  } catch (error) {
-    if (!(error instanceof MetaDecodeError)) throw error
-    throw fail.undecodable(error.message, sent)
-  }
+  judge?.(decoded)
+  checkType(sent, metadata.name ?? '', kind, source)
+  return decoded
 }
 
 /** What a body says twice and what the kind does not have, one text each: duplicates first. Warnings, or one error. */
@@ -172,7 +180,8 @@ export function strictDecodingError(
   kind: DecodableKind,
   findings: readonly string[],
   source: 'body' | 'patch' = 'body',
+  sent: SentType = { apiVersion: groupVersion(kind), kind: kind.kind },
 ): StatusError {
-  const sent = { apiVersion: groupVersion(kind), kind: kind.kind }
-  return failures(value, kind, source).undecodable(`strict decoding error: ${findings.join(', ')}`, sent)
+  if (sent.apiVersion === '') return badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+  return failures(value, kind, source).undecodable(`strict decoding error: ${findings.join(', ')}`, sent, sent.kind)
 }

@@ -24,16 +24,19 @@ export function requirement(selector: FieldSelector, field: string): string | un
   return selector.find((one) => one.operator === '=' && one.field === field)?.value
 }
 
-/** Throws 400, also for a field that is none of `supported`. */
-export function parseFieldSelector(text: string, supported: readonly string[]): FieldSelector {
-  const selector = terms(text)
+/** Throws 400. */
+export function parseFieldSelector(text: string): FieldSelector {
+  return terms(text)
     .sort(byBytes) // so that of several mistakes Kubernetes names the same one
     .filter((term) => term !== '')
     .map((term) => parseTerm(text, term))
+}
+
+/** Throws 400 for a field that is none of `supported`. */
+export function checkFields(selector: FieldSelector, supported: readonly string[]): void {
   for (const { field } of selector) {
     if (!supported.includes(field)) throw badRequest(`field label not supported: ${field}`)
   }
-  return selector
 }
 
 /** Splits at commas without a backslash before them. */

@@ -5,7 +5,7 @@
 import { byBytes } from './byteorder.ts'
 import { type FieldError, invalid, tooLong } from './field.ts'
 import { validateFieldManager } from './fieldmanagername.ts'
-import { type FieldNode, type FieldSet, union } from './fieldset.ts'
+import { EMPTY, type FieldNode, type FieldSet, union } from './fieldset.ts'
 import { FieldsV1Error, parseFieldsV1, serialise } from './fieldsv1.ts'
 import { decodeTime, normaliseTime, TimeParseError } from './time.ts'
 import { type At, asList, asObject, isLeaf, stepSchema } from './typed.ts'
@@ -73,8 +73,9 @@ function decodeEntry(value: JsonValue, schema: At): Manager | undefined {
 }
 
 /**
- * The managers of a list of entries; undefined when anything in it is not valid. Of entries with one identity the last
- * counts. Entries of other versions than `apiVersion` speak of fields that nobody serves any more: they are dropped.
+ * The managers of a list of entries, those without fields too; undefined when anything in it is not valid. Of entries
+ * with one identity the last counts. Entries of other versions than `apiVersion` speak of fields that nobody serves any
+ * more: they own nothing.
  */
 export function decodeManagers(list: JsonValue | undefined, apiVersion: string, schema: At): Managers | undefined {
   const result = new Map<string, Manager>()
@@ -82,7 +83,7 @@ export function decodeManagers(list: JsonValue | undefined, apiVersion: string, 
   for (const entry of asList(list) ?? [null]) {
     const manager = decodeEntry(entry, schema)
     if (manager === undefined) return undefined
-    if (manager.apiVersion === apiVersion && manager.fields.size > 0) result.set(identity(manager), manager)
+    result.set(identity(manager), manager.apiVersion === apiVersion ? manager : { ...manager, fields: EMPTY })
   }
   return result
 }
@@ -105,15 +106,18 @@ const inOutputOrder = (a: Manager, b: Manager): number =>
 
 /** The entries, in the order in which Kubernetes lists them: Apply before Update, then the oldest first. */
 export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] =>
-  [...managers.values()].sort(inOutputOrder).map(({ manager, operation, apiVersion, subresource, time, fields }) => ({
-    ...(manager && { manager }),
-    operation,
-    apiVersion,
-    ...(time !== undefined && { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: serialise(fields),
-    ...(subresource && { subresource }),
-  }))
+  [...managers.values()]
+    .filter(({ fields }) => fields.size > 0)
+    .sort(inOutputOrder)
+    .map(({ manager, operation, apiVersion, subresource, time, fields }) => ({
+      ...(manager && { manager }),
+      operation,
+      apiVersion,
+      ...(time !== undefined && { time }),
+      fieldsType: 'FieldsV1',
+      fieldsV1: serialise(fields),
+      ...(subresource && { subresource }),
+    }))
 
 const MAX_UPDATERS = 10
 const BUCKET = 'ancient-changes'

@@ -2,26 +2,31 @@
 import { decodeJson, GO_MAP, jsonType } from './codecs.ts'
 import { badRequest } from './errors.ts'
 import { DecodeError } from './jsonscanner.ts'
-import type { JsonObject } from './types.ts'
+import type { JsonObject, JsonValue } from './types.ts'
 import { isObject, own } from './walk.ts'
 
 export interface MergePatch {
-  patch: JsonObject
+  /** A list only where nobody has asked for a check. */
+  patch: JsonObject | JsonValue[]
   /** What the text says twice: `duplicate field "spec.ttl"`. */
   duplicates: string[]
 }
 
-/** Throws 400 unless the body is a JSON object. */
-export function decodeMergePatch(body: Uint8Array): MergePatch {
+/** Throws 400 unless the body is a JSON object. `checked`: fields are validated, so its text is read twice and told more of. */
+export function decodeMergePatch(body: Uint8Array, checked = true): MergePatch {
   try {
     const { value, duplicates } = decodeJson(body)
-    if (!isObject(value)) throw new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${GO_MAP}`)
-    return { patch: value, duplicates }
+    if (isObject(value) || (!checked && Array.isArray(value))) return { patch: value, duplicates }
+    if (value === null) throw badRequest(NO_PATCH)
+    throw new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${GO_MAP}`)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw badRequest(`error decoding patch: ${error.message}`)
+    throw badRequest(checked ? `error decoding patch: ${error.message}` : NO_PATCH)
   }
 }
+
+/** What the library says that applies the patch. */
+const NO_PATCH = 'Invalid JSON Patch'
 
 /** The object with the patch merged in, sharing nothing with either: null removes, objects merge, all else replaces. */
 export function mergePatch(object: JsonObject, patch: JsonObject): JsonObject {

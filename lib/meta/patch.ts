@@ -33,13 +33,17 @@ export interface JsonPatch {
   unknown: string[]
 }
 
-/** Throws 400 for what is no list of operations, 413 for more than 10,000. */
-export function decodeJsonPatch(body: Uint8Array): JsonPatch {
+/**
+ * Throws 400 for what is no list of operations, 413 for more than 10,000. `checked`: fields are validated, so members of
+ * wrong types are told of; else they only make an operation that does not apply.
+ */
+export function decodeJsonPatch(body: Uint8Array, checked = true): JsonPatch {
+  const into = checked ? 'handlers.jsonPatchOp' : 'jsonpatch.Operation'
   try {
     const { value, duplicates } = decodeJson(body)
     const list = value ?? []
-    if (!Array.isArray(list)) throw mismatch(list, 'Go value of type []handlers.jsonPatchOp')
-    const operations = list.map(operation)
+    if (!Array.isArray(list)) throw mismatch(list, `Go value of type ${checked ? `[]${into}` : 'jsonpatch.Patch'}`)
+    const operations = list.map((one) => operation(one, into, checked))
     if (operations.length > MAX_OPERATIONS) {
       throw requestEntityTooLarge(
         `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
@@ -53,19 +57,20 @@ export function decodeJsonPatch(body: Uint8Array): JsonPatch {
     return { operations, unknown: [...duplicates, ...unknown].map((finding) => `json patch ${finding}`) }
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw badRequest(`error decoding patch: ${error.message}`)
+    throw badRequest(checked ? `error decoding patch: ${error.message}` : error.message)
   }
 }
 
 const mismatch = (value: JsonValue, target: string): DecodeError =>
   new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${target}`)
 
-function operation(value: JsonValue): PatchOperation {
+function operation(value: JsonValue, into: string, checked: boolean): PatchOperation {
   if (value === null) return {}
-  if (!isObject(value)) throw mismatch(value, 'Go value of type handlers.jsonPatchOp')
+  if (!isObject(value)) throw mismatch(value, `Go value of type ${into}`)
   const text = (member: 'op' | 'path' | 'from'): PatchOperation => {
     const one = own(value, member) ?? null
     if (one === null) return {}
+    if (typeof one !== 'string' && !checked) return {}
     if (typeof one !== 'string') throw mismatch(one, `Go struct field jsonPatchOp.${member} of type string`)
     return { [member]: one }
   }

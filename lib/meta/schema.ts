@@ -22,6 +22,8 @@ export interface StringSchema extends Described {
   /** ECMAScript source that is also RE2 source. */
   pattern?: string
   format?: 'date-time' | 'uri'
+  /** What is applied may be any scalar: so it is with the times in metadata. */
+  anyScalar?: true
 }
 
 export interface IntegerSchema extends Described {

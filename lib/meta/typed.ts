@@ -11,12 +11,23 @@ import type { JsonObject, JsonValue } from './types.ts'
 /** The schema at a node; undefined where the object has a member that its schema does not declare. */
 export type At = Schema | undefined
 
+/** Metadata as Kubernetes' field manager sees it: selfLink is known to it, and times are scalars of any type. */
+const metadata = {
+  ...objectMetaSchema,
+  properties: {
+    ...objectMetaSchema.properties,
+    selfLink: string('Without a meaning.'),
+    creationTimestamp: { ...objectMetaSchema.properties.creationTimestamp, anyScalar: true },
+    deletionTimestamp: { ...objectMetaSchema.properties.deletionTimestamp, anyScalar: true },
+  },
+} as const
+
 /** The schema of whole objects of a kind. Make it once for each kind. */
 export function wholeObject(kind: { spec?: ObjectSchema; status?: ObjectSchema }): ObjectSchema {
   return object('An object.', {
     apiVersion: string('Group and version.'),
     kind: string('Kind.'),
-    metadata: objectMetaSchema,
+    metadata,
     ...(kind.spec && { spec: kind.spec }),
     ...(kind.status && { status: kind.status }),
   })

@@ -65,7 +65,11 @@ function validateMembers(value: JsonValue, schema: Schema, path: string, found: 
 }
 
 /** What Go would have said of a value that is no scalar of this type; undefined where it is one. */
-function scalarMessage(value: JsonValue, type: Schema['type']): string | undefined {
+function scalarMessage(value: JsonValue, schema: Schema): string | undefined {
+  const { type } = schema
+  if (type === 'string' && schema.anyScalar) {
+    return typeof value === 'object' ? `expected any scalar, got ${shown(`&{${plain(value)}}`)}` : undefined
+  }
   if (type === 'string' && typeof value !== 'string') {
     return `expected string, got ${shown(`&value.valueUnstructured{Value:${syntax(value)}}`)}`
   }
@@ -81,7 +85,7 @@ function validate(value: JsonValue, schema: Schema, path: string, found: Finding
   if (schema.type === 'list') validateList(value, schema, path, found)
   else if (schema.type === 'object' || schema.type === 'map') validateMembers(value, schema, path, found)
   else {
-    const message = scalarMessage(value, schema.type)
+    const message = scalarMessage(value, schema)
     if (message !== undefined) found.push({ path, message })
   }
 }

@@ -53,8 +53,8 @@ export async function* play(
 async function take(step: Step, client: Client, names: Names, saved: Record<string, string>): Promise<Answer> {
   const { method, path, headers, body, during, as: user, watch } = step
   const request = fill({ method, path, headers, body, during }, saved)
-  const base = request.body?.metadata?.generateName
-  if (typeof base === 'string') names.generates(base)
+  const base = /"?generateName"?: ?"([^"]+)"/.exec(textOf(request.body))?.[1]
+  if (base !== undefined) names.generates(base)
   const reply = await client.send({ ...(JSON.parse(JSON.stringify(request)) as Step), ...rest(user, watch) })
   const value = await parsed(reply)
   names.learn(value)
@@ -70,6 +70,8 @@ const rest = (user: string | undefined, watch: Step['watch']) => ({
   ...(user !== undefined && { as: user }),
   ...(watch && { watch }),
 })
+
+const textOf = (body: Json): string => (typeof body === 'string' ? body : (JSON.stringify(body) ?? ''))
 
 const isYaml = ({ headers }: Reply): boolean => /yaml/.test(headers['content-type'] ?? '')
 

@@ -1,82 +1,38 @@
 /** DELETE of an object and of a collection. Source: k8s.io/apiserver endpoints/handlers/delete.go. */
-import { decodeBody } from '../../meta/codecs.ts'
-import { badRequest, invalidObject } from '../../meta/errors.ts'
+import { bodyValue } from '../../meta/codecs.ts'
+import { decodeDeleteOptions, type SentDeleteOptions } from '../../meta/deleteoptions.ts'
+import { invalidObject } from '../../meta/errors.ts'
 import { type FieldError, invalid, notSupported } from '../../meta/field.ts'
-import type { JsonObject, JsonValue, Status } from '../../meta/types.ts'
-import { isObject, own } from '../../meta/walk.ts'
+import type { Status } from '../../meta/types.ts'
 import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
-import { list } from '../../registry/read.ts'
 import { bodyType } from '../bodies.ts'
-import { decodeContinue, encodeContinue } from '../continuetoken.ts'
 import { type StoredExchange, set } from '../exchange.ts'
-import { dryRunErrors, listOptions } from '../options.ts'
+import { dryRunErrors, integer, listOptions } from '../options.ts'
+import { nextToken, readPage, startOf } from '../page.ts'
 import { first } from '../request.ts'
 import { listBody, respond, respondObject } from '../respond.ts'
 import { selectionOf } from '../selection.ts'
 
-interface SentOptions {
-  dryRun: readonly string[]
-  propagationPolicy?: string
-  orphanDependents?: boolean
-  preconditions?: { uid?: string; resourceVersion?: string }
-}
-
 const policies = ['Foreground', 'Background', 'Orphan']
 
-function text(object: JsonObject, name: string): string | undefined {
-  const value = own(object, name)
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string') throw badRequest(`DeleteOptions: ${name} must be a string`)
-  return value
-}
-
-function flag(object: JsonObject, name: string): boolean | undefined {
-  const value = own(object, name)
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'boolean') throw badRequest(`DeleteOptions: ${name} must be a boolean`)
-  return value
-}
-
-function preconditionsOf(value: JsonValue | undefined): SentOptions['preconditions'] {
-  if (value === undefined || value === null) return undefined
-  if (!isObject(value)) throw badRequest('DeleteOptions: preconditions must be an object')
-  const uid = text(value, 'uid')
-  const resourceVersion = text(value, 'resourceVersion')
-  return { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) }
-}
-
-/** The options in a body: `DeleteOptions` of any served group version, or without a kind. */
-function fromBody(value: JsonValue): SentOptions {
-  if (!isObject(value)) throw badRequest('the body of a delete must be DeleteOptions')
-  const kind = text(value, 'kind')
-  if (kind && kind !== 'DeleteOptions')
-    throw badRequest(`the body of a delete must be DeleteOptions, not ${JSON.stringify(kind)}`)
-  const dryRun = own(value, 'dryRun') ?? []
-  if (!Array.isArray(dryRun) || dryRun.some((one) => typeof one !== 'string')) {
-    throw badRequest('DeleteOptions: dryRun must be a list of strings')
-  }
-  const propagationPolicy = text(value, 'propagationPolicy')
-  const orphanDependents = flag(value, 'orphanDependents')
-  const preconditions = preconditionsOf(own(value, 'preconditions'))
-  return {
-    dryRun: dryRun as string[],
-    ...(propagationPolicy !== undefined && { propagationPolicy }),
-    ...(orphanDependents !== undefined && { orphanDependents }),
-    ...(preconditions && { preconditions }),
-  }
-}
-
-function fromQuery({ request: { query } }: StoredExchange): SentOptions {
+/** Throws 400 for numbers that are none. */
+function fromQuery({ request: { query } }: StoredExchange): SentDeleteOptions {
+  integer(query, 'gracePeriodSeconds')
   const propagationPolicy = first(query, 'propagationPolicy')
   const orphan = first(query, 'orphanDependents')
+  const uid = first(query, 'uid')
+  const resourceVersion = first(query, 'resourceVersion')
   return {
     dryRun: query.get('dryRun') ?? [],
     ...(propagationPolicy !== undefined && { propagationPolicy }),
     ...(orphan !== undefined && { orphanDependents: !['false', '0'].includes(orphan.toLowerCase()) }),
+    ...((uid || resourceVersion) && {
+      preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
+    }),
   }
 }
 
-function validate({ dryRun, propagationPolicy, orphanDependents }: SentOptions): FieldError[] {
+function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOptions): FieldError[] {
   const errors: FieldError[] = []
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     const why = 'orphanDependents and deletionPropagation cannot be both set'
@@ -90,10 +46,7 @@ function validate({ dryRun, propagationPolicy, orphanDependents }: SentOptions):
 /** From the body if there is one, else from the query, never both. Throws 400, 415, 422. */
 async function optionsOf(exchange: StoredExchange): Promise<DeleteOptions> {
   const { body, headers } = exchange.request
-  const sent =
-    body.byteLength > 0
-      ? fromBody((await decodeBody(body, bodyType(headers), { kind: 'DeleteOptions' })).value)
-      : fromQuery(exchange)
+  const sent = body.byteLength > 0 ? decodeDeleteOptions(await bodyValue(body, bodyType(headers))) : fromQuery(exchange)
   const errors = validate(sent)
   if (errors.length > 0) throw invalidObject('meta.k8s.io', 'DeleteOptions', '', errors)
   exchange.context.dryRun = sent.dryRun.length > 0
@@ -131,29 +84,22 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   const selection = selectionOf(kind, listed)
   const options = await optionsOf(exchange)
   const { namespace } = request
-  const { rv: at, after } = listed.continue ? decodeContinue(listed.continue) : { rv: 0, after: undefined }
-  const page = await list(
-    store,
-    {
-      ...(namespace && { namespace }),
-      ...(listed.limit > 0 && { limit: listed.limit }),
-      ...(after !== undefined && { after: namespace ? `${namespace}/${after}` : after }),
-      ...(at > 0 && { at }),
-      ...(!selection.all && { matches: selection.matches }),
-    },
-    'deletecollection',
-    context,
-  )
+  // A list that deletes reads in pages, and pages are of exactly the revision that is asked for.
+  const start = startOf(listed, namespace, 'Exact')
+  const page = await readPage(exchange, selection, start, listed.limit, 'deletecollection')
   context.note('count', page.items.length)
   context.note(
     'names',
     page.items.map(({ key }) => key),
   )
   await removeAll(store, page.items, options, context)
-  const next =
-    page.next && encodeContinue({ rv: page.rv, after: namespace ? page.next.slice(namespace.length + 1) : page.next })
   const output = set(exchange.output, 'output')
   const objects = page.items.map((stored) => store.strategy.present?.(stored, context.now) ?? stored.object)
-  const body = listBody(request, kind, objects, { resourceVersion: String(page.rv), continue: next }, output)
+  const metadata = {
+    resourceVersion: String(page.rv),
+    continue: nextToken(page, namespace),
+    remainingItemCount: selection.all ? page.remaining : undefined,
+  }
+  const body = listBody(request, kind, objects, metadata, output)
   exchange.response = await respond(200, body, output, warnings)
 }

@@ -4,70 +4,17 @@
  * valid short list.
  */
 
-import { badRequest, expired } from '../../meta/errors.ts'
 import { stringify } from '../../meta/json.ts'
 import type { KubeObject } from '../../meta/types.ts'
-import { toStatusError } from '../../registry/errors.ts'
 import { groupVersion } from '../../registry/kind.ts'
-import { list } from '../../registry/read.ts'
-import { StorageError } from '../../storage/errors.ts'
-import type { ListPage, ListRequest, Stored } from '../../storage/interface.ts'
-import { decodeContinue, encodeContinue } from '../continuetoken.ts'
+import type { ListPage, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
-import type { ListOptions } from '../options.ts'
+import { nextToken, readPage, startOf } from '../page.ts'
 import { listBody, respond } from '../respond.ts'
-import { revisionOf, type Selection, selectionOf } from '../selection.ts'
+import { type Selection, selectionOf } from '../selection.ts'
 
 /** Objects read at once for an unlimited list: some 1–2 MB, one or two queries. */
 const pageSize = 500
-
-const expiredContinue =
-  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
-
-type Start = Pick<ListRequest, 'at' | 'after' | 'notOlderThan'>
-
-/** Keys in tokens are relative to the collection that was asked. */
-const absolute = (namespace: string, key: string): string => (namespace ? `${namespace}/${key}` : key)
-const relative = (namespace: string, key: string): string => (namespace ? key.slice(namespace.length + 1) : key)
-
-function startOf(options: ListOptions, namespace: string): Start {
-  const revision = revisionOf(options.resourceVersion)
-  if (options.continue) {
-    if (revision) throw badRequest('specifying resource version is not allowed when using continue')
-    const { rv, after } = decodeContinue(options.continue)
-    return { after: absolute(namespace, after), ...(rv > 0 && { at: rv }) }
-  }
-  if (!revision) return {}
-  return options.resourceVersionMatch === 'Exact' ? { at: revision } : { notOlderThan: revision }
-}
-
-/** 410 of a continue token comes with another one, which goes on at the newest revision. */
-function translate(error: unknown, start: Start, namespace: string): unknown {
-  if (!(error instanceof StorageError)) return error
-  if (error.code === 'Expired' && start.after !== undefined) {
-    return expired(expiredContinue, encodeContinue({ rv: -1, after: relative(namespace, start.after) }))
-  }
-  return toStatusError(error)
-}
-
-async function page(
-  { store, context, request }: StoredExchange,
-  selection: Selection,
-  start: Start,
-  limit: number,
-): Promise<ListPage> {
-  const { namespace } = request
-  try {
-    return await list(
-      store,
-      { ...start, limit, ...(namespace && { namespace }), ...(!selection.all && { matches: selection.matches }) },
-      'list',
-      context,
-    )
-  } catch (error) {
-    throw translate(error, start, namespace)
-  }
-}
 
 const presented = ({ store, context }: StoredExchange, items: readonly Stored[]): KubeObject[] =>
   items.map((stored) => store.strategy.present?.(stored, context.now) ?? stored.object)
@@ -79,10 +26,10 @@ export async function listObjects(exchange: StoredExchange): Promise<void> {
   const output = set(exchange.output, 'output')
   const selection = selectionOf(kind, options)
   const start = startOf(options, request.namespace)
-  const first = await page(exchange, selection, start, options.limit || pageSize)
+  const first = await readPage(exchange, selection, start, options.limit || pageSize, 'list')
   const resourceVersion = String(first.rv)
   if (options.limit > 0 || first.next === undefined) {
-    const token = first.next && encodeContinue({ rv: first.rv, after: relative(request.namespace, first.next) })
+    const token = nextToken(first, request.namespace)
     const remaining = selection.all && token ? first.remaining : undefined
     const metadata = { resourceVersion, continue: token, remainingItemCount: remaining }
     exchange.response = await respond(
@@ -111,7 +58,7 @@ export async function listObjects(exchange: StoredExchange): Promise<void> {
 /** The pages after the first, all at its revision. */
 async function* following(exchange: StoredExchange, selection: Selection, first: ListPage): AsyncGenerator<ListPage> {
   for (let { next } = first; next !== undefined; ) {
-    const more = await page(exchange, selection, { after: next, at: first.rv }, pageSize)
+    const more = await readPage(exchange, selection, { after: next, at: first.rv }, pageSize, 'list')
     yield more
     next = more.next
   }

@@ -33,15 +33,16 @@ interface Change {
 }
 
 /** The patched text is read like a body, but its mistakes are 422. */
-function patcher(exchange: StoredExchange, read: (body: Uint8Array) => Change): Patcher {
+function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boolean) => Change): Patcher {
   const { kind, request, context } = exchange
   const subresource = request.subresource as Subresource
   return {
     async patch(live) {
-      const change = read(request.body)
+      const change = read(request.body, set(exchange.writeOptions, 'writeOptions').fieldValidation !== 'Ignore')
       const value = change.apply(live as unknown as JsonObject)
-      const decoded = decodeObject(value, kind, { source: 'patch' })
-      judgeFields(exchange, kind, value, change.findings, decoded, 'patch')
+      const decoded = decodeObject(value, kind, { source: 'patch' }, (found) =>
+        judgeFields(exchange, kind, value, change.findings, found, 'patch'),
+      )
       const { object, secrets } = splitWriteOnly(placed(kind, decoded.object, request.namespace), kind.schema)
       checkName(object, request.name)
       const updated = dedupeOwnerReferences(object, context.warn, 'patch')
@@ -53,14 +54,14 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array) => Change): 
   }
 }
 
-function jsonPatch(body: Uint8Array): Change {
-  const { operations, unknown } = decodeJsonPatch(body)
+function jsonPatch(body: Uint8Array, checked: boolean): Change {
+  const { operations, unknown } = decodeJsonPatch(body, checked)
   return { apply: (live) => applyJsonPatch(live, operations), findings: unknown }
 }
 
-function mergedPatch(body: Uint8Array): Change {
-  const { patch, duplicates } = decodeMergePatch(body)
-  return { apply: (live) => mergePatch(live, patch), findings: duplicates }
+function mergedPatch(body: Uint8Array, checked: boolean): Change {
+  const { patch, duplicates } = decodeMergePatch(body, checked)
+  return { apply: (live) => (Array.isArray(patch) ? patch : mergePatch(live, patch)), findings: duplicates }
 }
 
 /** Throws 409: who names a uid means an object that is there. */

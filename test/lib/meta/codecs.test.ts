@@ -83,7 +83,7 @@ describe('decodeApply', () => {
 
   const noMap = 'error unmarshaling JSON: while decoding JSON: json: cannot unmarshal'
   it.each([
-    ['a: [', 'error decoding YAML: yaml: line 1: did not find expected node content'],
+    ['a: [', 'error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content'],
     ['[]', `error decoding YAML: ${noMap} array into Go value of type map[string]interface {}`],
     ['yes', `error decoding YAML: ${noMap} bool into Go value of type map[string]interface {}`],
   ])('400 for %j', async (text, message) => {

@@ -107,7 +107,7 @@ describe('what is refused', () => {
     ],
     [
       [],
-      `${unrecognized}: couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type ${typeStruct} (223c72656461637465643e22)`,
+      `${unrecognized}: couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type ${typeStruct} (5b5d)`,
     ],
     [null, `${unrecognized}: Object 'Kind' is missing in 'null' (6e756c6c)`],
     [

@@ -20,7 +20,7 @@ describe('metadata is read as Go reads it', () => {
   test.each(vectors('decode'))('$input', ({ input, error, metadata, unknown = [] }) => {
     const { value } = parseJson(input)
     if (error !== undefined) {
-      expect(() => decodeMeta(value)).toThrow(expect.objectContaining({ name: 'MetaDecodeError', message: error }))
+      expect(() => decodeMeta(value)).toThrow(expect.objectContaining({ name: 'GoDecodeError', message: error }))
       return
     }
     const decoded = decodeMeta(value)

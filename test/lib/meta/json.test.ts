@@ -76,7 +76,7 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
           expect(outcome(text)).toHaveProperty('error')
           return
         }
-        fc.pre(!/\d{16}|\de\d\d|__proto__|\\ud/i.test(text))
+        fc.pre(!/\d{16}|\de\d\d|__proto__|\\ud/i.test(text + JSON.stringify(expected)))
         expect(outcome(text)).toEqual({ value: JSON.parse(JSON.stringify(expected)) })
       }),
       { numRuns: 2000 },

@@ -81,8 +81,16 @@ describe('decodeMergePatch', () => {
   it.each([
     ['[]', 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
     ['"x"', 'error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}'],
-    ['null', 'error decoding patch: json: cannot unmarshal null into Go value of type map[string]interface {}'],
+    ['null', 'Invalid JSON Patch'],
     ['{', 'error decoding patch: unexpected end of JSON input'],
     ['spec: {}', "error decoding patch: invalid character 's' looking for beginning of value"],
   ])('400 for %s', (text, expected) => expect(message(text)).toBe(expected))
+
+  it.each(['5', '"x"', 'null', '{', '{} x'])('400 for %s of which nobody asked more', (text) => {
+    expect(() => decodeMergePatch(Buffer.from(text), false)).toThrow('Invalid JSON Patch')
+  })
+
+  it('takes a list where nobody asked more: it is no object afterwards', () => {
+    expect(decodeMergePatch(Buffer.from('[5]'), false).patch).toEqual([5])
+  })
 })

@@ -110,6 +110,18 @@ describe('decodeJsonPatch', () => {
     expect(refusal(() => decodeJsonPatch(bytes(text)))).toEqual({ code: 400, message })
   })
 
+  it.each([
+    ['[', 'unexpected end of JSON input'],
+    ['{}', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
+    ['[5]', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
+  ])('400 for %s of which nobody asked more', (text, message) => {
+    expect(refusal(() => decodeJsonPatch(bytes(text), false))).toEqual({ code: 400, message })
+  })
+
+  it('leaves wrong types to the operation where nobody asked more', () => {
+    expect(decodeJsonPatch(bytes('[{"op":5,"path":"/a"}]'), false).operations).toEqual([{ path: '/a' }])
+  })
+
   it('takes null for no operations', () => {
     expect(decodeJsonPatch(bytes('null'))).toEqual({ operations: [], unknown: [] })
   })

@@ -1,0 +1,68 @@
+/** One page of a collection, as lists and deletecollection read it: where it starts, at which revision, and its token. */
+import { badRequest, expired } from '../meta/errors.ts'
+import { toStatusError } from '../registry/errors.ts'
+import type { ListVerb } from '../registry/kind.ts'
+import { list } from '../registry/read.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { ListPage, ListRequest } from '../storage/interface.ts'
+import { decodeContinue, encodeContinue } from './continuetoken.ts'
+import type { StoredExchange } from './exchange.ts'
+import type { ListOptions } from './options.ts'
+import { revisionOf, type Selection } from './selection.ts'
+
+const expiredContinue =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+
+export type Start = Pick<ListRequest, 'at' | 'after' | 'notOlderThan'>
+
+/** Keys in tokens are relative to the collection that was asked. */
+const absolute = (namespace: string, key: string): string => (namespace ? `${namespace}/${key}` : key)
+const relative = (namespace: string, key: string): string => (namespace ? key.slice(namespace.length + 1) : key)
+
+/** `unmatched`: what a resourceVersion means without resourceVersionMatch. Throws 400. */
+export function startOf(
+  options: ListOptions,
+  namespace: string,
+  unmatched: 'Exact' | 'NotOlderThan' = 'NotOlderThan',
+): Start {
+  if (options.continue) {
+    const { rv, after } = decodeContinue(options.continue)
+    if (!['', '0'].includes(options.resourceVersion)) {
+      throw badRequest('specifying resource version is not allowed when using continue')
+    }
+    return { after: absolute(namespace, after), ...(rv > 0 && { at: rv }) }
+  }
+  const revision = revisionOf(options.resourceVersion)
+  if (!revision) return {}
+  return (options.resourceVersionMatch || unmatched) === 'Exact' ? { at: revision } : { notOlderThan: revision }
+}
+
+/** 410 of a continue token comes with another one, which goes on at the newest revision. */
+function translate(error: unknown, start: Start, namespace: string): unknown {
+  if (!(error instanceof StorageError)) return error
+  if (error.code === 'Expired' && start.after !== undefined) {
+    return expired(expiredContinue, encodeContinue({ rv: -1, after: relative(namespace, start.after) }))
+  }
+  return toStatusError(error)
+}
+
+/** What this user may see of the collection and the selectors match; `limit` 0 = all of it. */
+export async function readPage(
+  { store, context, request }: StoredExchange,
+  selection: Selection,
+  start: Start,
+  limit: number,
+  verb: ListVerb,
+): Promise<ListPage> {
+  const { namespace } = request
+  const range = { ...start, ...(limit > 0 && { limit }), ...(namespace && { namespace }) }
+  try {
+    return await list(store, { ...range, ...(!selection.all && { matches: selection.matches }) }, verb, context)
+  } catch (error) {
+    throw translate(error, start, namespace)
+  }
+}
+
+/** The token of the next page, undefined after the last one. */
+export const nextToken = ({ rv, next }: ListPage, namespace: string): string | undefined =>
+  next === undefined ? undefined : encodeContinue({ rv, after: relative(namespace, next) })
