@@ -17,6 +17,7 @@ import { auditRecord, MAX_REASON, routing, unknownReason } from './audit.ts'
 import { authenticationDeps } from './authentication.ts'
 import type { AuthorizerContext } from './context.ts'
 import { describeError, type LogFields } from './log.ts'
+import { callsMeasured, counting, type Measured, noCalls } from './metrics.ts'
 import { createServer, type Server } from './services.ts'
 
 /** The text by which API Gateway knows a 401. */
@@ -63,8 +64,11 @@ function deny(attributes: Attributes, user: UserInfo): APIGatewayAuthorizerResul
   return policy('Deny', user.name, { status: stringify(forbiddenFor(attributes, user).status) })
 }
 
+/** What an authorization ends as, for the metrics. */
+type Outcome = 'allowed' | 'denied' | 'dead' | 'malformed' | 'unknown' | 'failed'
+
 /** Writes the audit record of a request that no handler gets a user for. */
-type Refused = (code: number, reason: string, who?: LogFields) => void
+type Refused = (outcome: Outcome, code: number, reason: string, who?: LogFields) => void
 
 async function authorize(
   event: APIGatewayRequestAuthorizerEvent,
@@ -77,24 +81,24 @@ async function authorize(
   const token = bearerToken(authorizationHeaders(event))
   const result = await authenticate(token, authenticationDeps(server, touchFailed))
   if ('unknown' in result) {
-    refused(401, unknownReason(token))
+    refused('unknown', 401, unknownReason(token))
     throw new Unauthorized()
   }
   if ('dead' in result) {
     const { dead, key } = result
-    refused(401, dead, { user: key.user, key: key.name, keyUid: key.uid })
+    refused('dead', 401, dead, { user: key.user, key: key.name, keyUid: key.uid })
     return allow(key.name, { unauthorized: dead })
   }
   const { user, touch } = result
   const who = { user: user.name, key: user.key.name, keyUid: user.key.uid }
   const attributes = attributesOf(event, server)
   if ('problem' in attributes) {
-    refused(400, attributes.problem, who)
+    refused('malformed', 400, attributes.problem, who)
     return allow(user.name, { badRequest: attributes.problem })
   }
   const decision = evaluate(user.chain, attributes, server.scopes)
   if (!decision.allowed) {
-    refused(403, decision.reason, who)
+    refused('denied', 403, decision.reason, who)
     return deny(attributes, user)
   }
   await touch()
@@ -106,18 +110,29 @@ export function authorizer() {
   const server = createServer(process.env)
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const began = performance.now()
-    const refused: Refused = (code, reason, facts = {}) => {
+    const calls = noCalls()
+    const measured = (outcome: Outcome): Measured[] => [
+      { dimensions: { authorization: outcome }, values: { authorizations: 1 } },
+      callsMeasured(calls),
+    ]
+    let isRecorded = false
+    const refused: Refused = (outcome, code, reason, facts = {}) => {
+      isRecorded = true
       const latencyMs = performance.now() - began
       const judgement = { decision: 'deny', reason } as const
-      server.log('info', 'audit', auditRecord(event, server.config, { facts, judgement, code, latencyMs }))
+      const record = auditRecord(event, server.config, { facts, judgement, code, latencyMs })
+      server.log('info', 'audit', record, measured(outcome))
     }
     try {
-      return await authorize(event, server, refused)
+      const result = await counting(calls, () => authorize(event, server, refused))
+      if (!isRecorded)
+        server.log('info', 'authorization', { requestId: event.requestContext.requestId }, measured('allowed'))
+      return result
     } catch (error) {
       if (!(error instanceof Unauthorized)) {
         const { requestId } = event.requestContext
         server.log('error', 'authorizer failed', { requestId, error: describeError(error) })
-        refused(500, 'the authorizer failed')
+        refused('failed', 500, 'the authorizer failed')
       }
       throw error
     }

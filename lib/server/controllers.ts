@@ -6,6 +6,7 @@ import { sweepExpired } from '../controllers/expirysweep.ts'
 import type { Collector } from '../controllers/garbagecollector.ts'
 import { collectStream } from '../controllers/records.ts'
 import { describeError } from './log.ts'
+import type { Measured } from './metrics.ts'
 import { createServer, type Server, storedKinds } from './services.ts'
 
 /** What is begun when the time is up still has to end, and the answer to be written. */
@@ -32,6 +33,10 @@ function collectorOf(server: Server, context: Invocation) {
   return { collector, wrote }
 }
 
+const collected = (tasks: number, failed: number, { deleted }: { deleted: number }): Measured[] => [
+  { values: { collectionTasks: tasks, collectionDeleted: deleted, collectionFailed: failed } },
+]
+
 const errorOf = (error: unknown) => (error === undefined ? {} : { error: describeError(error) })
 
 /**
@@ -49,14 +54,21 @@ export function garbageCollector() {
     if (event.Records) {
       const { tasks, failed, error } = await collectStream(collector, event.Records)
       const counts = { source: 'stream', records: event.Records.length, tasks, failed: failed.length, ...wrote }
-      server.log(error === undefined ? 'info' : 'error', 'garbage collection', { ...counts, ...errorOf(error) })
+      const measured = collected(tasks, failed.length, wrote)
+      server.log(
+        error === undefined ? 'info' : 'error',
+        'garbage collection',
+        { ...counts, ...errorOf(error) },
+        measured,
+      )
       return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
     }
     const { error, ...run } = await collectChangelog(collector)
     // On a schedule of seconds most runs find nothing, and say nothing.
     if (run.tasks === 0 && run.read === 0 && error === undefined) return undefined
     const counts = { source: 'schedule', ...run, ...wrote }
-    server.log(error === undefined ? 'info' : 'error', 'garbage collection', { ...counts, ...errorOf(error) })
+    const measured = collected(run.tasks, run.failed, wrote)
+    server.log(error === undefined ? 'info' : 'error', 'garbage collection', { ...counts, ...errorOf(error) }, measured)
     return undefined
   }
 }
@@ -74,6 +86,9 @@ export function sweep() {
       goOn: timeOf(context),
       maxDeletions,
     })
-    server.log(error === undefined ? 'info' : 'error', 'expiry sweep', { ...swept, ...errorOf(error) })
+    const { seen, deleted, failed } = swept
+    server.log(error === undefined ? 'info' : 'error', 'expiry sweep', { ...swept, ...errorOf(error) }, [
+      { values: { sweepSeen: seen, sweepDeleted: deleted, sweepFailed: failed } },
+    ])
   }
 }

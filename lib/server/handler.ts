@@ -1,6 +1,6 @@
 /**
  * The Lambda handler of a verb of a kind: `handler(OwnedAccessKey, 'create')`. An event becomes a request, the pipeline
- * answers, one audit record is logged. The only place that knows middy.
+ * answers, one audit record is logged, with its metrics. The only place that knows middy.
  */
 import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
@@ -16,6 +16,7 @@ import { compressed } from './compression.ts'
 import { isRecorded, reasonOf, refusalOf, userOf } from './context.ts'
 import { type LambdaResponse, toApiRequest, toLambdaResponse } from './lambda.ts'
 import { describeError } from './log.ts'
+import { callsMeasured, counting, noCalls } from './metrics.ts'
 import { publicAnswer } from './public.ts'
 import { createServer, type Server } from './services.ts'
 
@@ -72,21 +73,30 @@ async function answer(
 }
 
 /** A Lambda handler around an endpoint. Everything that it needs is made when the process starts. */
-export function serve(endpoint: Endpoint, { streams }: Invocation): LambdaHandler {
+export function serve(endpoint: Endpoint, { verb, resource, streams }: Invocation): LambdaHandler {
   const server = createServer(process.env)
+  const dimensions = { endpoint: `${resource} ${verb}` }
   const invoke = async (event: APIGatewayProxyEvent): Promise<LambdaResponse> => {
     const began = performance.now()
     const notes: Notes = {}
+    const calls = noCalls()
     const { requestId } = event.requestContext
-    const response = await answer(event, server, endpoint, notes).catch((error: unknown) => {
+    const answered = counting(calls, () => answer(event, server, endpoint, notes))
+    const response = await answered.catch((error: unknown) => {
       server.log('error', 'request failed', { requestId, error: describeError(error) })
       return respondStatus(new StatusError(internal).status, undefined)
     })
     if (!isRecorded(event)) {
       const { status: code } = response
       const { judgement, facts } = judgementOf(notes, code)
-      const latencyMs = performance.now() - began
-      server.log('info', 'audit', auditRecord(event, server.config, { facts, judgement, code, latencyMs }))
+      const latencyMs = Math.round(performance.now() - began)
+      server.log('info', 'audit', auditRecord(event, server.config, { facts, judgement, code, latencyMs }), [
+        {
+          dimensions,
+          values: { latencyMs, clientErrors: code >= 400 && code < 500 ? 1 : 0, serverErrors: code >= 500 ? 1 : 0 },
+        },
+        callsMeasured(calls),
+      ])
     }
     return compressed(toLambdaResponse(response, requestId), event, streams)
   }

@@ -1,4 +1,5 @@
 /** One JSON line per invocation, to standard output, where Lambda collects it. Nothing here sees a body or a header. */
+import type { Measured } from './metrics.ts'
 
 export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
@@ -16,10 +17,11 @@ export function describeError(error: unknown): string {
   return parts.join(' <- ')
 }
 
-export type Log = (level: 'info' | 'error', message: string, fields: LogFields) => void
+/** `measured` becomes metrics of the deployment. */
+export type Log = (level: 'info' | 'error', message: string, fields: LogFields, measured?: readonly Measured[]) => void
 
-/** `write` gets whole lines. */
+/** `write` gets whole lines; `embed` makes members of a line that hold metrics. */
 export const createLog =
-  (write: (line: string) => void): Log =>
-  (level, message, fields) =>
-    write(`${JSON.stringify({ level, message, ...fields })}\n`)
+  (write: (line: string) => void, embed: (measured: readonly Measured[]) => object): Log =>
+  (level, message, fields, measured) =>
+    write(`${JSON.stringify({ level, message, ...fields, ...(measured && embed(measured)) })}\n`)

@@ -38,6 +38,7 @@ import { authenticationDeps } from './authentication.ts'
 import { type Config, type Environment, readConfig } from './config.ts'
 import { type Decider, decide } from './decide.ts'
 import { createLog, describeError, type Log } from './log.ts'
+import { embedded, metered } from './metrics.ts'
 
 /** Every stored kind: owners may be of any of them. */
 export const storedKinds: readonly StoredKind<Services>[] = [OwnedAccessKey, VirtualClusterInstance]
@@ -75,7 +76,7 @@ const clientSettings = {
 function connectTable(): DynamoDBClient {
   const client = new DynamoDBClient(clientSettings)
   client.middlewareStack.remove('loggerMiddleware')
-  return client
+  return metered(client, 'storage')
 }
 
 /** A value that is made at the first call and kept. */
@@ -90,13 +91,19 @@ function once<T>(make: () => T): () => T {
 function createSigner(config: Config): Signer {
   const [first, ...others] = config.signingKeyIds
   if (!first) throw new Error('environment variable SIGNING_KEY_IDS names no key')
-  return kmsSigner([first, ...others], connectKms)
+  return kmsSigner(
+    [first, ...others],
+    once(async () => metered(await connectKms(), 'kms')),
+  )
 }
 
 /** The server of this environment. Nothing is connected or read before it is needed. */
 export function createServer(environment: Environment): Server {
   const config = readConfig(environment)
-  const log = createLog((line) => process.stdout.write(line))
+  const log = createLog(
+    (line) => process.stdout.write(line),
+    (measured) => embedded(`keyplane/${config.stage}`, Date.now(), measured),
+  )
   const now = (): Date => new Date()
   const storage = once(() =>
     createStorage({
@@ -108,7 +115,8 @@ export function createServer(environment: Environment): Server {
       sleep: (ms) => delay(ms),
     }),
   )
-  const secrets = once(() => createSecrets(connectSecrets, Date.now))
+  const connectedSecrets = once(async () => metered(await connectSecrets(), 'secrets'))
+  const secrets = once(() => createSecrets(connectedSecrets, Date.now))
   const signer = once(() => createSigner(config))
   const peppers = once(() =>
     createPeppers({ getSecret: (stage) => secrets().get(config.pepperSecretId, stage), now: Date.now }),

@@ -1,0 +1,118 @@
+/** Metrics in the log of the whole API: docs/operations.md says what they are. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+
+interface Directive {
+  Namespace: string
+  Dimensions: string[][]
+  Metrics: { Name: string; Unit: string }[]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: lines are JSON of every shape.
+type Line = any
+
+const keys = '/apis/management.platform/v1/ownedaccesskeys'
+const kind = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey' }
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+}, 120_000)
+afterAll(() => server?.stop())
+
+const lines = (): Line[] => server.log.map((line) => JSON.parse(line))
+
+/** The lines of a request's functions that are measured: the authorizer's and the handler's, each with its metrics by name. */
+async function measuredBy(path: string, call: Parameters<TestServer['call']>[1] = {}) {
+  const answer = await server.call(path, call)
+  return lines()
+    .filter(({ requestId, _aws }) => _aws && requestId === answer.headers['audit-id'])
+    .map((line) => ({ line, metrics: metricsOf(line) }))
+}
+
+/** By `dimension=value name`. */
+function metricsOf(line: Line): Record<string, number> {
+  const directives: Directive[] = line._aws.CloudWatchMetrics
+  return Object.fromEntries(
+    directives.flatMap(({ Dimensions: [dimensions = []], Metrics }) =>
+      Metrics.map(({ Name }) => [[...dimensions.map((one) => `${one}=${line[one]}`), Name].join(' '), line[Name]]),
+    ),
+  )
+}
+
+test('a request is measured by endpoint, with its calls; its authorization by outcome', async () => {
+  const [authorizer, handler] = await measuredBy(keys, { method: 'POST', body: { ...kind, metadata: { name: 'one' } } })
+  expect(authorizer?.metrics).toEqual({
+    'authorization=allowed authorizations': 1,
+    // The credential, and its last activity in two places.
+    storageCalls: 3,
+    kmsCalls: 0,
+    secretCalls: expect.any(Number),
+  })
+  expect(handler?.metrics).toEqual({
+    'endpoint=ownedaccesskeys create latencyMs': expect.any(Number),
+    'endpoint=ownedaccesskeys create clientErrors': 0,
+    'endpoint=ownedaccesskeys create serverErrors': 0,
+    // A revision, and the transaction.
+    storageCalls: 2,
+    kmsCalls: 0,
+    secretCalls: expect.any(Number),
+  })
+})
+
+test('a refusal of the handler is a client error', async () => {
+  const [, handler] = await measuredBy(`${keys}/nobody`)
+  expect(handler?.metrics).toMatchObject({ 'endpoint=ownedaccesskeys get clientErrors': 1, storageCalls: 1 })
+})
+
+test('a token is a call of KMS', async () => {
+  const body = { apiVersion: kind.apiVersion, kind: 'DirectClusterEndpointToken', spec: {} }
+  const path = '/apis/management.platform/v1/directclusterendpointtokens'
+  await server.call(path, { method: 'POST', body })
+  const [, handler] = await measuredBy(path, { method: 'POST', body })
+  expect(handler?.metrics).toMatchObject({ kmsCalls: 1, storageCalls: 0 })
+})
+
+test('requests without a user are authorizations only', async () => {
+  const made = await server.call(keys, {
+    method: 'POST',
+    body: { ...kind, metadata: { name: 'two' }, spec: { scope: {} } },
+  })
+  const outcomes = [
+    { token: '', outcome: 'unknown' },
+    { token: made.json.spec.key, outcome: 'denied' },
+  ]
+  for (const { token, outcome } of outcomes) {
+    const [authorizer, ...others] = await measuredBy(`${keys}/two`, { token })
+    expect(authorizer?.metrics).toMatchObject({ [`authorization=${outcome} authorizations`]: 1 })
+    expect(others).toEqual([])
+  }
+  await server.call(`${keys}/two`, {
+    method: 'PATCH',
+    body: { spec: { disabled: true } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+  const [dead] = await measuredBy(`${keys}/two`, { token: made.json.spec.key })
+  expect(dead?.metrics).toMatchObject({ 'authorization=dead authorizations': 1 })
+})
+
+test('what clients write never becomes a dimension', async () => {
+  const [, handler] = await measuredBy('/apis/management.platform/v1/inventedresources/x')
+  expect(Object.keys(handler?.metrics ?? {})).toContain('endpoint=none any clientErrors')
+})
+
+test('every line is as CloudWatch takes it', () => {
+  const measured = lines().filter(({ _aws }) => _aws)
+  expect(measured.length).toBeGreaterThan(5)
+  for (const line of measured) {
+    expect(line._aws.Timestamp).toBeGreaterThan(Date.now() - 600_000)
+    for (const { Namespace, Dimensions, Metrics } of line._aws.CloudWatchMetrics as Directive[]) {
+      expect(Namespace).toBe('keyplane/local')
+      for (const name of Dimensions.flat()) expect(line[name]).toEqual(expect.any(String))
+      for (const { Name, Unit } of Metrics) {
+        expect(line[Name]).toEqual(expect.any(Number))
+        expect(Unit).toBe(Name.endsWith('Ms') ? 'Milliseconds' : 'Count')
+      }
+    }
+  }
+})
