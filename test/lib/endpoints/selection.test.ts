@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { requestAttributes } from '../../../lib/authorization/requestattributes.ts'
+import { listOptions } from '../../../lib/endpoints/options.ts'
 import { selectionOf } from '../../../lib/endpoints/selection.ts'
 import { StatusError } from '../../../lib/meta/errors.ts'
 
 const kind = { scope: 'Cluster', fields: { 'spec.user': () => 'alice', 'spec.team': () => '' } } as const
-const options = { labelSelector: '', limit: 0, continue: '', resourceVersion: '', watch: false } as never
 const object = (name: string) => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name } })
 
 /** The name that a rule's resourceNames are compared with. */
@@ -20,9 +20,8 @@ function judged(fieldSelector: string): string {
 /** Whether a list with this selector shows an object of that name; false for a selector that is a 400. */
 function shows(fieldSelector: string, name: string): boolean {
   try {
-    return selectionOf(kind, { ...(options as object), fieldSelector } as never).matches({
-      object: object(name),
-    } as never)
+    const options = listOptions(new Map([['fieldSelector', [fieldSelector]]]), true)
+    return selectionOf(kind, options).matches({ object: object(name) } as never)
   } catch (error) {
     if (error instanceof StatusError) return false
     throw error
