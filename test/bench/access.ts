@@ -20,7 +20,7 @@ export const spec = (name: string) => ({
     rules: [
       {
         verbs: ['get', 'list', 'watch'],
-        resources: [{ group: 'management.platform', resources: ['virtualclusterinstances'] }],
+        resources: [{ group: 'management.platform', resources: ['virtualclusterinstances', 'ownedaccesskeys'] }],
       },
     ],
   },
