@@ -30,6 +30,7 @@ module.exports = class Settings {
             // Requests per second for all clients together, and how many at once; 10000 and 5000 are the first limits of an account.
             'throttle-rate': { type: 'integer', minimum: 1, maximum: 10000 },
             'throttle-burst': { type: 'integer', minimum: 1, maximum: 5000 },
+            'signing-keys': { type: 'string', pattern: '^[1-9][0-9]?(,[1-9][0-9]?){0,3}$' },
           },
           required: [
             'stage',
@@ -41,6 +42,7 @@ module.exports = class Settings {
             'log-retention-days',
             'throttle-rate',
             'throttle-burst',
+            'signing-keys',
           ],
         },
       },

@@ -1,0 +1,30 @@
+/**
+ * The keys that sign tokens, by the setting signing-keys: numbers, the first signs, all are published. Number 1 is SigningKey
+ * of infra/keys.yml, number N a copy of it called SigningKeyN. A key that is left out stays in KMS (it is retained).
+ */
+
+const idOf = (number) => (number === '1' ? 'SigningKey' : `SigningKey${number}`)
+const arnOf = (id) => ({ 'Fn::GetAtt': [id, 'Arn'] })
+
+module.exports = class SigningKeys {
+  constructor(serverless) {
+    this.hooks = { 'before:package:initialize': () => this.place(serverless.service) }
+  }
+
+  place({ custom, resources }) {
+    const numbers = String(custom.settings['signing-keys']).split(',')
+    if (new Set(numbers).size < numbers.length) throw new Error('signing-keys names a key twice')
+    const ids = numbers.map(idOf)
+    const { SigningKey, ...others } = resources.Resources
+    const keys = Object.fromEntries(ids.map((id) => [id, structuredClone(SigningKey)]))
+    resources.Resources = { ...others, ...keys }
+    resources.Outputs.SigningKeyId.Value = { Ref: ids[0] }
+
+    const refs = ids.map((id) => ({ Ref: id }))
+    const SIGNING_KEY_IDS = refs.length > 1 ? { 'Fn::Join': [',', refs] } : refs[0]
+    const read = { Effect: 'Allow', Action: 'kms:GetPublicKey', Resource: ids.map(arnOf) }
+    const sign = { Effect: 'Allow', Action: 'kms:Sign', Resource: arnOf(ids[0]) }
+    Object.assign(custom.grants['signing-keys'], { environment: { SIGNING_KEY_IDS }, statements: [read] })
+    Object.assign(custom.grants.sign, { environment: { SIGNING_KEY_IDS }, statements: [sign, read] })
+  }
+}
