@@ -1,0 +1,159 @@
+/**
+ * Takes the objects of a deployment's table back to what another table has: one that DynamoDB restored from a moment before a
+ * mishap. Nobody may write meanwhile (docs/operations.md says how to see to that). Can be run again after it was interrupted.
+ *
+ * - Counters only rise: every revision after it is one that nobody has seen, and whoever holds an older one is answered 410
+ *   and reads anew. The change log is not taken over.
+ * - Revocations stay: access keys that are named do not come back, whatever the other table says.
+ */
+import { readFile } from 'node:fs/promises'
+import {
+  type AttributeValue,
+  BatchWriteItemCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  paginateScan,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb'
+
+export type StoredItem = Record<string, AttributeValue>
+
+export interface Restoration {
+  client: DynamoDBClient
+  /** Table that has what is wanted. */
+  from: string
+  /** Table of the deployment. */
+  to: string
+  /** Names of access keys that stay dead. */
+  without: ReadonlySet<string>
+  /** Unix ms. */
+  now: number
+}
+
+export interface Restored {
+  written: number
+  removed: number
+  /** Of the named keys, those that the other table has. */
+  withheld: string[]
+}
+
+const revisionSortKey = '#revision'
+/** Beyond what a writer that hangs since before the mishap could hold. */
+const margin = 10_000
+
+const textOf = ({ S = '' }: AttributeValue = { S: '' }) => S
+const numberOf = ({ N = '0' }: AttributeValue = { N: '0' }) => Number(N)
+const idOf = ({ pk, sk }: StoredItem) => JSON.stringify([textOf(pk), textOf(sk)])
+const isRevision = ({ sk }: StoredItem) => textOf(sk) === revisionSortKey
+const isLog = ({ pk }: StoredItem) => /^[a-z]+#log#/.test(textOf(pk))
+
+export async function restore(restoration: Restoration): Promise<Restored> {
+  const { client, from, to, without, now } = restoration
+  const wanted = new Map<string, StoredItem>()
+  const withheld = new Set<string>()
+  const revisions = new Map<string, number>()
+  const raise = (item: StoredItem) => {
+    const kind = textOf(item.pk)
+    revisions.set(kind, Math.max(revisions.get(kind) ?? 0, numberOf(item.n)))
+  }
+  for await (const item of itemsOf(client, from)) {
+    if (isRevision(item)) raise(item)
+    else if (isLog(item)) continue
+    else {
+      const key = keyNameOf(item)
+      if (key !== undefined && without.has(key)) withheld.add(key)
+      else wanted.set(idOf(item), item)
+    }
+  }
+  const extra: StoredItem[] = []
+  for await (const item of itemsOf(client, to)) {
+    if (isRevision(item)) raise(item)
+    else if (!wanted.has(idOf(item))) extra.push(item)
+  }
+  // First of all: what is written from here on is never taken for something older.
+  for (const [kind, n] of revisions) await putRevision(client, to, kind, n + margin, now)
+  await writeAll(
+    client,
+    to,
+    extra.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } as StoredItem } })),
+  )
+  await writeAll(
+    client,
+    to,
+    [...wanted.values()].map((Item) => ({ PutRequest: { Item } })),
+  )
+  return { written: wanted.size, removed: extra.length, withheld: [...withheld].sort() }
+}
+
+/** The access key that an item is about: its row, a copy, its activity, its credential, its entry at an owner. */
+function keyNameOf({ pk, sk, name, key }: StoredItem): string | undefined {
+  const partition = textOf(pk)
+  if (/^ownedaccesskeys#(o|activity)(#|$)/.test(partition)) return textOf(sk)
+  if (partition.startsWith('credential#')) return textOf(name)
+  return partition.startsWith('owner#') && textOf(sk).startsWith('ownedaccesskeys/') ? textOf(key) : undefined
+}
+
+async function* itemsOf(client: DynamoDBClient, TableName: string): AsyncGenerator<StoredItem, void, void> {
+  for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) yield* Items
+}
+
+/** All that was before is settled, and nobody may ask for it. */
+async function putRevision(client: DynamoDBClient, TableName: string, kind: string, n: number, now: number) {
+  const number = (value: number) => ({ N: String(value) })
+  const Item = {
+    pk: { S: kind },
+    sk: { S: revisionSortKey },
+    n: number(n),
+    settled: number(n),
+    floor: number(n),
+    at: number(now),
+  }
+  await client.send(new PutItemCommand({ TableName, Item }))
+}
+
+/** What one BatchWriteItem takes. */
+const batchSize = 25
+
+async function writeAll(client: DynamoDBClient, table: string, requests: readonly WriteRequest[]): Promise<void> {
+  for (let at = 0; at < requests.length; at += batchSize) {
+    let rest = requests.slice(at, at + batchSize)
+    while (rest.length > 0) {
+      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: rest } }))
+      rest = UnprocessedItems?.[table] ?? []
+    }
+  }
+}
+
+const USAGE = `usage: npm run restore -- --region REGION --from TABLE --to TABLE [--without FILE]
+  --from TABLE      the table that DynamoDB restored
+  --to TABLE        the table of the deployment
+  --without FILE    names of access keys that were revoked since, one a line: they do not come back
+`
+
+if (import.meta.main) {
+  const { command, UsageError } = await import('./osls.ts')
+  const { parseArgs } = await import('node:util')
+  await command(USAGE, async (args) => {
+    const text = { type: 'string' } as const
+    const { region, from, to, without } = parseArgs({
+      args,
+      options: { region: text, from: text, to: text, without: text },
+    }).values
+    if (region === undefined || from === undefined || to === undefined) {
+      throw new UsageError('--region, --from and --to are needed')
+    }
+    if (from === to) throw new UsageError('--from and --to are the same table')
+    const names = without === undefined ? '' : await readFile(without, 'utf8')
+    const client = new DynamoDBClient({ region })
+    const { written, removed, withheld } = await restore({
+      client,
+      from,
+      to,
+      without: new Set(names.split('\n').map((line) => line.trim())),
+      now: Date.now(),
+    })
+    process.stdout.write(
+      `${written} items written, ${removed} removed, keys withheld: ${withheld.join(', ') || 'none'}\n`,
+    )
+  })
+}

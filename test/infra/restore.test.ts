@@ -1,0 +1,124 @@
+/** A table that is taken back: what comes back, what stays dead, and that no client is led astray. */
+import { BatchWriteItemCommand, CreateTableCommand, paginateScan } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { restore } from '../../infra/restore.ts'
+import { tableDefinition } from '../support/dynamodb.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const keys = '/apis/management.platform/v1/ownedaccesskeys'
+const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
+const merge = { 'content-type': 'application/merge-patch+json' }
+const backup = 'backup'
+
+let server: TestServer
+const values = new Map<string, string>()
+let seen: string
+let lost: { name: string; resourceVersion: string }
+let result: Awaited<ReturnType<typeof restore>>
+
+async function made(path: string, kind: string, name: string, spec: object = {}, metadata: object = {}) {
+  const body = { apiVersion: 'management.platform/v1', kind, metadata: { name, ...metadata }, spec }
+  const { status, json, text } = await server.call(path, { method: 'POST', body })
+  expect([status, text]).toEqual([201, expect.any(String)])
+  if (json.spec?.key) values.set(name, json.spec.key)
+  return json
+}
+const key = (name: string, metadata: object = {}) => made(keys, 'OwnedAccessKey', name, { user: name }, metadata)
+
+/** What DynamoDB's point-in-time recovery does. */
+async function copy(): Promise<void> {
+  const { client, table } = server.dynamodb
+  await client.send(new CreateTableCommand({ TableName: backup, ...tableDefinition }))
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
+    for (const Item of Items) {
+      await client.send(new BatchWriteItemCommand({ RequestItems: { [backup]: [{ PutRequest: { Item } }] } }))
+    }
+  }
+}
+
+beforeAll(async () => {
+  server = await startServer()
+  const owner = await key('kept')
+  await key('deleted-by-mistake')
+  await key('revoked')
+  const { apiVersion, kind, metadata } = owner
+  await key('rotated', { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] })
+  await made(instances, 'VirtualClusterInstance', 'web')
+  await copy()
+
+  for (const name of ['deleted-by-mistake', 'revoked']) await server.call(`${keys}/${name}`, { method: 'DELETE' })
+  const rotation = { spec: { key: 'r'.repeat(40) } }
+  await server.call(`${keys}/rotated`, { method: 'PATCH', body: rotation, headers: merge })
+  await server.call(`${instances}/web`, { method: 'PATCH', body: { spec: { displayName: 'changed' } }, headers: merge })
+  const { metadata: late } = await key('made-since')
+  lost = late
+  seen = (await server.call(keys)).json.metadata.resourceVersion
+
+  const { client, table } = server.dynamodb
+  result = await restore({
+    client,
+    from: backup,
+    to: table,
+    without: new Set(['revoked', 'rotated', 'nobody']),
+    now: Date.now(),
+  })
+}, 120_000)
+afterAll(() => server?.stop())
+
+const statusOf = async (name: string) =>
+  (await server.call(`${keys}/${name}`, { token: values.get(name) ?? 'nothing' })).status
+
+test('objects are as they were, and what was made since is gone', async () => {
+  const { json } = await server.call(keys)
+  expect(json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual([
+    expect.stringMatching(/^admin-/),
+    'deleted-by-mistake',
+    'kept',
+  ])
+  expect((await server.call(`${instances}/web`)).json.spec).toEqual({})
+  expect(await statusOf('deleted-by-mistake')).toBe(200)
+  expect(await statusOf('kept')).toBe(200)
+})
+
+test('what was revoked stays dead, and what was made since is dead too', async () => {
+  expect(result.withheld).toEqual(['revoked', 'rotated'])
+  for (const name of ['revoked', 'rotated', 'made-since']) expect([name, await statusOf(name)]).toEqual([name, 401])
+  expect((await server.call(`${keys}/rotated`, { token: 'r'.repeat(40) })).status).toBe(401)
+})
+
+test('revisions go on above all that anybody has seen', async () => {
+  const { json } = await server.call(keys)
+  expect(Number(json.metadata.resourceVersion)).toBeGreaterThan(Number(seen))
+  const again = await key(lost.name)
+  expect(Number(again.metadata.resourceVersion)).toBeGreaterThan(Number(lost.resourceVersion))
+  expect(again.metadata.resourceVersion).not.toBe(lost.resourceVersion)
+})
+
+test('who watches from before is told to read anew', async () => {
+  const { text } = await server.call(`${keys}?watch=1&timeoutSeconds=1&resourceVersion=${seen}`)
+  expect(text).toContain('"code":410')
+})
+
+test('writes and deletions work as ever', async () => {
+  const patched = await server.call(`${keys}/kept`, {
+    method: 'PATCH',
+    body: { spec: { description: 'x' } },
+    headers: merge,
+  })
+  expect(patched.status).toBe(200)
+  expect((await server.call(`${keys}/deleted-by-mistake`, { method: 'DELETE' })).status).toBe(200)
+  expect(await statusOf('deleted-by-mistake')).toBe(401)
+})
+
+test('it can be run again', async () => {
+  const { client, table } = server.dynamodb
+  const again = await restore({
+    client,
+    from: backup,
+    to: table,
+    without: new Set(['revoked', 'rotated']),
+    now: Date.now(),
+  })
+  expect(again.written).toBe(result.written)
+  expect(await statusOf('deleted-by-mistake')).toBe(200)
+})
