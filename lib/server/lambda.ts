@@ -44,10 +44,14 @@ export function toApiRequest(event: APIGatewayProxyEvent, user: UserInfo, now: D
   }
 }
 
-/** RFC 9111 Warning text: printable, quoted; the code 299 and agent `-` as kube-apiserver writes them. */
+/**
+ * RFC 9111 Warning text: printable, quoted; the code 299 and agent `-` as kube-apiserver writes them. ASCII, since gateways
+ * and HTTP libraries refuse headers of anything else: other characters read as in JSON (`\u00e9`).
+ */
 function warningHeader(text: string): string {
-  const printable = text.replace(/[^\P{C}]/gu, ' ')
-  return `299 - "${printable.replace(/["\\]/g, '\\$&')}"`
+  const printable = text.replace(/\p{C}/gu, ' ')
+  const ascii = printable.replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return `299 - "${ascii.replace(/["\\]/g, '\\$&')}"`
 }
 
 /** All texts together stay below 4096 characters: else each is cut to 256, as kube-apiserver does. */
