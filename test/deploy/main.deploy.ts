@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { CreateSecretCommand, GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { createLocalJWKSet, jwtVerify } from 'jose'
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAuthority, validFor } from '../../infra/local/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
@@ -15,7 +15,6 @@ import { type Emulator, startEmulator } from './emulator.ts'
 const root = join(import.meta.dirname, '../..')
 const stage = 'e2e'
 const target = ['--stage', stage, '--region', 'eu-central-1']
-const settings = [...target, '--param', 'throttle-rate=100']
 const keys = '/apis/management.platform/v1/ownedaccesskeys'
 const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
 const merge = 'application/merge-patch+json'
@@ -42,8 +41,14 @@ const osls = (command: string, args: readonly string[]) =>
   run(join(root, 'node_modules/.bin/serverless'), [command, ...args])
 
 /** What deploy prints, by the first word of the line. */
-async function deploy(): Promise<Record<string, string>> {
-  const printed = await npm('deploy', settings)
+async function deploy(signingKeys: string): Promise<Record<string, string>> {
+  const printed = await npm('deploy', [
+    ...target,
+    '--param',
+    'throttle-rate=100',
+    '--param',
+    `signing-keys=${signingKeys}`,
+  ])
   return Object.fromEntries(
     [...printed.matchAll(/^(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, name, value]) => [name, value]),
   )
@@ -61,7 +66,7 @@ beforeAll(async () => {
     region: 'eu-central-1',
     credentials: { accessKeyId, secretAccessKey },
   })
-  deployed = await deploy()
+  deployed = await deploy('1')
   adminKey = await secretText(`keyplane/${stage}/access-key`)
   confidential.push(adminKey)
   const [api] = new URL(deployed.url ?? '').host.split('.')
@@ -150,11 +155,7 @@ test('a key is made, read, changed, and narrowed by a scope', async () => {
 })
 
 test('tokens are signed by the key of the deployment', async () => {
-  const { json } = await post(
-    '/apis/management.platform/v1/directclusterendpointtokens',
-    typed('DirectClusterEndpointToken', {}, { ttl: 600, scope: { clusters: [{ cluster: 'west' }] } }),
-  )
-  const claims = await claimsOf(json.status.token, `${deployed.url}/clusters/west`)
+  const claims = await claimsOf(await clusterToken(), `${deployed.url}/clusters/west`)
   expect(claims).toMatchObject({ sub: 'admin', groups: expect.arrayContaining(['platform:admins']) })
 })
 
@@ -233,14 +234,33 @@ test.each(['authorizer', 'ownedaccesskeys-create', 'directclusterendpointtokens-
   },
 )
 
-test('deployed again, all stays', async () => {
-  expect(await deploy()).toEqual({
-    ...deployed,
-    pepper: 'kept',
-    'first key': `kept, in secret keyplane/${stage}/access-key`,
-  })
+async function clusterToken(): Promise<string> {
+  const spec = { ttl: 600, scope: { clusters: [{ cluster: 'west' }] } }
+  const path = '/apis/management.platform/v1/directclusterendpointtokens'
+  return (await post(path, typed('DirectClusterEndpointToken', {}, spec))).json.status.token
+}
+
+const publishedKids = async (): Promise<string[]> => {
+  const { json } = await client.call('/openid/v1/jwks', { token: '' })
+  return json.keys.map(({ kid }: { kid: string }) => kid)
+}
+
+test('deployed again all stays, and a new signing key is published before it signs', async () => {
+  const kept = { ...deployed, pepper: 'kept', 'first key': `kept, in secret keyplane/${stage}/access-key` }
+  const [before] = await publishedKids()
+  const old = await clusterToken()
+  expect(await deploy('1,2')).toEqual(kept)
   expect(await secretText(`keyplane/${stage}/access-key`)).toBe(adminKey)
   expect(await status(`${keys}/alice`, adminKey)).toBe(200)
+  const [first, second] = await publishedKids()
+  expect([first, second]).toEqual([before, expect.not.stringMatching(before ?? '')])
+  expect(decodeProtectedHeader(await clusterToken()).kid).toBe(first)
+
+  expect(await deploy('2,1')).toEqual(kept)
+  expect(await publishedKids()).toEqual([second, first])
+  const fresh = await clusterToken()
+  expect(decodeProtectedHeader(fresh).kid).toBe(second)
+  for (const token of [old, fresh]) await claimsOf(token, `${deployed.url}/clusters/west`)
 })
 
 test('remove leaves what cannot be made again, and says so', async () => {
