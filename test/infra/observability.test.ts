@@ -1,5 +1,6 @@
 /** What is recorded of a deployment, for how long, and who is told: read from the packaged template. */
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { ensurePackaged } from '../../infra/package.ts'
 
@@ -69,6 +70,19 @@ test('every alarm tells the topic when it begins and when it ends', () => {
     expect(Properties.OKActions).toEqual([{ Ref: 'AlarmTopic' }])
     expect(['breaching', 'notBreaching']).toContain(Properties.TreatMissingData)
   }
+})
+
+test('every alarm and every setting is explained', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+  const names = ofType('AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties.AlarmName as string)
+  for (const name of names) expect(page).toContain(`\`${name.replace('keyplane-dev-', '')}\``)
+  const settings =
+    /\n {2}default:\n((?: {4}.*\n)+)/.exec(
+      await readFile(join(import.meta.dirname, '../../serverless.yml'), 'utf8'),
+    )?.[1] ?? ''
+  const parameters = [...settings.matchAll(/^ {4}([a-z-]+): (.*)$/gm)]
+  expect(parameters.length).toBeGreaterThan(5)
+  for (const [, name] of parameters) expect(page).toContain(`\`${name}\``)
 })
 
 test('alarms and dashboard look at what is there', () => {
