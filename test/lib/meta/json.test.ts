@@ -76,7 +76,8 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
           expect(outcome(text)).toHaveProperty('error')
           return
         }
-        fc.pre(!/\d{16}|\de\d\d|__proto__|\\ud/i.test(text + JSON.stringify(expected)))
+        // Beyond int64 and float64 the two differ on purpose: those have tests of their own.
+        fc.pre(!/\d{16}|\de[+-]?\d\d|__proto__|\\ud/i.test(text + JSON.stringify(expected)))
         expect(outcome(text)).toEqual({ value: JSON.parse(JSON.stringify(expected)) })
       }),
       { numRuns: 2000 },
