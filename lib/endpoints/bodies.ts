@@ -1,6 +1,13 @@
 /** Request bodies: size, media type, text to value, value to object. Bodies are looked at only after authorization. */
 import { decodeBody, type MediaType } from '../meta/codecs.ts'
-import { type DecodableKind, type Decoded, decodeObject, fieldFindings, strictDecodingError } from '../meta/decode.ts'
+import {
+  type DecodableKind,
+  type Decoded,
+  type DecodeOptions,
+  decodeObject,
+  fieldFindings,
+  strictDecodingError,
+} from '../meta/decode.ts'
 import { requestEntityTooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { JsonValue } from '../meta/types.ts'
 import type { Exchange } from './exchange.ts'
@@ -65,8 +72,12 @@ export function judgeFields(
 }
 
 /** The object that the body of a POST or PUT stands for. Throws 400, 415, 422. */
-export async function decodeRequest(exchange: Exchange, kind: DecodableKind, inferType: boolean): Promise<Decoded> {
+export async function decodeRequest(
+  exchange: Exchange,
+  kind: DecodableKind,
+  options: Pick<DecodeOptions, 'inferType' | 'typeLater'>,
+): Promise<Decoded> {
   const { body, headers } = exchange.request
   const { value, duplicates } = await decodeBody(body, bodyType(headers), kind)
-  return decodeObject(value, kind, { inferType }, (decoded) => judgeFields(exchange, kind, value, duplicates, decoded))
+  return decodeObject(value, kind, options, (decoded) => judgeFields(exchange, kind, value, duplicates, decoded))
 }

@@ -125,10 +125,11 @@ export function includeObject(value: string | undefined): IncludeObject {
 }
 
 /** The refusal of a transform that does not fit what is answered. */
-export function unfit(as: Transform, isList: boolean, kind: string): StatusError | undefined {
+export function unfit(as: Transform, isList: boolean): StatusError | undefined {
   if (as === 'PartialObjectMetadata' && isList) {
     const error = notAcceptable([])
-    error.status.message = `you requested PartialObjectMetadata, but the requested object is a list (${kind})`
+    error.status.message =
+      'you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)'
     return error
   }
   return as === 'PartialObjectMetadataList' && !isList ? plainError('content is not a list') : undefined

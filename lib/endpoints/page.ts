@@ -19,12 +19,8 @@ export type Start = Pick<ListRequest, 'at' | 'after' | 'notOlderThan'>
 const absolute = (namespace: string, key: string): string => (namespace ? `${namespace}/${key}` : key)
 const relative = (namespace: string, key: string): string => (namespace ? key.slice(namespace.length + 1) : key)
 
-/** `unmatched`: what a resourceVersion means without resourceVersionMatch. Throws 400. */
-export function startOf(
-  options: ListOptions,
-  namespace: string,
-  unmatched: 'Exact' | 'NotOlderThan' = 'NotOlderThan',
-): Start {
+/** A resourceVersion without resourceVersionMatch is exact where the list is read in pages. Throws 400. */
+export function startOf(options: ListOptions, namespace: string, inPages = options.limit > 0): Start {
   if (options.continue) {
     const { rv, after } = decodeContinue(options.continue)
     if (!['', '0'].includes(options.resourceVersion)) {
@@ -32,9 +28,11 @@ export function startOf(
     }
     return { after: absolute(namespace, after), ...(rv > 0 && { at: rv }) }
   }
-  const revision = revisionOf(options.resourceVersion)
+  const revision = revisionOf(options.resourceVersion, 'invalid resource version: ')
   if (!revision) return {}
-  return (options.resourceVersionMatch || unmatched) === 'Exact' ? { at: revision } : { notOlderThan: revision }
+  return (options.resourceVersionMatch || (inPages ? 'Exact' : 'NotOlderThan')) === 'Exact'
+    ? { at: revision }
+    : { notOlderThan: revision }
 }
 
 /** 410 of a continue token comes with another one, which goes on at the newest revision. */

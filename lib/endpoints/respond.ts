@@ -53,7 +53,7 @@ export async function respondObject(
 ): Promise<ApiResponse> {
   const { transform } = output
   if (!transform) return respond(status, object, output, warnings)
-  const wrong = unfit(transform.as, false, kind.kind)
+  const wrong = unfit(transform.as, false)
   if (wrong) throw wrong
   if (transform.as === 'PartialObjectMetadata') {
     return respond(status, partialMetadata(object, transform.version), output, warnings)
@@ -98,7 +98,7 @@ export function listBody(
       items: objects as unknown as JsonObject[],
     }
   }
-  const wrong = unfit(transform.as, true, `${groupVersion(kind)}, Kind=${kind.kind}List`)
+  const wrong = unfit(transform.as, true)
   if (wrong) throw wrong
   const { version } = transform
   if (transform.as === 'Table') {

@@ -38,14 +38,12 @@ export function selectionOf(
   }
 }
 
-/** A resourceVersion parameter as a number; undefined for none, 0 for "any". Throws 400. */
-export function revisionOf(resourceVersion: string): number | undefined {
+/** A resourceVersion parameter as a number; undefined for none, 0 for "any". Throws 400, which begins with `prefix`. */
+export function revisionOf(resourceVersion: string, prefix = ''): number | undefined {
   if (resourceVersion === '') return undefined
   const number = Number(resourceVersion)
   if (/^\d+$/.test(resourceVersion) && Number.isSafeInteger(number)) return number
   const shown = JSON.stringify(resourceVersion.slice(0, 64))
   const why = /^\d+$/.test(resourceVersion) ? 'value out of range' : 'invalid syntax'
-  throw badRequest(
-    `invalid resource version: resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${why}`,
-  )
+  throw badRequest(`${prefix}resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${why}`)
 }

@@ -6,7 +6,7 @@
  */
 import { decodeMeta } from './decodemeta.ts'
 import { badRequest, invalidObject, type StatusError } from './errors.ts'
-import { invalid } from './field.ts'
+import { type FieldError, invalid } from './field.ts'
 import { GoDecodeError } from './gostruct.ts'
 import { json, quoted } from './gotext.ts'
 import { groupVersion, parseGroupVersion } from './groupversion.ts'
@@ -28,6 +28,8 @@ export interface DecodeOptions extends PruneOptions {
   source?: 'body' | 'patch'
   /** Leave out what is malformed in metadata. */
   lenientMeta?: boolean
+  /** Leave it to the validation of the object to refuse another kind (and in a patch another apiVersion). */
+  typeLater?: boolean
   /** Take absent apiVersion and kind from the endpoint (specification 2.1), as kinds do that store nothing. */
   inferType?: boolean
 }
@@ -105,6 +107,9 @@ function sentType(
   }
   if (inferType) return { apiVersion: sent.apiVersion || groupVersion(kind), kind: sent.kind || kind.kind }
   if (sent.kind === '') throw fail.unrecognized((body) => `Object 'Kind' is missing in '${body}'`)
+  if (isObject(value) && own(value, 'apiVersion') === null) {
+    throw fail.undecodable('.apiVersion accessor error: <nil> is of the type <nil>, expected string', sent)
+  }
   return sent
 }
 
@@ -126,18 +131,31 @@ function readOr<T>(read: () => T, failure: (why: string) => StatusError): T {
 }
 
 /** Throws unless apiVersion and kind are the endpoint's. */
-function checkType(sent: SentType, name: string, kind: DecodableKind, source: 'body' | 'patch'): void {
+function checkType(
+  sent: SentType,
+  name: string,
+  kind: DecodableKind,
+  { source = 'body', typeLater = false }: DecodeOptions,
+): void {
   const expected = groupVersion(kind)
   if (sent.apiVersion !== expected && source === 'body') {
     throw badRequest(
       `the API version in the data (${sent.apiVersion}) does not match the expected API version (${expected})`,
     )
   }
-  const errors = [
+  const errors = typeErrors(sent, kind)
+  if (errors.length > 0 && !typeLater) {
+    throw invalidObject(parseGroupVersion(sent.apiVersion).group, sent.kind, name, errors)
+  }
+}
+
+/** What is wrong with what an object says it is. */
+export function typeErrors(sent: SentType, kind: GroupVersionKind): FieldError[] {
+  const expected = groupVersion(kind)
+  return [
     ...(sent.kind === kind.kind ? [] : [invalid('kind', sent.kind, `must be ${kind.kind}`)]),
     ...(sent.apiVersion === expected ? [] : [invalid('apiVersion', sent.apiVersion, `must be ${expected}`)]),
   ]
-  if (errors.length > 0) throw invalidObject(parseGroupVersion(sent.apiVersion).group, sent.kind, name, errors)
 }
 
 /**
@@ -165,7 +183,7 @@ export function decodeObject(
     warnings: deprecated.map((one) => deprecationWarning(kind.version, one)),
   }
   judge?.(decoded)
-  checkType(sent, metadata.name ?? '', kind, source)
+  checkType(sent, metadata.name ?? '', kind, options)
   return decoded
 }
 

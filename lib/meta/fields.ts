@@ -30,6 +30,7 @@ export function parseFieldSelector(text: string): FieldSelector {
     .sort(byBytes) // so that of several mistakes Kubernetes names the same one
     .filter((term) => term !== '')
     .map((term) => parseTerm(text, term))
+    .filter(({ field, value }) => field !== '' || value !== '')
 }
 
 /** Throws 400 for a field that is none of `supported`. */

@@ -155,10 +155,15 @@ function validateTransition(metadata: ObjectMeta, old: ObjectMeta): FieldError[]
 }
 
 /**
- * All findings about the metadata of an update, after `fixupForUpdate`. Most stand in it three times, as in the answers
- * for custom resources: the rules for all objects, for all updates, and those of custom resources run one after another.
+ * All findings about the metadata of an update, after `fixupForUpdate`: those of any kind, then those of custom resources.
+ * Most stand in it three times, as in the answers for custom resources: the rules for all objects, for all updates, and
+ * those of custom resources run one after another.
  */
-export function validateMetaUpdate(metadata: ObjectMeta, old: ObjectMeta, rules: MetaRules): FieldError[] {
+export function validateMetaUpdate(
+  metadata: ObjectMeta,
+  old: ObjectMeta,
+  rules: MetaRules,
+): readonly [common: FieldError[], own: FieldError[]] {
   const transition = validateTransition(metadata, old)
-  return [...validateContents(metadata, rules, pathSegmentErrors), ...transition, ...transition]
+  return [[...validateContents(metadata, rules, pathSegmentErrors), ...transition], transition]
 }

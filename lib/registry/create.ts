@@ -3,7 +3,6 @@
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { alreadyExists, beingDeleted, generatedNameExists, invalidObject, StatusError } from '../meta/errors.ts'
-import type { FieldError } from '../meta/field.ts'
 import { generateName } from '../meta/names.ts'
 import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject } from '../meta/types.ts'
@@ -12,7 +11,7 @@ import type { Mutation, Stored } from '../storage/interface.ts'
 import { type Draft, groupResource, type RequestContext, type Secret } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
 import { accessTo, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
-import { validateNew, warningsOf } from './validate.ts'
+import { refuse, validateNew, warningsOf } from './validate.ts'
 
 /**
  * 8 attempts: with 27^5 suffixes and a million objects under one prefix, all 8 collide with probability (1/14)^8.
@@ -44,13 +43,10 @@ async function prepare(store: Store, { object, secrets }: CreateRequest, context
     internal: {},
     secrets,
   }
-  const refuse = (errors: readonly FieldError[]): void => {
-    if (errors.length > 0) throw invalidObject(kind.group, kind.kind, draft.object.metadata.name ?? '', errors)
-  }
   // Strategies see only what is as the schema says.
-  refuse(validateNew(kind, draft))
+  refuse(draft.object, validateNew(kind, draft))
   await strategy.prepareForCreate?.(draft, context)
-  refuse(strategy.validate?.(draft, undefined, context) ?? [])
+  refuse(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
   for (const warning of warningsOf(store, draft, undefined)) context.warn(warning)
   strategy.authorize?.(draft, undefined, context)
   const resource = groupResource(kind)

@@ -5,7 +5,7 @@
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { deepEqual } from '../meta/equal.ts'
 import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
-import { type FieldError, invalid } from '../meta/field.ts'
+import { invalid } from '../meta/field.ts'
 import { parseResourceVersion } from '../meta/resourceversion.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { fixupForUpdate, specDiffers } from '../meta/validatemeta.ts'
@@ -14,7 +14,7 @@ import { type CreateRequest, companionConflict, create } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Secret, type Subresource } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
 import { demandAccess, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
-import { validateChange, warningsOf } from './validate.ts'
+import { refuse, validateChange, warningsOf } from './validate.ts'
 
 /** What a client wants the object to be, with managedFields in place and write-only values taken out. */
 export interface Updated {
@@ -93,16 +93,13 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
   }
-  const refuse = (errors: readonly FieldError[]): void => {
-    if (errors.length > 0) throw invalidObject(kind.group, kind.kind, name, errors)
-  }
   // Strategies see only what is as the schema says.
-  refuse(validateChange(kind, draft, old, subresource))
+  refuse(draft.object, validateChange(kind, draft, old, subresource))
   if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
   if (subresource === '' && (draft.specChanged || specDiffers(draft.object, old))) {
     draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
   }
-  if (subresource === '') refuse(strategy.validate?.(draft, live, context) ?? [])
+  if (subresource === '') refuse(draft.object, strategy.validate?.(draft, live, context) ?? [])
   for (const warning of warningsOf(store, draft, old)) context.warn(warning)
   if (subresource === '') strategy.authorize?.(draft, live, context)
   const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }

@@ -1,31 +1,34 @@
 /** What is checked of every object before it is stored: metadata, then the schema. Causes come in this order. */
+import { typeErrors } from '../meta/decode.ts'
+import { invalidObject } from '../meta/errors.ts'
 import type { FieldError } from '../meta/field.ts'
-import { invalid, tooMany } from '../meta/field.ts'
+import { tooMany } from '../meta/field.ts'
+import { parseGroupVersion } from '../meta/groupversion.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { finalizerWarnings, validateMeta, validateMetaUpdate } from '../meta/validatemeta.ts'
 import { validateSchema } from '../meta/validateschema.ts'
 import { joinWriteOnly } from '../meta/writeonly.ts'
-import { type Draft, groupVersion, type KindInfo, type Strategy, type Subresource } from './kind.ts'
+import type { Draft, KindInfo, Strategy, Subresource } from './kind.ts'
 
 /** One transaction holds 100 items: row, slot, credential, index partitions and both sides of a change of owners. */
 const maxOwnerReferences = 40
-
-function validateType(kind: KindInfo, object: KubeObject): FieldError[] {
-  const version = groupVersion(kind)
-  return [
-    ...(object.apiVersion === version ? [] : [invalid('apiVersion', object.apiVersion, `must be ${version}`)]),
-    ...(object.kind === kind.kind ? [] : [invalid('kind', object.kind, `must be ${kind.kind}`)]),
-  ]
-}
 
 function validateOwnerCount({ metadata }: KubeObject): FieldError[] {
   const count = metadata.ownerReferences?.length ?? 0
   return count > maxOwnerReferences ? [tooMany('metadata.ownerReferences', count, maxOwnerReferences)] : []
 }
 
+/** The refusal of an object, by the name that it gives itself. */
+export function refuse({ apiVersion, kind, metadata }: KubeObject, errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  throw invalidObject(parseGroupVersion(apiVersion).group, kind, metadata.name ?? '', errors)
+}
+
+/** An object of another kind is judged no further. */
 export function validateNew(kind: KindInfo, { object, secrets }: Draft): FieldError[] {
+  const wrongType = typeErrors(object, kind)
+  if (wrongType.length > 0) return wrongType
   return [
-    ...validateType(kind, object),
     ...validateMeta(object.metadata, { namespaced: kind.scope === 'Namespaced' }),
     ...validateOwnerCount(object),
     ...validateSchema(joinWriteOnly(object, secrets), kind.schema),
@@ -38,9 +41,12 @@ export function validateChange(
   old: KubeObject,
   subresource: Subresource,
 ): FieldError[] {
+  const [common, own] = validateMetaUpdate(object.metadata, old.metadata, { namespaced: kind.scope === 'Namespaced' })
+  const wrongType = typeErrors(object, kind)
+  if (wrongType.length > 0) return [...common, ...wrongType]
   return [
-    ...validateMetaUpdate(object.metadata, old.metadata, { namespaced: kind.scope === 'Namespaced' }),
-    ...validateType(kind, object),
+    ...common,
+    ...own,
     ...validateOwnerCount(object),
     ...validateSchema(joinWriteOnly(object, secrets), kind.schema, subresource, old),
   ]

@@ -151,7 +151,6 @@ export function written(value: Json, random: Random, oddness: number, jsonType =
         'application/json; charset=utf-8',
         'Application/JSON',
         'application/xml',
-        'application/vnd.kubernetes.protobuf',
         '',
         'application/json;;',
       ]),

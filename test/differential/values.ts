@@ -11,7 +11,7 @@ export const withLiterals = (text: string): string => text.replace(/"@@([^"@]*)@
 const texts = ['', 'a', 'b', 'c', 'two words', 'Ünï', '<b>&', 'on', '010', 'a\nb', '"quoted"', 'null']
 const times = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.678+02:00', '2026-01-02t03:04:05z', '2026-01-02 03:04:05Z']
 const badTimes = ['yesterday', '', '2026-13-02T03:04:05Z', '2026-01-02']
-const strangers = [null, 5, 1.5, true, 'text', [], {}, ['x'], { x: 1 }, literal('9007199254740993'), literal('1e3')]
+const strangers = [null, 5, 1.5, true, 'text', [], {}, ['x'], { x: 1 }, literal('9007199254740993')]
 const integers = [0, 1, 5, 3600, literal('5.0'), literal('9007199254740993')]
 const badIntegers = [-1, 1.5, '5', literal('9223372036854775808'), literal('1e3'), literal('-0'), literal('1e400')]
 

@@ -64,7 +64,7 @@ export async function respondOutcome(exchange: StoredExchange, { stored, draft, 
 export async function createObject(exchange: StoredExchange): Promise<void> {
   const { kind, context, request, store } = exchange
   demandCreate(exchange, 'create')
-  const { object: decoded } = await decodeRequest(exchange, kind, false)
+  const { object: decoded } = await decodeRequest(exchange, kind, { typeLater: true })
   const { object, secrets } = splitWriteOnly(asNew(placed(kind, decoded, request.namespace)), kind.schema)
   const deduped = dedupeOwnerReferences(object, context.warn)
   const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: deduped })

@@ -84,8 +84,7 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   const selection = selectionOf(kind, listed)
   const options = await optionsOf(exchange)
   const { namespace } = request
-  // A list that deletes reads in pages, and pages are of exactly the revision that is asked for.
-  const start = startOf(listed, namespace, 'Exact')
+  const start = startOf(listed, namespace, true)
   const page = await readPage(exchange, selection, start, listed.limit, 'deletecollection')
   context.note('count', page.items.length)
   context.note(

@@ -40,7 +40,7 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boo
     async patch(live) {
       const change = read(request.body, set(exchange.writeOptions, 'writeOptions').fieldValidation !== 'Ignore')
       const value = change.apply(live as unknown as JsonObject)
-      const decoded = decodeObject(value, kind, { source: 'patch' }, (found) =>
+      const decoded = decodeObject(value, kind, { source: 'patch', typeLater: true }, (found) =>
         judgeFields(exchange, kind, value, change.findings, found, 'patch'),
       )
       const { object, secrets } = splitWriteOnly(placed(kind, decoded.object, request.namespace), kind.schema)

@@ -14,7 +14,7 @@ import { placed } from './create.ts'
 
 async function decode(exchange: VirtualExchange): Promise<Decoded> {
   const { kind, request } = exchange
-  if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, true)
+  if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, { inferType: true })
   const value = decodeProtobuf(request.body, kind.protobuf)
   const decoded = decodeObject(value, kind, { inferType: true })
   judgeFields(exchange, kind, value, [], decoded)

@@ -114,7 +114,7 @@ async function begin(
 export async function watchObjects(exchange: StoredExchange): Promise<void> {
   const output = set(exchange.output, 'output')
   const selection = selectionOf(exchange.kind, set(exchange.listOptions, 'listOptions'))
-  const wrong = output.transform && unfit(output.transform.as, false, exchange.kind.kind)
+  const wrong = output.transform && unfit(output.transform.as, false)
   if (wrong) throw wrong
   const start = await begin(exchange, selection).catch((error: unknown) => {
     throw error instanceof StorageError ? toStatusError(error) : error

@@ -36,7 +36,9 @@ function findings(old: ObjectMeta, changes: ObjectMeta): string[] {
   const fixed = fixupForUpdate(objectOf({ ...old, ...changes }), objectOf(old)).metadata
   return [
     ...new Set(
-      validateMetaUpdate(fixed, old, { namespaced: false }).map(({ field, message }) => `${field}: ${message}`),
+      validateMetaUpdate(fixed, old, { namespaced: false })
+        .flat()
+        .map(({ field, message }) => `${field}: ${message}`),
     ),
   ]
 }
@@ -127,7 +129,7 @@ describe('an update', () => {
     const errors = validateMetaUpdate({ ...live, labels: { a: 'not valid!' }, finalizers: ['b d'] }, live, {
       namespaced: false,
     })
-    expect(errors.map(({ field }) => field)).toEqual([
+    expect(errors.flat().map(({ field }) => field)).toEqual([
       'metadata.labels',
       'metadata.finalizers',
       'metadata.labels',
