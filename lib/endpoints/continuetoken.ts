@@ -2,7 +2,11 @@
  * Continue tokens: `{"v":"meta.k8s.io/v1","rv":582,"start":"ns/name\0"}` as base64url without padding. `start` is the
  * last key of the page before and a NUL: the first possible key after it. Source: k8s.io/apiserver storage/continue.go.
  */
+import { decodeJson } from '../meta/codecs.ts'
 import { badRequest } from '../meta/errors.ts'
+import { decodeGoStruct, GoDecodeError, type GoStruct } from '../meta/gostruct.ts'
+import { DecodeError } from '../meta/jsonscanner.ts'
+import type { JsonObject } from '../meta/types.ts'
 
 export interface ContinueToken {
   /** The revision that all pages show; -1 = whatever is newest (offered after that snapshot is gone). */
@@ -22,35 +26,37 @@ const invalidToken = (why: string) => badRequest(`invalid continue token: contin
 /** A key has no NUL, no control characters and no path tricks; 512 bytes hold every namespace and name. */
 const wellFormed = (key: string): boolean => key.length <= 512 && /^[a-z0-9.-]+(\/[a-z0-9.-]+)?$/.test(key)
 
+const token: GoStruct = {
+  kind: 'struct',
+  type: 'storage.continueToken',
+  name: 'continueToken',
+  fields: {
+    v: { kind: 'string', type: 'string' },
+    rv: { kind: 'int64', type: 'int64' },
+    start: { kind: 'string', type: 'string' },
+  },
+}
+
 /** Throws 400 with kube-apiserver's words. */
 export function decodeContinue(text: string): ContinueToken {
   if (!/^[A-Za-z0-9_-]{1,2048}$/.test(text)) {
     const at = Math.max(0, text.search(/[^A-Za-z0-9_-]/))
     throw invalidToken(`illegal base64 data at input byte ${at}`)
   }
-  const parsed = parse(Buffer.from(text, 'base64url').toString('utf8'))
-  if (parsed.v !== version) {
-    throw invalidToken(
-      `server does not recognize this encoded version ${JSON.stringify(String(parsed.v ?? '')).slice(1, -1)}`,
-    )
-  }
-  if (typeof parsed.start !== 'string' || parsed.start === '') {
-    throw invalidToken(`encoded start key empty (version ${version})`)
-  }
-  if (typeof parsed.rv !== 'number' || !Number.isSafeInteger(parsed.rv) || parsed.rv < -1 || parsed.rv === 0) {
-    throw invalidToken(`incorrect encoded start resourceVersion (version ${version})`)
-  }
-  const after = parsed.start.endsWith('\0') ? parsed.start.slice(0, -1) : parsed.start
-  if (!wellFormed(after)) throw invalidToken(`invalid encoded start key (version ${version})`)
-  return { rv: parsed.rv, after }
+  const { v = '', rv = 0, start = '' } = parse(Buffer.from(text, 'base64url'))
+  if (v !== version) throw invalidToken(`server does not recognize this encoded version ${v}`)
+  if (rv === 0) throw invalidToken(`incorrect encoded start resourceVersion (version ${version})`)
+  if (typeof start !== 'string' || start === '') throw invalidToken(`encoded start key empty (version ${version})`)
+  const after = start.endsWith('\0') ? start.slice(0, -1) : start
+  if (!wellFormed(after)) throw invalidToken(start)
+  return { rv: Math.max(-1, Number(rv)), after }
 }
 
-function parse(text: string): Record<string, unknown> {
+function parse(bytes: Uint8Array): JsonObject {
   try {
-    const value: unknown = JSON.parse(text)
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    throw invalidToken('invalid JSON')
+    return decodeGoStruct(decodeJson(bytes).value, token).value
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof GoDecodeError) throw invalidToken(error.message)
+    throw error
   }
-  throw invalidToken('invalid JSON')
 }

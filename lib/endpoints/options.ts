@@ -111,10 +111,11 @@ function matchErrors(match: string, options: Omit<ListOptions, 'resourceVersionM
     return sendInitialEvents === undefined
       ? []
       : [forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')]
-  if (options.continue !== '')
-    errors.push(forbidden(field, 'resourceVersionMatch is forbidden when continue is provided'))
-  else if (resourceVersion === '') {
+  if (resourceVersion === '') {
     errors.push(forbidden(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+  }
+  if (options.continue !== '') {
+    errors.push(forbidden(field, 'resourceVersionMatch is forbidden when continue is provided'))
   }
   if (match !== 'Exact' && match !== 'NotOlderThan') {
     errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']))

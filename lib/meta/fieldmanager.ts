@@ -137,14 +137,18 @@ function book(live: JsonObject, updated: JsonObject, managers: Managers, write: 
 /**
  * `updated` with the managedFields that it has after a create, PUT, JSON or merge patch. An object that is stored
  * without any stays so: only creation and the first apply start tracking. One with values of other types than the
- * schema's has none, even where the values are in a part that this write does not store.
+ * schema's has none, even where the values are in a part that this write does not store; nor one that is said to be of
+ * another kind, or to have managers of another version.
  */
 export function updateManagers(write: UpdateWrite): KubeObject {
   const { live, updated, schema } = write
   const before = managersBefore(write)
   const untracked = before.size === 0 && live !== undefined
   const next = plainObject(updated, write)
-  if (!isTyped(next, schema)) return withManagers(next, new Map())
+  const version = versionOf(write.gvk)
+  const isForeign = updated.apiVersion !== version || updated.kind !== write.gvk.kind
+  const hasForeign = [...before.values()].some(({ apiVersion }) => apiVersion !== version)
+  if (isForeign || hasForeign || !isTyped(next, schema)) return withManagers(next, new Map())
   return withManagers(next, untracked ? before : book(plainObject(live, write), next, before, write))
 }
 

@@ -35,6 +35,14 @@ export function mergePatch(object: JsonObject, patch: JsonObject): JsonObject {
   return result
 }
 
+/** What is new has no members that are null, also in lists; a list that replaces an object is taken as it is. */
+function withoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isObject(value)) return value
+  const members = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]))
+}
+
 function merge(target: JsonObject, patch: JsonObject): void {
   for (const [member, value] of Object.entries(patch)) {
     if (member === '__proto__') continue // no decoder lets it in; assigning it would not make a member
@@ -44,6 +52,6 @@ function merge(target: JsonObject, patch: JsonObject): void {
       const inner = isObject(present) ? present : {}
       merge(inner, value)
       target[member] = inner
-    } else target[member] = structuredClone(value)
+    } else target[member] = isObject(own(target, member)) ? structuredClone(value) : withoutNulls(value)
   }
 }

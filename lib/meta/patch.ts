@@ -94,7 +94,8 @@ interface State {
   budget: number
 }
 
-function apply(state: State, { op, path, from, value = null }: PatchOperation): void {
+function apply(state: State, { op, path, from, value: given }: PatchOperation): void {
+  const value = given ?? null
   switch (op) {
     case 'add':
       add(state, path, structuredClone(value))
@@ -103,6 +104,7 @@ function apply(state: State, { op, path, from, value = null }: PatchOperation): 
       remove(state, path)
       return
     case 'replace':
+      if (given === undefined && path === '') throw unprocessable()
       replace(state, path, structuredClone(value))
       return
     case 'test':
@@ -131,8 +133,8 @@ function add(state: State, path: string | undefined, value: JsonValue): void {
 /** A member that is missing is added (RFC 6902 calls for an error); an element must be there. */
 function replace(state: State, path: string | undefined, value: JsonValue): void {
   if (path === '') {
-    if (typeof value !== 'object' || value === null) throw unprocessable()
-    state.document = value
+    // Another root than an object or list is passed over.
+    if (typeof value === 'object' && value !== null) state.document = value
     return
   }
   const { parent, pointer, key } = resolve(state, path)

@@ -22,8 +22,6 @@ export interface StringSchema extends Described {
   /** ECMAScript source that is also RE2 source. */
   pattern?: string
   format?: 'date-time' | 'uri'
-  /** What is applied may be any scalar: so it is with the times in metadata. */
-  anyScalar?: true
 }
 
 export interface IntegerSchema extends Described {
@@ -58,6 +56,8 @@ export interface ListSchema extends Described {
   /** `atomic` lists are owned as a whole; `set` items by value; `map` items by their `keys`. */
   listType: 'atomic' | 'set' | 'map'
   keys?: readonly string[]
+  /** Items that lack a key have this one. */
+  keyDefaults?: Readonly<Record<string, string>>
   maxItems?: number
 }
 

@@ -11,14 +11,15 @@ import type { JsonObject, JsonValue } from './types.ts'
 /** The schema at a node; undefined where the object has a member that its schema does not declare. */
 export type At = Schema | undefined
 
-/** Metadata as Kubernetes' field manager sees it: selfLink is known to it, and times are scalars of any type. */
+const { ownerReferences } = objectMetaSchema.properties
+
+/** Metadata as Kubernetes' field manager sees it: it knows selfLink, and references without a uid. */
 const metadata = {
   ...objectMetaSchema,
   properties: {
     ...objectMetaSchema.properties,
     selfLink: string('Without a meaning.'),
-    creationTimestamp: { ...objectMetaSchema.properties.creationTimestamp, anyScalar: true },
-    deletionTimestamp: { ...objectMetaSchema.properties.deletionTimestamp, anyScalar: true },
+    ownerReferences: { ...ownerReferences, keyDefaults: { uid: '' } },
   },
 } as const
 
@@ -65,12 +66,12 @@ export function isLeaf(schema: At): boolean {
 export const isEmpty = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 
-function keyedItem(item: JsonValue, keys: readonly string[]): FieldElement | string {
+function keyedItem(item: JsonValue, { keys = [], keyDefaults = {} }: ListSchema): FieldElement | string {
   if (item === null) return 'associative list with keys may not have a null element'
   const value = asObject(item)
   if (value === undefined) return 'associative list with keys may not have non-map elements'
   const pairs = keys.flatMap((name): [string, JsonValue][] => {
-    const one = Object.hasOwn(value, name) ? value[name] : undefined
+    const one = Object.hasOwn(value, name) ? value[name] : keyDefaults[name]
     return one === undefined ? [] : [[name, one]]
   })
   if (pairs.length === 0) {
@@ -82,7 +83,7 @@ function keyedItem(item: JsonValue, keys: readonly string[]): FieldElement | str
 
 /** What names an item of a set or of a list with keys, or why nothing does. */
 export function itemElement(schema: ListSchema, item: JsonValue): FieldElement | string {
-  if (schema.listType === 'map') return keyedItem(item, schema.keys ?? [])
+  if (schema.listType === 'map') return keyedItem(item, schema)
   if (item === null) return "associative list without keys has an element that's an explicit null"
   if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
   if (typeof item === 'object') return "associative list without keys has an element that's a map type"

@@ -67,7 +67,8 @@ function validateMembers(value: JsonValue, schema: Schema, path: string, found: 
 /** What Go would have said of a value that is no scalar of this type; undefined where it is one. */
 function scalarMessage(value: JsonValue, schema: Schema): string | undefined {
   const { type } = schema
-  if (type === 'string' && schema.anyScalar) {
+  // So it is with times.
+  if (type === 'string' && schema.format === 'date-time') {
     return typeof value === 'object' ? `expected any scalar, got ${shown(`&{${plain(value)}}`)}` : undefined
   }
   if (type === 'string' && typeof value !== 'string') {

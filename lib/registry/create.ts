@@ -2,7 +2,14 @@
  * Create. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
-import { alreadyExists, beingDeleted, generatedNameExists, invalidObject, StatusError } from '../meta/errors.ts'
+import {
+  alreadyExists,
+  beingDeleted,
+  generatedNameExists,
+  invalidObject,
+  plainError,
+  StatusError,
+} from '../meta/errors.ts'
 import { generateName } from '../meta/names.ts'
 import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject } from '../meta/types.ts'
@@ -23,6 +30,8 @@ export interface CreateRequest {
   /** As decoded and pruned, system metadata wiped, managedFields in place, no write-only values, no status. */
   object: KubeObject
   secrets: readonly Secret[]
+  /** As it was sent: a number is refused where the object would be stored, and shown again where it is only tried. */
+  resourceVersion?: string
 }
 
 /** Everything between the decoded object and the store: the draft is valid, admitted and complete. */
@@ -92,7 +101,13 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
   const key = keyOf(namespace, name)
   if (context.dryRun) {
     await putNew(store, draft, await storage.get(kind.table, key), context)
-    return { stored: { key, rv: 0, object: draft.object, internal: draft.internal }, draft, created: true }
+    const { resourceVersion } = request
+    const metadata = { ...draft.object.metadata, ...(resourceVersion && { resourceVersion }) }
+    const object = { ...draft.object, metadata }
+    return { stored: { key, rv: 0, object, internal: draft.internal }, draft, created: true }
+  }
+  if (/^\d+$/.test(request.resourceVersion ?? '') && Number(request.resourceVersion) !== 0) {
+    throw plainError('resourceVersion should not be set on objects to be created')
   }
   try {
     const { after } = await storage.create(kind.table, key, (current) => putNew(store, draft, current, context))

@@ -5,7 +5,8 @@
  */
 import { kinds } from '../apis/index.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
-import type { ApiResponse } from '../endpoints/request.ts'
+import { negotiateStatus } from '../endpoints/negotiation.ts'
+import { type ApiResponse, first } from '../endpoints/request.ts'
 import { respondStatus } from '../endpoints/respond.ts'
 import { methodNotAllowed, methodNotSupported, routeNotFound, type StatusError } from '../meta/errors.ts'
 import { groupResource, groupVersion } from '../registry/kind.ts'
@@ -40,15 +41,16 @@ function refusalOf(groupVersionText: string, steps: readonly string[], method: s
   return verb && name !== undefined ? methodNotSupported(groupResource(kind), verb) : methodNotAllowed()
 }
 
-export const notFound: Endpoint = async ({ path, method }, { config }) => {
+export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
+  const output = negotiateStatus(headers, first(query, 'pretty'))
   const at = path.indexOf(`${config.basePath}/`)
   const [root, group, version, ...steps] = at < 0 ? [] : path.slice(at + config.basePath.length + 1).split('/')
   const groupVersionText = `${group}/${version}`
   const refusal = root === 'apis' && steps.length > 0 ? refusalOf(groupVersionText, steps, method) : undefined
-  if (refusal) return respondStatus(refusal.status, undefined)
+  if (refusal) return respondStatus(refusal.status, output)
   // Manifests often begin with their namespace: it needs no making, and cannot be made.
   const isNamespace = root === 'api' && groupVersionText === 'v1/namespaces' && steps.length < 2
-  if (isNamespace && method !== 'GET') return respondStatus(methodNotAllowed().status, undefined)
+  if (isNamespace && method !== 'GET') return respondStatus(methodNotAllowed().status, output)
   const ours = root === 'apis' && groupVersionText === groupVersion(OwnedAccessKey) && steps.length > 0
-  return ours ? text : respondStatus(routeNotFound().status, undefined)
+  return ours ? text : respondStatus(routeNotFound().status, output)
 }

@@ -182,6 +182,7 @@ function partial(world: World, name: string): Json {
   if (object.metadata && random.chance(0.1)) object.metadata.resourceVersion = version(world, name)
   if (random.chance(0.5)) delete object.metadata
   const cleared = (one: Json): void => {
+    if (typeof one !== 'object') return
     for (const member of Object.keys(one ?? {})) {
       if (random.chance(0.15)) one[member] = null
       else if (one[member] !== null && typeof one[member] === 'object' && !Array.isArray(one[member]))
@@ -238,6 +239,9 @@ function apply(world: World, name: string): Step {
 function dropEmpty(metadata: Json): void {
   delete metadata?.deletionTimestamp
   delete metadata?.deletionGracePeriodSeconds
+  for (const map of [metadata?.labels, metadata?.annotations]) {
+    for (const [name, value] of Object.entries(map ?? {})) if (value === null) delete map[name]
+  }
   for (const [name, value] of Object.entries(metadata ?? {})) {
     if (value === null || (typeof value === 'object' && Object.keys(value as object).length === 0))
       delete metadata[name]

@@ -128,7 +128,7 @@ export function accept(random: Random, oddness: number, isList: boolean): string
   return random.chance(oddness) ? random.pick(odd) : random.pick(right)
 }
 
-export const userAgents = ['kubectl/v1.34 (linux)', '/x', 'curl/8', 'ünï/1', 'a b/c', 'm1', 'Mozilla/5.0']
+export const userAgents = ['kubectl/v1.34 (linux)', '/x', 'curl/8', 'a b/c', 'm1', 'Mozilla/5.0']
 
 export interface Text {
   body: Json
@@ -178,7 +178,6 @@ function broken(text: string, random: Random, type: string): Text {
     text.replace('{', '{"kind":"Twice",'),
     text.replace('"metadata":{', '"metadata":{"name":"twice",'),
     text.replace('"spec":{', '"spec":{"displayName":"one","displayName":"two",'),
-    text.replace('{', '{"apiVersion":5,'),
     ` \n${text}\n `,
   ]
   return { body: random.pick(changes), type }
@@ -207,6 +206,7 @@ export function yamlOf(value: Json, random: Random, oddness: number): string {
 }
 
 function block(value: Json, depth: number): string {
+  if (value === undefined) return 'null'
   const indent = '  '.repeat(depth)
   if (value === null || typeof value !== 'object' || Object.keys(value).length === 0) {
     return withLiterals(JSON.stringify(value))

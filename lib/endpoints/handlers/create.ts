@@ -1,5 +1,5 @@
 /** POST of a stored object. Source: k8s.io/apiserver endpoints/handlers/create.go. */
-import { badRequest, plainError } from '../../meta/errors.ts'
+import { badRequest } from '../../meta/errors.ts'
 import { updateManagers } from '../../meta/fieldmanager.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { dedupeOwnerReferences, wipeForCreate } from '../../meta/validatemeta.ts'
@@ -33,12 +33,8 @@ export function placed(kind: Pick<StoredKind, 'scope'>, object: KubeObject, name
   return { ...object, metadata: { ...metadata, namespace } }
 }
 
-/** What a client may not say of a new object: a resourceVersion is an error, the rest of the server's is dropped. */
+/** Without what is the server's in a new object. */
 export function asNew(object: KubeObject): KubeObject {
-  const { resourceVersion } = object.metadata
-  if (resourceVersion && /^\d+$/.test(resourceVersion) && Number(resourceVersion) !== 0) {
-    throw plainError('resourceVersion should not be set on objects to be created')
-  }
   const { status: _, ...rest } = object
   return { ...rest, metadata: wipeForCreate(object.metadata) }
 }
@@ -68,6 +64,7 @@ export async function createObject(exchange: StoredExchange): Promise<void> {
   const { object, secrets } = splitWriteOnly(asNew(placed(kind, decoded, request.namespace)), kind.schema)
   const deduped = dedupeOwnerReferences(object, context.warn)
   const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: deduped })
-  const toCreate: CreateRequest = { object: managed, secrets }
+  const { resourceVersion } = decoded.metadata
+  const toCreate: CreateRequest = { object: managed, secrets, ...(resourceVersion && { resourceVersion }) }
   await respondOutcome(exchange, await create(store, toCreate, context))
 }

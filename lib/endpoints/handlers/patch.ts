@@ -94,8 +94,8 @@ function applier(exchange: StoredExchange): Patcher {
     judgeDuplicates(exchange, duplicates)
     const decoded = decodeObject(merged as unknown as JsonValue, kind, { keepNulls: true, lenientMeta: true })
     for (const warning of decoded.warnings) context.warn(warning)
+    if (live === undefined) refuseUid(kind, decoded.object, request.name)
     const own = placed(kind, decoded.object, request.namespace)
-    if (live === undefined) refuseUid(kind, own, request.name)
     checkName(own, request.name)
     return { object: dedupeOwnerReferences(own, context.warn, 'patch'), secrets }
   }
@@ -109,9 +109,8 @@ function applier(exchange: StoredExchange): Patcher {
         demandCreate(exchange, 'patch')
         demandChainCreate(exchange)
         const { object, secrets } = await applied(undefined)
-        const { resourceVersion = '', ...metadata } = object.metadata
-        parseResourceVersion(resourceVersion)
-        return { object: asNew({ ...object, metadata }), secrets }
+        parseResourceVersion(object.metadata.resourceVersion ?? '')
+        return { object: asNew(object), secrets }
       },
     }),
   }

@@ -157,8 +157,12 @@ describe('managedFields that a request brings', () => {
     expect(bring({}, entry)?.map(({ manager }) => manager)).toEqual(['c'])
   })
 
-  it('lose entries of versions that nobody serves', () => {
-    expect(bring(entry, { ...entry, manager: 'old', apiVersion: 'example.com/v0' })).toHaveLength(1)
+  it('are lost, all of them, with an entry of a version that nobody serves', () => {
+    expect(bring(entry, { ...entry, manager: 'old', apiVersion: 'example.com/v0' })).toBeUndefined()
+  })
+
+  it('take the place of the stored ones even where they own nothing', () => {
+    expect(bring({ ...entry, fieldsV1: {} })).toBeUndefined()
   })
 
   it('own atomic lists and maps as a whole', () => {
