@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
+    // Needs a kube-apiserver, and has its own configuration.
+    exclude: ['test/differential/**'],
     testTimeout: 30_000,
     // Of tests that say they may run at the same time: recorded scenarios, which mostly wait.
     maxConcurrency: 32,

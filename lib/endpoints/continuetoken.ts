@@ -2,9 +2,9 @@
  * Continue tokens: `{"v":"meta.k8s.io/v1","rv":582,"start":"ns/name\0"}` as base64url without padding. `start` is the
  * last key of the page before and a NUL: the first possible key after it. Source: k8s.io/apiserver storage/continue.go.
  */
-import { decodeJson } from '../meta/codecs.ts'
 import { badRequest } from '../meta/errors.ts'
 import { decodeGoStruct, GoDecodeError, type GoStruct } from '../meta/gostruct.ts'
+import { parseJson } from '../meta/json.ts'
 import { DecodeError } from '../meta/jsonscanner.ts'
 import type { JsonObject } from '../meta/types.ts'
 
@@ -43,7 +43,7 @@ export function decodeContinue(text: string): ContinueToken {
     const at = Math.max(0, text.search(/[^A-Za-z0-9_-]/))
     throw invalidToken(`illegal base64 data at input byte ${at}`)
   }
-  const { v = '', rv = 0, start = '' } = parse(Buffer.from(text, 'base64url'))
+  const { v = '', rv = 0, start = '' } = parse(Buffer.from(text, 'base64url').toString())
   if (v !== version) throw invalidToken(`server does not recognize this encoded version ${v}`)
   if (rv === 0) throw invalidToken(`incorrect encoded start resourceVersion (version ${version})`)
   if (typeof start !== 'string' || start === '') throw invalidToken(`encoded start key empty (version ${version})`)
@@ -52,9 +52,9 @@ export function decodeContinue(text: string): ContinueToken {
   return { rv: Math.max(-1, Number(rv)), after }
 }
 
-function parse(bytes: Uint8Array): JsonObject {
+function parse(json: string): JsonObject {
   try {
-    return decodeGoStruct(decodeJson(bytes).value, token).value
+    return decodeGoStruct(parseJson(json).value, token).value
   } catch (error) {
     if (error instanceof DecodeError || error instanceof GoDecodeError) throw invalidToken(error.message)
     throw error

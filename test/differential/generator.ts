@@ -99,7 +99,8 @@ function typeMeta(world: World): Json {
 function objectFor(world: World, name: string, density = 0.35): Json {
   const { random, oddness, kind } = world
   const metadata = { ...metadataOf(random, oddness), name: `{{run}}-${name}` }
-  if (odd(world)) metadata.name = random.pick(['', 'Bad_Name', 'other', null, 5, 'a'.repeat(254), 'a.b', 'x/y'])
+  if (odd(world))
+    metadata.name = random.pick(['', 'Bad_Name', '{{run}}-c', null, 5, 'a'.repeat(254), '{{run}}.b', 'x/y'])
   if (odd(world)) delete metadata.name
   if (random.chance(0.3) || odd(world))
     metadata.namespace = kind.scope === 'Cluster' || odd(world) ? 'other' : '{{run}}'

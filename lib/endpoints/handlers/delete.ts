@@ -37,7 +37,8 @@ function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOpt
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     const why = 'orphanDependents and deletionPropagation cannot be both set'
     errors.push(invalid('propagationPolicy', propagationPolicy, why))
-  } else if (propagationPolicy !== undefined && !policies.includes(propagationPolicy)) {
+  }
+  if (propagationPolicy !== undefined && !policies.includes(propagationPolicy)) {
     errors.push(notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil']))
   }
   return [...errors, ...dryRunErrors(dryRun)]

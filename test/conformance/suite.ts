@@ -1,0 +1,55 @@
+/** One test for each scenario of a folder, all against one server at the same time: they use fresh names. */
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { TestServer } from '../support/server.ts'
+import { type Exception, exceptions } from './exceptions.ts'
+import { check, type Failure, type Subject } from './player.ts'
+import { readScenarios } from './scenario.ts'
+import { startSubject } from './subject.ts'
+
+const below = (pointer: string, parent: string): boolean => pointer === parent || pointer.startsWith(`${parent}/`)
+
+/** What no exception explains, and the exceptions that explain nothing. */
+function judged(failures: readonly Failure[], allowed: readonly Exception[]) {
+  const explains = ({ step, pointers }: Exception, { number, pointer }: Failure): boolean =>
+    step === number && pointers.some((parent) => below(pointer, parent))
+  return {
+    unexpected: failures.filter((failure) => !allowed.some((exception) => explains(exception, failure))),
+    needless: allowed.flatMap((exception) =>
+      exception.pointers
+        .filter((pointer) => !failures.some((failure) => explains({ ...exception, pointers: [pointer] }, failure)))
+        .map((pointer) => ({ ...exception, pointers: [pointer] })),
+    ),
+  }
+}
+
+export interface SuiteOptions {
+  /** Below this folder. */
+  folder: string
+  collectsGarbage: boolean
+  /** Tokens of the users that scenarios name, beside the administrator's. */
+  tokens?(server: TestServer): Promise<Readonly<Record<string, string>>>
+}
+
+export async function conformanceSuite({ folder, collectsGarbage, tokens }: SuiteOptions): Promise<void> {
+  vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+  const scenarios = await readScenarios(join(import.meta.dirname, folder))
+  let server: TestServer
+  let subject: Subject
+
+  beforeAll(async () => {
+    const started = await startSubject({ collectsGarbage })
+    server = started.server
+    subject = { ...started.subject, tokens: { ...started.subject.tokens, ...(await tokens?.(server)) } }
+  })
+
+  afterAll(() => server?.stop())
+
+  describe.concurrent(`answers like a kube-apiserver: ${folder}`, () => {
+    test.for(scenarios.map((scenario) => [scenario.file, scenario] as const))('%s', async ([file, scenario]) => {
+      const failures = await check(scenario, subject)
+      const allowed = exceptions.filter((exception) => exception.file === file)
+      expect(judged(failures, allowed)).toEqual({ unexpected: [], needless: [] })
+    })
+  })
+}

@@ -1,0 +1,33 @@
+/**
+ * Records answers of a kube-apiserver: `node test/differential/record.ts FILE… SEED…`. Scenario files are written anew
+ * where they are, sequences of seeds to test/conformance/recorded. Needs KUBEBUILDER_ASSETS.
+ */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readScenario, type Scenario } from '../conformance/scenario.ts'
+import { recorded } from './compare.ts'
+import { generate } from './generator.ts'
+import { startOracle } from './oracle.ts'
+
+const folder = join(import.meta.dirname, '../conformance/recorded')
+
+async function source(argument: string): Promise<{ path: string; scenario: Scenario }> {
+  if (!/^\d+$/.test(argument)) return { path: argument, scenario: await readScenario(argument) }
+  const scenario = generate(Number(argument))
+  return { path: join(folder, `${scenario.file}.json`), scenario }
+}
+
+/** One step in a line: short, and a difference is still one of few lines. */
+const written = ({ about, steps }: Scenario): string =>
+  `{"about":${JSON.stringify(about)},"steps":[\n${steps.map((step) => JSON.stringify(step)).join(',\n')}\n]}\n`
+
+const oracle = await startOracle(process.env.KUBEBUILDER_ASSETS ?? '')
+try {
+  for (const argument of process.argv.slice(2)) {
+    const { path, scenario } = await source(argument)
+    await writeFile(path, written(await recorded(scenario, oracle)))
+    process.stdout.write(`recorded ${path}\n`)
+  }
+} finally {
+  await oracle.stop()
+}
