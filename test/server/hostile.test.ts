@@ -1169,7 +1169,7 @@ describe('bodies', () => {
       patch('json-patch+json', [{ op: 'add', path: `/spec${'/a'.repeat(50_000)}`, value: 'x' }]),
       patch('json-patch+json', [{ op: 'move', from: '/spec', path: '/spec/identity' }]),
       patch('json-patch+json', [{ op: 'remove', path: '' }]),
-      patch('json-patch+json', [{ op: 'replace', path: '', value: null }]),
+      patch('json-patch+json', [{ op: 'replace', path: '', value: {} }]),
       patch('json-patch+json', [{ op: 'replace', path: '/metadata/name', value: 'victim' }]),
       patch('json-patch+json', [{ op: 'replace', path: '/metadata/uid', value: 'x' }]),
       patch('json-patch+json', [{ op: '_get', path: '/spec' }]),
