@@ -1,10 +1,13 @@
-/** In whose name controllers act. */
+/** In whose name the server itself acts. */
 import { AUTHENTICATED, MASTERS } from '../authorization/identity.ts'
 import type { RequestContext } from '../registry/kind.ts'
 
 /** A request of nobody outside: user `system:controller:NAME`, a name that no key can have, which may do everything. */
-export function controllerContext(name: string, now: Date): RequestContext {
-  const user = `system:controller:${name}`
+export const controllerContext = (name: string, now: Date): RequestContext =>
+  internalContext(`system:controller:${name}`, now)
+
+/** The same under any `system:` name. */
+export function internalContext(user: `system:${string}`, now: Date): RequestContext {
   return {
     user: {
       name: user,

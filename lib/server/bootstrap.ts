@@ -7,12 +7,12 @@ import { randomBytes } from 'node:crypto'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { generateKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/authenticate.ts'
-import { AUTHENTICATED, MASTERS } from '../authorization/identity.ts'
+import { MASTERS } from '../authorization/identity.ts'
+import { internalContext } from '../controllers/context.ts'
 import { updateManagers } from '../meta/fieldmanager.ts'
 import { wholeObject } from '../meta/typed.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { create } from '../registry/create.ts'
-import type { RequestContext } from '../registry/kind.ts'
 import { authenticationDeps } from './authentication.ts'
 import { createServer, type Server } from './services.ts'
 
@@ -21,23 +21,6 @@ export interface KeptText {
   /** The current value; undefined where there is none yet. */
   read(): Promise<string | undefined>
   write(text: string): Promise<void>
-}
-
-/** Nobody's request: what the deployment itself does. */
-export function deploymentContext(now: Date): RequestContext {
-  return {
-    user: {
-      name: 'system:bootstrap',
-      identity: 'user:system:bootstrap',
-      groups: [MASTERS, AUTHENTICATED],
-      key: { name: 'none', uid: '', type: '' },
-      chain: [],
-    },
-    now,
-    dryRun: false,
-    warn: () => undefined,
-    note: () => undefined,
-  }
 }
 
 const user = 'admin'
@@ -72,7 +55,7 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
   await create(
     server.storeOf(OwnedAccessKey),
     { object, secrets: [{ path: ['spec', 'key'], value: key }] },
-    deploymentContext(now),
+    internalContext('system:bootstrap', now),
   )
 }
 
