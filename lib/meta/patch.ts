@@ -115,6 +115,8 @@ function apply(state: State, { op, path, from, value: given }: PatchOperation): 
       add(state, path, remove(state, from))
       return
     case 'copy':
+      // kube-apiserver copies no root.
+      if (from === '') throw unprocessable()
       add(state, path, charged(state, read(state, from), 0))
       return
     default:

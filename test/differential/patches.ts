@@ -76,7 +76,9 @@ function operation(random: Random, oddness: number): Json {
     ? random.pick(['merge', '', 'ADD', 5, null])
     : random.pick(['add', 'add', 'add', 'replace', 'replace', 'remove', 'test', 'copy', 'move'])
   const one: Json = { op, path }
-  if (op === 'copy' || op === 'move') one.from = random.pick(all)
+  // A resourceVersion has a name in its own place only.
+  if (op === 'copy' || op === 'move')
+    one.from = random.pick(all.filter((from) => !/^(\/metadata(\/resourceVersion)?)?$/.test(from)))
   else if (op !== 'remove') one.value = anyValue(path, random, oddness)
   if (random.chance(oddness / 4)) one.extra = 1
   if (random.chance(oddness / 4)) delete one[random.pick(['path', 'value', 'from', 'op'])]

@@ -170,6 +170,7 @@ describe('applyJsonPatch with hostile patches', () => {
     ['has no slash in front', add('list', 1)],
     ['has no path', { op: 'add', value: 1 }],
     ['moves into itself', { op: 'move', from: '/list', path: '/list/0' }],
+    ['copies everything', { op: 'copy', from: '', path: '/n' }],
     ['has no value for the place of everything', { op: 'replace', path: '' }],
     ['names no index', add('/list/1e0', 1)],
     ['puts text into text', add('/text/0', 'x')],
