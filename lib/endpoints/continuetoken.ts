@@ -24,7 +24,8 @@ export function encodeContinue({ rv, after }: ContinueToken): string {
 const invalidToken = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`)
 
 /** A key has no NUL, no control characters and no path tricks; 512 bytes hold every namespace and name. */
-const wellFormed = (key: string): boolean => key.length <= 512 && /^[a-z0-9.-]+(\/[a-z0-9.-]+)?$/.test(key)
+const wellFormed = (key: string): boolean =>
+  key.length <= 512 && /^[a-z0-9.-]+(\/[a-z0-9.-]+)?$/.test(key) && !/(^|\/)\.\.?(\/|$)/.test(key)
 
 const token: GoStruct = {
   kind: 'struct',

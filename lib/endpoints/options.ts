@@ -134,10 +134,12 @@ export function listOptions(query: Query, watchable: boolean): ListOptions {
   const timeoutSeconds = integer(query, 'timeoutSeconds')
   const sendInitialEvents = flag(query, 'sendInitialEvents')
   const limit = Math.max(0, integer(query, 'limit') ?? 0)
+  // What is asked for at any version comes whole: kube-apiserver answers from its cache, which has no pages.
+  const isWhole = text('resourceVersion') === '0' && text('continue') === ''
   const options = {
     labels: parseLabelSelector(text('labelSelector')),
     fields: parseFieldSelector(text('fieldSelector')),
-    limit,
+    limit: isWhole ? 0 : limit,
     continue: text('continue'),
     resourceVersion: text('resourceVersion'),
     watch: watchable && (flag(query, 'watch') ?? false),

@@ -79,14 +79,12 @@ export const alreadyExists = (gr: GroupResource, name: string): StatusError =>
 export const beingDeleted = (gr: GroupResource, name: string): StatusError =>
   failure(409, 'AlreadyExists', `object is being deleted: ${qualified(gr)} "${name}" already exists`, named(gr, name))
 
-/** The generated name exists, after all attempts (specification section 7). */
-export const generatedNameExists = (gr: GroupResource, name: string): StatusError =>
-  failure(
-    409,
-    'AlreadyExists',
-    `${qualified(gr)} "${name}" already exists, the server was not able to generate a unique name for the object`,
-    { ...named(gr, name), retryAfterSeconds: 1 },
-  )
+/** The generated name exists, after all attempts (specification section 7); says what the last of them said. */
+export const generatedNameExists = ({ status: { message, details } }: StatusError): StatusError =>
+  failure(409, 'AlreadyExists', `${message}, the server was not able to generate a unique name for the object`, {
+    ...details,
+    retryAfterSeconds: 1,
+  })
 
 /** 409 of an optimistic lock. `gr.resource` is the Kind for failed delete preconditions, else the plural. */
 export const conflict = (gr: GroupResource, name: string, why: string): StatusError =>

@@ -3,10 +3,12 @@
  * Pure; objects that are passed in stay as they are, objects that come back share parts with them.
  * Source: k8s.io/apimachinery util/managedfields/internal, k8s.io/apiserver endpoints/handlers/fieldmanager.
  */
+import { decodeMeta } from './decodemeta.ts'
 import { deepEqual } from './equal.ts'
 import { applyConflict, badRequest, plainError } from './errors.ts'
 import { type FieldPath, fieldElement, pathText } from './fieldelement.ts'
 import { difference, EMPTY, has, setOf, union } from './fieldset.ts'
+import { GoDecodeError } from './gostruct.ts'
 import { quoted } from './gotext.ts'
 import { clientSideApplied, followApplied, KUBECTL } from './lastapplied.ts'
 import {
@@ -162,14 +164,26 @@ function kindOf({ apiVersion, kind }: JsonObject): GroupVersionKind {
   return { group, version, kind: typeof kind === 'string' ? kind : '' }
 }
 
+/** Whether Go reads it as the managers of an object. */
+function areEntries(managedFields: JsonValue): boolean {
+  try {
+    decodeMeta({ managedFields })
+    return true
+  } catch (error) {
+    if (error instanceof GoDecodeError) return false
+    throw error
+  }
+}
+
 function validateConfig({ config, gvk, schema }: ApplyWrite): void {
   const said = kindOf(config)
   if (printed(said) !== printed(gvk)) throw badRequest(`invalid object type: ${printed(said)}`)
   const metadata = asObject(config.metadata) ?? {}
-  if (metadata.managedFields !== undefined && metadata.managedFields !== null) {
+  const hasManagers = metadata.managedFields !== undefined && metadata.managedFields !== null
+  const errors = configurationErrors(config, schema)
+  if (hasManagers && (errors === undefined || areEntries(metadata.managedFields))) {
     throw badRequest('metadata.managedFields must be nil')
   }
-  const errors = configurationErrors(config, schema)
   if (errors === undefined) return
   const [namespace, name] = [metadata.namespace, metadata.name].map((one) => (typeof one === 'string' ? one : ''))
   throw plainError(`failed to create typed patch object (${namespace}/${name}; ${printed(gvk)}): ${errors}`)

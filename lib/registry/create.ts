@@ -131,7 +131,7 @@ export async function create(store: Store, request: CreateRequest, context: Requ
       const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists' && prefix
       if (!taken) throw error
       if (name || tries === maxNameAttempts) {
-        throw generatedNameExists(groupResource(store.kind), error.status.details?.name ?? '')
+        throw generatedNameExists(error)
       }
     }
   }

@@ -65,7 +65,8 @@ export function createNames(run: string): Names {
 
   function learn(value: Json): void {
     if (value === null || typeof value !== 'object') return
-    const { metadata, items } = value
+    const { kind, metadata, items, details } = value
+    if (kind === 'Status' && details?.uid) learnMetadata({ uid: details.uid })
     if (metadata !== null && typeof metadata === 'object' && items === undefined) learnMetadata(metadata)
     for (const one of Object.values(value)) learn(one)
   }

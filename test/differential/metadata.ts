@@ -117,7 +117,6 @@ export function metadataOf(random: Random, oddness: number): Json {
   if (random.chance(oddness / 4)) metadata.deletionTimestamp = time()
   if (random.chance(oddness / 4)) metadata.deletionGracePeriodSeconds = random.pick([0, 5, -1, null, '5', 1.5])
   if (random.chance(oddness / 3)) metadata.generation = random.pick([0, 7, -1, null, '7', 1.5])
-  if (random.chance(oddness / 6)) metadata.selfLink = random.pick(['/x', 5, null])
   if (random.chance(oddness / 6)) metadata.unknown = random.pick([1, {}, null])
   if (random.chance(oddness / 6)) metadata.clusterName = 'c'
   return metadata

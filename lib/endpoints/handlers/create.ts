@@ -34,9 +34,8 @@ export function placed(kind: Pick<StoredKind, 'scope'>, object: KubeObject, name
 }
 
 /** Without what is the server's in a new object. */
-export function asNew(object: KubeObject): KubeObject {
-  const { status: _, ...rest } = object
-  return { ...rest, metadata: wipeForCreate(object.metadata) }
+export function asNew({ status: _, ...object }: KubeObject): KubeObject {
+  return { ...object, metadata: wipeForCreate(object.metadata) }
 }
 
 /** The answer to a write: as a read shows it, and with what is revealed once. */
@@ -61,9 +60,11 @@ export async function createObject(exchange: StoredExchange): Promise<void> {
   const { kind, context, request, store } = exchange
   demandCreate(exchange, 'create')
   const { object: decoded } = await decodeRequest(exchange, kind, { typeLater: true })
-  const { object, secrets } = splitWriteOnly(asNew(placed(kind, decoded, request.namespace)), kind.schema)
+  const own = placed(kind, decoded, request.namespace)
+  const { object, secrets } = splitWriteOnly({ ...own, metadata: wipeForCreate(own.metadata) }, kind.schema)
   const deduped = dedupeOwnerReferences(object, context.warn)
-  const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: deduped })
+  // The status is dropped only now: one of other types than the schema's leaves the object without managers.
+  const managed = asNew(updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: deduped }))
   const { resourceVersion } = decoded.metadata
   const toCreate: CreateRequest = { object: managed, secrets, ...(resourceVersion && { resourceVersion }) }
   await respondOutcome(exchange, await create(store, toCreate, context))

@@ -109,8 +109,10 @@ function applier(exchange: StoredExchange): Patcher {
         demandCreate(exchange, 'patch')
         demandChainCreate(exchange)
         const { object, secrets } = await applied(undefined)
-        parseResourceVersion(object.metadata.resourceVersion ?? '')
-        return { object: asNew(object), secrets }
+        const { resourceVersion = '' } = object.metadata
+        parseResourceVersion(resourceVersion)
+        // One that was sent means nothing, but what is only tried shows it.
+        return { object: asNew(object), secrets, ...(context.dryRun && { resourceVersion }) }
       },
     }),
   }

@@ -229,3 +229,39 @@ test('integers of 64 bits pass unharmed', () => {
   const { value } = parseJson('{"apiVersion":"example.test/v1","kind":"Example","spec":{"ttl":9007199254740993}}')
   expect(decodeObject(value, example).object.spec).toEqual({ ttl: 9007199254740993n })
 })
+
+describe('objects of other kinds and versions', () => {
+  const value = { ...type, metadata: { zzz: 1 }, spec: { ttl: 1 }, other: 1 }
+  const unknownOf = (sent: object): string[] => {
+    let unknown: string[] = []
+    const judge = (decoded: { unknown: string[] }): void => {
+      unknown = decoded.unknown
+    }
+    try {
+      decodeObject({ ...value, ...sent } as JsonValue, example, { typeLater: true }, judge)
+    } catch {
+      // What was found was told before.
+    }
+    return unknown
+  }
+
+  test('have unknown fields as far as they are of the kind', () => {
+    expect(unknownOf({})).toEqual(['metadata.zzz', 'other'])
+    expect(unknownOf({ apiVersion: 'example.test/v2' })).toEqual(['metadata.zzz', 'other', 'spec'])
+    expect(unknownOf({ apiVersion: 'v1' })).toEqual(['metadata.zzz'])
+    expect(unknownOf({ kind: 'Other' })).toEqual(['metadata.zzz'])
+  })
+
+  test('another kind may be left to the validation of the object, another apiVersion of a body not', () => {
+    expect(decodeObject({ ...type, kind: 'Other' }, example, { typeLater: true }).object.kind).toBe('Other')
+    const status = refusal(() => decodeObject({ ...type, apiVersion: 'v1' }, example, { typeLater: true }))
+    expect(status.message).toContain('the API version in the data (v1) does not match')
+  })
+
+  test.each([
+    [{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c'],
+    [{ apiVersion: null }, '.apiVersion accessor error: <nil> is of the type <nil>, expected string'],
+  ])('%j is no version', (sent, message) => {
+    expect(refusal(() => decodeObject({ ...type, ...sent }, example)).message).toContain(message)
+  })
+})

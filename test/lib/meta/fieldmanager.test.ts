@@ -326,6 +326,11 @@ describe('apply', () => {
     ['invalid object type: /, Kind=', 400, { apiVersion: 'a/b/c', kind: 'Secretive' }],
     ['metadata.managedFields must be nil', 400, { ...whole({}), metadata: { managedFields: [] } }],
     [
+      'failed to create typed patch object (/; example.com/v1, Kind=Secretive): .metadata.managedFields[0]: expected map, got &{[]}',
+      500,
+      { ...whole({}), metadata: { managedFields: [[]] } },
+    ],
+    [
       'failed to create typed patch object (ns/n; example.com/v1, Kind=Secretive): .spec.x: field not declared in schema',
       500,
       { apiVersion: 'example.com/v1', kind: 'Secretive', metadata: { name: 'n', namespace: 'ns' }, spec: { x: 1 } },

@@ -1,7 +1,8 @@
 /** The texts that users see of an applied configuration that does not fit; those of structured-merge-diff v6.3.0. */
 import { describe, expect, it } from 'vitest'
-import { object, string } from '../../../lib/meta/schema.ts'
-import { configurationErrors } from '../../../lib/meta/typedvalidation.ts'
+import { object, string, time } from '../../../lib/meta/schema.ts'
+import { wholeObject } from '../../../lib/meta/typed.ts'
+import { configurationErrors, isTyped } from '../../../lib/meta/typedvalidation.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { thing } from './thing.ts'
 
@@ -67,5 +68,27 @@ describe('a configuration', () => {
     const found = [{ login: ['hidden'] }, { login: 'hidden' }].map((spec) => configurationErrors({ spec }, schema))
     expect(found).toEqual(Array(2).fill('.spec.login: expected map, got <redacted>'))
     expect(configurationErrors({ spec: 'hidden' }, schema)).toBe('.spec: expected map, got <redacted>')
+  })
+})
+
+describe('what Kubernetes knows beyond its documents', () => {
+  const kind = wholeObject({ spec: object('', { at: time('') }) })
+
+  it('takes any scalar for a time', () => {
+    expect(configurationErrors({ spec: { at: 5 }, metadata: { deletionTimestamp: true } }, kind)).toBeUndefined()
+    expect(configurationErrors({ spec: { at: {} } }, kind)).toBe('.spec.at: expected any scalar, got &{map[]}')
+  })
+
+  it('takes references without a uid, and selfLink', () => {
+    const metadata = { selfLink: '/x', ownerReferences: [{ name: 'a' }] }
+    expect(configurationErrors({ metadata }, kind)).toBeUndefined()
+    const twice = { ownerReferences: [{ name: 'a' }, { uid: '' }] }
+    expect(configurationErrors({ metadata: twice }, kind)).toContain('duplicate entries for key [uid=""]')
+  })
+
+  it('tells owners of fields where items stand twice, not where values have other types', () => {
+    expect(isTyped({ spec: { texts: ['a', 'a'] } }, thing)).toBe(true)
+    expect(isTyped({ spec: { text: 5 } }, thing)).toBe(false)
+    expect(isTyped({ spec: { text: null } }, thing)).toBe(true)
   })
 })

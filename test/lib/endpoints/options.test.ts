@@ -1,0 +1,49 @@
+/** Query options of lists, in kube-apiserver's order: numbers, selectors, then what may not be together. */
+import { describe, expect, it } from 'vitest'
+import { listOptions } from '../../../lib/endpoints/options.ts'
+import { startOf } from '../../../lib/endpoints/page.ts'
+import type { StatusError } from '../../../lib/meta/errors.ts'
+
+const options = (query: Record<string, string>) =>
+  listOptions(new Map(Object.entries(query).map(([name, value]) => [name, [value]])), true)
+
+const refusal = (query: Record<string, string>): [number, string] => {
+  try {
+    options(query)
+  } catch (error) {
+    const { code, message = '' } = (error as StatusError).status
+    return [code, message]
+  }
+  throw new Error('was not refused')
+}
+
+describe('list options', () => {
+  it('are refused for the first of several mistakes', () => {
+    const all = { limit: 'x', labelSelector: '(', fieldSelector: 'bad', resourceVersionMatch: 'Foo' }
+    expect(refusal(all)).toEqual([400, 'strconv.ParseInt: parsing "x": invalid syntax'])
+    expect(refusal({ ...all, limit: '1' })[1]).toContain("found '('")
+    expect(refusal({ ...all, limit: '1', labelSelector: '' })[1]).toContain("invalid selector: 'bad'")
+    expect(refusal({ resourceVersionMatch: 'Foo' })[0]).toBe(422)
+  })
+
+  it('name every rule that a resourceVersionMatch breaks', () => {
+    expect(refusal({ resourceVersionMatch: 'Exact', continue: 'x' })[1]).toBe(
+      'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided]',
+    )
+  })
+
+  it('have no limit where any version will do', () => {
+    expect(options({ limit: '5', resourceVersion: '0' }).limit).toBe(0)
+    expect(options({ limit: '5', resourceVersion: '0', continue: 'x' }).limit).toBe(5)
+    expect(options({ limit: '-1' }).limit).toBe(0)
+  })
+
+  it('ask for exactly a version in pages, else for one that is not older', () => {
+    const at = (query: Record<string, string>) => startOf(options(query), '')
+    expect(at({ resourceVersion: '7' })).toEqual({ notOlderThan: 7 })
+    expect(at({ resourceVersion: '7', limit: '5' })).toEqual({ at: 7 })
+    expect(at({ resourceVersion: '7', limit: '5', resourceVersionMatch: 'NotOlderThan' })).toEqual({ notOlderThan: 7 })
+    expect(() => at({ resourceVersion: 'abc' })).toThrow('invalid resource version: resourceVersion: Invalid value')
+    expect(() => at({ resourceVersion: 'abc', continue: '!' })).toThrow('invalid continue token')
+  })
+})

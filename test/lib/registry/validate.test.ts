@@ -1,0 +1,50 @@
+/** What an object says it is, is judged with the object: in which order, and by which name. */
+import { describe, expect, it } from 'vitest'
+import type { StatusError } from '../../../lib/meta/errors.ts'
+import { object, string } from '../../../lib/meta/schema.ts'
+import type { KubeObject } from '../../../lib/meta/types.ts'
+import type { KindInfo } from '../../../lib/registry/kind.ts'
+import { refuse, validateChange, validateNew } from '../../../lib/registry/validate.ts'
+
+const kind: KindInfo = {
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Thing',
+  plural: 'things',
+  singular: 'thing',
+  scope: 'Cluster',
+  description: '',
+  schema: { spec: object('', { text: string('') }) },
+}
+const thing = (more: object): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
+  metadata: { name: 'a' },
+  ...more,
+})
+const draft = (more: object) => ({ object: thing(more), internal: {}, secrets: [] })
+const broken = { metadata: { name: 'a', labels: { 'bad key': 'x' } }, spec: { text: 5 } }
+
+describe('an object of another kind', () => {
+  it('is judged no further when it is new', () => {
+    const errors = validateNew(kind, draft({ ...broken, kind: 'Other' }))
+    expect(errors.map(({ field }) => field)).toEqual(['kind'])
+    expect(validateNew(kind, draft(broken)).map(({ field }) => field)).toEqual(['metadata.labels', 'spec.text'])
+  })
+
+  it('is judged by its metadata before when it changes', () => {
+    const errors = validateChange(kind, draft({ ...broken, kind: 'Other' }), thing({}), '')
+    expect(errors.map(({ field }) => field)).toEqual(['metadata.labels', 'metadata.labels', 'kind'])
+  })
+
+  it('is refused by the name that it gives itself', () => {
+    const other = thing({ kind: 'Other', apiVersion: 'v1' })
+    const act = () => refuse(other, validateNew(kind, { ...draft({}), object: other }))
+    expect(act).toThrow('Other "a" is invalid: [kind: Invalid value: "Other": must be Thing, apiVersion:')
+    try {
+      act()
+    } catch (error) {
+      expect((error as StatusError).status.details).toMatchObject({ name: 'a', kind: 'Other' })
+    }
+  })
+})
