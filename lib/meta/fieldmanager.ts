@@ -181,7 +181,7 @@ function validateConfig({ config, gvk, schema }: ApplyWrite): void {
   const metadata = asObject(config.metadata) ?? {}
   const hasManagers = metadata.managedFields !== undefined && metadata.managedFields !== null
   const errors = configurationErrors(config, schema)
-  if (hasManagers && (errors === undefined || areEntries(metadata.managedFields))) {
+  if (hasManagers && (errors === undefined || areEntries(metadata.managedFields ?? null))) {
     throw badRequest('metadata.managedFields must be nil')
   }
   if (errors === undefined) return

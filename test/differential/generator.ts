@@ -53,8 +53,31 @@ export function generate(seed: number): Scenario {
   ]
   const first = random.chance(0.7) ? create(world, 'a') : apply(world, 'a')
   const rest = Array.from({ length: steps }, () => random.pick(actions)(world, random.pick(['a', 'a', 'a', 'b'])))
-  return { file: `seed-${seed}`, about: `seed ${seed}`, steps: [first, ...rest] }
+  const all = [first, ...rest]
+  return { file: `seed-${seed}`, about: `seed ${seed}`, steps: random.chance(0.3) ? watched(world, all) : all }
 }
+
+/** The steps, and at their end a watch of all that happened. */
+function watched(world: World, all: readonly Step[]): Step[] {
+  const { random } = world
+  const selectors = [...runSelector(world), ...(random.chance(0.5) ? [random.pick(['a', '!a', 'a=x', 'b!=x'])] : [])]
+  const query = (more: [string, string][]): string =>
+    queryText([...more, ...(selectors.length > 0 ? [['labelSelector', selectors.join(',')] as [string, string]] : [])])
+  const start = step(world, 'GET', `${collection(world)}${query([])}`)
+  const since = query([
+    ['watch', 'true'],
+    ['resourceVersion', '{{rv_start}}'],
+    ['timeoutSeconds', '1'],
+  ])
+  return [
+    { ...start, headers: {}, save: { rv_start: '/metadata/resourceVersion' } },
+    ...all,
+    { method: 'GET', path: `${collection(world)}${since}`, watch: { events: 1000, seconds: 10 } },
+  ]
+}
+
+/** Lists of cluster-scoped kinds would show what others do at the same time. */
+const runSelector = ({ kind }: World): string[] => (kind.scope === 'Cluster' ? ['run={{run}}'] : [])
 
 const odd = ({ random, oddness }: World): boolean => random.chance(oddness / 4)
 
@@ -266,7 +289,7 @@ function get(world: World, name: string): Step {
 
 function list(world: World): Step {
   const { random, oddness } = world
-  const query = listQuery(random, oddness, world.kind.scope === 'Cluster' ? ['run={{run}}'] : [])
+  const query = listQuery(random, oddness, runSelector(world))
   const path = `${collection(world, odd(world) && world.kind.scope === 'Namespaced')}${queryText(query)}`
   return step(world, 'GET', path, {
     isList: true,
@@ -323,9 +346,7 @@ function remove(world: World, name: string): Step {
 function removeAll(world: World, name: string): Step {
   const { random, oddness } = world
   // A resourceVersion is a precondition here too, of each object.
-  const query = listQuery(random, oddness, world.kind.scope === 'Cluster' ? ['run={{run}}'] : []).filter(
-    ([, value]) => value !== '{{rv_list}}',
-  )
+  const query = listQuery(random, oddness, runSelector(world)).filter(([, value]) => value !== '{{rv_list}}')
   const body = random.chance(0.4) ? sent(world, deleteOptions(world, name)) : {}
   return step(world, 'DELETE', `${collection(world)}${queryText(query)}`, { isList: true, ...body })
 }
