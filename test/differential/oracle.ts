@@ -114,7 +114,7 @@ export async function startOracle(assets: string): Promise<Oracle> {
   }
   try {
     await until(async () => {
-      if (child.exitCode !== null) throw new Exited()
+      if (child.exitCode !== null || child.signalCode !== null) throw new Exited(child.signalCode ?? '')
       return (await client.send({ method: 'GET', path: '//readyz' })).code === 200
     })
     for (const definition of [definitionOf(OwnedAccessKey), definitionOf(VirtualClusterInstance)]) {
