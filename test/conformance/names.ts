@@ -18,7 +18,7 @@ export interface Names {
 
 const hour = 3_600_000
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g
-const VERSION = /(resource ?version\b[^0-9\n]{0,24})(\d+)/gi
+const VERSION = /(resource ?version\b[^0-9\n]{0,24})\b(\d+)\b/gi
 const AGE = /^(\d+[smhd])+$/
 
 const named = (time: string): string => (Math.abs(Date.parse(time) - Date.now()) < hour ? 'time' : time)
