@@ -34,6 +34,13 @@ export interface Outcome {
   created: boolean
 }
 
+/**
+ * The object as every answer shows it: what is stored and what the kind computes of it at `now` (an expired key's phase).
+ * Nothing that is stored is changed, and nothing of it may be: where the kind computes nothing it is the stored object.
+ */
+export const presented = ({ strategy }: Pick<Store, 'strategy'>, stored: Stored, now: Date): KubeObject =>
+  strategy.present?.(stored, now) ?? stored.object
+
 /** `name`, or `namespace/name`. */
 export const keyOf = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)
 

@@ -27,7 +27,7 @@ import { notFound, StatusError } from '../meta/errors.ts'
 import type { OwnerReference } from '../meta/types.ts'
 import { groupResource, groupVersion, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { get } from '../registry/read.ts'
-import { accessTo, keyOf, noteRule, refusal, type Store, type StoreServices } from '../registry/store.ts'
+import { accessTo, keyOf, noteRule, presented, refusal, type Store, type StoreServices } from '../registry/store.ts'
 import { createStorage } from '../storage/dynamodb.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { IssuerSettings } from '../token/issuer.ts'
@@ -214,7 +214,7 @@ export function createServer(environment: Environment): Server {
     async keyChain({ name, uid }) {
       const stored = await storage().get(OwnedAccessKey.table, name)
       if (!stored || stored.object.metadata.uid !== uid) return undefined
-      const phase = server.storeOf(OwnedAccessKey).strategy.present?.(stored, now()).status?.phase
+      const phase = presented(server.storeOf(OwnedAccessKey), stored, now()).status?.phase
       return phase === 'Active' ? scopesOf(stored) : undefined
     },
     async instanceUid({ namespace, name }) {

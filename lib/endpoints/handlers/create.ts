@@ -6,7 +6,7 @@ import { dedupeOwnerReferences, wipeForCreate } from '../../meta/validatemeta.ts
 import { joinWriteOnly, splitWriteOnly } from '../../meta/writeonly.ts'
 import { type CreateRequest, create } from '../../registry/create.ts'
 import type { StoredKind } from '../../registry/kind.ts'
-import { accessToCreate, noteRule, type Outcome, refusal } from '../../registry/store.ts'
+import { accessToCreate, noteRule, type Outcome, presented, refusal } from '../../registry/store.ts'
 import { decodeRequest } from '../bodies.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { writer } from '../managers.ts'
@@ -44,7 +44,7 @@ export async function respondOutcome(exchange: StoredExchange, { stored, draft, 
   const { name = '', uid = '' } = stored.object.metadata
   context.note('name', name)
   context.note('uid', uid)
-  const shown = store.strategy.present?.(stored, context.now) ?? stored.object
+  const shown = presented(store, stored, context.now)
   const object = created && draft?.reveal && !context.dryRun ? joinWriteOnly(shown, draft.reveal) : shown
   exchange.response = await respondObject(
     request,

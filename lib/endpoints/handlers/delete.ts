@@ -5,6 +5,7 @@ import { invalidObject } from '../../meta/errors.ts'
 import { type FieldError, invalid, notSupported } from '../../meta/field.ts'
 import type { Status } from '../../meta/types.ts'
 import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
+import { presented } from '../../registry/store.ts'
 import { bodyType } from '../bodies.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { dryRunErrors, integer, listOptions } from '../options.ts'
@@ -74,7 +75,7 @@ export async function deleteObject(exchange: StoredExchange): Promise<void> {
     return
   }
   const code = options.orphanDependents === false ? 202 : 200
-  const object = store.strategy.present?.(stored, context.now) ?? stored.object
+  const object = presented(store, stored, context.now)
   exchange.response = await respondObject(request, kind, object, output, code, warnings)
 }
 
@@ -94,7 +95,7 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   )
   await removeAll(store, page.items, options, context)
   const output = set(exchange.output, 'output')
-  const objects = page.items.map((stored) => store.strategy.present?.(stored, context.now) ?? stored.object)
+  const objects = page.items.map((stored) => presented(store, stored, context.now))
   const metadata = {
     resourceVersion: String(page.rv),
     continue: nextToken(page, namespace),

@@ -1,5 +1,6 @@
 /** GET of one object, or of it through its status subresource. */
 import { get } from '../../registry/read.ts'
+import { presented } from '../../registry/store.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { first } from '../request.ts'
 import { respondObject } from '../respond.ts'
@@ -11,6 +12,6 @@ export async function getObject(exchange: StoredExchange): Promise<void> {
   revisionOf(first(request.query, 'resourceVersion') ?? '')
   const { namespace, name, subresource } = request
   const stored = await get(store, { namespace, name, subresource }, context)
-  const object = store.strategy.present?.(stored, context.now) ?? stored.object
+  const object = presented(store, stored, context.now)
   exchange.response = await respondObject(request, kind, object, set(exchange.output, 'output'), 200, warnings)
 }

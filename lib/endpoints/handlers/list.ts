@@ -7,6 +7,7 @@
 import { stringify } from '../../meta/json.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { groupVersion } from '../../registry/kind.ts'
+import { presented } from '../../registry/store.ts'
 import type { ListPage, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { nextToken, readPage, startOf } from '../page.ts'
@@ -16,8 +17,8 @@ import { type Selection, selectionOf } from '../selection.ts'
 /** Objects read at once for an unlimited list: some 1–2 MB, one or two queries. */
 const pageSize = 500
 
-const presented = ({ store, context }: StoredExchange, items: readonly Stored[]): KubeObject[] =>
-  items.map((stored) => store.strategy.present?.(stored, context.now) ?? stored.object)
+const shown = ({ store, context }: StoredExchange, items: readonly Stored[]): KubeObject[] =>
+  items.map((stored) => presented(store, stored, context.now))
 
 /** Answers with a page, or with everything. */
 export async function listObjects(exchange: StoredExchange): Promise<void> {
@@ -34,7 +35,7 @@ export async function listObjects(exchange: StoredExchange): Promise<void> {
     const metadata = { resourceVersion, continue: token, remainingItemCount: remaining }
     exchange.response = await respond(
       200,
-      listBody(request, kind, presented(exchange, first.items), metadata, output),
+      listBody(request, kind, shown(exchange, first.items), metadata, output),
       output,
     )
     return
@@ -50,8 +51,8 @@ export async function listObjects(exchange: StoredExchange): Promise<void> {
     }
     return
   }
-  const items = presented(exchange, first.items)
-  for await (const more of rest) items.push(...presented(exchange, more.items))
+  const items = shown(exchange, first.items)
+  for await (const more of rest) items.push(...shown(exchange, more.items))
   exchange.response = await respond(200, listBody(request, kind, items, { resourceVersion }, output), output)
 }
 
@@ -76,7 +77,7 @@ async function* streamed(
     metadata: { continue: '', resourceVersion: String(first.rv) },
   }
   const text = (items: readonly Stored[]): string =>
-    presented(exchange, items)
+    shown(exchange, items)
       .map((one) => stringify(one))
       .join(',')
   yield `${stringify(head).slice(0, -1)},"items":[${text(first.items)}`

@@ -9,6 +9,7 @@ import { partialMetadata, table } from '../../printers/table.ts'
 import { toStatusError } from '../../registry/errors.ts'
 import { groupVersion } from '../../registry/kind.ts'
 import { list, visible } from '../../registry/read.ts'
+import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { Change, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
@@ -69,8 +70,7 @@ function eventWriter({ kind, request, context, store, services }: StoredExchange
   }
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
   return {
-    change: (type: EventType, stored: Stored): string =>
-      line(type, form(store.strategy.present?.(stored, now()) ?? stored.object)),
+    change: (type: EventType, stored: Stored): string => line(type, form(presented(store, stored, now()))),
     bookmark: (rv: number, initialEventsEnd = false): string =>
       line(
         'BOOKMARK',
