@@ -18,15 +18,6 @@ export function writer(
     subresource,
     now: exchange.context.now,
     gvk: { group: kind.group, version: kind.version, kind: kind.kind },
-    schema: wholeSchema(kind),
+    schema: wholeObject(kind.schema),
   }
-}
-
-const wholeSchemas = new WeakMap<KindInfo, ObjectSchema>()
-
-/** Made once per kind. */
-function wholeSchema(kind: KindInfo): ObjectSchema {
-  const known = wholeSchemas.get(kind) ?? wholeObject(kind.schema)
-  wholeSchemas.set(kind, known)
-  return known
 }

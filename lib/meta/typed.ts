@@ -23,16 +23,25 @@ const metadata = {
   },
 } as const
 
-/** The schema of whole objects of a kind. Make it once for each kind. */
-export function wholeObject(kind: { spec?: ObjectSchema; status?: ObjectSchema }): ObjectSchema {
-  return object('An object.', {
+type KindSchema = Readonly<{ spec?: ObjectSchema; status?: ObjectSchema }>
+
+const wholeObjects = new WeakMap<KindSchema, ObjectSchema>()
+
+/** The schema of whole objects of a kind: the same object for the same kind's schema, so it may be asked for at every write. */
+export function wholeObject(kind: KindSchema): ObjectSchema {
+  const known = wholeObjects.get(kind) ?? makeWholeObject(kind)
+  wholeObjects.set(kind, known)
+  return known
+}
+
+const makeWholeObject = ({ spec, status }: KindSchema): ObjectSchema =>
+  object('An object.', {
     apiVersion: string('Group and version.'),
     kind: string('Kind.'),
     metadata,
-    ...(kind.spec && { spec: kind.spec }),
-    ...(kind.status && { status: kind.status }),
+    ...(spec && { spec }),
+    ...(status && { status }),
   })
-}
 
 export const asObject = (value: JsonValue | undefined): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
