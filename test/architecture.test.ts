@@ -12,6 +12,8 @@ interface Import {
   /** A path below the root, or the name of a package. */
   to: string
   typeOnly: boolean
+  /** `import('…')`, when it runs. */
+  lazy: boolean
 }
 
 let sources: Map<string, string>
@@ -38,6 +40,7 @@ function importsOf(from: string, text: string): Import[] {
       from,
       to: target.startsWith('.') ? normalize(join(dirname(from), target)) : target,
       typeOnly: type !== undefined,
+      lazy: dynamic !== undefined,
     }
   })
 }
@@ -82,7 +85,18 @@ const below: Record<string, readonly string[]> = {
 describe('imports', () => {
   test('are seen at all', () => {
     expect(imports.length).toBeGreaterThan(100)
-    expect(imports).toContainEqual({ from: 'infra/local/gateway.ts', to: 'infra/local/template.ts', typeOnly: false })
+    expect(imports).toContainEqual({
+      from: 'infra/local/gateway.ts',
+      to: 'infra/local/template.ts',
+      typeOnly: false,
+      lazy: false,
+    })
+    expect(imports).toContainEqual({
+      from: 'lib/token/kms.ts',
+      to: 'lib/token/kmsclient.ts',
+      typeOnly: false,
+      lazy: true,
+    })
   })
 
   test('go downward only', () => {
@@ -141,6 +155,12 @@ describe('imports', () => {
       const rooms = new Set(users.map(({ from }) => from).filter((from) => !from.startsWith('lib/server/')))
       expect([client, rooms.size]).toEqual([client, 1])
     }
+  })
+
+  test('of an AWS client name what they use: a lazy import of the package would bring all of it into the bundles', () => {
+    expect(
+      imports.filter(({ to, from, lazy }) => lazy && to.startsWith('@aws-sdk/') && from.startsWith('lib/')),
+    ).toEqual([])
   })
 
   test('inside lib are by type where only types are meant, and infra never enters it', () => {

@@ -1,7 +1,7 @@
-/** Texts from AWS Secrets Manager. The only file that knows @aws-sdk/client-secrets-manager. */
+/** Texts from AWS Secrets Manager. With secretsclient.ts the only one that knows @aws-sdk/client-secrets-manager. */
 import type { SecretsManagerClient, SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
 
-const sdk = () => import('@aws-sdk/client-secrets-manager')
+const sdk = () => import('./secretsclient.ts')
 
 /** Retries throttling and broken connections itself: at most 3 attempts of 3 s each. */
 export async function connectSecrets(config: SecretsManagerClientConfig = {}): Promise<SecretsManagerClient> {

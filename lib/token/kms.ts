@@ -1,4 +1,4 @@
-/** A Signer whose private keys never leave AWS KMS. The only file that knows @aws-sdk/client-kms. */
+/** A Signer whose private keys never leave AWS KMS. With kmsclient.ts the only one that knows @aws-sdk/client-kms. */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
 import { calculateJwkThumbprint } from 'jose'
@@ -6,7 +6,7 @@ import { serviceUnavailable } from '../meta/errors.ts'
 import { derToRaw } from './signature.ts'
 import type { PublicKey, Signer } from './signer.ts'
 
-const sdk = () => import('@aws-sdk/client-kms')
+const sdk = () => import('./kmsclient.ts')
 
 /**
  * The client that `kmsSigner` needs. Throttling and broken connections are retried by the SDK and nowhere else: at most
