@@ -8,13 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
 import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virtualcluster.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { apiVersion, instance, instances as instancesIn, keys, management } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
 import { parseYaml } from '../support/yaml.ts'
 
-const management = '/apis/management.platform/v1'
-const keys = `${management}/ownedaccesskeys`
-const instances = `${management}/namespaces/p-a/virtualclusterinstances`
-const apiVersion = 'management.platform/v1'
+const instances = instancesIn('p-a')
 /** Of no key, with the right checksum. */
 const STRANGER = 'mpk_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2XPpx7'
 
@@ -54,9 +52,8 @@ const creation = (spec: object, metadata: object = {}, kind = 'OwnedAccessKey') 
 const mergePatch = { 'content-type': 'application/merge-patch+json' }
 
 async function makeKey(spec: object, metadata: object = { generateName: 'k-' }) {
-  const { json, status } = await server.call(keys, creation(spec, metadata))
-  expect(status).toBe(201)
-  return { name: json.metadata.name, uid: json.metadata.uid, value: json.spec.key }
+  const made = await server.make(keys, creation(spec, metadata).body)
+  return { name: made.metadata.name, uid: made.metadata.uid, value: made.spec.key }
 }
 
 /** What every record of a request in these tests has. */
@@ -72,8 +69,7 @@ beforeAll(async () => {
   const kept = kubeConfigFile({ name: 'manager', server: url, certificateAuthority, token: token.manager })
   await server.keepCredentials('p-a/x', kept)
   const accessPoint = { ingress: { host: new URL(url).host } }
-  const spec = { owner: { user: 'alice' }, accessPoint }
-  await server.call(instances, creation(spec, { name: 'x' }, 'VirtualClusterInstance'))
+  await server.make(instances, instance('x', { owner: { user: 'alice' }, accessPoint }))
 }, 120_000)
 afterAll(async () => {
   await Promise.all([server?.stop(), cluster?.close()])

@@ -1,6 +1,7 @@
 /** The way in, and the way back in: the first access key. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { firstKey } from '../../lib/server/bootstrap.ts'
+import { keys as path } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -18,7 +19,6 @@ const secret = {
   },
 }
 
-const path = '/apis/management.platform/v1/ownedaccesskeys'
 const self = (token: string) => server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token })
 
 test('the first key is an administrator, and stays as long as it works', async () => {

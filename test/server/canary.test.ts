@@ -9,10 +9,10 @@ import https from 'node:https'
 import { inflateRawSync } from 'node:zlib'
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
+import { describeKubectl, type Kubectl, kubectlOf } from '../support/kubectl.ts'
+import { accessKey, keys } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
 
-const keys = '/apis/management.platform/v1/ownedaccesskeys'
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const types = {
   json: 'application/json-patch+json',
@@ -48,12 +48,7 @@ const secrets = (shownBy?: string) => ({
 })
 /** As they lie in a manifest beside what everybody may see. */
 const spec = (shownBy?: string) => ({ user: 'alice', displayName: `n${canaries.length}`, ...secrets(shownBy) })
-const object = (name: string, own: object, annotations?: object) => ({
-  apiVersion: 'management.platform/v1',
-  kind: 'OwnedAccessKey',
-  metadata: { name, ...(annotations && { annotations }) },
-  spec: own,
-})
+const object = (name: string, own: object, annotations?: object) => accessKey(name, own, annotations && { annotations })
 
 async function send(request: string, path: string, call: Call, codes: number[]): Promise<Answer> {
   const answer = await server.call(path, call)
@@ -252,7 +247,7 @@ describeKubectl('writes by kubectl', () => {
     return code
   }
   beforeAll(async () => {
-    kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, server.adminKey))
+    kubectl = await kubectlOf(server)
   })
   afterAll(() => kubectl?.stop())
 

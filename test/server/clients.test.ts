@@ -15,6 +15,7 @@ import {
 } from '@kubernetes/client-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kubeConfig } from '../support/kubectl.ts'
+import { accessKey, instance, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 interface AccessKey extends KubernetesObject {
@@ -23,7 +24,6 @@ interface AccessKey extends KubernetesObject {
 }
 
 const gvr = { group: 'management.platform', version: 'v1', plural: 'ownedaccesskeys' }
-const api = '/apis/management.platform/v1'
 
 let server: TestServer
 let config: KubeConfig
@@ -40,9 +40,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 const key = (name: string, spec: AccessKey['spec'] = {}, labels: Record<string, string> = {}): AccessKey => ({
-  apiVersion: 'management.platform/v1',
-  kind: 'OwnedAccessKey',
-  metadata: { name, labels },
+  ...accessKey(name, {}, { labels }),
   spec: { user: 'alice', ...spec },
 })
 const codeOf = (action: Promise<unknown>): Promise<number> =>
@@ -72,13 +70,7 @@ describe('CustomObjectsApi', () => {
 
   test('in a namespace, with its status', async () => {
     const vci = { group: gvr.group, version: gvr.version, plural: 'virtualclusterinstances', namespace: 'p-client' }
-    const body = {
-      apiVersion: 'management.platform/v1',
-      kind: 'VirtualClusterInstance',
-      metadata: { name: 'vc' },
-      spec: { owner: { user: 'alice' } },
-    }
-    await custom.createNamespacedCustomObject({ ...vci, body })
+    await custom.createNamespacedCustomObject({ ...vci, body: instance('vc', { owner: { user: 'alice' } }) })
     const status = { status: { phase: 'Ready' } }
     const options = setHeaderOptions('Content-Type', PatchStrategy.MergePatch)
     await custom.patchNamespacedCustomObjectStatus({ ...vci, name: 'vc', body: status }, options)
@@ -149,14 +141,14 @@ describe('KubernetesObjectApi', () => {
 
 describe('what stays in step', () => {
   test('a watch sees every change once, in order', async () => {
-    const { metadata } = (await server.call(`${api}/ownedaccesskeys`)).json
+    const { metadata } = (await server.call(keys)).json
     const seen: string[] = []
     let enough = () => {}
     const all = new Promise<void>((resolve) => {
       enough = resolve
     })
     const controller = await new Watch(config).watch(
-      `${api}/ownedaccesskeys`,
+      keys,
       { resourceVersion: metadata.resourceVersion, labelSelector: 'watch=yes', allowWatchBookmarks: true },
       (phase, object: AccessKey) => {
         if (phase === 'BOOKMARK') return
@@ -182,7 +174,7 @@ describe('what stays in step', () => {
 
   test('an informer has what the server has, after any writes', async () => {
     const selector = 'informed=yes'
-    const path = `${api}/ownedaccesskeys`
+    const path = keys
     const list = async (): Promise<KubernetesListObject<AccessKey>> =>
       custom.listClusterCustomObject({ ...gvr, labelSelector: selector })
     await objects.create(key('informed-before', {}, { informed: 'yes' }))

@@ -1,11 +1,9 @@
 /** What belongs to others does not exist: every answer about it is the one about a name that nobody has. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessKey, apiVersion, instance, instances as instancesIn, keys } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
 
-const management = '/apis/management.platform/v1'
-const keys = `${management}/ownedaccesskeys`
-const instances = `${management}/namespaces/p-a/virtualclusterinstances`
-const apiVersion = 'management.platform/v1'
+const instances = instancesIn('p-a')
 
 let server: TestServer
 let alice: string
@@ -21,14 +19,13 @@ const object = (kind: string, name: string, spec: object = {}, metadata: object 
 
 beforeAll(async () => {
   server = await startServer()
-  const make = (path: string, body: object) => server.call(path, { method: 'POST', body })
-  alice = (await make(keys, object('OwnedAccessKey', 'alice', { user: 'alice' }))).json.spec.key
+  alice = (await server.make(keys, accessKey('alice', { user: 'alice' }))).spec.key
   // As long as the name that nobody has, so that all texts are.
-  const { metadata } = (await make(keys, object('OwnedAccessKey', 'others', { user: 'bob' }))).json
+  const { metadata } = await server.make(keys, accessKey('others', { user: 'bob' }))
   ;({ uid, resourceVersion } = metadata)
-  await make(keys, object('OwnedAccessKey', 'ending', { user: 'bob' }, { finalizers: ['example.com/hold'] }))
+  await server.make(keys, accessKey('ending', { user: 'bob' }, { finalizers: ['example.com/hold'] }))
   await server.call(`${keys}/ending`, { method: 'DELETE' })
-  await make(instances, object('VirtualClusterInstance', 'others', { owner: { user: 'bob' } }))
+  await server.make(instances, instance('others', { owner: { user: 'bob' } }))
 }, 120_000)
 afterAll(() => server?.stop())
 

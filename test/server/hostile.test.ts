@@ -7,13 +7,16 @@ import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { basePath } from '../support/deployment.ts'
+import * as below from '../support/objects.ts'
+import { accessKey, apiVersion } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-const apiVersion = 'management.platform/v1'
-const base = '/kubernetes/management'
-const management = `${base}/apis/${apiVersion}`
-const keys = `${management}/ownedaccesskeys`
-const instances = (namespace: string) => `${management}/namespaces/${namespace}/virtualclusterinstances`
+/** Whole paths, since some attacks are on what is before the base. */
+const base = basePath
+const management = `${base}${below.management}`
+const keys = `${base}${below.keys}`
+const instances = (namespace: string) => `${base}${below.instances(namespace)}`
 
 interface Attack {
   method?: string
@@ -61,20 +64,11 @@ function parsed(text: string): unknown {
   }
 }
 
-const key = (name: string, spec: object = {}, more: object = {}) => ({
-  apiVersion,
-  kind: 'OwnedAccessKey',
-  metadata: { name },
-  spec,
-  ...more,
-})
+const key = (name: string, spec: object = {}, more: object = {}) => ({ ...accessKey(name, spec), ...more })
 
 /** An access key made by the administrator: its value. */
-async function make(name: string, spec: object): Promise<string> {
-  const { status, json } = await send({ method: 'POST', path: keys, token: server.adminKey, body: key(name, spec) })
-  expect([name, status]).toEqual([name, 201])
-  return json.spec.key
-}
+const make = async (name: string, spec: object): Promise<string> =>
+  (await server.make(below.keys, accessKey(name, spec))).spec.key
 
 /** What belongs to others, as an administrator sees it, but for what changes by itself. */
 async function others(): Promise<unknown> {
@@ -164,13 +158,8 @@ beforeAll(async () => {
     ['p-b', 'x', 'bob'],
     ['p-b', 'y', 'alice'],
   ] as const) {
-    const body = {
-      apiVersion,
-      kind: 'VirtualClusterInstance',
-      metadata: { name },
-      spec: { owner: { user }, accessPoint: { ingress: { host: 'vc.example.com' } } },
-    }
-    expect((await send({ method: 'POST', path: instances(namespace), token: server.adminKey, body })).status).toBe(201)
+    const spec = { owner: { user }, accessPoint: { ingress: { host: 'vc.example.com' } } }
+    await server.make(below.instances(namespace), below.instance(name, spec))
   }
   untouched = await others()
 }, 120_000)
@@ -952,13 +941,8 @@ describe('credentials of virtual clusters', () => {
     ['the secret', '{"__proto__":{"token":"t"}'],
   ])('that would run or read something (%s) are refused by name', async (member, secret) => {
     const name = `vc-${Math.abs(hash(member + secret))}`
-    const body = {
-      apiVersion,
-      kind: 'VirtualClusterInstance',
-      metadata: { name },
-      spec: { accessPoint: { ingress: { host: 'vc.example.com' } } },
-    }
-    await send({ method: 'POST', path: instances('p-d'), token: server.adminKey, body })
+    const spec = { accessPoint: { ingress: { host: 'vc.example.com' } } }
+    await server.make(below.instances('p-d'), below.instance(name, spec))
     await server.keepCredentials(`p-d/${name}`, secret)
     const { status, json, text } = await send({
       method: 'POST',

@@ -14,11 +14,11 @@ import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virt
 import { virtualClusterAudience } from '../../lib/token/audience.ts'
 import { rows } from '../support/columns.ts'
 import { createKubectl, describeKubectl, type Kubectl } from '../support/kubectl.ts'
+import { accessKey, instance, instances, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { parseYaml } from '../support/yaml.ts'
 
-const api = '/apis/management.platform/v1'
-const demo = `${api}/namespaces/p-demo/virtualclusterinstances/demo`
+const demo = `${instances('p-demo')}/demo`
 
 let server: TestServer
 let cluster: VirtualCluster
@@ -26,12 +26,8 @@ let aliceKey: string
 let uid: string
 
 /** A key for this user. */
-async function keyFor(name: string, spec: object): Promise<string> {
-  const body = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name }, spec }
-  const { status, json } = await server.call(`${api}/ownedaccesskeys`, { method: 'POST', body })
-  expect([status, json?.message]).toEqual([201, undefined])
-  return json.spec.key
-}
+const keyFor = async (name: string, spec: object): Promise<string> =>
+  (await server.make(keys, accessKey(name, spec))).spec.key
 
 /** As curl sends it: `--data-binary @- -H 'Content-Type: application/yaml'`. */
 const fetchConfig = (spec: string, { token = aliceKey, path = demo, accept = '*/*' } = {}) =>
@@ -66,20 +62,15 @@ beforeAll(async () => {
       token: cluster.token.manager,
     }),
   )
-  const made = await server.call(`${api}/namespaces/p-demo/virtualclusterinstances`, {
-    method: 'POST',
-    body: {
-      apiVersion: 'management.platform/v1',
-      kind: 'VirtualClusterInstance',
-      metadata: { name: 'demo' },
-      spec: {
-        owner: { user: 'alice' },
-        accessPoint: { ingress: { enabled: true, host: new URL(cluster.url).host } },
-        certificateAuthorityData: Buffer.from(cluster.certificateAuthority).toString('base64'),
-      },
-    },
-  })
-  uid = made.json.metadata.uid
+  const made = await server.make(
+    instances('p-demo'),
+    instance('demo', {
+      owner: { user: 'alice' },
+      accessPoint: { ingress: { enabled: true, host: new URL(cluster.url).host } },
+      certificateAuthorityData: Buffer.from(cluster.certificateAuthority).toString('base64'),
+    }),
+  )
+  uid = made.metadata.uid
   const authority = server.certificateAuthority
   const audience = virtualClusterAudience(server.base, 'p-demo', 'demo', uid)
   cluster.accept(
@@ -145,7 +136,7 @@ describe('a token', () => {
   test('is good for this virtual cluster and for no request to this API', async () => {
     const { user } = await configOf('{}')
     expect(decodeJwt(user.token).aud).toEqual([`${server.base}/virtualclusters/p-demo/demo/${uid}`])
-    expect((await server.call(`${api}/ownedaccesskeys`, { token: user.token })).status).toBe(401)
+    expect((await server.call(keys, { token: user.token })).status).toBe(401)
   })
 
   test('ends with its key, and says so', async () => {
@@ -235,38 +226,30 @@ describe('refusals', () => {
 
   test('another user, another instance, no key', async () => {
     const bob = await keyFor('bob', { user: 'bob' })
-    const other = `${api}/namespaces/p-demo/virtualclusterinstances/other`
+    const other = `${instances('p-demo')}/other`
     const answers = await Promise.all([
       fetchConfig('{}', { token: bob }),
       fetchConfig('{}', { path: other }),
       fetchConfig('{}', { token: '' }),
-      fetchConfig('{}', { path: `${api}/namespaces/p-other/virtualclusterinstances/demo` }),
+      fetchConfig('{}', { path: `${instances('p-other')}/demo` }),
     ])
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 401, 400])
     expect(answers[0]?.json.message).toBe(answers[1]?.json.message.replace('other', 'demo'))
   })
 
   test('credentials that the virtual cluster does not take, or that are none', async () => {
-    const instance = async (name: string, secret: string) => {
+    const answerFor = async (name: string, secret: string) => {
       await server.keepCredentials(`p-demo/${name}`, secret)
-      await server.call(`${api}/namespaces/p-demo/virtualclusterinstances`, {
-        method: 'POST',
-        body: {
-          apiVersion: 'management.platform/v1',
-          kind: 'VirtualClusterInstance',
-          metadata: { name },
-          spec: { owner: { user: 'alice' }, accessPoint: { ingress: { host: 'vc.example.com' } } },
-        },
-      })
-      const path = `${api}/namespaces/p-demo/virtualclusterinstances/${name}`
-      return fetchConfig('{clientCert: true}', { path })
+      const spec = { owner: { user: 'alice' }, accessPoint: { ingress: { host: 'vc.example.com' } } }
+      await server.make(instances('p-demo'), instance(name, spec))
+      return fetchConfig('{clientCert: true}', { path: `${instances('p-demo')}/${name}` })
     }
     const common = { name: 'x', certificateAuthority: cluster.certificateAuthority }
     const [refused, unreachable, unable, none] = await Promise.all([
-      instance('refused', kubeConfigFile({ ...common, server: cluster.url, token: 'secret-of-nobody' })),
-      instance('unreachable', kubeConfigFile({ ...common, server: 'https://127.0.0.1:1', token: 'secret-of-none' })),
-      instance('unable', kubeConfigFile({ ...common, server: cluster.url, token: cluster.token.requester })),
-      instance('none', 'no: kube config'),
+      answerFor('refused', kubeConfigFile({ ...common, server: cluster.url, token: 'secret-of-nobody' })),
+      answerFor('unreachable', kubeConfigFile({ ...common, server: 'https://127.0.0.1:1', token: 'secret-of-none' })),
+      answerFor('unable', kubeConfigFile({ ...common, server: cluster.url, token: cluster.token.requester })),
+      answerFor('none', 'no: kube config'),
     ])
     expect([refused.status, unreachable.status, unable.status]).toEqual([502, 503, 502])
     expect(none.status).toBeGreaterThanOrEqual(500)
@@ -307,7 +290,7 @@ describeKubectl('kubectl with the fetched kube config', () => {
     const kubectl = await createKubectl((await configOf('{}', { token })).text)
     try {
       expect((await kubectl.run('get', 'pods', '-o', 'name')).stdout).toBe('pod/hello-0\npod/hello-1\n')
-      await server.call(`${api}/ownedaccesskeys/revoked`, { method: 'DELETE' })
+      await server.call(`${keys}/revoked`, { method: 'DELETE' })
       const { code, stderr } = await kubectl.run('get', 'pods')
       expect([code, stderr]).toEqual([1, expect.stringMatching(/Forbidden|forbidden|Unauthorized/)])
     } finally {

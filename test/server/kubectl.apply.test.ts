@@ -1,50 +1,26 @@
 /** kubectl against the whole API: apply and diff, on the client's side and on the server's. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { expect, test } from 'vitest'
+import { describeKubectl, printed, useKubectl } from '../support/kubectl.ts'
+import { accessKey, keys } from '../support/objects.ts'
 
-const keys = '/apis/management.platform/v1/ownedaccesskeys'
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-const key = (name: string, spec: object = {}, labels?: object) => ({
-  apiVersion: 'management.platform/v1',
-  kind: 'OwnedAccessKey',
-  metadata: { name, ...(labels && { labels }) },
-  spec,
-})
-const printed = (name: string, what: string) => ({
-  code: 0,
-  stdout: `ownedaccesskey.management.platform/${name} ${what}\n`,
-  stderr: '',
-})
-
 describeKubectl('kubectl applies', () => {
-  let server: TestServer
-  let kubectl: Kubectl
+  const api = useKubectl()
 
   const apply = async (object: object, ...args: string[]) =>
-    kubectl.feed(JSON.stringify(object), 'apply', '-f', '-', ...args)
+    api.kubectl.feed(JSON.stringify(object), 'apply', '-f', '-', ...args)
   const serverSide = (object: object, ...args: string[]) => apply(object, '--server-side', ...args)
-  const read = async (name: string) => (await server.call(`${keys}/${name}`)).json
+  const read = async (name: string) => (await api.server.call(`${keys}/${name}`)).json
   const managers = async (name: string): Promise<string[]> =>
     (await read(name)).metadata.managedFields.map(
       ({ manager, operation }: { manager: string; operation: string }) => `${manager} ${operation}`,
     )
 
-  beforeAll(async () => {
-    server = await startServer()
-    kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, server.adminKey))
-    await kubectl.run('api-resources')
-  }, 120_000)
-  afterAll(async () => {
-    await kubectl?.stop()
-    await server?.stop()
-  })
-
   test.concurrent('client-side: create, nothing, change, removal', async () => {
-    expect(await apply(key('client', { user: 'alice', ttl: 60 }))).toEqual(printed('client', 'created'))
-    expect(await apply(key('client', { user: 'alice', ttl: 60 }))).toEqual(printed('client', 'unchanged'))
-    expect(await apply(key('client', { user: 'alice', disabled: true }))).toEqual(printed('client', 'configured'))
+    expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(printed('client', 'created'))
+    expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(printed('client', 'unchanged'))
+    expect(await apply(accessKey('client', { user: 'alice', disabled: true }))).toEqual(printed('client', 'configured'))
     const { spec, metadata } = await read('client')
     expect(spec).toEqual({ user: 'alice', disabled: true })
     expect(JSON.parse(metadata.annotations[lastApplied]).spec).toEqual({ user: 'alice', disabled: true })
@@ -52,26 +28,29 @@ describeKubectl('kubectl applies', () => {
   })
 
   test.concurrent('client-side, over what was created otherwise', async () => {
-    await server.call(keys, { method: 'POST', body: key('adopted', { user: 'alice', description: 'by hand' }) })
-    const { stdout, stderr } = await apply(key('adopted', { user: 'alice', ttl: 5 }))
+    await api.server.call(keys, {
+      method: 'POST',
+      body: accessKey('adopted', { user: 'alice', description: 'by hand' }),
+    })
+    const { stdout, stderr } = await apply(accessKey('adopted', { user: 'alice', ttl: 5 }))
     expect(stdout).toBe('ownedaccesskey.management.platform/adopted configured\n')
     expect(stderr).toContain(`is missing the ${lastApplied} annotation`)
     expect((await read('adopted')).spec).toEqual({ user: 'alice', description: 'by hand', ttl: 5 })
   })
 
   test.concurrent('view, edit and set the last applied configuration', async () => {
-    await apply(key('last', { user: 'alice' }))
-    const { stdout } = await kubectl.run('apply', 'view-last-applied', 'ownedaccesskey', 'last', '-o', 'json')
+    await apply(accessKey('last', { user: 'alice' }))
+    const { stdout } = await api.kubectl.run('apply', 'view-last-applied', 'ownedaccesskey', 'last', '-o', 'json')
     expect(JSON.parse(stdout).spec).toEqual({ user: 'alice' })
-    const file = await kubectl.file('last.json', key('last', { user: 'alice', ttl: 7 }))
-    const set = await kubectl.run('apply', 'set-last-applied', '-f', file)
+    const file = await api.kubectl.file('last.json', accessKey('last', { user: 'alice', ttl: 7 }))
+    const set = await api.kubectl.run('apply', 'set-last-applied', '-f', file)
     expect(set.stderr + set.stdout).toContain('ownedaccesskey.management.platform/last configured')
     expect(JSON.parse((await read('last')).metadata.annotations[lastApplied]).spec.ttl).toBe(7)
   })
 
   test.concurrent('prune removes what is applied no more', async () => {
     const labels = { set: 'pruned' }
-    const both = [key('pruned-a', {}, labels), key('pruned-b', {}, labels)]
+    const both = [accessKey('pruned-a', {}, { labels }), accessKey('pruned-b', {}, { labels })]
     await apply({ apiVersion: 'v1', kind: 'List', items: both })
     const args = ['--prune', '-l', 'set=pruned', '--prune-allowlist=management.platform/v1/OwnedAccessKey']
     const { stdout } = await apply({ apiVersion: 'v1', kind: 'List', items: both.slice(0, 1) }, ...args)
@@ -81,11 +60,12 @@ describeKubectl('kubectl applies', () => {
   })
 
   test.concurrent('diff shows what an apply would change, and changes nothing', async () => {
-    await apply(key('differs', { user: 'alice', displayName: 'before' }))
-    const diff = (object: object, ...args: string[]) => kubectl.feed(JSON.stringify(object), 'diff', '-f', '-', ...args)
-    const changed = key('differs', { user: 'alice', displayName: 'after' })
+    await apply(accessKey('differs', { user: 'alice', displayName: 'before' }))
+    const diff = (object: object, ...args: string[]) =>
+      api.kubectl.feed(JSON.stringify(object), 'diff', '-f', '-', ...args)
+    const changed = accessKey('differs', { user: 'alice', displayName: 'after' })
     const [same, other, serversSide] = await Promise.all([
-      diff(key('differs', { user: 'alice', displayName: 'before' })),
+      diff(accessKey('differs', { user: 'alice', displayName: 'before' })),
       diff(changed),
       diff(changed, '--server-side', '--force-conflicts'),
     ])
@@ -100,27 +80,29 @@ describeKubectl('kubectl applies', () => {
       ])
     }
     expect((await read('differs')).spec.displayName).toBe('before')
-    const fresh = await diff(key('fresh', { user: 'alice' }))
+    const fresh = await diff(accessKey('fresh', { user: 'alice' }))
     expect(fresh.code).toBe(1)
     // What does not exist has no key to show yet.
     expect(fresh.stdout).not.toContain('key:')
   })
 
   test.concurrent('server-side: create shows the key once, nothing, removal by leaving out', async () => {
-    const { stdout } = await serverSide(key('server', { user: 'alice', ttl: 60 }), '-o', 'json')
+    const { stdout } = await serverSide(accessKey('server', { user: 'alice', ttl: 60 }), '-o', 'json')
     expect(JSON.parse(stdout).spec.key).toMatch(/^mpk_/)
     const { metadata } = await read('server')
-    expect(await serverSide(key('server', { user: 'alice', ttl: 60 }))).toEqual(printed('server', 'serverside-applied'))
+    expect(await serverSide(accessKey('server', { user: 'alice', ttl: 60 }))).toEqual(
+      printed('server', 'serverside-applied'),
+    )
     expect((await read('server')).metadata.resourceVersion).toBe(metadata.resourceVersion)
-    await serverSide(key('server', { user: 'alice' }))
+    await serverSide(accessKey('server', { user: 'alice' }))
     const after = await read('server')
     expect([after.spec, after.metadata.annotations]).toEqual([{ user: 'alice' }, undefined])
     expect(await managers('server')).toEqual(['kubectl Apply'])
   })
 
   test.concurrent('server-side: a conflict names manager and field, and can be forced', async () => {
-    await serverSide(key('contested', { user: 'alice', displayName: 'mine' }))
-    const other = key('contested', { displayName: 'theirs' })
+    await serverSide(accessKey('contested', { user: 'alice', displayName: 'mine' }))
+    const other = accessKey('contested', { displayName: 'theirs' })
     const { code, stderr } = await serverSide(other, '--field-manager=other')
     expect(code).toBe(1)
     expect(stderr.split('\n')[0]).toBe(
@@ -130,12 +112,12 @@ describeKubectl('kubectl applies', () => {
     expect(forced).toEqual(printed('contested', 'serverside-applied'))
     expect((await read('contested')).spec).toEqual({ user: 'alice', displayName: 'theirs' })
     expect((await managers('contested')).sort()).toEqual(['kubectl Apply', 'other Apply'])
-    const back = await serverSide(key('contested', { user: 'alice', displayName: 'mine' }))
+    const back = await serverSide(accessKey('contested', { user: 'alice', displayName: 'mine' }))
     expect(back.stderr).toContain('conflict with "other": .spec.displayName')
   })
 
   test.concurrent('lists have no merge keys: two appliers cannot widen a scope between them', async () => {
-    const scoped = (project: string) => key('scoped', { user: 'alice', scope: { projects: [{ project }] } })
+    const scoped = (project: string) => accessKey('scoped', { user: 'alice', scope: { projects: [{ project }] } })
     await serverSide(scoped('web'))
     const { stderr } = await serverSide(scoped('shop'), '--field-manager=other')
     expect(stderr).toContain('conflict with "kubectl": .spec.scope.projects\n')
@@ -144,34 +126,37 @@ describeKubectl('kubectl applies', () => {
   })
 
   test.concurrent('from client-side to server-side: fields move on, and can be removed', async () => {
-    await apply(key('migrated', { user: 'alice', ttl: 60 }))
-    expect(await serverSide(key('migrated', { user: 'alice', ttl: 60 }))).toEqual(
+    await apply(accessKey('migrated', { user: 'alice', ttl: 60 }))
+    expect(await serverSide(accessKey('migrated', { user: 'alice', ttl: 60 }))).toEqual(
       printed('migrated', 'serverside-applied'),
     )
     // kubectl itself keeps the annotation of the client's side, under a manager of its own.
     expect(await managers('migrated')).toEqual(['kubectl Apply', 'kubectl-last-applied Apply'])
-    await serverSide(key('migrated', { user: 'alice' }))
+    await serverSide(accessKey('migrated', { user: 'alice' }))
     expect((await read('migrated')).spec).toEqual({ user: 'alice' })
   })
 
   test.concurrent('and back to client-side', async () => {
-    await serverSide(key('returned', { user: 'alice', ttl: 60 }))
-    const { code } = await apply(key('returned', { user: 'alice', ttl: 90 }))
+    await serverSide(accessKey('returned', { user: 'alice', ttl: 60 }))
+    const { code } = await apply(accessKey('returned', { user: 'alice', ttl: 90 }))
     expect(code).toBe(0)
     expect((await read('returned')).spec).toEqual({ user: 'alice', ttl: 90 })
   })
 
   test.concurrent('server-side with what the kind refuses', async () => {
-    const { code, stderr } = await serverSide(key('refused', { type: 'Nonsense' }))
+    const { code, stderr } = await serverSide(accessKey('refused', { type: 'Nonsense' }))
     expect(code).toBe(1)
     expect(stderr).toContain('spec.type: Unsupported value: "Nonsense"')
-    const unknown = await serverSide(key('refused', { nothing: 1 }))
+    const unknown = await serverSide(accessKey('refused', { nothing: 1 }))
     expect(unknown.stderr).toContain('.spec.nothing: field not declared in schema')
     expect((await read('refused')).code).toBe(404)
   })
 
   test.concurrent('dry runs of both apply nothing', async () => {
-    const both = [await apply(key('dry'), '--dry-run=server'), await serverSide(key('dry'), '--dry-run=server')]
+    const both = [
+      await apply(accessKey('dry'), '--dry-run=server'),
+      await serverSide(accessKey('dry'), '--dry-run=server'),
+    ]
     expect(both.map(({ stdout }) => stdout)).toEqual([
       'ownedaccesskey.management.platform/dry created (server dry run)\n',
       'ownedaccesskey.management.platform/dry serverside-applied (server dry run)\n',

@@ -1,39 +1,19 @@
 /** kubectl against the whole API: what is there, how it looks, who may what. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rows } from '../support/columns.ts'
-import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { describeKubectl, type Kubectl, kubectlOf, useKubectl } from '../support/kubectl.ts'
+import { accessKey, instance, instances, keys } from '../support/objects.ts'
 
-const keys = '/apis/management.platform/v1/ownedaccesskeys'
-const instances = (namespace: string) => `/apis/management.platform/v1/namespaces/${namespace}/virtualclusterinstances`
-
-const key = (name: string, spec: object, labels: object = {}) => ({
-  apiVersion: 'management.platform/v1',
-  kind: 'OwnedAccessKey',
-  metadata: { name, labels },
-  spec,
-})
-const instance = (name: string, spec: object = {}) => ({
-  apiVersion: 'management.platform/v1',
-  kind: 'VirtualClusterInstance',
-  metadata: { name },
-  spec,
-})
+const key = (name: string, spec: object, labels: object) => accessKey(name, spec, { labels })
 
 describeKubectl('kubectl reads', () => {
-  let server: TestServer
-  let kubectl: Kubectl
+  const api = useKubectl()
   let alice: Kubectl
   let aliceKey: string
 
-  const post = async (path: string, body: object) => {
-    const answer = await server.call(path, { method: 'POST', body })
-    expect([answer.status, answer.json?.message]).toEqual([201, undefined])
-    return answer.json
-  }
+  const post = (path: string, body: object) => api.server.make(path, body)
 
   beforeAll(async () => {
-    server = await startServer()
     const made = await post(keys, key('alice', { user: 'alice', displayName: 'Laptop' }, { app: 'laptop' }))
     aliceKey = made.spec.key
     await post(keys, key('ci', { user: 'bob', ttl: 86400, description: 'pipeline', disabled: true }, { app: 'ci' }))
@@ -44,18 +24,12 @@ describeKubectl('kubectl reads', () => {
       instance('stable', { clusterRef: { cluster: 'eu-1' }, accessPoint: { ingress: { host: 'stable.example.com' } } }),
     )
     await post(instances('p-shop'), instance('preview'))
-    kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, server.adminKey))
-    alice = await createKubectl(kubeConfig(server.base, server.certificateAuthority, aliceKey))
-    // The discovery cache is written once, so that the tests below do not race for it.
-    await Promise.all([kubectl.run('api-resources'), alice.run('api-resources')])
+    alice = await kubectlOf(api.server, aliceKey)
   }, 120_000)
-  afterAll(async () => {
-    await Promise.all([kubectl?.stop(), alice?.stop()])
-    await server?.stop()
-  })
+  afterAll(() => alice?.stop())
 
   test.concurrent('get prints the columns of the kind', async () => {
-    const { code, stdout } = await kubectl.run('get', 'ownedaccesskeys')
+    const { code, stdout } = await api.kubectl.run('get', 'ownedaccesskeys')
     expect(code).toBe(0)
     expect(stdout.split('\n')[0]).toMatch(/^NAME +DISPLAY NAME +OWNER +TYPE +DISABLED +LAST ACTIVITY +EXPIRES +AGE$/)
     const [admin, ...others] = rows(stdout)
@@ -69,16 +43,16 @@ describeKubectl('kubectl reads', () => {
   })
 
   test.concurrent('get -o wide adds the rest', async () => {
-    const { stdout } = await kubectl.run('get', 'ownedaccesskey', 'ci', '-o', 'wide')
+    const { stdout } = await api.kubectl.run('get', 'ownedaccesskey', 'ci', '-o', 'wide')
     expect(rows(stdout)[0]).toMatchObject({ NAME: 'ci', PHASE: 'Disabled', DESCRIPTION: 'pipeline' })
-    const wide = await kubectl.run('get', 'vci', 'stable', '-n', 'p-web', '-o', 'wide')
+    const wide = await api.kubectl.run('get', 'vci', 'stable', '-n', 'p-web', '-o', 'wide')
     expect(rows(wide.stdout)[0]).toMatchObject({ CLUSTER: 'eu-1', HOST: 'stable.example.com', OWNER: '' })
   })
 
   test.concurrent('get -o name, json, yaml, jsonpath and custom columns', async () => {
     const outputs = ['name', 'json', 'yaml', 'jsonpath={.spec.user}', 'custom-columns=N:.metadata.name,U:.spec.user']
     const [name, json, yaml, path, columns] = await Promise.all(
-      outputs.map((output) => kubectl.run('get', 'ownedaccesskey', 'ci', '-o', output)),
+      outputs.map((output) => api.kubectl.run('get', 'ownedaccesskey', 'ci', '-o', output)),
     )
     expect(name?.stdout).toBe('ownedaccesskey.management.platform/ci\n')
     const object = JSON.parse(json?.stdout ?? '')
@@ -118,11 +92,19 @@ status:
   })
 
   test.concurrent('get --sort-by orders by any field', async () => {
-    const { stdout } = await kubectl.run('get', 'ownedaccesskeys', '-l', 'app', '--sort-by=.spec.user', '-o', 'name')
+    const { stdout } = await api.kubectl.run(
+      'get',
+      'ownedaccesskeys',
+      '-l',
+      'app',
+      '--sort-by=.spec.user',
+      '-o',
+      'name',
+    )
     expect(stdout.trim().split('\n')).toEqual(
       ['team', 'alice', 'ci'].map((name) => `ownedaccesskey.management.platform/${name}`),
     )
-    const table = await kubectl.run('get', 'ownedaccesskeys', '--sort-by=.metadata.creationTimestamp')
+    const table = await api.kubectl.run('get', 'ownedaccesskeys', '--sort-by=.metadata.creationTimestamp')
     expect(rows(table.stdout)).toHaveLength(4)
   })
 
@@ -136,13 +118,13 @@ status:
     { args: ['--field-selector', 'spec.team=ops,spec.type=User'], names: ['team'] },
     { args: ['-l', 'app', '--chunk-size=1'], names: ['alice', 'ci', 'team'] },
   ])('get $args selects', async ({ args, names }) => {
-    const { stdout, stderr } = await kubectl.run('get', 'ownedaccesskeys', ...args)
+    const { stdout, stderr } = await api.kubectl.run('get', 'ownedaccesskeys', ...args)
     expect(stderr).toBe('')
     expect(rows(stdout).map(({ NAME }) => NAME)).toEqual(names)
   })
 
   test.concurrent('a field that cannot be selected by is named', async () => {
-    const { code, stderr } = await kubectl.run('get', 'ownedaccesskeys', '--field-selector', 'spec.key=x')
+    const { code, stderr } = await api.kubectl.run('get', 'ownedaccesskeys', '--field-selector', 'spec.key=x')
     expect(code).toBe(1)
     expect(stderr).toBe(
       'Error from server (BadRequest): Unable to find "management.platform/v1, Resource=ownedaccesskeys" that match label selector "", field selector "spec.key=x": field label not supported: spec.key\n',
@@ -151,9 +133,9 @@ status:
 
   test.concurrent('namespaces keep instances apart', async () => {
     const [web, all, none] = await Promise.all([
-      kubectl.run('get', 'vci', '-n', 'p-web', '-o', 'name'),
-      kubectl.run('get', 'virtualclusterinstances', '-A'),
-      kubectl.run('get', 'vci'),
+      api.kubectl.run('get', 'vci', '-n', 'p-web', '-o', 'name'),
+      api.kubectl.run('get', 'virtualclusterinstances', '-A'),
+      api.kubectl.run('get', 'vci'),
     ])
     expect(web.stdout).toBe(
       'virtualclusterinstance.management.platform/preview\nvirtualclusterinstance.management.platform/stable\n',
@@ -168,10 +150,10 @@ status:
 
   test.concurrent('what is not there: an object, a resource, a namespace', async () => {
     const [object, resource, namespace, inNamespace] = await Promise.all([
-      kubectl.run('get', 'ownedaccesskey', 'nobody'),
-      kubectl.run('get', 'pods'),
-      kubectl.run('get', 'ns', 'anything'),
-      kubectl.run('get', 'vci', 'nothing', '-n', 'anything'),
+      api.kubectl.run('get', 'ownedaccesskey', 'nobody'),
+      api.kubectl.run('get', 'pods'),
+      api.kubectl.run('get', 'ns', 'anything'),
+      api.kubectl.run('get', 'vci', 'nothing', '-n', 'anything'),
     ])
     expect(object.stderr).toBe('Error from server (NotFound): ownedaccesskeys.management.platform "nobody" not found\n')
     expect(resource.stderr).toBe('error: the server doesn\'t have a resource type "pods"\n')
@@ -182,7 +164,7 @@ status:
   })
 
   test.concurrent('describe', async () => {
-    const { stdout } = await kubectl.run('describe', 'vci', 'stable', '-n', 'p-web')
+    const { stdout } = await api.kubectl.run('describe', 'vci', 'stable', '-n', 'p-web')
     expect(stdout.replace(/(Creation Timestamp|Resource Version|UID): .*/g, '$1: …')).toBe(
       `Name:         stable
 Namespace:    p-web
@@ -221,9 +203,9 @@ Events:       <none>
 
   test.concurrent('wait for a phase, and in vain', async () => {
     const [met, not, gone] = await Promise.all([
-      kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/alice', '--timeout=10s'),
-      kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/ci', '--timeout=100ms'),
-      kubectl.run('wait', '--for=delete', 'ownedaccesskey/nobody', '--timeout=10s'),
+      api.kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/alice', '--timeout=10s'),
+      api.kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/ci', '--timeout=100ms'),
+      api.kubectl.run('wait', '--for=delete', 'ownedaccesskey/nobody', '--timeout=10s'),
     ])
     expect(met.stdout).toBe('ownedaccesskey.management.platform/alice condition met\n')
     expect(not.stderr).toBe('error: timed out waiting for the condition on ownedaccesskeys/ci\n')
@@ -232,9 +214,9 @@ Events:       <none>
 
   test.concurrent('explain shows the documentation of the fields', async () => {
     const [scope, status, all] = await Promise.all([
-      kubectl.run('explain', 'ownedaccesskeys.spec.scope'),
-      kubectl.run('explain', 'directclusterendpointtokens.status.token'),
-      kubectl.run('explain', 'vci', '--recursive'),
+      api.kubectl.run('explain', 'ownedaccesskeys.spec.scope'),
+      api.kubectl.run('explain', 'directclusterendpointtokens.status.token'),
+      api.kubectl.run('explain', 'vci', '--recursive'),
     ])
     expect(scope.stdout).toMatch(
       /^GROUP: +management.platform\nKIND: +OwnedAccessKey\nVERSION: +v1\n\nFIELD: scope <Object>\n/,
@@ -249,7 +231,7 @@ Events:       <none>
   })
 
   test.concurrent('api-resources and api-versions, also from the cache', async () => {
-    const resources = await kubectl.run('api-resources', '--api-group=management.platform')
+    const resources = await api.kubectl.run('api-resources', '--api-group=management.platform')
     expect(
       rows(resources.stdout).map(({ NAME, SHORTNAMES, NAMESPACED, KIND }) => [NAME, SHORTNAMES, NAMESPACED, KIND]),
     ).toEqual([
@@ -258,9 +240,9 @@ Events:       <none>
       ['selves', '', 'false', 'Self'],
       ['virtualclusterinstances', 'vci', 'true', 'VirtualClusterInstance'],
     ])
-    const wide = await kubectl.run('api-resources', '--verbs=create,get,list,watch', '-o', 'name')
+    const wide = await api.kubectl.run('api-resources', '--verbs=create,get,list,watch', '-o', 'name')
     expect(wide.stdout).toBe('ownedaccesskeys.management.platform\nvirtualclusterinstances.management.platform\n')
-    const versions = await kubectl.run('api-versions')
+    const versions = await api.kubectl.run('api-versions')
     expect(versions.stdout).toBe('authentication.k8s.io/v1\nauthorization.k8s.io/v1\nmanagement.platform/v1\nv1\n')
   })
 
@@ -291,7 +273,7 @@ Events:       <none>
     { who: 'admin', args: ['*', '*'], answer: 'yes' },
     { who: 'alice', args: ['get', '/version'], answer: 'yes' },
   ])('auth can-i: $who $args: $answer', async ({ who, args, answer }) => {
-    const { code, stdout } = await (who === 'admin' ? kubectl : alice).run('auth', 'can-i', ...args)
+    const { code, stdout } = await (who === 'admin' ? api.kubectl : alice).run('auth', 'can-i', ...args)
     expect(stdout.split(/\n| - /)[0]).toBe(answer)
     expect(code).toBe(answer === 'yes' ? 0 : 1)
   })
@@ -314,10 +296,10 @@ Events:       <none>
 
   test.concurrent('--raw, version and cluster-info', async () => {
     const [health, list, version, info] = await Promise.all([
-      kubectl.run('get', '--raw', '/kubernetes/management/healthz'),
-      kubectl.run('get', '--raw', `/kubernetes/management${keys}?limit=1`),
-      kubectl.run('version', '-o', 'json'),
-      kubectl.run('cluster-info'),
+      api.kubectl.run('get', '--raw', '/kubernetes/management/healthz'),
+      api.kubectl.run('get', '--raw', `/kubernetes/management${keys}?limit=1`),
+      api.kubectl.run('version', '-o', 'json'),
+      api.kubectl.run('cluster-info'),
     ])
     expect(health.stdout).toBe('ok')
     expect(JSON.parse(list.stdout)).toMatchObject({ kind: 'OwnedAccessKeyList', items: [{ kind: 'OwnedAccessKey' }] })
@@ -327,7 +309,7 @@ Events:       <none>
   })
 
   test.concurrent('a key that is not known', async () => {
-    const stranger = await createKubectl(kubeConfig(server.base, server.certificateAuthority, `mpk_${'0'.repeat(49)}`))
+    const stranger = await kubectlOf(api.server, `mpk_${'0'.repeat(49)}`)
     try {
       const { code, stderr } = await stranger.run('get', 'ownedaccesskeys')
       expect(code).toBe(1)
@@ -340,15 +322,15 @@ Events:       <none>
   // These write, so they come when the others have read.
 
   test('get -w shows changes as they come', async () => {
-    const watch = kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '--output-watch-events')
-    const json = kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '-o', 'name')
+    const watch = api.kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '--output-watch-events')
+    const json = api.kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '-o', 'name')
     try {
       await post(keys, key('watched', { user: 'carol' }, { app: 'watched' }))
       await Promise.all([watch.until(/ADDED +watched/), json.until(/watched\n/)])
       const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } }
-      await server.call(`${keys}/watched`, { ...patch, body: { spec: { disabled: true } } })
+      await api.server.call(`${keys}/watched`, { ...patch, body: { spec: { disabled: true } } })
       await watch.until(/MODIFIED +watched +carol +true/)
-      await server.call(`${keys}/watched`, { method: 'DELETE' })
+      await api.server.call(`${keys}/watched`, { method: 'DELETE' })
       const printed = await watch.until(/DELETED +watched/)
       expect(rows(printed).map(({ EVENT }) => EVENT)).toEqual(['ADDED', 'MODIFIED', 'DELETED'])
     } finally {
@@ -358,8 +340,8 @@ Events:       <none>
 
   test('wait for a condition that comes', async () => {
     await post(instances('p-wait'), instance('slow'))
-    const waiting = kubectl.run('wait', '--for=condition=Ready', 'vci/slow', '-n', 'p-wait', '--timeout=20s')
-    await server.call(`${instances('p-wait')}/slow/status`, {
+    const waiting = api.kubectl.run('wait', '--for=condition=Ready', 'vci/slow', '-n', 'p-wait', '--timeout=20s')
+    await api.server.call(`${instances('p-wait')}/slow/status`, {
       method: 'PATCH',
       headers: { 'content-type': 'application/merge-patch+json' },
       body: { status: { conditions: [{ type: 'Ready', status: 'True' }] } },

@@ -1,50 +1,16 @@
 /** kubectl against the whole API: create, replace, edit, patch, label, annotate, delete. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { expect, test } from 'vitest'
+import { describeKubectl, printed, useKubectl } from '../support/kubectl.ts'
+import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 
-const api = '/apis/management.platform/v1'
-const keys = `${api}/ownedaccesskeys`
-const instances = (namespace: string) => `${api}/namespaces/${namespace}/virtualclusterinstances`
-
-const key = (name: string, spec: object = {}, metadata: object = {}) => ({
-  apiVersion: 'management.platform/v1',
-  kind: 'OwnedAccessKey',
-  metadata: { name, ...metadata },
-  spec: { user: 'alice', ...spec },
-})
-const instance = (namespace: string, name: string, spec: object = {}) => ({
-  apiVersion: 'management.platform/v1',
-  kind: 'VirtualClusterInstance',
-  metadata: { name, namespace },
-  spec,
-})
-const printed = (name: string, what: string) => ({
-  code: 0,
-  stdout: `ownedaccesskey.management.platform/${name} ${what}\n`,
-  stderr: '',
-})
+const key = (name: string, spec: object = {}, metadata: object = {}) =>
+  accessKey(name, { user: 'alice', ...spec }, metadata)
 
 describeKubectl('kubectl writes', () => {
-  let server: TestServer
-  let kubectl: Kubectl
+  const api = useKubectl()
 
-  const made = async (name: string, spec: object = {}, metadata: object = {}) => {
-    const answer = await server.call(keys, { method: 'POST', body: key(name, spec, metadata) })
-    expect([answer.status, answer.json?.message]).toEqual([201, undefined])
-    return answer.json
-  }
-  const read = async (name: string) => (await server.call(`${keys}/${name}`)).json
-
-  beforeAll(async () => {
-    server = await startServer()
-    kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, server.adminKey))
-    await kubectl.run('api-resources')
-  }, 120_000)
-  afterAll(async () => {
-    await kubectl?.stop()
-    await server?.stop()
-  })
+  const made = (name: string, spec?: object, metadata?: object) => api.server.make(keys, key(name, spec, metadata))
+  const read = async (name: string) => (await api.server.call(`${keys}/${name}`)).json
 
   test.concurrent('create -f with YAML shows the key when asked, and it works', async () => {
     const yaml = `
@@ -58,10 +24,10 @@ spec:
   type: User
   user: alice
 `
-    const { code, stdout } = await kubectl.feed(yaml, 'create', '-f', '-', '-o', 'jsonpath={.spec.key}')
+    const { code, stdout } = await api.kubectl.feed(yaml, 'create', '-f', '-', '-o', 'jsonpath={.spec.key}')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^mpk_[0-9A-Za-z]{49}$/)
-    const self = await server.call(`${api}/selves`, {
+    const self = await api.server.call(`${management}/selves`, {
       method: 'POST',
       token: stdout,
       body: { apiVersion: 'management.platform/v1', kind: 'Self' },
@@ -71,17 +37,17 @@ spec:
   })
 
   test.concurrent('create -f with JSON, also with generateName', async () => {
-    const file = await kubectl.file('json.json', key('json'))
-    expect(await kubectl.run('create', '-f', file)).toEqual(printed('json', 'created'))
+    const file = await api.kubectl.file('json.json', key('json'))
+    expect(await api.kubectl.run('create', '-f', file)).toEqual(printed('json', 'created'))
     const generated = { ...key(''), metadata: { generateName: 'gen-' } }
-    const { stdout } = await kubectl.feed(JSON.stringify(generated), 'create', '-f', '-', '-o', 'name')
+    const { stdout } = await api.kubectl.feed(JSON.stringify(generated), 'create', '-f', '-', '-o', 'name')
     expect(stdout).toMatch(/^ownedaccesskey\.management\.platform\/gen-[a-z0-9]{5}\n$/)
   })
 
   test.concurrent('create -f of several documents at once', async () => {
-    const documents = [key('several'), instance('p-several', 'one')]
-    const list = await kubectl.file('list.json', { apiVersion: 'v1', kind: 'List', items: documents })
-    const { stdout } = await kubectl.run('create', '-f', list)
+    const documents = [key('several'), instance('one', {}, { namespace: 'p-several' })]
+    const list = await api.kubectl.file('list.json', { apiVersion: 'v1', kind: 'List', items: documents })
+    const { stdout } = await api.kubectl.run('create', '-f', list)
     expect(stdout).toBe(
       'ownedaccesskey.management.platform/several created\nvirtualclusterinstance.management.platform/one created\n',
     )
@@ -96,11 +62,11 @@ metadata:
 spec:
   ttl: 600
 `
-    const self = await kubectl.file('self.json', { apiVersion: 'management.platform/v1', kind: 'Self' })
+    const self = await api.kubectl.file('self.json', { apiVersion: 'management.platform/v1', kind: 'Self' })
     const [issued, plain, who] = await Promise.all([
-      kubectl.feed(token, 'create', '-f', '-', '-o', 'jsonpath={.status.token}'),
-      kubectl.feed(token, 'create', '-f', '-'),
-      kubectl.run('create', '-f', self, '-o', 'jsonpath={.status.subject}'),
+      api.kubectl.feed(token, 'create', '-f', '-', '-o', 'jsonpath={.status.token}'),
+      api.kubectl.feed(token, 'create', '-f', '-'),
+      api.kubectl.run('create', '-f', self, '-o', 'jsonpath={.status.subject}'),
     ])
     expect(issued.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
     expect(plain.stdout).toBe('directclusterendpointtoken.management.platform/direct created\n')
@@ -109,11 +75,11 @@ spec:
 
   test.concurrent('create --raw of a kube config, which is a subresource', async () => {
     const body = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstanceKubeConfig' }
-    const file = await kubectl.file('kubeconfig.json', { ...body, spec: { server: 'https://vc.example.com' } })
-    const owned = instance('p-raw', 'vc', { owner: { user: 'admin' } })
-    expect((await server.call(instances('p-raw'), { method: 'POST', body: owned })).status).toBe(201)
+    const file = await api.kubectl.file('kubeconfig.json', { ...body, spec: { server: 'https://vc.example.com' } })
+    const owned = instance('vc', { owner: { user: 'admin' } }, { namespace: 'p-raw' })
+    expect((await api.server.call(instances('p-raw'), { method: 'POST', body: owned })).status).toBe(201)
     const path = `/kubernetes/management${instances('p-raw')}/vc/kubeconfig`
-    const { stdout, stderr } = await kubectl.run('create', '--raw', path, '-f', file)
+    const { stdout, stderr } = await api.kubectl.run('create', '--raw', path, '-f', file)
     expect(stderr).toBe('')
     expect(JSON.parse(stdout).status.kubeConfig).toContain('server: https://vc.example.com')
   })
@@ -122,9 +88,9 @@ spec:
     await made('taken')
     const wrong = key('wrong', { ttl: -1, type: 'Nonsense', nothing: true })
     const [taken, unknown, dry] = await Promise.all([
-      kubectl.feed(JSON.stringify(key('taken')), 'create', '-f', '-'),
-      kubectl.feed(JSON.stringify(wrong), 'create', '-f', '-'),
-      kubectl.feed(JSON.stringify(wrong), 'create', '-f', '-', '--validate=ignore'),
+      api.kubectl.feed(JSON.stringify(key('taken')), 'create', '-f', '-'),
+      api.kubectl.feed(JSON.stringify(wrong), 'create', '-f', '-'),
+      api.kubectl.feed(JSON.stringify(wrong), 'create', '-f', '-', '--validate=ignore'),
     ])
     expect(taken.stderr).toBe(
       'Error from server (AlreadyExists): error when creating "STDIN": ownedaccesskeys.management.platform "taken" already exists\n',
@@ -139,7 +105,7 @@ spec:
   })
 
   test.concurrent('create --dry-run=server stores nothing and shows no key', async () => {
-    const { stdout } = await kubectl.feed(
+    const { stdout } = await api.kubectl.feed(
       JSON.stringify(key('dry')),
       'create',
       '-f',
@@ -150,16 +116,16 @@ spec:
     )
     const { metadata, spec } = JSON.parse(stdout)
     expect([metadata.name, spec]).toEqual(['dry', { user: 'alice' }])
-    expect((await server.call(`${keys}/dry`)).status).toBe(404)
+    expect((await api.server.call(`${keys}/dry`)).status).toBe(404)
   })
 
   test.concurrent('replace puts back what was read; a second time it is a conflict', async () => {
     await made('replaced', { displayName: 'before' })
-    const { stdout } = await kubectl.run('get', 'ownedaccesskey', 'replaced', '-o', 'json')
-    const file = await kubectl.file('replaced.json', stdout.replace('before', 'after'))
-    expect(await kubectl.run('replace', '-f', file)).toEqual(printed('replaced', 'replaced'))
+    const { stdout } = await api.kubectl.run('get', 'ownedaccesskey', 'replaced', '-o', 'json')
+    const file = await api.kubectl.file('replaced.json', stdout.replace('before', 'after'))
+    expect(await api.kubectl.run('replace', '-f', file)).toEqual(printed('replaced', 'replaced'))
     expect((await read('replaced')).spec).toEqual({ user: 'alice', displayName: 'after' })
-    const again = await kubectl.run('replace', '-f', file)
+    const again = await api.kubectl.run('replace', '-f', file)
     expect(again.code).toBe(1)
     expect(again.stderr).toContain(
       'Operation cannot be fulfilled on ownedaccesskeys.management.platform "replaced": the object has been modified; please apply your changes to the latest version and try again',
@@ -168,9 +134,9 @@ spec:
 
   test.concurrent('replace without a resourceVersion, and --force', async () => {
     const { metadata } = await made('forced')
-    const file = await kubectl.file('forced.json', key('forced', { description: 'new' }))
-    expect(await kubectl.run('replace', '-f', file)).toEqual(printed('forced', 'replaced'))
-    const { code, stdout } = await kubectl.run('replace', '--force', '-f', file)
+    const file = await api.kubectl.file('forced.json', key('forced', { description: 'new' }))
+    expect(await api.kubectl.run('replace', '-f', file)).toEqual(printed('forced', 'replaced'))
+    const { code, stdout } = await api.kubectl.run('replace', '--force', '-f', file)
     expect(code).toBe(0)
     expect(stdout).toContain('ownedaccesskey.management.platform/forced replaced\n')
     expect((await read('forced')).metadata.uid).not.toBe(metadata.uid)
@@ -178,9 +144,9 @@ spec:
 
   test.concurrent('edit sends what the editor leaves behind', async () => {
     await made('edited', { displayName: 'before', ttl: 60 })
-    const editor = (script: string) => kubectl.file(`editor-${script.length}`, `#!/bin/sh\n${script}\n`)
+    const editor = (script: string) => api.kubectl.file(`editor-${script.length}`, `#!/bin/sh\n${script}\n`)
     const edit = async (script: string) =>
-      kubectl.runWith({ EDITOR: await editor(script) }, 'edit', 'ownedaccesskey', 'edited')
+      api.kubectl.runWith({ EDITOR: await editor(script) }, 'edit', 'ownedaccesskey', 'edited')
     expect(await edit('sed -i "s/displayName: .*/displayName: after/" "$1"')).toEqual(printed('edited', 'edited'))
     expect((await read('edited')).spec).toEqual({ user: 'alice', displayName: 'after', ttl: 60 })
     expect((await edit('true')).stderr).toBe('Edit cancelled, no changes made.\n')
@@ -192,7 +158,7 @@ spec:
 
   test.concurrent('patch: merge and JSON; a strategic one names the types to use', async () => {
     await made('patched', {}, { annotations: { a: 'b' } })
-    const patch = (...args: string[]) => kubectl.run('patch', 'ownedaccesskey', 'patched', ...args)
+    const patch = (...args: string[]) => api.kubectl.run('patch', 'ownedaccesskey', 'patched', ...args)
     expect(await patch('--type=merge', '-p', '{"spec":{"disabled":true}}')).toEqual(printed('patched', 'patched'))
     expect((await patch('--type=merge', '-p', '{"spec":{"disabled":true}}')).stdout).toContain('patched (no change)')
     const operations = [
@@ -216,25 +182,31 @@ spec:
   })
 
   test.concurrent('patch --subresource=status', async () => {
-    const body = instance('p-status', 'vc')
-    expect((await server.call(instances('p-status'), { method: 'POST', body })).status).toBe(201)
+    const body = instance('vc', {}, { namespace: 'p-status' })
+    expect((await api.server.call(instances('p-status'), { method: 'POST', body })).status).toBe(201)
     const patch = '{"status":{"phase":"Ready"},"spec":{"displayName":"ignored"}}'
     const target = ['vci', 'vc', '-n', 'p-status']
-    const { stdout } = await kubectl.run('patch', ...target, '--subresource=status', '--type=merge', '-p', patch)
+    const { stdout } = await api.kubectl.run('patch', ...target, '--subresource=status', '--type=merge', '-p', patch)
     expect(stdout).toBe('virtualclusterinstance.management.platform/vc patched\n')
-    const shown = await kubectl.run('get', ...target, '--subresource=status', '-o', 'jsonpath={.status.phase}{.spec}')
+    const shown = await api.kubectl.run(
+      'get',
+      ...target,
+      '--subresource=status',
+      '-o',
+      'jsonpath={.status.phase}{.spec}',
+    )
     expect(shown.stdout).toBe('Ready{}')
   })
 
   test.concurrent('label and annotate', async () => {
     await made('labeled')
-    const label = (...args: string[]) => kubectl.run('label', 'ownedaccesskey', 'labeled', ...args)
+    const label = (...args: string[]) => api.kubectl.run('label', 'ownedaccesskey', 'labeled', ...args)
     expect(await label('tier=one')).toEqual(printed('labeled', 'labeled'))
     expect((await label('tier=two')).stderr).toBe("error: 'tier' already has a value (one), and --overwrite is false\n")
     expect(await label('tier=two', '--overwrite')).toEqual(printed('labeled', 'labeled'))
     expect((await read('labeled')).metadata.labels).toEqual({ tier: 'two' })
     expect(await label('tier-')).toEqual(printed('labeled', 'unlabeled'))
-    const annotated = await kubectl.run('annotate', 'ownedaccesskey', 'labeled', 'note=for people')
+    const annotated = await api.kubectl.run('annotate', 'ownedaccesskey', 'labeled', 'note=for people')
     expect(annotated).toEqual(printed('labeled', 'annotated'))
     const { labels, annotations, generation } = (await read('labeled')).metadata
     expect([labels, annotations, generation]).toEqual([undefined, { note: 'for people' }, 1])
@@ -244,7 +216,7 @@ spec:
     'delete --cascade=%s of what owns nothing',
     async (cascade) => {
       await made(`cascade-${cascade}`)
-      const { code, stdout } = await kubectl.run(
+      const { code, stdout } = await api.kubectl.run(
         'delete',
         'ownedaccesskey',
         `cascade-${cascade}`,
@@ -252,7 +224,7 @@ spec:
         '--timeout=20s',
       )
       expect([code, stdout]).toEqual([0, `ownedaccesskey.management.platform "cascade-${cascade}" deleted\n`])
-      expect((await server.call(`${keys}/cascade-${cascade}`)).status).toBe(404)
+      expect((await api.server.call(`${keys}/cascade-${cascade}`)).status).toBe(404)
     },
   )
 
@@ -261,13 +233,13 @@ spec:
       const { metadata, apiVersion, kind } = await made(`owner-${cascade}`)
       const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, blockOwnerDeletion: true }]
       await made(`dependent-${cascade}`, {}, { ownerReferences })
-      await kubectl.run('delete', 'ownedaccesskey', metadata.name, `--cascade=${cascade}`, '--timeout=20s')
+      await api.kubectl.run('delete', 'ownedaccesskey', metadata.name, `--cascade=${cascade}`, '--timeout=20s')
       return read(`owner-${cascade}`)
     }
     const gone = await Promise.all(['background', 'foreground', 'orphan'].map(dependents))
     expect(gone.map(({ code }) => code)).toEqual([404, 404, 404])
     const background = 'ownedaccesskey/dependent-background'
-    await kubectl.run('wait', '--for=delete', background, 'ownedaccesskey/dependent-foreground', '--timeout=20s')
+    await api.kubectl.run('wait', '--for=delete', background, 'ownedaccesskey/dependent-foreground', '--timeout=20s')
     expect((await read('dependent-background')).code).toBe(404)
     expect((await read('dependent-foreground')).code).toBe(404)
     expect((await read('dependent-orphan')).metadata.ownerReferences).toBeUndefined()
@@ -275,40 +247,48 @@ spec:
 
   test.concurrent('delete: dry run, by label, by file, all of a namespace, what is not there', async () => {
     await Promise.all(['one', 'two'].map((name) => made(`doomed-${name}`, {}, { labels: { doomed: 'yes' } })))
-    const dry = await kubectl.run('delete', 'ownedaccesskey', 'doomed-one', '--dry-run=server')
+    const dry = await api.kubectl.run('delete', 'ownedaccesskey', 'doomed-one', '--dry-run=server')
     expect(dry.stdout).toBe('ownedaccesskey.management.platform "doomed-one" deleted (server dry run)\n')
     expect((await read('doomed-one')).kind).toBe('OwnedAccessKey')
-    const labeled = await kubectl.run('delete', 'ownedaccesskeys', '-l', 'doomed=yes')
+    const labeled = await api.kubectl.run('delete', 'ownedaccesskeys', '-l', 'doomed=yes')
     expect(labeled.stdout.split('\n').sort()).toEqual([
       '',
       'ownedaccesskey.management.platform "doomed-one" deleted',
       'ownedaccesskey.management.platform "doomed-two" deleted',
     ])
-    const bodies = [instance('p-doomed', 'a'), instance('p-doomed', 'b'), instance('p-kept', 'c')]
-    const list = await kubectl.file('doomed.json', { apiVersion: 'v1', kind: 'List', items: bodies })
-    await kubectl.run('create', '-f', list)
-    const all = await kubectl.run('delete', 'vci', '--all', '-n', 'p-doomed')
+    const bodies = [
+      instance('a', {}, { namespace: 'p-doomed' }),
+      instance('b', {}, { namespace: 'p-doomed' }),
+      instance('c', {}, { namespace: 'p-kept' }),
+    ]
+    const list = await api.kubectl.file('doomed.json', { apiVersion: 'v1', kind: 'List', items: bodies })
+    await api.kubectl.run('create', '-f', list)
+    const all = await api.kubectl.run('delete', 'vci', '--all', '-n', 'p-doomed')
     expect(all.stdout.trim().split('\n')).toHaveLength(2)
-    const left = await kubectl.run('delete', '-f', list)
+    const left = await api.kubectl.run('delete', '-f', list)
     expect(left.stdout).toBe('virtualclusterinstance.management.platform "c" deleted\n')
     expect(left.stderr.trim().split('\n')).toHaveLength(2)
-    expect(await kubectl.run('delete', '-f', list, '--ignore-not-found')).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await api.kubectl.run('delete', '-f', list, '--ignore-not-found')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    })
   })
 
   test.concurrent('delete waits for finalizers', async () => {
     await made('held', {}, { finalizers: ['example.com/hold'] })
-    const deleting = kubectl.start('delete', 'ownedaccesskey', 'held')
+    const deleting = api.kubectl.start('delete', 'ownedaccesskey', 'held')
     await deleting.until(/deleted/)
     const held = await read('held')
     expect(held.status.phase).toBe('Terminating')
-    await kubectl.run('patch', 'ownedaccesskey', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
+    await api.kubectl.run('patch', 'ownedaccesskey', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
     expect((await read('held')).code).toBe(404)
     await deleting.end()
   })
 
   test.concurrent('delete --raw', async () => {
     await made('raw')
-    const { stdout } = await kubectl.run('delete', '--raw', `/kubernetes/management${keys}/raw`)
+    const { stdout } = await api.kubectl.run('delete', '--raw', `/kubernetes/management${keys}/raw`)
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Status', status: 'Success', details: { name: 'raw' } })
   })
 })

@@ -1,5 +1,6 @@
 /** Metrics in the log of the whole API: docs/operations.md says what they are. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 interface Directive {
@@ -11,7 +12,6 @@ interface Directive {
 // biome-ignore lint/suspicious/noExplicitAny: lines are JSON of every shape.
 type Line = any
 
-const keys = '/apis/management.platform/v1/ownedaccesskeys'
 const kind = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey' }
 
 let server: TestServer

@@ -1,8 +1,8 @@
 /** The reviews that connected clusters call, against the whole API, in the forms in which kube-apiserver sends them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { type Answer, startServer, type TestServer } from '../support/server.ts'
 
-const management = '/apis/management.platform/v1'
 const tokenReviews = '/apis/authentication.k8s.io/v1/tokenreviews?timeout=30s'
 const accessReviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=3s'
 const failed = { user: {}, error: 'invalid bearer token' }
@@ -19,14 +19,12 @@ let made = 0
 /** An access key with this spec. */
 async function key(spec: object): Promise<Made> {
   made += 1
-  const body = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name: `k${made}` }, spec }
-  const { json, status } = await server.call(`${management}/ownedaccesskeys`, { method: 'POST', body })
-  expect(status).toBe(201)
-  return { name: json.metadata.name, uid: json.metadata.uid, value: json.spec.key }
+  const { metadata, spec: shown } = await server.make(keys, accessKey(`k${made}`, spec))
+  return { name: metadata.name, uid: metadata.uid, value: shown.key }
 }
 
 const patch = (name: string, spec: object) =>
-  server.call(`${management}/ownedaccesskeys/${name}`, {
+  server.call(`${keys}/${name}`, {
     method: 'PATCH',
     body: { spec },
     headers: { 'content-type': 'application/merge-patch+json' },
@@ -90,9 +88,7 @@ beforeAll(async () => {
   both = await key(agentOf('eu', 'us'))
   ci = await key({ user: 'alice', groups: ['dev', 'system:masters'], scope: at('eu') })
   anything = await key({ user: 'alice' })
-  const path = `${management}/namespaces/p-a/virtualclusterinstances`
-  const instance = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstance', metadata: { name: 'x' } }
-  instanceUid = (await server.call(path, { method: 'POST', body: instance })).json.metadata.uid
+  instanceUid = (await server.make(instances('p-a'), instance('x'))).metadata.uid
 }, 120_000)
 afterAll(() => server?.stop())
 
@@ -108,8 +104,7 @@ describe('TokenReview', () => {
   })
 
   test('moves the last activity of the key that it takes, and of no other', async () => {
-    const lastActivity = async ({ name }: Made) =>
-      (await server.call(`${management}/ownedaccesskeys/${name}`)).json.status.lastActivity
+    const lastActivity = async ({ name }: Made) => (await server.call(`${keys}/${name}`)).json.status.lastActivity
     const [taken, refused, dry] = [
       await key({ user: 'a', scope: at('eu') }),
       await key({ user: 'a', scope: at('us') }),
@@ -130,7 +125,7 @@ describe('TokenReview', () => {
     await patch(dead.name, { disabled: true })
     const expired = await key({ user: 'a', scope: at('eu'), ttl: 1 })
     await expect
-      .poll(async () => (await server.call(`${management}/ownedaccesskeys/${expired.name}`)).json.status.phase, {
+      .poll(async () => (await server.call(`${keys}/${expired.name}`)).json.status.phase, {
         timeout: 10_000,
       })
       .toBe('Expired')
@@ -316,12 +311,12 @@ describe('SubjectAccessReview', () => {
 
   test('denies everything to a key that is deleted, also under the name of another', async () => {
     const who = await key({ user: 'alice', scope: at('eu') })
-    const path = `${management}/ownedaccesskeys/${who.name}`
+    const path = `${keys}/${who.name}`
     await server.call(path, { method: 'DELETE' })
     expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', who)).toMatchObject({ denied: true })
-    await server.call(`${management}/ownedaccesskeys`, {
+    await server.call(keys, {
       method: 'POST',
-      body: { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name: who.name }, spec: {} },
+      body: accessKey(who.name),
     })
     expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', who)).toMatchObject({ denied: true })
     for (const name of ['', '/', 'a/b', '__proto__', 'x'.repeat(5000)])

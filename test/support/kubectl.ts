@@ -7,7 +7,8 @@ import { accessSync, constants } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { describe } from 'vitest'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { startServer, type TestServer } from './server.ts'
 
 export interface Ran {
   code: number | null
@@ -146,3 +147,39 @@ export async function createKubectl(config: object | string): Promise<Kubectl> {
     },
   }
 }
+
+/** kubectl with an access key, the administrator's by default. Its discovery cache is filled, so that tests do not race for it. */
+export async function kubectlOf(server: TestServer, key: string = server.adminKey): Promise<Kubectl> {
+  const kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, key))
+  await kubectl.run('api-resources')
+  return kubectl
+}
+
+/** A server for all tests of a suite, and kubectl as its administrator. */
+export function useKubectl(): { readonly server: TestServer; readonly kubectl: Kubectl } {
+  let server: TestServer
+  let kubectl: Kubectl
+  beforeAll(async () => {
+    server = await startServer()
+    kubectl = await kubectlOf(server)
+  }, 120_000)
+  afterAll(async () => {
+    await kubectl?.stop()
+    await server?.stop()
+  })
+  return {
+    get server() {
+      return server
+    },
+    get kubectl() {
+      return kubectl
+    },
+  }
+}
+
+/** What kubectl says when it has done something with an access key. */
+export const printed = (name: string, what: string): Ran => ({
+  code: 0,
+  stdout: `ownedaccesskey.management.platform/${name} ${what}\n`,
+  stderr: '',
+})

@@ -1,0 +1,19 @@
+/** Objects of the stored kinds as tests send them, and where to: paths below the base of a server. */
+export const apiVersion = 'management.platform/v1'
+export const management = `/apis/${apiVersion}`
+export const keys = `${management}/ownedaccesskeys`
+export const instances = (namespace: string): string => `${management}/namespaces/${namespace}/virtualclusterinstances`
+
+export const accessKey = (name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion,
+  kind: 'OwnedAccessKey',
+  metadata: { name, ...metadata },
+  spec,
+})
+
+export const instance = (name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion,
+  kind: 'VirtualClusterInstance',
+  metadata: { name, ...metadata },
+  spec,
+})
