@@ -1,26 +1,14 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createClusterClient } from '../../../lib/kubeconfig/client.ts'
 import type { Credentials } from '../../../lib/kubeconfig/credentials.ts'
 import type { ClusterFailure } from '../../../lib/kubeconfig/failure.ts'
-import { type Authority, testAuthority } from './authority.ts'
-import { type ClusterOptions, type FaultyCluster, type Play, startFaultyCluster } from './faultycluster.ts'
+import { testAuthority } from './authority.ts'
+import { type Play, useFaultyClusters } from './faultycluster.ts'
 
-let authority: Authority
-beforeAll(async () => {
-  authority = await testAuthority()
-})
-
-const started: FaultyCluster[] = []
-afterEach(async () => {
-  for (const cluster of started.splice(0)) await cluster.close()
-})
-async function start(options: Partial<ClusterOptions> = {}): Promise<FaultyCluster> {
-  const cluster = await startFaultyCluster({ authority, ...options })
-  started.push(cluster)
-  return cluster
-}
+const clusters = useFaultyClusters()
+const { start } = clusters
 
 const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests/x'
 const patient = () => new AbortController().signal
@@ -49,7 +37,9 @@ describe('what arrives', () => {
     const cluster = await start({ plays: { read: ({ answer }) => answer(200, {}) } })
     const { token, ...rest } = cluster.credentials
     expect(token).not.toBe('')
-    expect(await get({ ...rest, clientCertificate: await authority.pair({ user: 'administrator' }) })).toEqual({})
+    expect(await get({ ...rest, clientCertificate: await clusters.authority.pair({ user: 'administrator' }) })).toEqual(
+      {},
+    )
     await expectFailure(get(rest), 'unauthorized', 502)
   })
 
@@ -181,7 +171,7 @@ describe('what keeps a connection from being made', () => {
 
   test('a certificate for another name', async () => {
     const cluster = await start({
-      server: await authority.pair({ names: ['api.example.com'], usages: ['1.3.6.1.5.5.7.3.1'] }),
+      server: await clusters.authority.pair({ names: ['api.example.com'], usages: ['1.3.6.1.5.5.7.3.1'] }),
     })
     await expectFailure(get(cluster.credentials), 'wrong-name', 503)
   })
@@ -189,12 +179,12 @@ describe('what keeps a connection from being made', () => {
   test('a certificate that has expired, and one that is not valid yet', async () => {
     const wish = { names: ['127.0.0.1'], usages: ['1.3.6.1.5.5.7.3.1'] }
     const hour = 3_600_000
-    const expired = await authority.pair({
+    const expired = await clusters.authority.pair({
       ...wish,
       notBefore: new Date(Date.now() - 2 * hour),
       notAfter: new Date(Date.now() - hour),
     })
-    const early = await authority.pair({
+    const early = await clusters.authority.pair({
       ...wish,
       notBefore: new Date(Date.now() + hour),
       notAfter: new Date(Date.now() + 2 * hour),

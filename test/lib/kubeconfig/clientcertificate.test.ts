@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createClusterClient } from '../../../lib/kubeconfig/client.ts'
 import {
   type CertificateOrder,
@@ -8,23 +8,9 @@ import {
   issueClientCertificate,
 } from '../../../lib/kubeconfig/clientcertificate.ts'
 import type { ClusterFailure } from '../../../lib/kubeconfig/failure.ts'
-import { type Authority, testAuthority } from './authority.ts'
-import { type ClusterOptions, type FaultyCluster, type Play, type Step, startFaultyCluster } from './faultycluster.ts'
+import { type FaultyCluster, type Play, type Step, useFaultyClusters } from './faultycluster.ts'
 
-let authority: Authority
-beforeAll(async () => {
-  authority = await testAuthority()
-})
-
-const started: FaultyCluster[] = []
-afterEach(async () => {
-  for (const cluster of started.splice(0)) await cluster.close()
-})
-async function start(options: Partial<ClusterOptions> = {}): Promise<FaultyCluster> {
-  const cluster = await startFaultyCluster({ authority, ...options })
-  started.push(cluster)
-  return cluster
-}
+const { start } = useFaultyClusters()
 
 const order: CertificateOrder = { user: 'ci', groups: ['ops', 'team:a'], seconds: 3600, labels: { by: 'test' } }
 const NAME = 'keyplane-uuid'

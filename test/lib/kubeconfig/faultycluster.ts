@@ -7,8 +7,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { afterEach, beforeAll } from 'vitest'
 import type { Credentials } from '../../../lib/kubeconfig/credentials.ts'
-import type { Authority, Pair, Wish } from './authority.ts'
+import { type Authority, type Pair, testAuthority, type Wish } from './authority.ts'
 
 export type Step = 'create' | 'approve' | 'read' | 'delete'
 
@@ -137,6 +138,31 @@ export async function startFaultyCluster(options: ClusterOptions): Promise<Fault
         server.close(() => resolve())
         server.closeAllConnections()
       }),
+  }
+}
+
+/** Clusters of one authority for the tests of a file; each ends with the test that started it. */
+export function useFaultyClusters(): {
+  readonly authority: Authority
+  start(options?: Partial<ClusterOptions>): Promise<FaultyCluster>
+} {
+  let authority: Authority
+  const started: FaultyCluster[] = []
+  beforeAll(async () => {
+    authority = await testAuthority()
+  })
+  afterEach(async () => {
+    for (const cluster of started.splice(0)) await cluster.close()
+  })
+  return {
+    get authority() {
+      return authority
+    },
+    async start(options = {}) {
+      const cluster = await startFaultyCluster({ authority, ...options })
+      started.push(cluster)
+      return cluster
+    },
   }
 }
 

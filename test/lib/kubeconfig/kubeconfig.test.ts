@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { KubeConfig } from '@kubernetes/client-node'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../../lib/authentication/user.ts'
 import { createClusterClient } from '../../../lib/kubeconfig/client.ts'
 import type { Instance } from '../../../lib/kubeconfig/instance.ts'
@@ -14,8 +14,8 @@ import { type Secrets as AllSecrets, SecretError } from '../../../lib/kubeconfig
 import { jwksDocument } from '../../../lib/token/jwks.ts'
 import { verifyOwnToken } from '../../../lib/token/verify.ts'
 import { localSigner } from '../token/localsigner.ts'
-import { type Authority, testAuthority } from './authority.ts'
-import { type ClusterOptions, type FaultyCluster, startFaultyCluster } from './faultycluster.ts'
+import { testAuthority } from './authority.ts'
+import { type ClusterOptions, type FaultyCluster, useFaultyClusters } from './faultycluster.ts'
 
 const issuer = 'https://api.example.com'
 const now = new Date()
@@ -36,20 +36,17 @@ const user = (changes: Partial<UserInfo> = {}): UserInfo => ({
   ...changes,
 })
 
-let authority: Authority
 let signer: Awaited<ReturnType<typeof localSigner>>
 beforeAll(async () => {
-  authority = await testAuthority()
   signer = await localSigner()
 })
 
+const clusters = useFaultyClusters()
 let cluster: FaultyCluster
 const start = async (options: Partial<ClusterOptions> = {}) => {
-  await cluster?.close()
-  cluster = await startFaultyCluster({ authority, ...options })
+  cluster = await clusters.start(options)
 }
 beforeEach(() => start())
-afterEach(() => cluster.close())
 
 /** What a kube config needs of Secrets Manager. */
 type Secrets = Pick<AllSecrets, 'get' | 'refresh'>
@@ -69,7 +66,10 @@ const secretText = (token = cluster.credentials.token) =>
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [
-      { name: 'c', cluster: { server: cluster.url, 'certificate-authority-data': toBase64(authority.certificate) } },
+      {
+        name: 'c',
+        cluster: { server: cluster.url, 'certificate-authority-data': toBase64(clusters.authority.certificate) },
+      },
     ],
     users: [{ name: 'u', user: { token } }],
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
@@ -116,7 +116,7 @@ describe('with a token', () => {
     const { config, ...result } = await made()
     expect(config.getCurrentContext()).toBe('dev.p-shop')
     expect(result.cluster).toMatchObject({ name: 'dev.p-shop', server: 'https://dev.example.com' })
-    expect(Buffer.from(result.cluster?.caData ?? '', 'base64').toString()).toBe(authority.certificate)
+    expect(Buffer.from(result.cluster?.caData ?? '', 'base64').toString()).toBe(clusters.authority.certificate)
     const claims = await verifyOwnToken(result.user?.token ?? '', await jwksDocument(signer), {
       issuer,
       audience: `${issuer}/virtualclusters/p-shop/dev/uid-1`,
