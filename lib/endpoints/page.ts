@@ -44,7 +44,11 @@ function translate(error: unknown, start: Start, namespace: string): unknown {
   return toStatusError(error)
 }
 
-/** What this user may see of the collection and the selectors match; `limit` 0 = all of it. */
+/**
+ * What this user may see of the collection and the selectors match; `limit` 0 = all of it. Other objects that follow are
+ * told of too (as `next`), except where the selectors name the one object that there can be: as kube-apiserver does,
+ * which reads that one by its key.
+ */
 export async function readPage(
   { store, context, request }: StoredExchange,
   selection: Selection,
@@ -52,12 +56,20 @@ export async function readPage(
   limit: number,
   verb: ListVerb,
 ): Promise<ListPage> {
-  const { namespace } = request
+  const namespace = request.namespace || selection.namespace
   const range = { ...start, ...(limit > 0 && { limit }), ...(namespace && { namespace }) }
+  const isPlace = store.kind.scope === 'Cluster' || namespace
+  const isOne = selection.name !== undefined && isPlace && start.after === undefined
   try {
-    return await list(store, { ...range, ...(!selection.all && { matches: selection.matches }) }, verb, context)
+    const { next, ...page } = await list(
+      store,
+      { ...range, ...(!selection.all && { matches: selection.matches }) },
+      verb,
+      context,
+    )
+    return { ...page, ...(next !== undefined && !isOne && { next }) }
   } catch (error) {
-    throw translate(error, start, namespace)
+    throw translate(error, start, request.namespace)
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a list or watch selects: labels and fields of the objects as clients see them. */
 import { badRequest } from '../meta/errors.ts'
-import { checkFields, matchesFields } from '../meta/fields.ts'
+import { checkFields, matchesFields, requirement } from '../meta/fields.ts'
 import { matches as matchesLabels } from '../meta/labels.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { StoredKind } from '../registry/kind.ts'
@@ -11,6 +11,9 @@ export interface Selection {
   /** True when no selector was given: everything matches. */
   all: boolean
   matches(stored: Stored): boolean
+  /** Of every object that matches, where the field selector says it. */
+  name: string | undefined
+  namespace: string | undefined
 }
 
 function fieldValue(kind: Pick<StoredKind, 'fields'>, object: KubeObject, field: string): string {
@@ -35,6 +38,8 @@ export function selectionOf(
     matches: ({ object }) =>
       matchesLabels(labels, object.metadata.labels ?? {}) &&
       matchesFields(fields, (field) => fieldValue(kind, object, field)),
+    name: requirement(fields, 'metadata.name'),
+    namespace: requirement(fields, 'metadata.namespace'),
   }
 }
 

@@ -1,20 +1,39 @@
 /** Get and list: what a user may see, at which revision. Source: registry/generic/registry/store.go (Get, List). */
 import { isMaster } from '../authorization/identity.ts'
 import { notFound } from '../meta/errors.ts'
+import { StorageError } from '../storage/errors.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
 import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
 import { accessTo, demandAccess, keyOf, type Store } from './store.ts'
 
-/** One object. Throws 404 where it does not exist for this user, 403 where it does but may not be read. */
+export interface Wanted {
+  namespace: string
+  name: string
+  subresource: string
+  /** A revision that must have been reached. */
+  notOlderThan?: number | undefined
+}
+
+/**
+ * One object. Throws 404 where it does not exist for this user, 403 where it does but may not be read; TooNew where
+ * the revision is still to come, whether or not the object exists.
+ */
 export async function get(
   store: Store,
-  { namespace, name, subresource }: { namespace: string; name: string; subresource: string },
+  { namespace, name, subresource, notOlderThan = 0 }: Wanted,
   context: RequestContext,
 ): Promise<Stored> {
-  const stored = await store.storage.get(store.kind.table, keyOf(namespace, name))
-  if (!stored) throw notFound(groupResource(store.kind), name)
+  const { storage, kind } = store
+  const stored = await storage.get(kind.table, keyOf(namespace, name), { notOlderThan })
+  if (notOlderThan > (stored?.rv ?? 0)) await demandReached(store, notOlderThan)
+  if (!stored) throw notFound(groupResource(kind), name)
   demandAccess(store, stored, 'get', subresource, context)
   return stored
+}
+
+async function demandReached({ storage, kind }: Store, revision: number): Promise<void> {
+  const current = await storage.revision(kind.table)
+  if (revision > current) throw new StorageError('TooNew', String(revision), { current })
 }
 
 /** Whether this user's lists and watches show the object. */
@@ -26,18 +45,17 @@ export const visible =
 /** A page of what this user may see and the selectors match. */
 export function list(
   store: Store,
-  request: Omit<ListRequest, 'partitions' | 'filter'> & { matches?: (stored: Stored) => boolean },
+  request: Omit<ListRequest, 'partitions' | 'filter'>,
   verb: ListVerb,
   context: RequestContext,
 ): Promise<ListPage> {
-  const { matches, ...rest } = request
   const partitions = store.strategy.partitions?.(context.user, verb)
   // An administrator whose scope leaves them only what is their own has partitions too.
   const everything = isMaster(context.user) && partitions === undefined
-  const sees = visible(store, verb, context)
-  const filter =
-    everything && !matches
-      ? undefined
-      : (stored: Stored): boolean => (everything || sees(stored)) && (matches?.(stored) ?? true)
-  return store.storage.list(store.kind.table, { ...rest, ...(partitions && { partitions }), ...(filter && { filter }) })
+  const filter = everything ? undefined : visible(store, verb, context)
+  return store.storage.list(store.kind.table, {
+    ...request,
+    ...(partitions && { partitions }),
+    ...(filter && { filter }),
+  })
 }

@@ -67,7 +67,7 @@ export interface ListRequest {
   namespace?: string
   /** Only objects in one of these index partitions; undefined = the main partition with everything. */
   partitions?: readonly string[]
-  /** At most this many objects that pass `filter`; undefined = all. */
+  /** At most this many objects that match; undefined = all. */
   limit?: number
   /** Continue after this key, at `at`. */
   after?: string
@@ -75,16 +75,18 @@ export interface ListRequest {
   at?: number
   /** Wait until at least this revision can be seen, then list at the newest. */
   notOlderThan?: number
-  /** Runs on the objects as they are at the list's revision. */
+  /** What there is for the one who asks; nothing tells of other objects. Sees objects as they are at the list's revision. */
   filter?: (stored: Stored) => boolean
+  /** What of that is wanted. */
+  matches?: (stored: Stored) => boolean
 }
 
 export interface ListPage {
   rv: number
   items: Stored[]
-  /** Set when more keys follow the page: continue with `after: next, at: rv`. */
+  /** Set when objects follow the page, which need not match: continue with `after: next, at: rv`. */
   next?: string
-  /** How many more objects pass the filter after this page; only where it is known without reading them. */
+  /** How many objects follow the page; only where all of them match and it is known without reading them. */
   remaining?: number
 }
 

@@ -35,9 +35,9 @@ const smallestStep = 50
 
 export async function list(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
   const { resource } = table
-  const { limit, at, notOlderThan, filter } = request
+  const { limit, at, notOlderThan, filter, matches } = request
   const revision = await state(context, resource)
-  demandReachable(revision, at ?? notOlderThan ?? revision.floor)
+  demandReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
   const range = rangeOf(resource, request)
   const rows = scan(
     context,
@@ -48,7 +48,7 @@ export async function list(context: Context, table: Table, request: ListRequest)
   const [snapshot, first, count] = await Promise.all([
     takeSnapshot(context, resource, revision, at, notOlderThan),
     rows.next(wanted),
-    wanted !== undefined && !filter && !request.partitions && range.partitions.length > 0
+    wanted !== undefined && !filter && !matches && !request.partitions && range.partitions.length > 0
       ? countRows(context, range)
       : undefined,
     activity.prefetch(wanted),
@@ -62,7 +62,7 @@ export async function list(context: Context, table: Table, request: ListRequest)
       const object = stored(one)
       if (filter && !filter(object)) continue
       if (items.length === limit) return activity.attach({ rv: snapshot.rv, items, ...nextOf(items, count) })
-      items.push(object)
+      if (!matches || matches(object)) items.push(object)
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })
     from = step.horizon

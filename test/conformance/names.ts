@@ -19,6 +19,7 @@ export interface Names {
 const hour = 3_600_000
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g
 const VERSION = /(resource ?version\b[^0-9\n]{0,24})\b(\d+)\b/gi
+const CURRENT = /(resource version: \w+, current: )\d+/g
 const AGE = /^(\d+[smhd])+$/
 
 const named = (time: string): string => (Math.abs(Date.parse(time) - Date.now()) < hour ? 'time' : time)
@@ -81,6 +82,7 @@ export function createNames(run: string): Names {
         const known = [...versions].findLast(([id]) => id.endsWith(`/${version}`))?.[1]
         return words + (version === '0' ? version : (known ?? 'set'))
       })
+      .replace(CURRENT, '$1set')
       .replace(TIME, named)
   }
 

@@ -11,7 +11,7 @@ import { groupVersion } from '../../registry/kind.ts'
 import { list, visible } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { Change, Stored } from '../../storage/interface.ts'
+import type { Change, ChangeBatch, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { includeObject, type Output, unfit } from '../negotiation.ts'
 import { first as firstValue } from '../request.ts'
@@ -87,11 +87,14 @@ function eventWriter({ kind, request, context, store, services }: StoredExchange
   }
 }
 
+interface Start {
+  /** What is there, where the watch begins with it. */
+  initial: Stored[] | undefined
+  rv: number
+}
+
 /** Where the watch starts: with what is there, or after a revision. */
-async function begin(
-  exchange: StoredExchange,
-  selection: Selection,
-): Promise<{ initial: Stored[] | undefined; rv: number }> {
+async function begin(exchange: StoredExchange, selection: Selection): Promise<Start> {
   const { store, context, request } = exchange
   const { sendInitialEvents, resourceVersion } = set(exchange.listOptions, 'listOptions')
   const revision = revisionOf(resourceVersion)
@@ -117,14 +120,33 @@ export async function watchObjects(exchange: StoredExchange): Promise<void> {
   const wrong = output.transform && unfit(output.transform.as, false)
   if (wrong) throw wrong
   const start = await begin(exchange, selection).catch((error: unknown) => {
-    throw error instanceof StorageError ? toStatusError(error) : error
+    const failed = error instanceof StorageError ? toStatusError(error) : error
+    if (isTooNew(error) && failed instanceof StatusError) return failed
+    throw failed
   })
   exchange.response = {
     status: 200,
     headers: { 'content-type': 'application/json' },
     warnings: exchange.warnings,
-    body: events(exchange, selection, start),
+    body: start instanceof StatusError ? refused(exchange, start) : events(exchange, selection, start),
     immediate: true,
+  }
+}
+
+const isTooNew = (error: unknown): boolean => error instanceof StorageError && error.code === 'TooNew'
+
+/** Initial events as of a revision that is still to come: kube-apiserver says so in the stream. */
+async function* refused(exchange: StoredExchange, { status }: StatusError): AsyncGenerator<string> {
+  yield eventWriter(exchange, set(exchange.output, 'output')).error(status)
+}
+
+/** Undefined after a revision that is still to come: kube-apiserver waits for it in silence. */
+async function changesAfter({ storage, kind }: StoredExchange['store'], rv: number): Promise<ChangeBatch | undefined> {
+  try {
+    return await storage.changes(kind.table, rv)
+  } catch (error) {
+    if (isTooNew(error)) return undefined
+    throw error
   }
 }
 
@@ -138,11 +160,7 @@ function failure(error: unknown, rv: number): Status {
   throw error
 }
 
-async function* events(
-  exchange: StoredExchange,
-  selection: Selection,
-  start: { initial: Stored[] | undefined; rv: number },
-): AsyncGenerator<string> {
+async function* events(exchange: StoredExchange, selection: Selection, start: Start): AsyncGenerator<string> {
   const { store, context, services, request } = exchange
   const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = set(exchange.listOptions, 'listOptions')
   const write = eventWriter(exchange, set(exchange.output, 'output'))
@@ -155,6 +173,7 @@ async function* events(
   let { rv } = start
   let spoken = began
   let checked = began
+  let isReached = true
 
   if (start.initial) {
     for (const stored of start.initial) yield write.change('ADDED', stored)
@@ -162,14 +181,15 @@ async function* events(
   }
   for (let now = began; now < end; now = services.elapsed()) {
     try {
-      const batch = await store.storage.changes(store.kind.table, rv)
-      for (const change of batch.changes) {
+      const batch = await changesAfter(store, rv)
+      isReached = batch !== undefined
+      for (const change of batch?.changes ?? []) {
         const event = eventOf(change, sees)
         if (!event) continue
         spoken = now
         yield write.change(event.type, event.stored)
       }
-      rv = batch.rv
+      rv = batch?.rv ?? rv
     } catch (error) {
       yield write.error(failure(error, rv))
       return
@@ -179,10 +199,10 @@ async function* events(
       checked = now
     }
     if (now - spoken >= heartbeatMs) {
-      yield allowWatchBookmarks ? write.bookmark(rv) : '\n'
+      yield allowWatchBookmarks && isReached ? write.bookmark(rv) : '\n'
       spoken = now
     }
     await services.sleep(Math.min(pollMs, Math.max(0, end - services.elapsed())))
   }
-  if (allowWatchBookmarks) yield write.bookmark(rv)
+  if (allowWatchBookmarks && isReached) yield write.bookmark(rv)
 }

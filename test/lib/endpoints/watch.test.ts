@@ -125,6 +125,29 @@ describe('a watch', () => {
     ])
   })
 
+  test('waits for a revision that is still to come, and says nothing of before or in between', async () => {
+    const newestNow = Number(await newest())
+    const name = `k-${++names}`
+    const seen = await watch(
+      { resourceVersion: String(newestNow + 2), timeoutSeconds: '50', allowWatchBookmarks: 'true' },
+      { when: { 25: () => make(`${name}-1`), 30: () => make(`${name}-2`), 35: () => make(`${name}-3`) } },
+    )
+    expect(seen.map((one) => [one.at, one.line === '\n' ? '' : event(one).object.metadata.name])).toEqual([
+      [20, ''],
+      [35, `${name}-3`],
+      [50, undefined],
+    ])
+  })
+
+  test('with the state as of a revision that is still to come ends with an error event', async () => {
+    const resourceVersion = String(Number(await newest()) + 1)
+    const query = { resourceVersion, sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
+    const seen = await watch({ ...query, timeoutSeconds: '5' })
+    expect(seen.map((one) => event(one))).toMatchObject([
+      { type: 'ERROR', object: { code: 504, details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } } },
+    ])
+  })
+
   test('ends by itself before the platform cuts it, and where the client says', async () => {
     const resourceVersion = await newest()
     const last = (seen: Watched[]) => seen.at(-1)?.at

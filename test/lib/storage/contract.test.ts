@@ -254,16 +254,32 @@ describe('lists', () => {
     expect(await storage.list(widgets, { limit: 2, after: 'a/x' })).toMatchObject({ next: 'b/x', remaining: 1 })
     expect(await storage.list(widgets, { limit: 1, namespace: 'a' })).toMatchObject({ next: 'a/x', remaining: 1 })
     expect(await storage.list(widgets, { limit: 4 })).not.toHaveProperty('remaining')
-    expect(await storage.list(widgets, { limit: 1, filter: () => true })).not.toHaveProperty('remaining')
+    for (const judge of ['filter', 'matches']) {
+      expect(await storage.list(widgets, { limit: 1, [judge]: () => true })).not.toHaveProperty('remaining')
+    }
   })
 
-  test('a filter does not shorten a page while more match', async () => {
+  test.each(['filter', 'matches'])('%s does not shorten a page while more is to be found', async (judge) => {
     for (let i = 0; i < 30; i++) await create(storage, `k${10 + i}`, { even: i % 2 === 0 }, widgets)
-    const filter = ({ object }: { object: { spec?: object } }) => (object.spec as { even: boolean }).even
-    const first = await storage.list(widgets, { limit: 10, filter })
+    const isEven = ({ object }: { object: { spec?: object } }) => (object.spec as { even: boolean }).even
+    const first = await storage.list(widgets, { limit: 10, [judge]: isEven })
     expect([first.items.length, first.next]).toEqual([10, 'k28'])
-    const second = await storage.list(widgets, { limit: 10, filter, after: 'k28', at: first.rv })
+    const second = await storage.list(widgets, { limit: 10, [judge]: isEven, after: 'k28', at: first.rv })
     expect([second.items.length, second.next]).toEqual([5, undefined])
+  })
+
+  test('a page tells of what follows, wanted or not, but never of what is not there for the one who asks', async () => {
+    for (const key of ['a', 'b', 'c', 'd']) await create(storage, key, {}, widgets)
+    const upTo = (last: string) => (one: { key: string }) => one.key <= last
+    const next = async (request: object) => (await storage.list(widgets, { limit: 2, ...request })).next
+    expect(await next({ matches: upTo('b') })).toBe('b')
+    expect(await next({ filter: upTo('b') })).toBeUndefined()
+    expect(await next({ filter: upTo('c'), matches: upTo('b') })).toBe('b')
+    expect(await next({ filter: upTo('b'), matches: upTo('c') })).toBeUndefined()
+    expect(await next({ matches: upTo('a') })).toBeUndefined()
+    await remove(storage, 'c', widgets)
+    await remove(storage, 'd', widgets)
+    expect(await next({ matches: upTo('b') })).toBeUndefined()
   })
 
   test('old revisions show what was, future ones are refused', async () => {

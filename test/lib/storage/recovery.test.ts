@@ -211,6 +211,7 @@ describe('the log that has expired', () => {
     expect(await revision()).toMatchObject({ n: 6, settled: 6, floor: 6 })
     expect(await storage.changes(widgets, 6)).toEqual({ changes: [], rv: 6 })
     await expect(names({ at: 5 })).rejects.toMatchObject({ code: 'Expired' })
+    expect(await names({ notOlderThan: 5 })).toEqual(['a', 'b', 'c'])
     expect(await names()).toEqual(['a', 'b', 'c'])
   })
 })
