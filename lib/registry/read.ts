@@ -1,7 +1,6 @@
 /** Get and list: what a user may see, at which revision. Source: registry/generic/registry/store.go (Get, List). */
 import { isMaster } from '../authorization/identity.ts'
 import { notFound } from '../meta/errors.ts'
-import { StorageError } from '../storage/errors.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
 import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
 import { accessTo, demandAccess, keyOf, type Store } from './store.ts'
@@ -10,8 +9,8 @@ export interface Wanted {
   namespace: string
   name: string
   subresource: string
-  /** A revision that must have been reached. */
-  notOlderThan?: number | undefined
+  /** A revision that there must have been. */
+  reached?: number | undefined
 }
 
 /**
@@ -20,20 +19,14 @@ export interface Wanted {
  */
 export async function get(
   store: Store,
-  { namespace, name, subresource, notOlderThan = 0 }: Wanted,
+  { namespace, name, subresource, reached = 0 }: Wanted,
   context: RequestContext,
 ): Promise<Stored> {
   const { storage, kind } = store
-  const stored = await storage.get(kind.table, keyOf(namespace, name), { notOlderThan })
-  if (notOlderThan > (stored?.rv ?? 0)) await demandReached(store, notOlderThan)
+  const stored = await storage.get(kind.table, keyOf(namespace, name), { reached })
   if (!stored) throw notFound(groupResource(kind), name)
   demandAccess(store, stored, 'get', subresource, context)
   return stored
-}
-
-async function demandReached({ storage, kind }: Store, revision: number): Promise<void> {
-  const current = await storage.revision(kind.table)
-  if (revision > current) throw new StorageError('TooNew', String(revision), { current })
 }
 
 /** Whether this user's lists and watches show the object. */

@@ -8,7 +8,7 @@ import type { ItemValue } from './items.ts'
 export type Body = string | Uint8Array
 
 /** From this many bytes on, an object and its predecessor together are deflated. */
-export const compressFrom = 128 * 1024
+const compressFrom = 128 * 1024
 /** Far above what can have been deflated into one item by an honest writer. */
 const inflatedBytes = 64 * 1024 * 1024
 

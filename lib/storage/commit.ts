@@ -153,7 +153,7 @@ export async function commit(
   }
   if (outcome.done) return { type: 'committed' }
   const there = await voidSlot(context, resource, rev, taken).catch((error: unknown) => {
-    throw new StorageError('Unavailable', 'it is not known whether the write was done', { cause: error })
+    throw new StorageError('Undecided', 'it is not known whether the write was done', { cause: error })
   })
   if (there?.id === planned.write.id) return { type: 'committed' }
   if (cause !== undefined && !(cause instanceof Fault)) throw cause

@@ -58,8 +58,9 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       const { Responses, UnprocessedKeys } = await answered(() => client.send(command))
       const items = Responses?.[TableName] ?? []
       found.push(...items.map(unmarshalled))
-      wanted = UnprocessedKeys?.[TableName]?.Keys ?? []
-      if (wanted.length === keys.length) throw new Fault('throttled', undefined)
+      const left = UnprocessedKeys?.[TableName]?.Keys ?? []
+      if (left.length === wanted.length) throw new Fault('throttled', undefined)
+      wanted = left
     }
     return found
   }

@@ -13,8 +13,10 @@ export type StorageErrorCode =
   | 'TooManyCompanions'
   /** Gave up under contention or throttling; nothing was written. */
   | 'Busy'
-  /** The store did not answer. Of a write it may be unknown whether it was done; then the message says so. */
+  /** The store did not answer; nothing was written. */
   | 'Unavailable'
+  /** The store did not answer, and it is not known whether the write was done, or will be. */
+  | 'Undecided'
 
 export class StorageError extends Error {
   readonly code: StorageErrorCode

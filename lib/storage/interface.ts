@@ -171,9 +171,14 @@ export interface ReadOptions {
   notOlderThan?: number
 }
 
+export interface GetOptions extends ReadOptions {
+  /** A revision that there must have been. */
+  reached?: number
+}
+
 export interface Storage {
-  /** One consistent read (with the activity in the same round trip). */
-  get(table: Table, key: string, options?: ReadOptions): Promise<Stored | undefined>
+  /** One consistent read (with the activity in the same round trip). Throws TooNew, also where nothing is. */
+  get(table: Table, key: string, options?: GetOptions): Promise<Stored | undefined>
   /** Reads, mutates, commits; again on a lost race. */
   update(table: Table, key: string, mutate: Mutate, options?: ReadOptions): Promise<WriteResult>
   /** Like `update`, but begins with `mutate(undefined)` without a read: what is there shows in the commit. */

@@ -36,7 +36,7 @@ export const isExpired = (item: Item, now: number): boolean =>
 
 export const rvOf = (item: Item | undefined): number => (typeof item?.rv === 'number' ? item.rv : 0)
 
-export const isTombstone = (row: Item): boolean => row.gone === true
+const isTombstone = (row: Item): boolean => row.gone === true
 
 const strings = (value: ItemValue | undefined): string[] =>
   Array.isArray(value) ? value.flatMap((one) => (typeof one === 'string' ? [one] : [])) : []

@@ -144,9 +144,17 @@ export async function sweep(context: Context, resource: string): Promise<void> {
 
 /** Refuses what can never be answered. `TooNew`'s message is the revision that was asked for. */
 export function demandReachable({ n, floor }: Revision, rv: number): void {
-  if (rv > n) throw new StorageError('TooNew', String(rv), { current: n })
+  if (rv > n) throw tooNew(rv, n)
   if (rv < floor) throw expired(floor)
 }
+
+/** The same for one that may be as old as it likes, with one read. */
+export async function demandReached(context: Context, resource: string, rv: number): Promise<void> {
+  const { n } = (await read(context, resource)) ?? { n: first }
+  if (rv > n) throw tooNew(rv, n)
+}
+
+const tooNew = (rv: number, current: number): StorageError => new StorageError('TooNew', String(rv), { current })
 
 /** What took hours is worth nothing: what it was told first has expired meanwhile. */
 export function demandFresh({ now }: Context, { n, asOf }: Revision): void {

@@ -24,7 +24,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
   const clock = { elapsed, random, sleep }
   const context: Context = { ...clock, now, items: persistent(items, clock), holes: new Map() }
   return {
-    get: (table, key, options) => get(context, table, key, options?.notOlderThan),
+    get: (table, key, options) => get(context, table, key, options),
     update: (table, key, mutate, options) =>
       write(context, table, key, mutate, { read: true, notOlderThan: options?.notOlderThan }),
     create: (table, key, mutate) => write(context, table, key, mutate, { read: false }),

@@ -5,11 +5,11 @@ import { type Change, commit, plan } from './commit.ts'
 import { holePoll, patience } from './constants.ts'
 import { type Context, tries } from './context.ts'
 import { StorageError } from './errors.ts'
-import type { Mutate, Stored, Table, WriteResult } from './interface.ts'
+import type { GetOptions, Mutate, Stored, Table, WriteResult } from './interface.ts'
 import type { Item } from './items.ts'
 import { activityOf, isStorable, rowsOf, slotKey, sortKey } from './keys.ts'
 import { readSlot, rowState, type State, stored } from './records.ts'
-import { allocate, settle } from './revision.ts'
+import { allocate, demandReached, settle } from './revision.ts'
 
 /** A live row: its state, and what of it a mutation sees. */
 interface Live {
@@ -58,7 +58,7 @@ export async function readRowSince(
 /** Whether the mutation sees the row from the start, or first assumes that there is none. */
 export type Start = { read: true; notOlderThan?: number | undefined } | { read: false }
 
-/** Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, Busy, Unavailable; then nothing was written. */
+/** Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, Busy, Unavailable; then nothing was written. After Undecided it may be. */
 export async function write(
   context: Context,
   table: Table,
@@ -108,8 +108,9 @@ export async function get(
   context: Context,
   table: Table,
   key: string,
-  notOlderThan?: number,
+  { notOlderThan, reached = 0 }: GetOptions = {},
 ): Promise<Stored | undefined> {
-  if (!isStorable(key)) return undefined
-  return (await readRowSince(context, table, key, notOlderThan))?.shown
+  const live = isStorable(key) ? await readRowSince(context, table, key, notOlderThan) : undefined
+  if (reached > (live?.state.rv ?? 0)) await demandReached(context, table.resource, reached)
+  return live?.shown
 }

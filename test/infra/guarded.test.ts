@@ -75,6 +75,7 @@ test('access keys', async () => {
     await at.request('GET', path, token)
     await at.request('GET', path, admin)
   }
+  await expect(at.request('GET', `${keys}/alice?resourceVersion=99999999`, token)).rejects.toThrow(': 504 ')
   const bob = await at.request('GET', `${keys}/bob`, token)
   await at.request('PUT', `${keys}/bob`, token, { ...bob, spec: { ...bob.spec, key: 'c'.repeat(40) } })
   await at.request('PATCH', `${keys}/bob`, token, { spec: { identity: { connectorData: 'y' } } }, merge)
@@ -102,6 +103,7 @@ test('virtual cluster instances', async () => {
   ]) {
     await at.request('GET', path, token)
   }
+  await expect(at.request('GET', `${instances}/one?resourceVersion=99999999`, token)).rejects.toThrow(': 504 ')
   await at.request('PUT', `${instances}/one`, token, { ...one, metadata: { ...one.metadata, labels: { a: 'b' } } })
   await at.request('PATCH', `${instances}/one`, token, { metadata: owner(one) }, merge)
   await at.request('PATCH', `${instances}/one`, token, { metadata: owner(alice) }, merge)

@@ -9,9 +9,9 @@ import { revisionOf } from '../selection.ts'
 /** Reads are always of the newest state: every resourceVersion is satisfied that there has been. */
 export async function getObject(exchange: StoredExchange): Promise<void> {
   const { request, context, store, kind, warnings } = exchange
-  const notOlderThan = revisionOf(first(request.query, 'resourceVersion') ?? '')
+  const reached = revisionOf(first(request.query, 'resourceVersion') ?? '')
   const { namespace, name, subresource } = request
-  const stored = await get(store, { namespace, name, subresource, notOlderThan }, context)
+  const stored = await get(store, { namespace, name, subresource, reached }, context)
   const object = presented(store, stored, context.now)
   exchange.response = await respondObject(request, kind, object, set(exchange.output, 'output'), 200, warnings)
 }

@@ -282,6 +282,17 @@ describe('lists', () => {
     expect(await next({ matches: upTo('b') })).toBeUndefined()
   })
 
+  test('a get demands that a revision has been, not that the object is there or has changed since', async () => {
+    await create(storage, 'a', {}, widgets)
+    await create(storage, 'b', {}, widgets)
+    expect(await storage.get(widgets, 'a', { reached: 3 })).toMatchObject({ rv: 2 })
+    expect(await storage.get(widgets, 'c', { reached: 3 })).toBeUndefined()
+    for (const key of ['a', 'c', 'k'.repeat(2000)]) {
+      const tooNew = { code: 'TooNew', message: '4', current: 3 }
+      await expect(storage.get(widgets, key, { reached: 4 })).rejects.toMatchObject(tooNew)
+    }
+  })
+
   test('old revisions show what was, future ones are refused', async () => {
     await create(storage, 'a', { v: 1 }, widgets)
     await set(storage, 'a', { v: 2 }, widgets)
