@@ -28,6 +28,12 @@ export async function respond(
 
 const jsonOutput = (pretty: boolean): Output => ({ mediaType: 'application/json', pretty })
 
+/**
+ * Clients send again by themselves what is answered with Retry-After. A 504 may have been done, and with generateName
+ * would be done twice, unless it has a cause that says why it was not.
+ */
+const mayRepeat = ({ code, details }: Status): boolean => code !== 504 || details?.causes !== undefined
+
 /** A Status is never transformed; without a negotiated form it is indented JSON. */
 export async function respondStatus(
   status: Status & { code?: number },
@@ -37,7 +43,7 @@ export async function respondStatus(
   const form: Output = output ? { mediaType: output.mediaType, pretty: output.pretty } : jsonOutput(true)
   const response = await respond(status.code ?? 200, status, form, warnings)
   const wait = status.details?.retryAfterSeconds
-  if (wait) response.headers['retry-after'] = String(wait)
+  if (wait && mayRepeat(status)) response.headers['retry-after'] = String(wait)
   if (status.code === 403) response.headers['x-content-type-options'] = 'nosniff'
   return response
 }

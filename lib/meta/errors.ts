@@ -154,6 +154,10 @@ export const serviceUnavailable = (message: string, retryAfterSeconds?: number, 
     cause,
   )
 
+/** 504 of a request that may have been done, or may be done yet: whoever sends it again must look first. */
+export const undecided = (message: string, cause?: unknown): StatusError =>
+  timeout(message, { retryAfterSeconds: 1 }, cause)
+
 /** 504. Nothing is known of the outcome, or the asked state is not there yet. */
 export const timeout = (message: string, details?: StatusDetails, cause?: unknown): StatusError =>
   failure(504, 'Timeout', `Timeout: ${message}`, details, cause)

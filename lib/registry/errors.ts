@@ -7,6 +7,7 @@ import {
   serviceUnavailable,
   timeout,
   tooManyRequests,
+  undecided,
 } from '../meta/errors.ts'
 import { StorageError } from '../storage/errors.ts'
 
@@ -32,6 +33,8 @@ export function toStatusError(error: StorageError): StatusError {
       return tooManyRequests('the object is changed by too many requests at once, please try again', retryAfterSeconds)
     case 'Unavailable':
       return serviceUnavailable('the store is not available, please try again', retryAfterSeconds, error)
+    case 'Undecided':
+      return undecided('it is not known whether the request was done', error)
     case 'CompanionExists':
       return internalError(error)
   }

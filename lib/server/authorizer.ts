@@ -132,7 +132,7 @@ export function authorizer() {
       if (!(error instanceof Unauthorized)) {
         const { requestId } = event.requestContext
         server.log('error', 'authorizer failed', { requestId, error: describeError(error) })
-        refused('failed', 500, 'the authorizer failed')
+        refused('failed', 503, 'the authorizer failed')
       }
       throw error
     }

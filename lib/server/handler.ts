@@ -9,7 +9,7 @@ import type { Exchange } from '../endpoints/exchange.ts'
 import { run, storedPipelines, virtualPipeline } from '../endpoints/pipeline.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { respondStatus } from '../endpoints/respond.ts'
-import { StatusError, timeout } from '../meta/errors.ts'
+import { StatusError, undecided } from '../meta/errors.ts'
 import type { Kind, Note, StoredVerb, VerbOf } from '../registry/kind.ts'
 import { auditRecord, judgementOf } from './audit.ts'
 import { compressed } from './compression.ts'
@@ -41,7 +41,7 @@ async function withinTime(answer: Promise<ApiResponse>): Promise<ApiResponse> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<ApiResponse>((_, reject) => {
     const text = 'request did not complete within requested timeout - context deadline exceeded'
-    timer = setTimeout(() => reject(timeout(text)), giveUpMs)
+    timer = setTimeout(() => reject(undecided(text)), giveUpMs)
   })
   try {
     return await Promise.race([answer, late])

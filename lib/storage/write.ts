@@ -58,7 +58,10 @@ export async function readRowSince(
 /** Whether the mutation sees the row from the start, or first assumes that there is none. */
 export type Start = { read: true; notOlderThan?: number | undefined } | { read: false }
 
-/** Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, Busy, Unavailable; then nothing was written. After Undecided it may be. */
+/**
+ * Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, Busy, Unavailable; then nothing was
+ * written. After Undecided it may have been.
+ */
 export async function write(
   context: Context,
   table: Table,

@@ -472,7 +472,7 @@ describe('the record', () => {
       }),
     )
     const { record } = await audited(`${keys}/alice`, { token: value })
-    expect(record).toMatchObject({ decision: 'deny', reason: 'the authorizer failed', code: 500 })
+    expect(record).toMatchObject({ decision: 'deny', reason: 'the authorizer failed', code: 503 })
   })
 
   test('has no member that docs/audit.md does not explain, and its example has only those', async () => {

@@ -233,9 +233,26 @@ describe('giving up', () => {
     before = failing('PutItem', reset, Number.POSITIVE_INFINITY)
     const write = hurried().create(widgets, 'a', creating('a'))
     await expect(write).rejects.toMatchObject({
-      code: 'Unavailable',
+      code: 'Undecided',
       message: 'it is not known whether the write was done',
     })
+  })
+
+  test('keys that stay unprocessed are asked for again with pauses, not for ever', async () => {
+    const left = [{ pk: { S: 'b' }, sk: { S: '#' } }]
+    let asked = 0
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName !== 'BatchGetItemCommand') return next(args)
+          asked++
+          return { output: { $metadata: {}, UnprocessedKeys: { [db.table]: { Keys: left } } }, response: {} } as never
+        },
+      { step: 'initialize', name: 'unprocessed' },
+    )
+    const keys = ['a', 'b'].map((pk) => ({ pk, sk: '#' }))
+    await expect(hurried().getCompanions(keys)).rejects.toMatchObject({ code: 'Busy' })
+    expect(asked).toBe(120)
   })
 
   test('a table that does not answer is Unavailable', async () => {
@@ -285,7 +302,7 @@ describe('deadlines', () => {
       late = 25 * 3_600_000
       throw reset()
     }
-    await expect(frozen.create(widgets, 'a', creating('a'))).rejects.toMatchObject({ code: 'Unavailable' })
+    await expect(frozen.create(widgets, 'a', creating('a'))).rejects.toMatchObject({ code: 'Undecided' })
     expect(await history()).toEqual(['ADDED a'])
   })
 })

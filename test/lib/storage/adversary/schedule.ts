@@ -167,8 +167,8 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
         : storage.update(widgets, key, kind === 'update' ? setting(spec) : deleting))
       one.outcome = { type: 'acknowledged', rv }
     } catch (error) {
-      const isKnown = error instanceof Refused || codeOf(error) === 'Busy'
-      if (!isKnown && codeOf(error) !== 'Unavailable') throw error
+      const isKnown = error instanceof Refused || codeOf(error) === 'Busy' || codeOf(error) === 'Unavailable'
+      if (!isKnown && codeOf(error) !== 'Undecided') throw error
       if (isKnown) one.outcome = { type: 'refused' }
     }
   }
