@@ -1,0 +1,199 @@
+/**
+ * The whole API while the table fails: a fifth of all calls of the SDK, of every kind of failure, under 32 writers; and none
+ * that gets through. What clients were told must be what happened, and what they were not told they must be able to find out.
+ */
+import { ScanCommand } from '@aws-sdk/client-dynamodb'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { applyEnvironment } from '../../infra/local/environment.ts'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { createStorage } from '../../lib/storage/dynamodb.ts'
+import type { Change, Storage, Table } from '../../lib/storage/interface.ts'
+import { revOf } from '../../lib/storage/keys.ts'
+import { randomFrom } from '../lib/storage/adversary/simulation.ts'
+import { type BadNetwork, type Fault, startBadNetwork } from '../support/badnetwork.ts'
+import { startDynamoDB, type TestDynamoDB } from '../support/dynamodb.ts'
+import { startReflector } from '../support/reflector.ts'
+import { type Answer, startServer, type TestServer } from '../support/server.ts'
+import { gather, path } from './faults/crowd.ts'
+import { judgeChains, judgeList, judgeWatch, judgeWrites, type Listed } from './faults/judgement.ts'
+
+const seed = Number(process.env.SEED ?? 1)
+const random = randomFrom(seed)
+const { table } = OwnedAccessKey
+
+let dynamodb: TestDynamoDB
+let network: BadNetwork
+let restore: () => void
+let server: TestServer
+/** Past all faults. */
+let storage: Storage
+
+beforeAll(async () => {
+  dynamodb = await startDynamoDB()
+  network = await startBadNetwork(dynamodb.endpoint, random)
+  restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: network.endpoint })
+  server = await startServer()
+  storage = createStorage({
+    client: dynamodb.client,
+    table: server.dynamodb.table,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    random: Math.random,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  })
+}, 120_000)
+afterEach(clear)
+afterAll(async () => {
+  await server?.stop()
+  restore?.()
+  await network?.stop()
+  await dynamodb?.stop()
+})
+
+function clear(): void {
+  network.weather = { share: 0, faults: [] }
+}
+
+const kinds: readonly Fault[] = ['throttled', 'lost', 'unanswered', 'conflict', 'broken']
+/** Late ones are few: each costs seconds. */
+const everything: readonly Fault[] = [...Array.from({ length: 10 }, () => kinds).flat(), 'late']
+
+async function logOf({ resource }: Pick<Table, 'resource'>): Promise<{ changes: Change[]; revisions: number[] }> {
+  const changes: Change[] = []
+  for (let rv = 1; ; ) {
+    const batch = await storage.changes(table, rv)
+    changes.push(...batch.changes)
+    if (batch.rv === rv) break
+    rv = batch.rv
+  }
+  const revisions: number[] = []
+  let start: ScanCommand['input']['ExclusiveStartKey']
+  do {
+    const { Items = [], LastEvaluatedKey } = await dynamodb.client.send(
+      new ScanCommand({ TableName: server.dynamodb.table, ExclusiveStartKey: start, ProjectionExpression: 'pk, sk' }),
+    )
+    for (const { pk, sk } of Items) {
+      if (pk?.S?.startsWith(`${resource}#log#`)) revisions.push(revOf({ pk: pk.S, sk: sk?.S ?? '' }))
+    }
+    start = LastEvaluatedKey
+  } while (start)
+  return { changes, revisions: revisions.sort((one, other) => one - other) }
+}
+
+/** A client that gave up is told so in the one form that clients know. */
+function expectStatus({ status, headers, json }: Answer): void {
+  if (status < 300) return
+  expect(json, `${status}`).toMatchObject({ kind: 'Status', status: 'Failure', code: status })
+  expect([404, 409, 429, 503, 504]).toContain(status)
+  if (status < 429) return
+  expect(json.details?.retryAfterSeconds).toBeGreaterThan(0)
+  expect(headers['retry-after']).toBe(status === 504 ? undefined : String(json.details.retryAfterSeconds))
+}
+
+async function listWith(newest: () => number, limit: number): Promise<Listed | undefined> {
+  const after = newest()
+  const items: string[] = []
+  let rv = 0
+  for (let token = ''; ; ) {
+    const query = new URLSearchParams({ ...(limit && { limit: String(limit) }), ...(token && { continue: token }) })
+    const answer = await server.call(`${path}?${query}`)
+    expectStatus(answer)
+    if (answer.status !== 200) return undefined
+    const { metadata, items: page } = answer.json
+    rv = Number(metadata.resourceVersion)
+    items.push(...page.map(({ metadata: { name, resourceVersion } }: Answer['json']) => `${name}@${resourceVersion}`))
+    token = metadata.continue ?? ''
+    if (!token) return { after, rv, items }
+  }
+}
+
+test(`a fifth of all calls fails while 32 write, list and watch (seed ${seed})`, async () => {
+  const shared = ['s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7']
+  const { wrote, newest, writer } = gather(server, random, shared)
+  network.weather = { share: 0.2, faults: everything }
+  const watchers = await Promise.all(
+    [2, 3, 600].map((timeoutSeconds) => startReflector(server, path, { timeoutSeconds })),
+  )
+  const from = watchers.map((one) => Number(one.resourceVersion()))
+  const listed: Listed[] = []
+  let isWriting = true
+  const lister = async (limit: number): Promise<void> => {
+    while (isWriting) listed.push(...[(await listWith(newest, limit)) ?? []].flat())
+  }
+  const listers = [lister(0), lister(7)]
+  await Promise.all(Array.from({ length: 32 }, (_, number) => writer(number, 4)))
+  isWriting = false
+  await Promise.all(listers)
+  clear()
+  const last = await server.call(path, {
+    method: 'POST',
+    body: { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name: 'last' }, spec: {} },
+  })
+  expect(last.status).toBe(201)
+  await Promise.all(watchers.map((one) => one.until(() => one.store.has('last'))))
+  await Promise.all(watchers.map((one) => one.stop()))
+  const end = await listWith(newest, 0)
+  const { changes, revisions } = await logOf(table)
+
+  for (const { answer } of wrote) expectStatus(answer)
+  expect(judgeWrites(wrote, changes)).toEqual([])
+  expect(judgeChains(changes)).toEqual([])
+  expect([end, ...listed].flatMap((one) => (one ? judgeList(one, changes) : ['no list']))).toEqual([])
+  expect(watchers.flatMap((one, index) => judgeWatch(from[index] ?? 0, one.seen, changes))).toEqual([])
+  // From 2 to the newest, each once: a key of its own in the table.
+  expect(revisions).toEqual(
+    Array.from({ length: Number(last.json.metadata.resourceVersion) - 1 }, (_, index) => index + 2),
+  )
+  // Whatever failed was tried again, but not for ever: the client's two tries, and a few of the store's.
+  expect(network.mostTries()).toBe(2)
+  expect(Math.max(...callsOfRequests())).toBeLessThan(100)
+  for (const fault of everything) expect(network.met.get(fault)).toBeGreaterThan(0)
+  expect(wrote.filter(({ answer }) => answer.status < 300).length).toBeGreaterThan(50)
+}, 120_000)
+
+/** What each request's function sent to the table, tries counted one by one. */
+const callsOfRequests = (): number[] =>
+  server.log
+    .map((line) => JSON.parse(line))
+    .flatMap(({ message, storageCalls }) => (message === 'audit' ? [storageCalls] : []))
+
+describe('a table that does not answer at all', () => {
+  const named = (name: string) => ({
+    method: 'POST',
+    body: { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name }, spec: {} },
+  })
+
+  test('is a 503 of everything, and nothing once it answers again', async () => {
+    network.weather = { share: 1, faults: ['lost'] }
+    const answers = await Promise.all([
+      server.call(path),
+      server.call(path, named('nothing')),
+      server.call(`${path}?watch=1`),
+    ])
+    for (const answer of answers) {
+      expect(answer.status).toBe(503)
+      expectStatus(answer)
+    }
+    clear()
+    expect((await server.call(`${path}/nothing`)).status).toBe(404)
+    expect((await server.call(path, named('nothing'))).status).toBe(201)
+  }, 60_000)
+
+  test.each([
+    { faults: ['throttled'], operations: ['UpdateItem'], status: 429, found: 404 },
+    { faults: ['lost'], operations: ['UpdateItem'], status: 503, found: 404 },
+    // The transaction is done, but its writer cannot know.
+    { faults: ['unanswered'], operations: ['TransactWriteItems', 'PutItem'], status: 504, found: 200 },
+  ] as const)(
+    'to a create, by $operations $faults: $status',
+    async ({ status, found, ...weather }) => {
+      network.weather = { share: 1, ...weather }
+      const answer = await server.call(path, named(`refused-${status}`))
+      expect(answer.status).toBe(status)
+      expectStatus(answer)
+      clear()
+      expect((await server.call(`${path}/refused-${status}`)).status).toBe(found)
+    },
+    60_000,
+  )
+})
