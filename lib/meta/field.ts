@@ -15,7 +15,6 @@ export type FieldErrorType =
   | 'FieldValueForbidden'
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
-  | 'FieldValueNotFound'
 
 /** One finding: `field` is the path (`spec.scope.roles[1].role`), `message` is what follows `<field>: `. */
 export interface FieldError {
@@ -39,9 +38,6 @@ export const required = (field: string, detail = ''): FieldError =>
 export const invalid = (field: string, value: JsonValue | undefined, detail: string): FieldError =>
   error('FieldValueInvalid', field, `Invalid value: ${shown(value)}: ${detail}`)
 
-export const typeInvalid = (field: string, value: JsonValue | undefined, detail: string): FieldError =>
-  error('FieldValueTypeInvalid', field, `Invalid value: ${shown(value)}: ${detail}`)
-
 /** `supported` is printed in the order given. */
 export const notSupported = (field: string, value: JsonValue | undefined, supported: readonly string[]): FieldError =>
   error(
@@ -62,9 +58,6 @@ export const tooLong = (field: string, maxBytes: number): FieldError =>
 
 export const tooMany = (field: string, actual: number, max: number): FieldError =>
   error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`)
-
-export const notFoundValue = (field: string, value: JsonValue): FieldError =>
-  error('FieldValueNotFound', field, `Not found: ${shown(value)}`)
 
 export const toCause = ({ type, field, message }: FieldError): StatusCause => ({ reason: type, message, field })
 

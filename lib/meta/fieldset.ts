@@ -115,15 +115,6 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   })
 }
 
-export function equalSets(a: FieldSet, b: FieldSet): boolean {
-  if (a.size !== b.size) return false
-  for (const [id, node] of a) {
-    const other = b.get(id)
-    if (other === undefined || other.member !== node.member || !equalSets(node.below, other.below)) return false
-  }
-  return true
-}
-
 /** Siblings in canonical order. */
 export const inOrder = (set: FieldSet): FieldNode[] =>
   [...set.values()].sort((a, b) => compareElements(a.element, b.element))

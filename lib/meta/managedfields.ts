@@ -1,10 +1,8 @@
 /**
  * `metadata.managedFields` as it travels, and the managers that it describes.
- * Source: k8s.io/apimachinery util/managedfields/internal (managedfields.go, capmanagers.go), meta/v1/validation.
+ * Source: k8s.io/apimachinery util/managedfields/internal (managedfields.go, capmanagers.go).
  */
 import { byBytes } from './byteorder.ts'
-import { type FieldError, invalid, tooLong } from './field.ts'
-import { validateFieldManager } from './fieldmanagername.ts'
 import { EMPTY, type FieldNode, type FieldSet, union } from './fieldset.ts'
 import { FieldsV1Error, parseFieldsV1, serialise } from './fieldsv1.ts'
 import { decodeTime, normaliseTime, TimeParseError } from './time.ts'
@@ -146,28 +144,6 @@ export function capUpdaters(managers: Managers): Managers {
     result.set(bucketId, { ...template, time: updater.time, fields: union(gone.fields, into.fields) })
   }
   return result
-}
-
-const MAX_SUBRESOURCE = 256
-
-/** What validation of an object's metadata has to say of its managedFields. */
-export function validateManagedFields(
-  list: readonly ManagedFieldsEntry[],
-  field = 'metadata.managedFields',
-): FieldError[] {
-  return list.flatMap(({ operation, fieldsType, manager = '', subresource = '' }, i) => {
-    const at = `${field}[${i}]`
-    const errors: FieldError[] = []
-    if (operation !== 'Apply' && operation !== 'Update') {
-      errors.push(invalid(`${at}.operation`, operation ?? '', 'must be `Apply` or `Update`'))
-    }
-    if (fieldsType !== undefined && fieldsType !== 'FieldsV1') {
-      errors.push(invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'))
-    }
-    errors.push(...validateFieldManager(manager, `${at}.manager`))
-    if (Buffer.byteLength(subresource) > MAX_SUBRESOURCE) errors.push(tooLong(`${at}.subresource`, MAX_SUBRESOURCE))
-    return errors
-  })
 }
 
 /** The list as it was written by this module, or sent by a client: any JSON. */

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StatusError } from '../../../lib/meta/errors.ts'
 import { apply, sameButForTimes, updateManagers } from '../../../lib/meta/fieldmanager.ts'
-import { validateManagedFields } from '../../../lib/meta/managedfields.ts'
 import { list, map, object, string } from '../../../lib/meta/schema.ts'
 import { wholeObject } from '../../../lib/meta/typed.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../../lib/meta/types.ts'
@@ -170,19 +169,6 @@ describe('managedFields that a request brings', () => {
     expect(bring({ ...entry, fieldsV1 })?.[0]?.fieldsV1).toEqual({
       'f:spec': { 'f:atomicList': {}, 'f:atomicMap': {} },
     })
-  })
-
-  it('are validated with the object', () => {
-    const errors = validateManagedFields([
-      { manager: 'a\u0007', operation: 'Update', fieldsType: 'FieldsV1', subresource: 'é'.repeat(129) },
-      { operation: 'Sing' as 'Apply', fieldsType: 'x' as 'FieldsV1' },
-    ])
-    expect(errors.map(({ field, type }) => `${field} ${type}`)).toEqual([
-      'metadata.managedFields[0].manager FieldValueInvalid',
-      'metadata.managedFields[0].subresource FieldValueTooLong',
-      'metadata.managedFields[1].operation FieldValueInvalid',
-      'metadata.managedFields[1].fieldsType FieldValueInvalid',
-    ])
   })
 })
 

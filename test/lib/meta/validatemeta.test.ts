@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { KubeObject, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
 import {
   dedupeOwnerReferences,
   finalizerWarnings,
@@ -42,6 +42,21 @@ function findings(old: ObjectMeta, changes: ObjectMeta): string[] {
     ),
   ]
 }
+
+test('managedFields: operation, type, and names that no client can have are found, with the entry', () => {
+  const managedFields: ManagedFieldsEntry[] = [
+    { manager: 'a\u0007', operation: 'Update', fieldsType: 'FieldsV1', subresource: 'é'.repeat(129) },
+    { operation: 'Sing' as 'Apply', fieldsType: 'x' as 'FieldsV1' },
+    { manager: 'kubectl', operation: 'Apply', fieldsType: 'FieldsV1', subresource: 'é'.repeat(128) },
+  ]
+  const errors = validateMeta({ name: 'a', managedFields }, { namespaced: false })
+  expect(errors.map(({ field, type }) => `${field} ${type}`)).toEqual([
+    'metadata.managedFields[0].manager FieldValueInvalid',
+    'metadata.managedFields[0].subresource FieldValueTooLong',
+    'metadata.managedFields[1].operation FieldValueInvalid',
+    'metadata.managedFields[1].fieldsType FieldValueInvalid',
+  ])
+})
 
 describe('namespaces', () => {
   test.each<[string | undefined, boolean, string[]]>([
