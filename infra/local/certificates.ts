@@ -57,7 +57,7 @@ export async function makeAuthority(commonName: string, validity: Validity): Pro
 }
 
 /** A certificate for a server; `hosts` are names and IP addresses. */
-export async function issueServing(authority: KeyPair, hosts: readonly string[], validity: Validity): Promise<KeyPair> {
+async function issueServing(authority: KeyPair, hosts: readonly string[], validity: Validity): Promise<KeyPair> {
   const keys = await newKeys()
   const names = hosts.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? ('ip' as const) : ('dns' as const), value }))
   const certificate = await sign(authority, {

@@ -37,7 +37,7 @@ export function textMapOf(holder: Members, name: string): Record<string, string>
 const memberOf = (holder: Members, name: string): NonNullable<unknown> | undefined =>
   Object.hasOwn(holder, name) ? (holder[name] ?? undefined) : undefined
 
-export function listOf(holder: Members, name: string): unknown[] {
+function listOf(holder: Members, name: string): unknown[] {
   const value = memberOf(holder, name) ?? []
   if (Array.isArray(value)) return value
   throw wrongType(value, `${KIND}.${name}`, '[]string')

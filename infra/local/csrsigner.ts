@@ -30,7 +30,7 @@ export async function signApproved(
 }
 
 /** From five minutes ago; the requested life, at least ten minutes and at most the cluster's own duration. */
-export function validity(wantedSeconds: number | undefined, now: number): Validity {
+function validity(wantedSeconds: number | undefined, now: number): Validity {
   const seconds = Math.min(Math.max(wantedSeconds ?? CLUSTER_SIGNING_SECONDS, MIN_SECONDS), CLUSTER_SIGNING_SECONDS)
   const start = now - BACKDATE_SECONDS * 1000
   return {

@@ -42,7 +42,7 @@ const PREVIOUS = 'AWSPREVIOUS'
 /** As many versions without a label as AWS keeps at least. */
 const MAX_UNLABELLED = 100
 
-export const notFound = (what = 'secret'): AwsError =>
+const notFound = (what = 'secret'): AwsError =>
   new AwsError('ResourceNotFoundException', `Secrets Manager can't find the specified ${what}.`)
 
 /** By name, ARN, or ARN without its random suffix. A secret past its recovery window is gone. */

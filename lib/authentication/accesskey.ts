@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib'
 import type { FieldError } from '../meta/field.ts'
 
-export const PREFIX = 'mpk_'
+const PREFIX = 'mpk_'
 
 /** Digits, capitals, small letters: the order of ASCII, and the one that GitHub's tokens use. */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -71,7 +71,7 @@ export const idOf = (task: Task): string =>
   task.type === 'dependents' ? `dependents ${task.uid}` : `${task.type} ${task.resource}/${task.key}`
 
 /** May be repeated at any time, also after it failed halfway. */
-export async function perform(collector: Collector, task: Task): Promise<void> {
+async function perform(collector: Collector, task: Task): Promise<void> {
   if (task.type === 'dependents') return collectDependents(collector, task.uid)
   const place = placeOf(collector, task)
   if (!place) return

@@ -18,7 +18,7 @@ const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
 })
 
 /** The schema of whole objects of a kind. */
-export function kindSchema(kind: OpenApiKind): JsonObject {
+function kindSchema(kind: OpenApiKind): JsonObject {
   const { spec, status } = kind.schema
   return {
     type: 'object',

@@ -79,7 +79,7 @@ export function jsonType(value: JsonValue): string {
 export const GO_MAP = 'Go value of type map[string]interface {}'
 
 /** 400 for a body that does not even say what it is. */
-export function unrecognized(kind: string, why: string, body: Uint8Array): StatusError {
+function unrecognized(kind: string, why: string, body: Uint8Array): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${excerpt(body)})`)
 }
 

@@ -53,7 +53,7 @@ function parseKey(text: string): FieldElement {
 }
 
 /** The element that a member name stands for; undefined where a later version may know what it is. */
-export function parseElement(text: string): FieldElement | undefined {
+function parseElement(text: string): FieldElement | undefined {
   const content = text.slice(2)
   if (text[1] !== ':') throw new FieldsV1Error('a member has no colon')
   switch (text[0]) {

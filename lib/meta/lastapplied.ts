@@ -13,7 +13,7 @@ import { compare, toFieldSet } from './typedfieldset.ts'
 import { configurationErrors } from './typedvalidation.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
-export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** The only manager this is for: others opt out by their name. */
 export const KUBECTL = 'kubectl'

@@ -22,7 +22,7 @@ export interface DuplicateKey {
 }
 
 /** What aliases may add in all, in nodes and characters: as much as a request body may hold. */
-export const ALIAS_BUDGET = 3 * 2 ** 20
+const ALIAS_BUDGET = 3 * 2 ** 20
 
 const MERGE_TAG = 'tag:yaml.org,2002:merge'
 

@@ -36,7 +36,7 @@ function wantedFinalizer(options: DeleteOptions, finalizers: readonly string[]):
 }
 
 /** The finalizers after a delete request; the same array where the set does not change. */
-export function finalizersOnDelete(options: DeleteOptions, finalizers: readonly string[]): readonly string[] {
+function finalizersOnDelete(options: DeleteOptions, finalizers: readonly string[]): readonly string[] {
   const others = finalizers.filter((one) => one !== ORPHAN && one !== FOREGROUND)
   const wanted = wantedFinalizer(options, finalizers)
   const result = wanted === undefined ? others : [...others, wanted]

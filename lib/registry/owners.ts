@@ -5,7 +5,7 @@
 import type { KubeObject } from '../meta/types.ts'
 import type { Companion, Storage } from '../storage/interface.ts'
 
-export const ownerPartition = (uid: string): string => `owner#${uid}`
+const ownerPartition = (uid: string): string => `owner#${uid}`
 
 /** No object has a longer uid. What names one has no owner here, and no item whose key the table would refuse. */
 const maxUidLength = 64

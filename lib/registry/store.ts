@@ -64,7 +64,7 @@ export function accessToCreate({ strategy }: Pick<Store, 'strategy'>, context: R
 }
 
 /** Why a 404 is a denial: for the audit record, which tells it from an object that is not there. */
-export const HIDDEN = 'not visible to this user'
+const HIDDEN = 'not visible to this user'
 
 /** Adds to the audit record which rule of ownership or access allowed something. */
 export const noteRule = ({ rule }: Extract<Access, { type: 'allowed' }>, context: RequestContext): void => {

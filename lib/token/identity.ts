@@ -8,7 +8,7 @@ const RESERVED = 'system:'
 const MASTERS = 'system:masters'
 
 /** The group that administrators (system:masters here) have outside. Nobody else appears in it. */
-export const ADMINISTRATORS = 'platform:admins'
+const ADMINISTRATORS = 'platform:admins'
 
 /** Whether clusters may see a user of this name at all. */
 export const mayLeave = (user: string): boolean => user !== '' && !user.startsWith(RESERVED)

@@ -29,10 +29,7 @@ const recheckMs = 10_000
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
 /** The events of a change for a watcher that sees only what `sees`: at an edge an ADDED, or a DELETED of the old state. */
-export function eventOf(
-  change: Change,
-  sees: (stored: Stored) => boolean,
-): { type: EventType; stored: Stored } | undefined {
+function eventOf(change: Change, sees: (stored: Stored) => boolean): { type: EventType; stored: Stored } | undefined {
   const now = change.type !== 'DELETED' && sees(change.stored)
   const before =
     change.type === 'DELETED' ? sees(change.stored) : change.previous !== undefined && sees(change.previous)

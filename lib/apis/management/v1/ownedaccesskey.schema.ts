@@ -1,9 +1,9 @@
 /** The fields of an access key. Specification section 2.3. */
 import { scopeSchema } from '../../../authorization/scope.ts'
-import { boolean, type FromSchema, int64, list, map, object, string, time } from '../../../meta/schema.ts'
+import { boolean, int64, list, map, object, string, time } from '../../../meta/schema.ts'
 
 /** Who manages the key: '' and User and Other are the user's own, the rest belong to the service. */
-export const keyTypes = ['', 'Login', 'User', 'Other', 'Reset', 'OIDCRefreshToken', 'NetworkPeer', 'Workspace'] as const
+const keyTypes = ['', 'Login', 'User', 'Other', 'Reset', 'OIDCRefreshToken', 'NetworkPeer', 'Workspace'] as const
 
 const identity = object('Single-sign-on login data, if available. Grants nothing.', {
   userId: string('Subject of the user.'),
@@ -63,5 +63,3 @@ export const status = object('Observed state of the access key.', {
   phase: string('Active, Disabled, Expired or Terminating.', { readOnly: true }),
   expirationTimestamp: time('When the key expires; absent when it does not.', { readOnly: true }),
 })
-
-export type Spec = FromSchema<typeof spec>
