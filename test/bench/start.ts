@@ -1,76 +1,110 @@
 /**
- * Cold starts: a fresh process imports a bundle as Lambda's runtime would, with nothing but its environment, beside one whose
- * handler does nothing. Measured is the import; what the platform does before and after it is not.
+ * Cold starts: each bundle in a fresh process under a local Lambda Runtime API, with nothing but its environment, beside a handler
+ * that does nothing. `init` ends when the function asks for its first invocation, which is its event in events/.
  */
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
+import { build as esbuild } from 'esbuild'
 import { build, functionNames } from '../../infra/build.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { startDeployment } from '../support/deployment.ts'
 import { median } from './measure.ts'
 import { table } from './print.ts'
+import { type RuntimeApi, startRuntimeApi } from './runtimeapi.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** With what Lambda's runtime offers to handlers that stream. Prints milliseconds, and those of CPU, that the import of its argument takes. */
-const program = `globalThis.awslambda={streamifyResponse:(one)=>one,HttpResponseStream:{from:(one)=>one}};
-const wall=performance.now(),cpu=process.cpuUsage();await import(process.argv[1]);
-const{user,system}=process.cpuUsage(cpu);process.stdout.write(JSON.stringify([performance.now()-wall,(user+system)/1000]));process.exit()`
+/** Milliseconds, of the clock and of the processor: until the first invocation, and of that invocation. */
+type Start = Readonly<Record<'init' | 'initCpu' | 'first' | 'firstCpu', number>>
 
-interface Start {
-  wall: number
-  cpu: number
+interface Subject {
+  /** In bundle `module` of the task root. */
+  handler: string
+  event: unknown
 }
 
-async function start(file: string, environment: Record<string, string>): Promise<Start> {
-  const run = promisify(execFile)
-  const { stdout } = await run(
-    process.execPath,
-    ['--input-type=module', '-e', program, '--', pathToFileURL(file).href],
-    {
-      env: environment,
-    },
-  )
-  const [wall = Number.NaN, cpu = Number.NaN] = JSON.parse(stdout) as number[]
-  return { wall, cpu }
+/** `folder` is a task root. Throws when the function cannot start. */
+async function start(
+  api: RuntimeApi,
+  folder: string,
+  { handler, event }: Subject,
+  environment: object,
+): Promise<Start> {
+  const began = performance.now()
+  const child = spawn(process.execPath, [join(folder, 'runtime.mjs')], {
+    env: { ...environment, AWS_LAMBDA_RUNTIME_API: api.address, LAMBDA_TASK_ROOT: folder, _HANDLER: handler },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const { asked, sent, answered } = await api.invocation(event)
+  await ended
+  return {
+    init: asked.at - began,
+    initCpu: asked.cpu,
+    first: answered.at - sent,
+    firstCpu: answered.cpu - asked.cpu,
+  }
+}
+
+/** A task root with every bundle, one that does nothing, and the runtime. */
+async function taskRoot(bundles: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'))
+  await Promise.all([
+    cp(bundles, folder, { recursive: true }),
+    esbuild({
+      entryPoints: [join(import.meta.dirname, 'runtime.ts')],
+      outfile: join(folder, 'runtime.mjs'),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+    }),
+    writeFile(join(folder, 'nothing.mjs'), 'export const handler = async () => ({})\n'),
+  ])
+  return folder
 }
 
 const kilobytes = (bytes: number): number => Math.ceil(bytes / 1024)
 
 export async function benchStart({ rounds }: { rounds: number }): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-'))
   const deployment = await startDeployment('https://bench.invalid')
+  const api = await startRuntimeApi()
+  const { bundles } = await ensurePackaged({ quiet: true })
+  const folder = await taskRoot(bundles)
   try {
-    const { bundles } = await ensurePackaged({ quiet: true })
-    const nothing = join(folder, 'nothing.mjs')
-    await writeFile(nothing, 'export const handler = async () => ({})\n')
     const names = await functionNames(root)
-    const files = [nothing, ...names.map((name) => join(bundles, 'functions', `${name}.mjs`))]
-    const starts = files.map((): Start[] => [])
+    const subjects = await Promise.all(
+      names.map(async (name): Promise<Subject> => {
+        const event = await readFile(join(root, 'events', `${name}.json`), 'utf8')
+        return { handler: `functions/${name}.handler`, event: JSON.parse(event) }
+      }),
+    )
+    subjects.unshift({ handler: 'nothing.handler', event: {} })
+    const starts = subjects.map((): Start[] => [])
     for (let round = 0; round < rounds; round++) {
-      for (const [index, file] of files.entries()) starts[index]?.push(await start(file, deployment.environment))
+      for (const [index, subject] of subjects.entries())
+        starts[index]?.push(await start(api, folder, subject, deployment.environment))
     }
     const sizes = new Map((await build(root)).map((bundle) => [bundle.name, bundle]))
     const rows = await Promise.all(
       ['a handler that does nothing', ...names].map(async (name, index) => {
         const all = starts[index] ?? []
+        const of = (member: keyof Start) => median(all.map((one) => one[member]))
         const { initial = 0, total = 0 } = sizes.get(name) ?? {}
         const zip = join(bundles, 'archives', `${name.replaceAll('/', '-')}.zip`)
-        const zipped = index === 0 ? 0 : (await stat(zip)).size
-        const times = [median(all.map(({ wall }) => wall)), median(all.map(({ cpu }) => cpu))]
-        return [name, ...times, kilobytes(initial), kilobytes(total), kilobytes(zipped)]
+        const bytes = [initial, total, index === 0 ? 0 : (await stat(zip)).size]
+        return [name, of('init'), of('initCpu'), of('first'), of('firstCpu'), ...bytes.map(kilobytes)]
       }),
     )
     table(
-      `Cold start: import of the bundle in a fresh process, median of ${rounds}`,
-      ['function', 'import ms', 'CPU ms', 'KiB at start', 'KiB of all', 'KiB zipped'],
+      `Cold start under a local Runtime API, median of ${rounds}`,
+      ['function', 'init ms', 'CPU ms', 'first event ms', 'CPU ms', 'KiB at start', 'KiB of all', 'KiB zipped'],
       rows,
     )
   } finally {
+    api.close()
     await deployment.stop()
     await rm(folder, { recursive: true, force: true })
   }
