@@ -20,6 +20,11 @@ module.exports = class Settings {
             'max-certificate-ttl-seconds': { ...seconds, anyOf: [{ const: 0 }, { minimum: 600 }] },
             'key-retention-seconds': seconds,
             'project-namespace-prefix': { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,30})$' },
+            // As lib/authorization/space.ts reads it.
+            'space-namespace': {
+              type: 'string',
+              pattern: '^([a-z0-9][-a-z0-9]{0,15})?\\{project\\}[-a-z0-9]{1,8}\\{space\\}([-a-z0-9]{0,7}[a-z0-9])?$',
+            },
             // What CloudWatch Logs takes.
             'log-retention-days': {
               type: 'integer',
@@ -39,6 +44,7 @@ module.exports = class Settings {
             'max-certificate-ttl-seconds',
             'key-retention-seconds',
             'project-namespace-prefix',
+            'space-namespace',
             'log-retention-days',
             'throttle-rate',
             'throttle-burst',

@@ -11,14 +11,25 @@ import type { Scope, ScopeChain } from './scope.ts'
  * Never throws on what a scope says: what it does not understand allows nothing. An empty chain is unrestricted. The reason
  * names the line of each scope that allowed, or what the first scope that refuses leaves out.
  */
-export function evaluate(chain: ScopeChain, attributes: Attributes, options: ScopeOptions): Decision {
+export const evaluate = (chain: ScopeChain, attributes: Attributes, options: ScopeOptions): Decision =>
+  evaluateAny(chain, [attributes], options)
+
+/**
+ * The same of a request that can be read in several ways: each scope must allow one of them, not all scopes the same. A
+ * refusal is told of the first.
+ */
+export function evaluateAny(
+  chain: ScopeChain,
+  readings: readonly [Attributes, ...Attributes[]],
+  options: ScopeOptions,
+): Decision {
   if (chain.length === 0) return { allowed: true, reason: 'no scope' }
   const lines: Line[] = []
   for (const [index, scope] of chain.entries()) {
-    const line = allowingLine(scope, attributes, options)
+    const line = widest(readings.map((attributes) => allowingLine(scope, attributes, options)))
     const at = chain.length > 1 ? `chain[${index}].` : ''
     if (line === undefined) {
-      return { allowed: false, reason: `${at}spec.scope does not allow ${wanted(attributes, options)}` }
+      return { allowed: false, reason: `${at}spec.scope does not allow ${wanted(readings[0], options)}` }
     }
     lines.push({ ...line, name: line.name === EVERY ? EVERY : `${at}${line.name}` })
   }
@@ -32,6 +43,9 @@ interface Line {
 }
 
 const EVERY = 'every scope'
+
+const widest = (lines: readonly (Line | undefined)[]): Line | undefined =>
+  lines.find((line) => line && !line.own) ?? lines.find((line) => line)
 
 function allowingLine(scope: Scope, attributes: Attributes, options: ScopeOptions): Line | undefined {
   if (everyScopeAllows(attributes)) return { name: EVERY, own: false }

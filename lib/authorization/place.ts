@@ -3,10 +3,11 @@
  * its tokens without the issuer, `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`.
  */
 import type { Attributes, Decision, Target } from './attributes.ts'
-import { evaluate } from './evaluate.ts'
+import { evaluateAny } from './evaluate.ts'
 import { everyScopeAllows } from './everyscope.ts'
 import { projectOf, type ScopeOptions } from './project.ts'
 import type { ScopeChain } from './scope.ts'
+import { type SpaceOptions, spaceOf } from './space.ts'
 
 export type Place =
   | { type: 'cluster'; name: string }
@@ -49,11 +50,28 @@ export const targetOf = (place: Place, options: ScopeOptions): Target =>
       }
 
 /**
- * Whether the chain lets its holder do this at the place, where a token or a TokenReview has let them in. What every
- * scope allows here (discovery, asking about oneself) no scope takes away there.
+ * Whether the chain lets its holder do this at the place, where a token or a TokenReview has let them in. In a namespace
+ * that is a space, each scope may allow it as a request to the cluster or as one to the space. What every scope allows
+ * here (discovery, asking about oneself) no scope takes away there.
  */
-export function evaluateAt(chain: ScopeChain, place: Place, attributes: Attributes, options: ScopeOptions): Decision {
-  const decision = evaluate(chain, { ...attributes, target: targetOf(place, options) }, options)
+export function evaluateAt(
+  chain: ScopeChain,
+  place: Place,
+  attributes: Attributes,
+  options: ScopeOptions & SpaceOptions,
+): Decision {
+  const whole: Attributes = { ...attributes, target: targetOf(place, options) }
+  const space = place.type === 'cluster' ? spaceAskedFor(attributes, options) : undefined
+  const decision = evaluateAny(chain, space ? [whole, { ...attributes, target: space }] : [whole], options)
   if (decision.allowed || !everyScopeAllows({ ...attributes, target: { type: 'Management' } })) return decision
   return { allowed: true, reason: 'every scope' }
+}
+
+/** The space that a request at a connected cluster stays within. The namespace of a Namespace is its own name. */
+function spaceAskedFor(attributes: Attributes, options: SpaceOptions): Target | undefined {
+  if (attributes.kind === 'nonresource') return undefined
+  const { group, resource, namespace, name } = attributes
+  if (group === '' && resource === 'namespaces' && name !== namespace) return undefined
+  const space = spaceOf(namespace, options)
+  return space && { type: 'ProjectSpace', ...space }
 }

@@ -104,13 +104,32 @@ export function takesKeys(chain: ScopeChain, place: Place, options: ScopeOptions
   }
   const left = clustersLeft(chain)
   if (left !== 'all') return left.has(place.name)
-  return chain.some(({ clusters = [] }) => clusters.some(({ cluster }) => cluster === '*' || cluster === place.name))
+  return chain.some(({ clusters = [], rules = [] }) =>
+    [
+      ...clusters.map(({ cluster }) => (cluster === '*' ? place.name : cluster)),
+      ...rules.map(({ cluster }) => cluster),
+    ].includes(place.name),
+  )
+}
+
+/**
+ * Whether a connected cluster that says by an audience which one it is takes access keys with this chain, too: every scope
+ * leaves something of it, and one speaks of spaces. That is of namespaces of connected clusters, but of no cluster's in
+ * particular. A project is more than its spaces, so that it is not enough here.
+ */
+export const takesKeysOfSpaces = (chain: ScopeChain, place: Place): boolean => {
+  const left = clustersLeft(chain)
+  return (
+    place.type === 'cluster' &&
+    (left === 'all' || left.has(place.name)) &&
+    chain.some(({ spaces = [] }) => spaces.length > 0)
+  )
 }
 
 /** Whether there can be a place that takes access keys with this chain. */
 export const takesKeysSomewhere = (chain: ScopeChain): boolean =>
   chain.length > 0 &&
-  (chain.some(({ clusters = [] }) => clusters.length > 0) ||
+  (chain.some(({ clusters = [], spaces = [] }) => clusters.length + spaces.length > 0) ||
     chain.some(({ rules = [] }) => rules.some(({ cluster }) => isName(cluster))) ||
     chain.some(({ projects = [], virtualClusters = [] }) => projects.length + virtualClusters.length > 0) ||
     chain.some(({ rules = [] }) => rules.some(({ virtualClusters = [] }) => virtualClusters.length > 0)))

@@ -23,6 +23,8 @@ export interface Config {
   readonly virtualClusterSecretsPrefix: string
   /** The objects of project P lie in namespace prefix + P. */
   readonly projectNamespacePrefix: string
+  /** Which namespaces of connected clusters are the spaces of projects: see `readSpaceNamespace`. */
+  readonly spaceNamespace: string
   /** Longest life of a key in seconds; 0 = no limit. Binds keys that are there already. */
   readonly maxKeyTtlSeconds: number
   readonly maxTokenTtlSeconds: number
@@ -79,6 +81,9 @@ export function readConfig(environment: Environment): Config {
     },
     get projectNamespacePrefix() {
       return environment.PROJECT_NAMESPACE_PREFIX ?? 'p-'
+    },
+    get spaceNamespace() {
+      return environment.SPACE_NAMESPACE ?? 'p-{project}-s-{space}'
     },
     get maxKeyTtlSeconds() {
       return seconds(environment, 'MAX_KEY_TTL_SECONDS', 0)

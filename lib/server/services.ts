@@ -19,6 +19,8 @@ import type { Attributes } from '../authorization/attributes.ts'
 import { evaluate } from '../authorization/evaluate.ts'
 import { forbiddenFor } from '../authorization/forbidden.ts'
 import { isMaster } from '../authorization/identity.ts'
+import type { ScopeOptions } from '../authorization/project.ts'
+import { readSpaceNamespace, type SpaceOptions } from '../authorization/space.ts'
 import type { EndpointServices } from '../endpoints/exchange.ts'
 import { createClusterClient } from '../kubeconfig/client.ts'
 import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
@@ -55,6 +57,7 @@ const clusterScoped: ReadonlySet<string> = new Set([
 ])
 
 export interface Server extends Services, ReviewServices, EndpointServices, Decider<Server> {
+  scopes: ScopeOptions & SpaceOptions
   config: Config
   log: Log
   storage: Storage
@@ -122,7 +125,10 @@ export function createServer(environment: Environment): Server {
     createPeppers({ getSecret: (stage) => secrets().get(config.pepperSecretId, stage), now: Date.now }),
   )
   const limits = (): LifeLimits => (config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {})
-  const scopes = once(() => ({ projectNamespacePrefix: config.projectNamespacePrefix }))
+  const scopes = once(() => ({
+    projectNamespacePrefix: config.projectNamespacePrefix,
+    spaceNamespace: readSpaceNamespace(config.spaceNamespace),
+  }))
 
   const demandChain = (context: RequestContext, attributes: Attributes): void => {
     const decision = evaluate(context.user.chain, attributes, scopes())

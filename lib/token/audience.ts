@@ -19,9 +19,9 @@ export const virtualClusterAudience = (issuer: string, namespace: string, name: 
   placeAudience(issuer, { type: 'virtualCluster', namespace, name, uid })
 
 /**
- * The audiences of a direct token: each cluster that every scope of the chain leaves something of, sorted;
- * `ISSUER/clusters/*` when all leave every cluster; none when no cluster is left. What exactly is allowed there is
- * judged at each request; this only bounds where the token is worth anything.
+ * The audiences of a direct token: each cluster of which the chain leaves something, sorted; `ISSUER/clusters/*` when it
+ * does of every cluster, as spaces do, which are the same in all of them; none when no cluster is left. What exactly is
+ * allowed there is judged at each request; this only bounds where the token is worth anything.
  */
 export function clusterAudiences(issuer: string, chain: ScopeChain): string[] {
   const left = clustersLeft(chain)

@@ -48,11 +48,12 @@ export function prepareClusterToken(
   settings: IssuerSettings,
 ): Prepared | { errors: FieldError[] } {
   const chain = carriedChain(user, scope)
-  const audiences = clusterAudiences(settings.issuer, chain)
   const lifetime = tokenLifetime('spec.ttl', ttl, { maxSeconds: settings.maxSeconds, key: user.key, now })
   const errors = validateChain(chain)
+  // A chain without bounds is not looked at any closer.
+  const audiences = errors.length > 0 ? [] : clusterAudiences(settings.issuer, chain)
+  if (errors.length === 0 && audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
   if ('error' in lifetime) errors.unshift(lifetime.error)
-  if (audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
   if (errors.length > 0 || 'error' in lifetime) return { errors }
   const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings) ?? refused()
   if (tokenLength(claims) > MAX_TOKEN_LENGTH) return { errors: [forbidden('spec.scope', TOO_LARGE)] }
@@ -91,7 +92,8 @@ function refused(): never {
 }
 
 function noCluster(scope: Scope | undefined, { chain }: UserInfo): string {
-  if (chain.length === 0) return 'leaves no connected cluster that the token could be for: name one in clusters'
+  if (chain.length === 0)
+    return 'leaves no connected cluster that the token could be for: name one in clusters, or spaces'
   return scope
     ? 'leaves, together with the scope of the access key, no connected cluster that the token could be for'
     : 'the scope of the access key leaves no connected cluster that the token could be for'

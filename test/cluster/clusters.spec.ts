@@ -19,6 +19,8 @@ let gone = false
 /** The printed configuration keeps answers for 30 s, kube-apiserver itself tokens for 10 s; machines are slow at times. */
 const forgotten = { timeout: 60_000, interval: 500 }
 
+const SPACES = ['p-shop-s-dev', 'p-shop-s-test', 'p-garden-s-dev']
+
 const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
 const whoami = (plane: Plane, token: string) =>
   plane.call('/apis/authentication.k8s.io/v1/selfsubjectreviews', { token }, { method: 'POST', body: review })
@@ -33,7 +35,7 @@ const bind = (group: string) => ({
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }],
 })
 
-async function connect(name: string): Promise<Plane> {
+async function connect(name: string, ...flags: string[]): Promise<Plane> {
   const agent = await makeKey(server, {
     user: `agent-${name}`,
     scope: { roles: [{ role: 'agent' }], ...clusters(name) },
@@ -42,19 +44,23 @@ async function connect(name: string): Promise<Plane> {
     identity: ['--cluster', name],
     accessKey: agent.value,
     signs: false,
+    flags,
   })
 }
 
 beforeAll(async () => {
   server = await startServer()
-  ;[eu, us] = await Promise.all([connect('eu'), connect('us')])
+  ;[eu, us] = await Promise.all([
+    connect('eu'),
+    connect('us', `--api-audiences=https://kubernetes.default.svc,${server.base}/clusters/us`),
+  ])
   ci = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clustersAndTokens('eu', 'us') })
   for (const plane of [eu, us]) {
     for (const group of ['dev', 'platform:admins']) {
       const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
       await plane.call(path, plane.certificate, { method: 'POST', body: bind(group) })
     }
-    for (const name of ['space', 'other'])
+    for (const name of ['space', 'other', 'p-shop-s-dev-s-dev', ...SPACES])
       await plane.call('/api/v1/namespaces', plane.certificate, {
         method: 'POST',
         body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
@@ -142,7 +148,75 @@ describe('a token', () => {
     expect((await whoami(eu, token.replace(/\.[^.]+$/, '.'))).status).toBe(401)
   })
 
-  test('scoped to one space reads it and does nothing else', async () => {
+  test('scoped to one space has it and nothing else', async () => {
+    const spaces = [{ project: 'shop', space: 'dev' }]
+    const key = await makeKey(server, { user: 'alice', groups: ['dev'] })
+    const token = await directToken(server, key, { scope: { spaces } })
+    const kubectl = await createKubectl(kubeConfig(eu.url, eu.authority.certificate, token))
+    for (const namespace of [...SPACES, 'other', 'p-shop-s-dev-s-dev'])
+      await eu.call(maps(namespace), eu.certificate, map(`of-${namespace}`))
+    try {
+      const inSpace = ['-n', 'p-shop-s-dev']
+      const listed = await kubectl.run('get', 'configmaps', '-o', 'name', ...inSpace)
+      expect(listed).toEqual({ code: 0, stdout: 'configmap/of-p-shop-s-dev\n', stderr: '' })
+      const allowed: string[][] = [
+        ['get', 'configmap', 'of-p-shop-s-dev', ...inSpace],
+        ['create', 'configmap', 'new', ...inSpace],
+        ['label', 'configmap', 'new', 'a=b', ...inSpace],
+        ['delete', 'configmap', 'new', ...inSpace],
+        ['get', 'pods', ...inSpace],
+        ['get', 'namespace', 'p-shop-s-dev'],
+      ]
+      for (const args of allowed)
+        expect([args, await kubectl.run(...args)]).toEqual([args, expect.objectContaining({ code: 0 })])
+      const elsewhere = ['default', 'kube-system', 'other', 'p-shop-s-test', 'p-garden-s-dev', 'p-shop-s-dev-s-dev']
+      const refused: string[][] = [
+        ...elsewhere.flatMap((namespace) => [
+          ['get', 'configmaps', '-n', namespace],
+          ['get', 'configmap', `of-${namespace}`, '-n', namespace],
+          ['create', 'configmap', 'new', '-n', namespace],
+          ['get', 'namespace', namespace],
+        ]),
+        ['get', 'configmaps', '-A'],
+        ['get', 'namespaces'],
+        ['get', 'nodes'],
+        ['get', 'clusterroles'],
+        ['create', 'namespace', 'p-shop-s-new'],
+        ['get', '--raw', '/metrics'],
+        ['get', 'configmaps', ...inSpace, '--as', 'root'],
+      ]
+      for (const args of refused) {
+        const { code, stderr } = await kubectl.run(...args)
+        expect([args, code, stderr]).toEqual([args, 1, expect.stringMatching(/Forbidden|forbidden/)])
+      }
+      for (const path of [
+        'p-shop-s-dev/../other',
+        'p-shop-s-dev%2f..%2fother',
+        'p-shop-s-dev//../other',
+        '../namespaces/other',
+      ]) {
+        const { code, stdout } = await kubectl.run('get', '--raw', `/api/v1/namespaces/${path}/configmaps`)
+        expect([path, code, stdout]).toEqual([path, 1, ''])
+      }
+      const can = async (...args: string[]) =>
+        (await kubectl.run('auth', 'can-i', ...args)).stdout.trim().split(/\s/)[0]
+      expect(await can('delete', 'configmaps', ...inSpace)).toBe('yes')
+      expect(await can('list', 'configmaps', '-n', 'p-shop-s-test')).toBe('no')
+      expect(await can('list', 'configmaps', '-A')).toBe('no')
+    } finally {
+      await kubectl.stop()
+    }
+    // Which cluster a space is in, its scope does not say; a scope beside it does.
+    expect((await us.call(maps('p-shop-s-dev'), { token })).status).toBe(200)
+    expect((await us.call(maps('p-shop-s-test'), { token })).status).toBe(403)
+    const ofEu = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clustersAndTokens('eu') })
+    const here = await directToken(server, ofEu, { scope: { spaces } })
+    expect((await eu.call(maps('p-shop-s-dev'), { token: here })).status).toBe(200)
+    expect((await eu.call(maps('p-shop-s-test'), { token: here })).status).toBe(403)
+    expect((await whoami(us, here)).status).toBe(401)
+  })
+
+  test('scoped to one namespace reads it and does nothing else', async () => {
     const rule = { cluster: 'eu', namespaces: ['space'], verbs: ['get', 'list', 'watch'] }
     const token = await directToken(server, ci, { scope: { rules: [rule] } })
     const kubectl = await createKubectl(kubeConfig(eu.url, eu.authority.certificate, token))
@@ -199,6 +273,17 @@ describe('an access key', () => {
     expect((await eu.call(maps('space'), { token: value })).status).toBe(200)
     expect((await eu.call(maps('other'), { token: value })).status).toBe(403)
     expect((await whoami(us, value)).status).toBe(401)
+  })
+
+  test('for a space is taken by a cluster that says which one it is, and opens that space', async () => {
+    const key = await makeKey(server, {
+      user: 'alice',
+      groups: ['dev'],
+      scope: { spaces: [{ project: 'shop', space: 'dev' }] },
+    })
+    expect((await us.call(maps('p-shop-s-dev'), { token: key.value })).status).toBe(200)
+    expect((await us.call(maps('p-shop-s-test'), { token: key.value })).status).toBe(403)
+    expect((await whoami(eu, key.value)).status).toBe(401)
   })
 
   test('without a scope is taken nowhere', async () => {

@@ -1,6 +1,6 @@
 /**
  * Control planes of KUBEBUILDER_ASSETS that take tokens of a test server: configured by the files and flags that
- * `npm run cluster-config` prints, and by nothing else.
+ * `npm run cluster-config` prints, and by nothing that is not named.
  */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -50,11 +50,16 @@ export async function chooseAddress(): Promise<Address> {
   return { url: `https://127.0.0.1:${port}`, port, authority, tokens }
 }
 
-/** `identity` are the arguments that say which cluster it is; `accessKey` is what it asks its reviews with. */
+/** `identity` are the arguments that say which cluster it is; `accessKey` is what it asks its reviews with; `flags` come on top. */
 export async function startPlane(
   server: TestServer,
   address: Address,
-  { identity, accessKey, signs = true }: { identity: string[]; accessKey: string; signs?: boolean },
+  {
+    identity,
+    accessKey,
+    signs = true,
+    flags = [],
+  }: { identity: string[]; accessKey: string; signs?: boolean; flags?: string[] },
 ): Promise<Plane> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-cluster-'))
   const ca = join(folder, 'issuer-ca.crt')
@@ -69,7 +74,7 @@ export async function startPlane(
     port,
     authority,
     users: ROLES.map((role) => ({ token: tokens[role], name: `${USER_PREFIX}${role}`, uid: role })),
-    flags: stdout.trim().split('\n'),
+    flags: [...stdout.trim().split('\n'), ...flags],
     signs,
     now: Date.now,
   })

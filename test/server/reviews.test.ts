@@ -170,6 +170,18 @@ describe('TokenReview', () => {
     expect((await answered(`${server.base}/clusters/*`)).audiences).toBeUndefined()
   })
 
+  test('takes a key for a space where the cluster says which one it is', async () => {
+    const ofSpace = await key({ user: 'alice', scope: { spaces: [{ project: 'shop', space: 'dev' }] } })
+    expect((await whose(eu.value, ofSpace.value)).json.status).toEqual(failed)
+    const own = [`${server.base}/clusters/eu`]
+    const { status } = (await whose(eu.value, ofSpace.value, own)).json
+    expect([status.authenticated, status.audiences]).toEqual([true, own])
+    expect(status.user.extra['management.platform/target']).toEqual(['clusters/eu'])
+    expect((await whose(us.value, ofSpace.value, own)).json.status).toEqual(failed)
+    const ofProject = await key({ user: 'alice', scope: { projects: [{ project: 'shop' }] } })
+    expect((await whose(eu.value, ofProject.value, own)).json.status).toEqual(failed)
+  })
+
   test('a key for several clusters must say which one asks', async () => {
     const ambiguous = await whose(both.value, ci.value)
     expect(ambiguous.json.status).toEqual(failed)
@@ -260,6 +272,35 @@ describe('SubjectAccessReview', () => {
     ])
       expect(await verdict(eu, inSpace, asked)).toEqual({ allowed: false })
     expect(await verdict(eu, [], resource({ verb: 'delete', namespace: 'kube-system' }))).toEqual({ allowed: false })
+  })
+
+  test('knows the spaces of projects, and denies what is outside of them', async () => {
+    const dev = [{ spaces: [{ project: 'shop', space: 'dev' }] }]
+    const namespace = 'p-shop-s-dev'
+    const itself = { resource: 'namespaces', verb: 'get', namespace, name: namespace }
+    for (const chain of [dev, [{ projects: [{ project: 'shop' }] }], [at('eu', 'us'), ...dev]])
+      for (const asked of [
+        resource({ namespace }),
+        resource({ namespace, verb: 'delete', name: 'p' }),
+        resource(itself),
+      ])
+        expect([chain, await verdict(eu, chain, asked, 'clusters/eu', anything)]).toEqual([chain, { allowed: false }])
+    for (const asked of [
+      resource({ namespace: 'p-shop-s-test' }),
+      resource({ namespace: 'p-garden-s-dev' }),
+      resource({ namespace: 'p-shop-s-dev-s-dev' }),
+      resource({ namespace: 'p-shop-s-' }),
+      resource({ namespace: 'P-SHOP-S-DEV' }),
+      resource({ namespace: '' }),
+      resource({ ...itself, name: 'kube-system' }),
+      resource({ resource: 'namespaces', namespace: '' }),
+      resource({ resource: 'nodes', namespace: '' }),
+      { nonResourceAttributes: { path: `/api/v1/namespaces/${namespace}/pods`, verb: 'get' } },
+    ])
+      expect(await verdict(eu, dev, asked, 'clusters/eu', anything)).toMatchObject({ allowed: false, denied: true })
+    const virtual = `virtualclusters/p-a/x/${instanceUid}`
+    const vcluster = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/x'] }] } })
+    expect(await verdict(vcluster, dev, resource({ namespace }), virtual, anything)).toMatchObject({ denied: true })
   })
 
   test('denies what one scope of the chain leaves out, and says what', async () => {

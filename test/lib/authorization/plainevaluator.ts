@@ -1,5 +1,6 @@
 /** A second evaluator, written from docs/scopes.md as plainly as possible; it shares no code with the first. */
 import type { Attributes } from '../../../lib/authorization/attributes.ts'
+import type { Place } from '../../../lib/authorization/place.ts'
 import type { Scope } from '../../../lib/authorization/scope.ts'
 
 const PREFIX = 'p-'
@@ -8,6 +9,33 @@ const MANAGED = 'management.platform'
 export function plainlyAllowed(chain: readonly Scope[], request: Attributes): boolean {
   for (const scope of chain) {
     if (!always(request) && !lists(scope, request)) return false
+  }
+  return true
+}
+
+/** The same of a request that a cluster or virtual cluster asks about; spaces are the namespaces p-PROJECT-s-SPACE of a cluster. */
+export function plainlyAllowedAt(chain: readonly Scope[], place: Place, request: Attributes): boolean {
+  if (always({ ...request, target: { type: 'Management' } })) return true
+  for (const scope of chain) {
+    if (place.type === 'virtualCluster') {
+      const project = place.namespace.startsWith(PREFIX) ? place.namespace.substring(PREFIX.length) : ''
+      const target = { type: 'ProjectVirtualCluster', project, virtualCluster: place.name } as const
+      if (!lists(scope, { ...request, target })) return false
+      continue
+    }
+    if (lists(scope, { ...request, target: { type: 'Cluster', cluster: place.name } })) continue
+    if (request.kind === 'nonresource') return false
+    if (request.group === '' && request.resource === 'namespaces' && request.name !== request.namespace) return false
+    const words = request.namespace.split('-')
+    const marks = words.filter((word, index) => word === 's' && index > 1 && index < words.length - 1)
+    if (words[0] !== 'p' || words.includes('') || marks.length !== 1) return false
+    const mark = words.indexOf('s', 2)
+    const target = {
+      type: 'ProjectSpace',
+      project: words.slice(1, mark).join('-'),
+      space: words.slice(mark + 1).join('-'),
+    } as const
+    if (!lists(scope, { ...request, target })) return false
   }
   return true
 }

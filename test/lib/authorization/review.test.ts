@@ -6,6 +6,7 @@ import {
   namedPlaces,
   reviewAttributes,
   takesKeys,
+  takesKeysOfSpaces,
   takesKeysSomewhere,
 } from '../../../lib/authorization/review.ts'
 import type { Scope } from '../../../lib/authorization/scope.ts'
@@ -101,6 +102,8 @@ describe('for which places', () => {
 describe('which access keys a place takes', () => {
   const all: Scope = { rules: [{}] }
   const targets = (...requestTargets: string[]) => ({ rules: [{ requestTargets }] }) as Scope
+  const ofSpace: Scope = { spaces: [{ project: 'a', space: 's' }] }
+  const ofProject: Scope = { projects: [{ project: 'a' }] }
 
   test.each<[string, Scope[], boolean]>([
     ['none without a scope', [], false],
@@ -112,6 +115,9 @@ describe('which access keys a place takes', () => {
     ['none that may do everything without speaking of it', [all], false],
     ['none that may do everything in clusters', [targets('Cluster')], false],
     ['one of which another scope speaks', [all, clusters('eu')], true],
+    ['one of a space that another scope confines to it', [ofSpace, clusters('eu')], true],
+    ['one that names it, beside a space', [{ ...ofSpace, rules: [{ cluster: 'eu' }] }], true],
+    ['one of a space that names others', [{ ...ofSpace, ...clusters('us') }], false],
     ['none that another scope leaves out', [clusters('eu'), clusters('us')], false],
     ['none that another scope leaves nothing', [clusters('eu'), {}], false],
     [
@@ -149,10 +155,31 @@ describe('which access keys a place takes', () => {
     expect(takesKeys(chain, vc('p-a', 'x'), options)).toBe(expected)
   })
 
+  test.each<[string, Scope[], boolean]>([
+    ['one of a space', [ofSpace], true],
+    ['one of a space that another scope leaves', [all, ofProject, ofSpace], true],
+    ['one that names the cluster in another scope', [clusters('eu'), ofSpace], true],
+    ['none that names others', [ofSpace, clusters('us')], false],
+    ['none of a project, which is more than its spaces', [ofProject], false],
+    ['none that may do everything in spaces', [targets('ProjectSpace')], false],
+    ['none that another scope leaves nothing', [ofSpace, {}], false],
+    ['none of a space that another scope does not have', [ofSpace, { spaces: [{ project: 'a', space: 't' }] }], false],
+    ['none without a scope', [], false],
+  ])('a cluster that says which one it is: %s', (_, chain, expected) => {
+    expect(takesKeysOfSpaces(chain, eu)).toBe(expected)
+    expect(takesKeysOfSpaces(chain, vc('p-a', 's'))).toBe(false)
+  })
+
   test('some place takes what names one', () => {
     expect(takesKeysSomewhere([])).toBe(false)
     for (const scope of [{}, all, role('agent'), targets('Cluster')]) expect(takesKeysSomewhere([scope])).toBe(false)
-    const named = [clusters('eu'), { projects: [{ project: 'a' }] }, virtual('a', 'x'), { rules: [{ cluster: 'eu' }] }]
+    const named = [
+      clusters('eu'),
+      ofSpace,
+      { projects: [{ project: 'a' }] },
+      virtual('a', 'x'),
+      { rules: [{ cluster: 'eu' }] },
+    ]
     for (const scope of named) expect(takesKeysSomewhere([all, scope])).toBe(true)
     expect(takesKeysSomewhere([{ rules: [{ virtualClusters: [{ name: 'x' }] }] }])).toBe(true)
   })

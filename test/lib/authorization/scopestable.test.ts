@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Attributes, Target } from '../../../lib/authorization/attributes.ts'
 import { evaluate } from '../../../lib/authorization/evaluate.ts'
+import { evaluateAt } from '../../../lib/authorization/place.ts'
 import { ROLE_NAMES } from '../../../lib/authorization/roles.ts'
 import { type Scope, scopeSchema } from '../../../lib/authorization/scope.ts'
+import { readSpaceNamespace } from '../../../lib/authorization/space.ts'
 import { validateScope } from '../../../lib/authorization/validatescope.ts'
 
 const page = readFileSync(new URL('../../../docs/scopes.md', import.meta.url), 'utf8')
@@ -38,13 +40,16 @@ const GROUPS: Record<string, string> = {
   namespaces: '',
 }
 
-/** `cluster c: get pods/log s/p` → attributes. */
+/** A cluster that no scope of the table names. */
+const ELSEWHERE = 'elsewhere'
+
+/** `cluster c: get pods/log s/p` → attributes; those of `space a/s: get pods/log p` are in the namespace of the space. */
 function parse(text: string): Attributes {
   const [, type, place = '', rest = ''] = /^(?:(cluster|space|vc) (\S+): )?(.+)$/.exec(text) ?? []
   const [project = '', name = ''] = place.split('/')
   const targets: Record<string, Target> = {
     cluster: { type: 'Cluster', cluster: place },
-    space: { type: 'ProjectSpace', project, space: name },
+    space: { type: 'Cluster', cluster: ELSEWHERE },
     vc: { type: 'ProjectVirtualCluster', project, virtualCluster: name },
   }
   const target: Target = (type && targets[type]) || { type: 'Management' }
@@ -53,7 +58,8 @@ function parse(text: string): Attributes {
   const [resource = '', subresource = ''] = what.replace(/^vci\b/, 'virtualclusterinstances').split('/')
   const group = GROUPS[resource]
   if (group === undefined) throw new Error(`unknown resource ${resource}`)
-  const [namespace = '', object = ''] = where.includes('/') ? where.split('/') : ['', where]
+  const within = type === 'space' ? `p-${project}-s-${name}/${where}` : where
+  const [namespace = '', object = ''] = within.includes('/') ? within.split('/') : ['', within]
   const all = namespace === '*'
   return {
     kind: 'resource',
@@ -79,7 +85,15 @@ test('the table has a row for every role and every member of a scope and of a ru
 
 describe.each(rows)('$text', ({ text, allows, refuses }) => {
   const scope = JSON.parse(text) as Scope
-  const judge = (request: string) => evaluate([scope], parse(request), { projectNamespacePrefix: 'p-' })
+  const options = { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') }
+  /** As each request is judged where it arrives. */
+  const judge = (request: string) => {
+    const attributes = parse(request)
+    const { target } = attributes
+    return target.type === 'Cluster'
+      ? evaluateAt([scope], { type: 'cluster', name: target.cluster }, attributes, options)
+      : evaluate([scope], attributes, options)
+  }
 
   test('is valid', () => {
     expect(validateScope(scope)).toEqual([])

@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluate } from '../../../lib/authorization/evaluate.ts'
+import { evaluateAt } from '../../../lib/authorization/place.ts'
 import type { Scope } from '../../../lib/authorization/scope.ts'
+import { readSpaceNamespace } from '../../../lib/authorization/space.ts'
 import { clusterAudiences, virtualClusterAudience } from '../../../lib/token/audience.ts'
 
 const ISSUER = 'https://api.example.com'
 const clusters = (...names: string[]): Scope => ({ clusters: names.map((cluster) => ({ cluster })) })
+const spaces = (...texts: string[]): Scope => ({
+  spaces: texts.map((text) => text.split('/')).map(([project = '', space = '']) => ({ project, space })),
+})
 const left = (...chain: Scope[]) =>
   clusterAudiences(ISSUER, chain).map((audience) => audience.slice(`${ISSUER}/clusters/`.length))
 
@@ -23,23 +27,34 @@ describe('clusterAudiences', () => {
     ['nothing where the scopes have nothing in common', [clusters('a'), clusters('b')], []],
     ['nothing for an empty scope', [{}], []],
     ['nothing for an empty scope behind one that leaves all', [clusters('*'), {}], []],
+    ['every cluster for a space, which each of them may have', [spaces('p/s')], ['*']],
+    ['every cluster for a project', [{ projects: [{ project: 'p' }] }], ['*']],
+    ['every cluster for a rule about spaces', [{ rules: [{ requestTargets: ['Management', 'ProjectSpace'] }] }], ['*']],
+    ['what one scope names where the other leaves a space', [spaces('p/s'), clusters('a')], ['a']],
+    ['the same the other way round', [clusters('a', 'b'), { projects: [{ project: 'p' }] }, clusters('b')], ['b']],
+    ['every cluster where scopes have a space in common', [spaces('p/*'), spaces('q/s', 'p/t')], ['*']],
+    ['every cluster where a space is in a project', [spaces('p/s'), { projects: [{ project: 'p' }] }], ['*']],
+    ['nothing where they have none', [spaces('p/s'), spaces('p/t')], []],
+    ['nothing where the space is in another project', [spaces('p/s'), { projects: [{ project: 'q' }] }], []],
+    ['nothing where three have none though each two do', [spaces('p/*'), spaces('p/s', 'q/s'), spaces('q/*')], []],
     [
-      'nothing for projects, spaces and virtual clusters',
-      [
-        {
-          projects: [{ project: '*' }],
-          spaces: [{ project: 'p', space: '*' }],
-          virtualClusters: [{ project: 'p', virtualCluster: '*' }],
-        },
-      ],
-      [],
+      'the clusters in which one scope leaves all, the other a space',
+      [{ ...clusters('a'), ...spaces('p/s') }, { ...clusters('b'), ...spaces('p/t') }, clusters('a', 'b', 'c')],
+      ['a', 'b'],
     ],
+    [
+      'the cluster of the one where the other leaves its space',
+      [{ ...clusters('a'), ...spaces('p/s') }, spaces('p/t')],
+      ['a'],
+    ],
+    ['nothing for a space without a name, of all projects or of none', [spaces('p/', '*/s', '/s', 'P/s', 'p/a_b')], []],
+    ['nothing for virtual clusters', [{ virtualClusters: [{ project: 'p', virtualCluster: '*' }] }], []],
     ['nothing for roles', [{ roles: [{ role: 'agent' }, { role: 'platformCLI' }], allowPlatformCli: true }], []],
     ['every cluster for a rule without restriction', [{ rules: [{}] }], ['*']],
     ['the cluster of a rule', [{ rules: [{ cluster: 'a', verbs: ['get'] }] }], ['a']],
     ['rules and clusters together', [{ ...clusters('b'), rules: [{ cluster: 'a' }] }], ['a', 'b']],
     ['every cluster for a rule about clusters', [{ rules: [{ requestTargets: ['Cluster'] }] }], ['*']],
-    ['nothing for a rule about other targets', [{ rules: [{ requestTargets: ['Management', 'ProjectSpace'] }] }], []],
+    ['nothing for a rule about other targets', [{ rules: [{ requestTargets: ['Management'] }] }], []],
     [
       'nothing for a rule about other targets that names a cluster',
       [{ rules: [{ requestTargets: ['Management'], cluster: 'a' }] }],
@@ -65,6 +80,26 @@ describe('clusterAudiences', () => {
 })
 
 test('where the evaluator allows anything at a cluster, the token is for that cluster', () => {
+  const options = { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') }
+  /** No space, and one of each kind that a scope below could name or not name. */
+  const names = ['a', 'b', 'c']
+  const anywhere = ['default', ...names.flatMap((project) => names.map((space) => `p-${project}-s-${space}`))]
+  const mayGet = (chain: Scope[], cluster: string, namespace: string) =>
+    evaluateAt(
+      chain,
+      { type: 'cluster', name: cluster },
+      {
+        kind: 'resource',
+        target: { type: 'Management' },
+        verb: 'get',
+        group: '',
+        resource: 'pods',
+        subresource: '',
+        name: 'x',
+        namespace,
+      },
+      options,
+    ).allowed
   const name = fc.constantFrom('a', 'b', '*', '')
   const target = fc.constantFrom('Cluster', 'Management', 'ProjectSpace', 'ProjectVirtualCluster')
   const list = <T>(one: fc.Arbitrary<T>) => fc.array(one, { maxLength: 2 })
@@ -72,6 +107,7 @@ test('where the evaluator allows anything at a cluster, the token is for that cl
     {
       clusters: list(fc.record({ cluster: name })),
       projects: list(fc.record({ project: name })),
+      spaces: list(fc.record({ project: name, space: name })),
       roles: list(fc.record({ role: fc.constantFrom('agent', 'vcluster', 'platformCLI') })),
       rules: list(
         fc.record(
@@ -83,16 +119,12 @@ test('where the evaluator allows anything at a cluster, the token is for that cl
     { requiredKeys: [] },
   ) as fc.Arbitrary<Scope>
   fc.assert(
-    fc.property(list(scope), fc.constantFrom('a', 'b'), (chain, cluster) => {
-      const { allowed } = evaluate(
-        chain,
-        { kind: 'nonresource', target: { type: 'Cluster', cluster }, verb: 'get', path: '/' },
-        { projectNamespacePrefix: 'p-' },
-      )
+    fc.property(fc.array(scope, { maxLength: 3 }), fc.constantFrom('a', 'b'), (chain, cluster) => {
+      const allowed = anywhere.some((namespace) => mayGet(chain, cluster, namespace))
       const audiences = left(...chain)
       expect(audiences.includes(cluster) || audiences.includes('*')).toBe(allowed)
     }),
-    { numRuns: 1000 },
+    { numRuns: 3000 },
   )
 })
 

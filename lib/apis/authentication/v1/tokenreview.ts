@@ -10,6 +10,7 @@ import {
   namedPlaces,
   reviewAttributes,
   takesKeys,
+  takesKeysOfSpaces,
   takesKeysSomewhere,
 } from '../../../authorization/review.ts'
 import { badRequest } from '../../../meta/errors.ts'
@@ -71,11 +72,15 @@ async function review(
   const authentication = await services.authenticate(token)
   if (!('user' in authentication)) return failed
   const { user, touch } = authentication
-  const taken = place === 'anywhere' ? takesKeysSomewhere(user.chain) : takesKeys(user.chain, place, scopes)
+  const audience = place === 'anywhere' ? undefined : placeAudience(issuer, place)
+  const named = audience !== undefined && audiences.includes(audience)
+  const taken =
+    place === 'anywhere'
+      ? takesKeysSomewhere(user.chain)
+      : takesKeys(user.chain, place, scopes) || (named && takesKeysOfSpaces(user.chain, place))
   if (!taken || !mayLeave(user.name)) return failed
   if (!context.dryRun) await touch()
   context.note('reviewedKey', user.key.name)
-  const audience = place === 'anywhere' ? undefined : placeAudience(issuer, place)
   return {
     authenticated: true,
     user: {
@@ -85,7 +90,7 @@ async function review(
       extra: extrasOf(user, place === 'anywhere' ? undefined : place),
     },
     // Without one the token is for the API server that asks, in Kubernetes' words; never for an audience that is not ours.
-    ...(audience && audiences.includes(audience) && { audiences: [audience] }),
+    ...(named && { audiences: [audience] }),
   }
 }
 

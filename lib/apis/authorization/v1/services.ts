@@ -3,6 +3,7 @@ import type { Authentication } from '../../../authentication/authenticate.ts'
 import type { Attributes, Decision } from '../../../authorization/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/project.ts'
 import type { ScopeChain } from '../../../authorization/scope.ts'
+import type { SpaceOptions } from '../../../authorization/space.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 
 export const group = 'authorization.k8s.io'
@@ -11,7 +12,7 @@ export const version = 'v1'
 export interface ReviewServices {
   /** Plural names of this API's cluster-scoped resources. */
   clusterScoped: ReadonlySet<string>
-  scopes: ScopeOptions
+  scopes: ScopeOptions & SpaceOptions
   /** Of our tokens: their audiences begin with it. */
   issuer: string
   /** Whether the user of this request may do that here: scope chain, then groups, then ownership and access rules. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
 import type { UserInfo } from '../../../../../lib/authentication/user.ts'
+import { readSpaceNamespace } from '../../../../../lib/authorization/space.ts'
 import { as, master } from '../../../authorization/users.ts'
 
 const scope = { clusters: [{ cluster: 'eu' }] }
@@ -11,7 +12,7 @@ async function statusFor(user: UserInfo) {
   const touched: string[] = []
   const services: ReviewServices = {
     clusterScoped: new Set(),
-    scopes: { projectNamespacePrefix: 'p-' },
+    scopes: { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') },
     issuer: 'https://api.example.com',
     decide: async () => ({ allowed: true, reason: '' }),
     authenticate: async () => ({ user, touch: async () => void touched.push(user.name) }),
