@@ -1,5 +1,4 @@
 /** Objects, lists and Statuses as response bodies. Source: k8s.io/apiserver endpoints/handlers/responsewriters. */
-import { StatusError } from '../meta/errors.ts'
 import { stringify } from '../meta/json.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
 import { dumpYaml } from '../meta/yaml.ts'
@@ -119,6 +118,3 @@ export function listBody(
     items: objects.length === 0 ? null : objects.map((object) => partialMetadata(object, version)),
   }
 }
-
-/** The public answer to an error; anything but a StatusError is a 500 without its text (the log has the cause). */
-export const isStatusError = (error: unknown): error is StatusError => error instanceof StatusError

@@ -9,11 +9,12 @@ import {
   tooManyRequests,
   undecided,
 } from '../meta/errors.ts'
-import { StorageError } from '../storage/errors.ts'
+import type { StorageError } from '../storage/errors.ts'
 
 /** Retry-After where the store was busy: its own backoff has already waited some seconds. */
 const retryAfterSeconds = 1
 
+/** The Status that a failure of the store means for its request; of every code one. */
 export function toStatusError(error: StorageError): StatusError {
   switch (error.code) {
     case 'Expired':
@@ -37,14 +38,5 @@ export function toStatusError(error: StorageError): StatusError {
       return undecided('it is not known whether the request was done', error)
     case 'CompanionExists':
       return internalError(error)
-  }
-}
-
-/** Runs `action`; failures of the store leave it as StatusErrors. */
-export async function translated<T>(action: () => Promise<T>): Promise<T> {
-  try {
-    return await action()
-  } catch (error) {
-    throw error instanceof StorageError ? toStatusError(error) : error
   }
 }

@@ -9,7 +9,7 @@ import type { Exchange } from '../endpoints/exchange.ts'
 import { run, storedPipelines, virtualPipeline } from '../endpoints/pipeline.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { respondStatus } from '../endpoints/respond.ts'
-import { StatusError, undecided } from '../meta/errors.ts'
+import { internalError, StatusError, undecided } from '../meta/errors.ts'
 import type { Kind, Note, StoredVerb, VerbOf } from '../registry/kind.ts'
 import { auditRecord, judgementOf } from './audit.ts'
 import { compressed } from './compression.ts'
@@ -84,7 +84,7 @@ export function serve(endpoint: Endpoint, { verb, resource, streams }: Invocatio
     const answered = counting(calls, () => answer(event, server, endpoint, notes))
     const response = await answered.catch((error: unknown) => {
       server.log('error', 'request failed', { requestId, error: describeError(error) })
-      return respondStatus(new StatusError(internal).status, undefined)
+      return respondStatus(internalError(error).status, undefined)
     })
     if (!isRecorded(event)) {
       const { status: code } = response
@@ -102,16 +102,6 @@ export function serve(endpoint: Endpoint, { verb, resource, streams }: Invocatio
   }
   return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
 }
-
-const internal = {
-  kind: 'Status',
-  apiVersion: 'v1',
-  metadata: {},
-  status: 'Failure',
-  message: 'Internal error occurred: the request could not be completed; the cause is in the server log',
-  reason: 'InternalError',
-  code: 500,
-} as const
 
 /** What stages share, for any kind. */
 function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange {

@@ -18,7 +18,7 @@ interface Live {
 }
 
 /** One read of a live row, with its activity beside it. */
-export async function readRow({ items }: Context, table: Table, key: string): Promise<Live | undefined> {
+async function readRow({ items }: Context, table: Table, key: string): Promise<Live | undefined> {
   const sk = sortKey(key)
   const rowKey = { pk: rowsOf(table.resource), sk }
   let row: Item | undefined
@@ -38,7 +38,7 @@ export async function readRow({ items }: Context, table: Table, key: string): Pr
  * Reads a row that a client has seen at `notOlderThan`: a transaction may show its log entry a moment before its row,
  * so where the row seems older and the log knows the change, the row is read until it shows.
  */
-export async function readRowSince(
+async function readRowSince(
   context: Context,
   table: Table,
   key: string,
