@@ -1,4 +1,4 @@
-/** Whether a key may be used, and until when. Checked on every request. DESIGN, "Expiry". All times are Unix seconds. */
+/** Whether a key may be used, and until when (docs/access-keys.md, "Life"). Checked on every request. All times are Unix seconds. */
 
 /** What of a credential decides about its life. */
 export interface KeyLife {

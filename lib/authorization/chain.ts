@@ -1,6 +1,6 @@
 /**
  * Chains of scopes: what a key or token carries of the keys that made it. Scopes are compared as a whole; there is no
- * arithmetic on them, a chain only grows. DESIGN: "The scope of a key narrows and never widens".
+ * arithmetic on them, a chain only grows: the scope of a key narrows and never widens.
  */
 import { type FieldError, tooLong, tooMany } from '../meta/field.ts'
 import { stringify } from '../meta/json.ts'

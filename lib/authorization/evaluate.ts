@@ -1,4 +1,4 @@
-/** Whether a chain of scopes allows a request: every scope must, each by one of its lists. DESIGN: docs/scopes.md. */
+/** Whether a chain of scopes allows a request: every scope must, each by one of its lists (docs/scopes.md). */
 import type { Attributes, Decision } from './attributes.ts'
 import { everyScopeAllows } from './everyscope.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'

@@ -1,6 +1,6 @@
 /**
- * Whom a key stands for, and which keys are whose. DESIGN, "Who may do what": a request's user is the first set of the key's
- * user, team, subject, or else the one who made the key.
+ * Whom a key stands for, and which keys are whose: a request's user is the first set of the key's user, team, subject, or
+ * else the one who made the key.
  */
 import type { Identity, UserInfo } from '../authentication/user.ts'
 import type { Scope, ScopeChain } from './scope.ts'

@@ -1,6 +1,6 @@
 /**
  * Who may do what with keys, beyond what the scope chain says of the request. Pure rules over the user, the key as it is and the
- * key as it would be. DESIGN, "Who may do what".
+ * key as it would be.
  */
 import type { UserInfo } from '../authentication/user.ts'
 import { shown } from '../meta/field.ts'

@@ -2,7 +2,7 @@
 import { badRequest } from '../meta/errors.ts'
 import { type FieldError, invalid } from '../meta/field.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { isObject } from './members.ts'
+import { member } from './members.ts'
 import { isServerUrl } from './serverurl.ts'
 
 export interface Instance {
@@ -32,9 +32,6 @@ export function toInstance({ metadata, spec = {} }: KubeObject): Instance {
     secretReference: text(member(spec, 'credentialsSecretRef'), 'secretName') ?? `${namespace}/${name}`,
   }
 }
-
-const member = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
 function text(value: unknown, name: string): string | undefined {
   const found = member(value, name)

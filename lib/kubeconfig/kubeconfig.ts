@@ -57,7 +57,7 @@ type Facts =
   | { credential: 'token'; jti: string; audiences: readonly string[] }
   | { credential: 'certificate'; serial: string }
 
-/** How long a virtual cluster may take to sign: DESIGN, "Kube configs". */
+/** How long a virtual cluster may take to sign; a handler gives up at 20 s, and what is left behind is removed before. */
 const WAIT_MS = 15_000
 
 /**

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../meta/types.ts'
 import type { ClusterClient } from './client.ts'
 import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
-import { isObject } from './members.ts'
+import { isObject, member } from './members.ts'
 
 export const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const APPROVER = 'KeyplaneKubeConfig'
@@ -143,6 +143,3 @@ function sameRequest(object: JsonObject, name: string, uid: string, wanted: Json
   )
   return same && member(metadata, 'name') === name && member(metadata, 'uid') === uid
 }
-
-const member = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined

@@ -34,7 +34,7 @@ const ageColumn: Column = {
 
 const withCommon = (columns: readonly Column[]): readonly Column[] => [nameColumn, ...columns, ageColumn]
 
-/** `<unknown>` for no time, `<invalid>` for what is no time; expiry dates lie ahead and read as time left. */
+/** Time since, or until where it lies ahead (expiry dates): `5m`. Null for no time, `<invalid>` for what is no time. */
 function age(value: JsonValue | undefined, now: Date): string | null {
   if (value === undefined || value === null) return null
   const at = typeof value === 'string' ? parseTime(value) : undefined

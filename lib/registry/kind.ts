@@ -110,7 +110,7 @@ export interface StoredKind<S = never> extends KindInfo {
   strategy(services: S): Strategy
 }
 
-/** A parent whose existence and access a virtual kind's create needs (`/virtualclusterinstances/NAME/kubeconfig`). */
+/** A create of a virtual kind; where it is a subresource (`/virtualclusterinstances/NAME/kubeconfig`), with its parent. */
 export interface VirtualRequest {
   object: KubeObject
   /** From the path. */

@@ -27,7 +27,7 @@ export interface Store<S = never> extends StoreServices {
   strategy: Strategy
 }
 
-/** What a write answers with: the object as it is shown, without the computed status. */
+/** What a write leads to. `stored` is what is there now, or would be (a dry run, an object that went); see `presented`. */
 export interface Outcome {
   stored: Stored
   draft?: Draft
@@ -49,6 +49,7 @@ const masterOnly = (context: RequestContext): Access =>
     ? { type: 'allowed', rule: 'system:masters' }
     : { type: 'denied', reason: 'only administrators may do this' }
 
+/** What the user of the request may do with this object, by the kind's rules; whatever scopes said of it. */
 export function accessTo(
   { strategy }: Pick<Store, 'strategy'>,
   stored: Stored,
@@ -59,6 +60,7 @@ export function accessTo(
   return strategy.access?.(stored, verb, subresource, context.user) ?? masterOnly(context)
 }
 
+/** Whether the user of the request may create objects of the kind at all. */
 export function accessToCreate({ strategy }: Pick<Store, 'strategy'>, context: RequestContext): Access {
   return strategy.mayCreate?.(context.user) ?? masterOnly(context)
 }

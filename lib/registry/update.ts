@@ -150,7 +150,7 @@ export async function update(store: Store, request: UpdateRequest, context: Requ
   }
 }
 
-/** A store may show a change to a watcher a moment before it shows the row (storage protocol, section 4). */
+/** A store may show a change to a watcher a moment before it shows the row (lib/storage/README.md). */
 function seenBy({ resourceVersion = '' }: UpdateRequest): ReadOptions {
   const revision = /^\d{1,15}$/.test(resourceVersion) ? Number(resourceVersion) : 0
   return revision > 0 ? { notOlderThan: revision } : {}

@@ -1,4 +1,4 @@
-/** The schedule that decides and settles the change logs: without it, idle logs would age (storage protocol, section 2). */
+/** The schedule that decides and settles the change logs: without it, idle logs would age (lib/storage/README.md, "How it is read"). */
 import { createServer, storedKinds } from './services.ts'
 
 /** Runs every minute; any number at once. */

@@ -19,7 +19,7 @@ import { revisionOf, type Selection, selectionOf } from '../selection.ts'
 
 /** Below the 300 s after which the platform cuts a streamed answer. */
 const maxWatchMs = 280_000
-/** The log is read this often: half of it is the mean delay of an event (storage protocol, section 5). */
+/** The log is read this often: half of it is the mean delay of an event. */
 const pollMs = 200
 /** Clients drop streams that are silent for 30 s: a bookmark, or a bare newline where bookmarks are not wanted. */
 const heartbeatMs = 20_000

@@ -1,4 +1,4 @@
-/** Self: who am I, as the field's clients ask it. DESIGN, section 1. */
+/** Self: who am I, as the field's clients ask it. */
 import { identityOf, nameOf } from '../../../authorization/identity.ts'
 import { scopeSchema } from '../../../authorization/scope.ts'
 import { list, object, string } from '../../../meta/schema.ts'
