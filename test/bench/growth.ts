@@ -10,7 +10,6 @@ import { admin, contextOf } from '../support/users.ts'
 import { createKey, unique } from './access.ts'
 import { median, once, spread } from './measure.ts'
 import { table } from './print.ts'
-import { endStream } from './stream.ts'
 
 const samples = 100
 
@@ -23,7 +22,6 @@ async function medianOf(count: number, work: (index: number) => Promise<unknown>
 export async function benchGrowth({ rounds, objects }: { rounds: number; objects: number }): Promise<void> {
   const deployment = await startDeployment('https://bench.invalid')
   try {
-    await endStream(deployment.dynamodb)
     const store = deployment.parts.storeOf(OwnedAccessKey)
     const context = contextOf(admin)
     const names: string[] = []

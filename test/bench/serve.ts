@@ -1,9 +1,7 @@
 /** The local server as a process: sends where it is, ends when it is let go. */
 import process from 'node:process'
 import { startServer } from '../support/server.ts'
-import { endStream } from './stream.ts'
 
-const { base, certificateAuthority, adminKey: token, dynamodb, stop } = await startServer()
-await endStream(dynamodb)
+const { base, certificateAuthority, adminKey: token, stop } = await startServer()
 process.once('disconnect', () => void stop().finally(() => process.exit()))
 process.send?.({ base, certificateAuthority, token })

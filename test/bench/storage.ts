@@ -16,7 +16,6 @@ import { accessKey, createKey, unique } from './access.ts'
 import { median, once, quantile, spread, timed } from './measure.ts'
 import { during, type Meter, metered } from './metered.ts'
 import { table } from './print.ts'
-import { endStream } from './stream.ts'
 
 const tableOf = (resource: string): Table => ({ resource, partitions: () => [], activity: false })
 
@@ -250,7 +249,6 @@ export async function benchStorage({ seconds, rounds, listed, only }: StorageOpt
   }
   for (const name of Object.keys(parts).filter((one) => (only ?? one) === one)) {
     const deployment = await startDeployment('https://bench.invalid')
-    await endStream(deployment.dynamodb)
     await parts[name]?.(deployment).finally(() => deployment.stop())
   }
 }

@@ -8,10 +8,9 @@ test('the table is the one that is deployed', async () => {
   const template = await readFile(new URL('../../infra/table.yml', import.meta.url), 'utf8')
   const { Properties } = (load(template.replaceAll('!Ref', '')) as { Resources: { Table: { Properties: unknown } } })
     .Resources.Table
-  const { StreamSpecification, ...rest } = tableDefinition
   expect(Properties).toMatchObject({
-    ...rest,
-    StreamSpecification: { StreamViewType: StreamSpecification?.StreamViewType },
+    ...tableDefinition,
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
     TimeToLiveSpecification: { AttributeName: timeToLiveAttribute, Enabled: true },
   })
 })
