@@ -24,27 +24,30 @@ const maxClauses = 64
 
 function parseClause(text: string): Clause | undefined {
   const [media = '', ...rest] = text.split(';').map((part) => part.trim())
-  const [type = '', subtype = '', more] = media.split('/')
+  const [type = '', subtype = '', more] = media.split('/').map((part) => part.trim())
   if (!type || more !== undefined || (!subtype && type !== '*')) return undefined
   const parameters = new Map<string, string>()
   for (const part of rest) {
     const at = part.indexOf('=')
-    if (at > 0) parameters.set(part.slice(0, at).trim(), part.slice(at + 1).trim())
+    const value = part.slice(at + 1).trim()
+    // Without a value it is as if it were not there, and does not take the place of one with a value.
+    if (at > 0 && value !== '') parameters.set(part.slice(0, at).trim(), value)
   }
   const quality = Number(parameters.get('q') ?? '1')
-  return { type, subtype: subtype || '*', quality: Number.isFinite(quality) ? quality : 1, parameters }
+  return { type, subtype: subtype || '*', quality: Number.isNaN(quality) ? 0 : quality, parameters }
 }
 
-const specificity = ({ type, subtype }: Clause): number => (type === '*' ? 0 : subtype === '*' ? 1 : 2)
+/** Better, or more exact, which then counts whatever the quality: no order, so how it is sorted is part of the rule. */
+const precedes = (a: Clause, b: Clause): boolean =>
+  a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*')
 
-/** Best first: by quality, then by how exact the clause is, then as written. */
+/** Best first, each put in after the last one that it does not precede. Source: goautoneg, sorted as Go sorts so few. */
 function clauses(header: string): Clause[] {
-  return header
-    .split(',')
-    .slice(0, maxClauses)
-    .map(parseClause)
-    .filter((clause) => clause !== undefined)
-    .sort((a, b) => b.quality - a.quality || specificity(b) - specificity(a))
+  const sorted: Clause[] = []
+  for (const clause of header.split(',').slice(0, maxClauses).map(parseClause)) {
+    if (clause) sorted.splice(sorted.findLastIndex((one) => !precedes(clause, one)) + 1, 0, clause)
+  }
+  return sorted
 }
 
 function mediaTypeOf({ type, subtype }: Clause): Output['mediaType'] | undefined {
@@ -66,45 +69,75 @@ function transformOf({ parameters }: Clause): Output['transform'] | null {
 }
 
 /** strconv.ParseBool; what does not parse is false. */
-const truthy = (text: string | undefined): boolean => ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text ?? '')
+const truthy = (text: string): boolean => ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)
+
+type Headers = Readonly<Record<string, string>>
+
+/** The clause's own wish counts first, then the query's, then whether it is a browser or curl that asks. */
+const wantsPretty = (headers: Headers, pretty: string | undefined, clause?: Clause): boolean =>
+  clause?.parameters.get('pretty') === '1' ||
+  (pretty ? truthy(pretty) : /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? ''))
 
 const acceptedTypes = ['application/json', 'application/yaml']
+const streamedTypes = ['application/json;stream=watch']
 
 /**
- * Chooses the form of the answer. Watches are JSON only; what is not `transformable` has one form. Throws 406 when no
- * clause can be served.
+ * Chooses the form of the answer; what is not `transformable` has one form. Throws 406 when no clause can be served, and
+ * for a watch also where the one that would be is not of JSON: another clause is not looked for.
  */
 export function negotiate(
-  headers: Readonly<Record<string, string>>,
+  headers: Headers,
   pretty: string | undefined,
   { watch = false, transformable = true }: { watch?: boolean; transformable?: boolean } = {},
 ): Output {
-  const wantsPretty = (clause?: Clause): boolean =>
-    pretty === undefined
-      ? clause?.parameters.get('pretty') === '1' || /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? '')
-      : truthy(pretty)
   const header = headers.accept?.trim()
-  if (!header) return { mediaType: 'application/json', pretty: !watch && wantsPretty() }
+  if (!header) return { mediaType: 'application/json', pretty: !watch && wantsPretty(headers, pretty) }
   for (const clause of clauses(header)) {
     const mediaType = mediaTypeOf(clause)
-    if (!mediaType || (watch && mediaType !== 'application/json')) continue
-    // Nobody is served another version of an object than that of its path (sv).
-    if (clause.parameters.get('sv') || !['', 'watch'].includes(clause.parameters.get('stream') ?? '')) continue
+    if (!mediaType) continue
+    // Nobody is served objects of another version of the API's own types than v1 (sv).
+    if ((clause.parameters.get('sv') ?? 'v1') !== 'v1') continue
+    if ((clause.parameters.get('stream') ?? 'watch') !== 'watch') continue
     const transform = transformOf(clause)
     if (transform === null || (transform && !transformable)) continue
-    return { mediaType, ...(transform && { transform }), pretty: !watch && wantsPretty(clause) }
+    if (watch && mediaType !== 'application/json') throw notAcceptable(streamedTypes)
+    return {
+      mediaType,
+      ...(transform && { transform }),
+      pretty: !watch && wantsPretty(headers, pretty, clause),
+    }
   }
-  throw notAcceptable(watch ? ['application/json;stream=watch'] : acceptedTypes)
+  throw notAcceptable(acceptedTypes)
+}
+
+const discoveryVersions = ['v2', 'v2beta1'] as const
+
+export interface DiscoveryOutput extends Output {
+  /** Of the aggregated form. v2beta1 is for clients that know no other. */
+  version: (typeof discoveryVersions)[number]
+}
+
+/** The aggregated form of discovery, where any clause asks for it; undefined = the plain documents. */
+export function negotiateDiscovery(headers: Headers, pretty: string | undefined): DiscoveryOutput | undefined {
+  const asking = clauses(headers.accept ?? '').filter(
+    ({ parameters }) =>
+      parameters.get('as') === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io',
+  )
+  for (const version of discoveryVersions) {
+    for (const clause of asking) {
+      const mediaType = mediaTypeOf(clause)
+      if (!mediaType || clause.parameters.get('v') !== version) continue
+      return { mediaType, pretty: wantsPretty(headers, pretty, clause), version }
+    }
+  }
+  return undefined
 }
 
 /**
  * The form of a Status: a clause that asks for a transform is not one for a Status. undefined where none of the clauses
  * can be served.
  */
-export function negotiateStatus(
-  headers: Readonly<Record<string, string>>,
-  pretty: string | undefined,
-): Output | undefined {
+export function negotiateStatus(headers: Headers, pretty: string | undefined): Output | undefined {
   try {
     return negotiate(headers, pretty, { transformable: false })
   } catch {

@@ -44,18 +44,18 @@ function flag(query: Query, name: string): boolean | undefined {
   return value === undefined ? undefined : !['false', '0'].includes(value.toLowerCase())
 }
 
-/** Throws 400 in Go's words. */
+/** An int64; what JavaScript's numbers do not reach is rounded. Throws 400 in Go's words. */
 export function integer(query: Query, name: string): number | undefined {
   const value = first(query, name)
   if (value === undefined) return undefined
   if (!/^[+-]?\d+$/.test(value)) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value.slice(0, 64))}: invalid syntax`)
   }
-  const number = Number(value)
-  if (!Number.isSafeInteger(number)) {
+  const number = BigInt(value.replace('+', ''))
+  if (BigInt.asIntN(64, number) !== number) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value.slice(0, 64))}: value out of range`)
   }
-  return number
+  return Number(number)
 }
 
 const optionsError = (kind: string, errors: readonly FieldError[]) => invalidObject('meta.k8s.io', kind, '', errors)
@@ -92,36 +92,44 @@ export function writeOptions(
   }
 }
 
-function matchErrors(match: string, options: Omit<ListOptions, 'resourceVersionMatch'>): FieldError[] {
-  const field = 'resourceVersionMatch'
+const matchField = 'resourceVersionMatch'
+const withContinue = () => forbidden(matchField, 'resourceVersionMatch is forbidden when continue is provided')
+
+function watchErrors(match: string, options: Pick<ListOptions, 'sendInitialEvents' | 'continue'>): FieldError[] {
+  const { sendInitialEvents } = options
   const errors: FieldError[] = []
-  const { sendInitialEvents, resourceVersion, watch } = options
-  if (watch) {
-    if (sendInitialEvents !== undefined) {
-      if (match === '') {
-        errors.push(forbidden(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
-      } else if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))
-    } else if (match !== '') {
-      errors.push(forbidden(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
-      if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))
-    }
-    return errors
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    errors.push(forbidden(matchField, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
   }
+  if (match === '') return errors
+  if (sendInitialEvents === undefined) {
+    const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
+    errors.push(forbidden(matchField, why))
+  }
+  if (match !== 'NotOlderThan') errors.push(notSupported(matchField, match, ['NotOlderThan']))
+  if (options.continue !== '') errors.push(withContinue())
+  return errors
+}
+
+function listErrors(
+  match: string,
+  options: Pick<ListOptions, 'sendInitialEvents' | 'resourceVersion' | 'continue'>,
+): FieldError[] {
+  const { sendInitialEvents, resourceVersion } = options
+  const errors: FieldError[] = []
   if (match === '')
     return sendInitialEvents === undefined
       ? []
       : [forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')]
   if (resourceVersion === '') {
-    errors.push(forbidden(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    errors.push(forbidden(matchField, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
   }
-  if (options.continue !== '') {
-    errors.push(forbidden(field, 'resourceVersionMatch is forbidden when continue is provided'))
-  }
+  if (options.continue !== '') errors.push(withContinue())
   if (match !== 'Exact' && match !== 'NotOlderThan') {
-    errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']))
+    errors.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']))
   }
   if (match === 'Exact' && resourceVersion === '0') {
-    errors.push(forbidden(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    errors.push(forbidden(matchField, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
   }
   if (sendInitialEvents !== undefined)
     errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
@@ -132,7 +140,11 @@ function matchErrors(match: string, options: Omit<ListOptions, 'resourceVersionM
 export function listOptions(query: Query, watchable: boolean): ListOptions {
   const text = (name: string): string => first(query, name) ?? ''
   const timeoutSeconds = integer(query, 'timeoutSeconds')
-  const sendInitialEvents = flag(query, 'sendInitialEvents')
+  const watch = watchable && (flag(query, 'watch') ?? false)
+  // A watch that starts anywhere says of its own when it has told what is there, as one that asks for it.
+  const isLegacy =
+    watch && !query.has('sendInitialEvents') && ['', '0'].includes(text('resourceVersion')) && text(matchField) === ''
+  const sendInitialEvents = isLegacy ? true : flag(query, 'sendInitialEvents')
   const limit = Math.max(0, integer(query, 'limit') ?? 0)
   // What is asked for at any version comes whole: kube-apiserver answers from its cache, which has no pages.
   const isWhole = text('resourceVersion') === '0' && text('continue') === ''
@@ -142,13 +154,13 @@ export function listOptions(query: Query, watchable: boolean): ListOptions {
     limit: isWhole ? 0 : limit,
     continue: text('continue'),
     resourceVersion: text('resourceVersion'),
-    watch: watchable && (flag(query, 'watch') ?? false),
+    watch,
     allowWatchBookmarks: flag(query, 'allowWatchBookmarks') ?? false,
     ...(sendInitialEvents !== undefined && { sendInitialEvents }),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
   }
-  const match = text('resourceVersionMatch')
-  const errors = matchErrors(match, options)
+  const match = isLegacy ? 'NotOlderThan' : text(matchField)
+  const errors = watch ? watchErrors(match, options) : listErrors(match, options)
   if (errors.length > 0) throw optionsError('ListOptions', errors)
   return { ...options, resourceVersionMatch: match as ListOptions['resourceVersionMatch'] }
 }

@@ -116,6 +116,7 @@ export async function watchObjects(exchange: StoredExchange): Promise<void> {
   const selection = selectionOf(exchange.kind, set(exchange.listOptions, 'listOptions'))
   const wrong = output.transform && unfit(output.transform.as, false)
   if (wrong) throw wrong
+  if (output.transform?.as === 'Table') includeObject(firstValue(exchange.request.query, 'includeObject'))
   const start = await begin(exchange, selection).catch((error: unknown) => {
     const failed = error instanceof StorageError ? toStatusError(error) : error
     if (isTooNew(error) && failed instanceof StatusError) return failed

@@ -1,6 +1,6 @@
 /** Which form an answer takes; every row was an answer of a kube-apiserver 1.34. */
 import { describe, expect, it } from 'vitest'
-import { negotiate, negotiateStatus, unfit } from '../../../lib/endpoints/negotiation.ts'
+import { negotiate, negotiateDiscovery, negotiateStatus, unfit } from '../../../lib/endpoints/negotiation.ts'
 
 const form = (accept: string, options: { watch?: boolean } = {}): string => {
   try {
@@ -28,6 +28,15 @@ describe('Accept', () => {
     ['application/json;as=Table;v=v1;g=meta.k8s.io', `${json} Table v1`],
     ['application/json;as=Foo;v=v1;g=meta.k8s.io, application/yaml', 'application/yaml'],
     ['application/json;as=Table;g=meta.k8s.io;v=v1;q=0.1,application/yaml;q=0.2', 'application/yaml'],
+    ['application/json;as=Table;v=v1;g=meta.k8s.io;as=', `${json} Table v1`],
+    ['application/json;sv=v1', json],
+    ['application/ json', json],
+    ['* / *', json],
+    ['application/json;q=,application/yaml;q=0.5', json],
+    ['application/json;q=abc,application/yaml;q=0.5', 'application/yaml'],
+    ['application/yaml, application/json', 'application/yaml'],
+    ['application/*;q=0.5,application/yaml;q=0.4', 'application/yaml'],
+    ['application/yaml;q=0.4,application/*;q=0.5', json],
   ])('%j is served', (accept, expected) => expect(form(accept)).toBe(expected))
 
   it.each([
@@ -46,8 +55,40 @@ describe('Accept', () => {
 
   it('of a watch is JSON only', () => {
     expect(form('application/json;stream=watch', { watch: true })).toBe(json)
-    expect(form('application/yaml', { watch: true })).toContain('application/json;stream=watch')
+    const streamed = 'only the following media types are accepted: application/json;stream=watch'
+    expect(form('application/yaml', { watch: true })).toBe(streamed)
+    expect(form('application/yaml,application/json', { watch: true })).toBe(streamed)
+    expect(form('text/html', { watch: true })).toBe(refused)
   })
+})
+
+describe('indented', () => {
+  const curl = { 'user-agent': 'curl/8.0' }
+  it.each([
+    [{}, 'true', true],
+    [{}, 'maybe', false],
+    [curl, undefined, true],
+    [curl, '', true],
+    [curl, 'false', false],
+    [{ accept: 'application/json;pretty=1' }, 'false', true],
+    [{ accept: 'application/json;pretty=1;pretty=' }, undefined, true],
+    [{ accept: 'application/json;pretty=true' }, undefined, false],
+  ])('%j, pretty=%s: %s', (headers, pretty, expected) => expect(negotiate(headers, pretty).pretty).toBe(expected))
+})
+
+describe('aggregated discovery', () => {
+  const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+  it.each([
+    [v2, 'v2'],
+    [`${json},${v2}`, 'v2'],
+    [`${v2};q=0.5,${json}`, 'v2'],
+    [`${v2.replace('v=v2', 'v=v2beta1')},${v2}`, 'v2'],
+    [`${v2.replace('v=v2', 'v=v2beta1')},${json}`, 'v2beta1'],
+    [v2.replace('v=v2', 'v=v3'), undefined],
+    [v2.replace('json', 'vnd.kubernetes.protobuf'), undefined],
+    [json, undefined],
+    ['', undefined],
+  ])('%s: %s', (accept, version) => expect(negotiateDiscovery({ accept }, undefined)?.version).toBe(version))
 })
 
 describe('a Status', () => {

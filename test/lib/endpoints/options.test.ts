@@ -32,6 +32,28 @@ describe('list options', () => {
     )
   })
 
+  it('name every rule that a watch breaks', () => {
+    const watch = { watch: 'true', sendInitialEvents: 'true' }
+    expect(refusal({ ...watch, resourceVersionMatch: 'Exact' })[1]).toBe(
+      'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]',
+    )
+    expect(refusal({ watch: 'true', continue: 'x' })[1]).toContain('is forbidden when continue is provided')
+  })
+
+  it('of a watch from anywhere ask for what is there', () => {
+    const asked = (query: Record<string, string>) => options({ watch: 'true', ...query }).sendInitialEvents
+    expect([asked({}), asked({ resourceVersion: '0' })]).toEqual([true, true])
+    expect(asked({ resourceVersion: '7' })).toBeUndefined()
+    expect(asked({ sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' })).toBe(false)
+  })
+
+  it('have numbers of 64 bits', () => {
+    expect(options({ limit: '9223372036854775807', timeoutSeconds: '+1' })).toMatchObject({ timeoutSeconds: 1 })
+    expect(options({ limit: '-9223372036854775808' }).limit).toBe(0)
+    expect(refusal({ limit: '9223372036854775808' })[1]).toContain('value out of range')
+    expect(refusal({ limit: '-9223372036854775809' })[1]).toContain('value out of range')
+  })
+
   it('have no limit where any version will do', () => {
     expect(options({ limit: '5', resourceVersion: '0' }).limit).toBe(0)
     expect(options({ limit: '5', resourceVersion: '0', continue: 'x' }).limit).toBe(5)

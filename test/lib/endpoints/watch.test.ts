@@ -165,7 +165,7 @@ describe('a watch', () => {
     expect(seen).toEqual([{ at: 20, line: '\n' }])
   })
 
-  test('begins with what there is, and says where that ends to clients that ask', async () => {
+  test('begins with what there is, and says where that ends to clients that take bookmarks', async () => {
     const name = `k-${++names}`
     await make(name)
     const query = { timeoutSeconds: '1', allowWatchBookmarks: 'true', fieldSelector: `metadata.name=${name}` }
@@ -174,7 +174,8 @@ describe('a watch', () => {
         const { type, object } = event(one)
         return object.metadata.annotations?.['k8s.io/initial-events-end'] ? `${type} end` : type
       })
-    expect(types(await watch(query))).toEqual(['ADDED', 'BOOKMARK'])
+    expect(types(await watch(query))).toEqual(['ADDED', 'BOOKMARK end', 'BOOKMARK'])
+    expect(types(await watch({ ...query, allowWatchBookmarks: 'false' }))).toEqual(['ADDED'])
     const asked = { ...query, sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
     expect(types(await watch(asked))).toEqual(['ADDED', 'BOOKMARK end', 'BOOKMARK'])
     const none = { ...query, sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' }
