@@ -180,19 +180,7 @@ export function aggregatedCore(discoveryVersion: string): JsonObject {
     shortNames: [...shortNames],
   }
   const versions = [{ version: 'v1', resources: [resource], freshness: 'Current' }]
-  return aggregatedList(discoveryVersion, [{ metadata: { name: '' }, versions }])
-}
-
-/** The version of the aggregated form that an Accept header asks for first; undefined = the plain form. */
-export function aggregatedVersion(accept: string): 'v2' | 'v2beta1' | undefined {
-  for (const clause of accept.split(',')) {
-    const parts = clause.split(';').map((part) => part.trim())
-    if (parts.includes('as=APIGroupDiscoveryList') && parts.includes('g=apidiscovery.k8s.io')) {
-      if (parts.includes('v=v2')) return 'v2'
-      if (parts.includes('v=v2beta1')) return 'v2beta1'
-    } else if (parts[0] === 'application/json' || parts[0] === '*/*') return undefined
-  }
-  return undefined
+  return aggregatedList(discoveryVersion, [{ metadata: {}, versions }])
 }
 
 /** A quoted strong ETag of a document: kubectl keeps what it has when this is unchanged. */

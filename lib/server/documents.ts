@@ -3,7 +3,6 @@ import { kinds } from '../apis/index.ts'
 import {
   aggregatedCore,
   aggregatedGroups,
-  aggregatedVersion,
   apiGroup,
   apiGroupList,
   apiResourceList,
@@ -14,11 +13,12 @@ import {
   namespaceObject,
   verbsOf,
 } from '../endpoints/discovery.ts'
-import { negotiate } from '../endpoints/negotiation.ts'
+import { type DiscoveryOutput, negotiate, negotiateDiscovery } from '../endpoints/negotiation.ts'
 import { openApi } from '../endpoints/openapi.ts'
 import { type ApiRequest, type ApiResponse, first } from '../endpoints/request.ts'
 import { encode, respond, respondStatus } from '../endpoints/respond.ts'
 import { routeNotFound } from '../meta/errors.ts'
+import { stringify } from '../meta/json.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Endpoint } from './handler.ts'
@@ -33,15 +33,30 @@ const below = ({ path }: ApiRequest, { config }: Server): string => {
 const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
   respond(200, value, negotiate(request.headers, first(request.query, 'pretty'), { transformable: false }))
 
+/** If-None-Match (RFC 9110): of the tags that a client has, or `*`. */
+function isKnown({ headers }: ApiRequest, etag: string): boolean {
+  const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}
+
 /** A document that clients keep: 304 when they have it already. */
-async function kept(request: ApiRequest, value: JsonObject, version: string): Promise<ApiResponse> {
-  const body = await encode(value, { mediaType: 'application/json', pretty: false })
-  const etag = etagOf(body)
-  // In a 304 too: API Gateway would call it application/json, and clients take that over for the document they keep.
-  const contentType = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
-  const headers = { etag, vary: 'Accept', 'cache-control': 'public', 'content-type': contentType }
-  if (request.headers['if-none-match'] === etag) return { status: 304, headers, warnings: [], body: '' }
-  return { status: 200, headers, warnings: [], body }
+function kept(request: ApiRequest, etag: string, headers: Record<string, string>, body: string): ApiResponse {
+  // The type in a 304 too: API Gateway would call it application/json, and clients take that over for what they keep.
+  const known = isKnown(request, etag)
+  return {
+    status: known ? 304 : 200,
+    headers: { etag, vary: 'Accept', ...headers },
+    warnings: [],
+    body: known ? '' : body,
+  }
+}
+
+async function aggregated(request: ApiRequest, path: string, output: DiscoveryOutput): Promise<ApiResponse> {
+  const { version, mediaType } = output
+  const value = path === '/api' ? aggregatedCore(version) : aggregatedGroups(kinds, version)
+  const contentType = `${mediaType};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+  const headers = { 'cache-control': 'public', 'content-type': contentType }
+  return kept(request, etagOf(stringify(value)), headers, await encode(value, output))
 }
 
 function document(path: string, serverAddress: string): JsonObject | undefined {
@@ -61,9 +76,9 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
 /** GET below /api and /apis, as far as it is no resource of ours. */
 export const discovery: Endpoint = async (request, server) => {
   const path = below(request, server)
-  const aggregated = path === '/api' || path === '/apis' ? aggregatedVersion(request.headers.accept ?? '') : undefined
-  if (aggregated) {
-    return kept(request, path === '/api' ? aggregatedCore(aggregated) : aggregatedGroups(kinds, aggregated), aggregated)
+  if (path === '/api' || path === '/apis') {
+    const output = negotiateDiscovery(request.headers, first(request.query, 'pretty'))
+    if (output) return aggregated(request, path, output)
   }
   const found = document(path, new URL(server.config.issuer).host)
   return found ? plain(request, found) : respondStatus(routeNotFound().status, undefined)
@@ -93,14 +108,14 @@ export const openApiDocuments: Endpoint = async (request, server) => {
   const found = documents.documents.get(path.slice('/openapi/v3/'.length))
   if (!found) return respondStatus(routeNotFound().status, undefined)
   const asked = first(request.query, 'hash')
-  if (asked !== undefined && asked !== found.hash) {
+  const etag = `"${found.hash}"`
+  if (asked && asked !== found.hash) {
     const location = `${server.config.basePath}${path}?hash=${found.hash}`
-    return { status: 301, headers: { location }, warnings: [], body: '' }
+    return { status: 301, headers: { location, etag, ...json }, warnings: [], body: '' }
   }
   const forever = {
-    etag: `"${found.hash}"`,
     'cache-control': 'public, immutable',
     expires: new Date(request.now.getTime() + yearSeconds * 1000).toUTCString(),
   }
-  return { status: 200, headers: { ...json, ...(asked && forever) }, warnings: [], body: found.text }
+  return kept(request, etag, { ...json, ...(asked && forever) }, found.text)
 }

@@ -51,6 +51,15 @@ describe('discovery', () => {
       expect(again.headers['content-type']).toBe(first.headers['content-type'])
       expect(again.headers['content-type']).toContain('as=APIGroupDiscoveryList')
     })
+
+    test('of several that the client has', async () => {
+      const accept = 'application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+      const first = await at('discovery', '/api', { headers: { accept } })
+      expect(first.headers['content-type']).toBe(accept)
+      expect(first.text).toContain('apiVersion: apidiscovery.k8s.io/v2\n')
+      const tags = `"other", W/${first.headers.etag}`
+      expect((await at('discovery', '/api', { headers: { accept, 'If-None-Match': tags } })).status).toBe(304)
+    })
   })
 
   describe('401', () => {
@@ -76,8 +85,13 @@ describe('openapi', () => {
       const { json } = await functions.invoke('openapi')
       const { serverRelativeURL } = json.paths['apis/management.platform/v1']
       const [path, hash] = serverRelativeURL.slice(base.length).split('?hash=')
-      const { status: code, json: document } = await at('openapi', path, { query: { hash } })
+      const { status: code, json: document, headers } = await at('openapi', path, { query: { hash } })
       expect([code, document.openapi]).toEqual([200, '3.0.0'])
+      expect(headers).toMatchObject({ etag: `"${hash}"`, 'cache-control': 'public, immutable' })
+      const known = await at('openapi', path, { headers: { 'If-None-Match': `"${hash}"` } })
+      expect([known.status, known.text]).toEqual([304, ''])
+      const fresh = await at('openapi', path, { query: { hash: '' } })
+      expect([fresh.status, fresh.headers['cache-control']]).toEqual([200, 'no-cache, private'])
     })
   })
 
