@@ -1,4 +1,4 @@
-/** functions/ = serverless.yml = events/: what is in one of them only is forgotten in the others. */
+/** functions/ = serverless.yml = events/ = kinds: what is in one of them only is forgotten in the others. */
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +7,8 @@ import type { RequestEvent } from '../infra/local/events.ts'
 import { createRouter } from '../infra/local/routes.ts'
 import { type Deployment, readTemplate } from '../infra/local/template.ts'
 import { ensurePackaged } from '../infra/package.ts'
+import { kinds } from '../lib/apis/index.ts'
+import { clusterScoped, namespaced, storedKinds } from '../lib/server/kinds.ts'
 
 const root = join(import.meta.dirname, '..')
 const refs = {
@@ -72,6 +74,30 @@ test('the event of a function is one that is routed to it', async () => {
     expect(event.pathParameters ?? {}).toEqual(match?.pathParameters)
     expect('authorizer' in event.requestContext).toBe(match?.route.authorizerFunctionId !== undefined)
   }
+})
+
+describe('what the server says of all kinds', () => {
+  const pluralsOf = (scope: 'Cluster' | 'Namespaced') =>
+    kinds.filter((kind) => kind.scope === scope && kind.subresource === undefined).map(({ plural }) => plural)
+
+  test('which are stored', () => {
+    const stored = kinds.filter(({ archetype }) => archetype === 'stored').map(({ kind }) => kind)
+    expect(storedKinds.map(({ kind }) => kind)).toEqual(stored)
+  })
+
+  test('which have a namespace, and which have none', () => {
+    expect([...clusterScoped].sort()).toEqual(pluralsOf('Cluster').sort())
+    expect([...namespaced].sort()).toEqual(pluralsOf('Namespaced').sort())
+  })
+
+  test('every kind has a function', () => {
+    const below = kinds.map(({ plural, subresource, group }) => {
+      if (group !== 'management.platform') return `reviews/${plural.slice(0, -1)}`
+      return subresource ? `${plural}/${subresource}` : plural
+    })
+    const missing = below.filter((path) => !names.some((name) => name === path || name.startsWith(`${path}/`)))
+    expect(missing).toEqual([])
+  })
 })
 
 describe('routes', () => {

@@ -13,8 +13,8 @@ export interface EndpointServices {
   demandChain(context: RequestContext, attributes: Attributes): void
   /** Whether the key of this request still gives access: an open watch asks again. */
   keyAlive(context: RequestContext): Promise<boolean>
-  /** Resolves after so many milliseconds, or as soon as the signal aborts. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Resolves after so many milliseconds. */
+  sleep(ms: number): Promise<void>
   /** Milliseconds on a clock that never goes back. */
   elapsed(): number
 }

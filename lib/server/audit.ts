@@ -3,12 +3,12 @@
  * means. The authorizer writes it for requests that get no user (no key, a dead one, a scope that leaves it out), the
  * handler for all others. Nothing here sees a body or a header but User-Agent.
  */
-import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { isWellFormed } from '../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../authorization/requestattributes.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { Note } from '../registry/kind.ts'
 import type { Config } from './config.ts'
+import { namespaced } from './kinds.ts'
 import type { LogFields } from './log.ts'
 
 /** What is read of the events of a proxy integration and of an authorizer: they have it alike. */
@@ -20,10 +20,7 @@ export interface AuditedEvent extends RoutedRequest {
 }
 
 /** How requests are read, here and by the authorizer. */
-export const routing = ({ basePath }: Pick<Config, 'basePath'>) => ({
-  basePath,
-  namespaced: new Set([VirtualClusterInstance.plural]),
-})
+export const routing = ({ basePath }: Pick<Config, 'basePath'>) => ({ basePath, namespaced })
 
 /** Whether the request was allowed, and by which line of which rule; not whether it succeeded. */
 export interface Judgement {

@@ -5,9 +5,10 @@ import { createChangelogCollector } from '../controllers/changelog.ts'
 import { sweepExpired } from '../controllers/expirysweep.ts'
 import type { Collector } from '../controllers/garbagecollector.ts'
 import { collectStream } from '../controllers/records.ts'
+import { storedKinds } from './kinds.ts'
 import { describeError } from './log.ts'
 import type { Measured } from './metrics.ts'
-import { createServer, type Server, storedKinds } from './services.ts'
+import { createServer, type Server } from './services.ts'
 
 /** What is begun when the time is up still has to end, and the answer to be written. */
 const reserveMs = 20_000

@@ -2,7 +2,7 @@
  * Composition: everything that the handlers need, made once per process from the environment, each part when it is
  * first asked for. Clocks, randomness, clients and environment are made here and nowhere below.
  */
-import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
@@ -18,18 +18,14 @@ import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
 import type { Attributes } from '../authorization/attributes.ts'
 import { evaluate } from '../authorization/evaluate.ts'
 import { forbiddenFor } from '../authorization/forbidden.ts'
-import { isMaster } from '../authorization/identity.ts'
 import type { ScopeOptions } from '../authorization/project.ts'
 import { readSpaceNamespace, type SpaceOptions } from '../authorization/space.ts'
 import type { EndpointServices } from '../endpoints/exchange.ts'
 import { createClusterClient } from '../kubeconfig/client.ts'
 import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
-import { notFound, StatusError } from '../meta/errors.ts'
-import type { OwnerReference } from '../meta/types.ts'
-import { groupResource, groupVersion, type RequestContext, type StoredKind } from '../registry/kind.ts'
-import { get } from '../registry/read.ts'
-import { accessTo, keyOf, noteRule, presented, refusal, type Store, type StoreServices } from '../registry/store.ts'
+import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
+import { keyOf, presented, type Store } from '../registry/store.ts'
 import { createStorage } from '../storage/dynamodb.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { IssuerSettings } from '../token/issuer.ts'
@@ -39,22 +35,10 @@ import type { Signer } from '../token/signer.ts'
 import { authenticationDeps } from './authentication.ts'
 import { type Config, type Environment, readConfig } from './config.ts'
 import { type Decider, decide } from './decide.ts'
+import { clusterScoped, storedKinds } from './kinds.ts'
 import { createLog, describeError, type Log } from './log.ts'
 import { embedded, metered } from './metrics.ts'
-
-/** Every stored kind: owners may be of any of them. */
-export const storedKinds: readonly StoredKind<Services>[] = [OwnedAccessKey, VirtualClusterInstance]
-
-const clusterScoped: ReadonlySet<string> = new Set([
-  OwnedAccessKey.plural,
-  'directclusterendpointtokens',
-  'selves',
-  'selfsubjectreviews',
-  'tokenreviews',
-  'selfsubjectaccessreviews',
-  'selfsubjectrulesreviews',
-  'subjectaccessreviews',
-])
+import { parentFor, storeOf } from './stores.ts'
 
 export interface Server extends Services, ReviewServices, EndpointServices, Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
@@ -204,11 +188,8 @@ export function createServer(environment: Environment): Server {
     clusterScoped,
     decide: (context, attributes) => decide(server, context, attributes),
     demandChain,
-    instance(reference, use, context) {
-      const store = server.storeOf(VirtualClusterInstance)
-      return instanceFor(store, reference, use, context)
-    },
-    storeOf: (kind) => storeOf(kind, server, demandChain),
+    instance: (reference, use, context) => parentFor(server.storeOf(VirtualClusterInstance), reference, use, context),
+    storeOf: (kind) => storeOf(kind, server),
     get issuer() {
       return settings().issuer
     },
@@ -231,66 +212,4 @@ export function createServer(environment: Environment): Server {
     elapsed: () => performance.now(),
   }
   return server
-}
-
-/** The parent of a kube config: hidden where its user may neither use nor read it. */
-async function instanceFor(
-  store: Store,
-  { namespace, name }: { namespace: string; name: string },
-  { verb, subresource }: { verb: string; subresource: string },
-  context: RequestContext,
-) {
-  const stored = await store.storage.get(store.kind.table, keyOf(namespace, name))
-  if (!stored) throw notFound(groupResource(store.kind), name)
-  const access = accessTo(store, stored, verb, subresource, context)
-  if (access.type === 'hidden') throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
-  if (access.type === 'denied') {
-    context.note('denied', access.reason)
-    const attributes = { kind: 'resource', target: { type: 'Management' }, verb, subresource, name, namespace } as const
-    const { group, plural: resource } = store.kind
-    throw forbiddenFor({ ...attributes, group, resource }, context.user, access.reason)
-  }
-  noteRule(access, context)
-  return stored
-}
-
-function storeOf(
-  kind: StoredKind<Server>,
-  server: Server,
-  demandChain: (context: RequestContext, attributes: Attributes) => void,
-): Store {
-  const services: StoreServices = {
-    storage: server.storage,
-    uuid: randomUUID,
-    randomInt: (bound) => randomInt(bound),
-    mayDelete: (reference, namespace, context) => mayDelete(server, demandChain, reference, namespace, context),
-  }
-  return { ...services, kind: kind as unknown as StoredKind, strategy: kind.strategy(server) }
-}
-
-/** Whether chain and access rules let the user delete what the reference names; what is not there nobody may. */
-async function mayDelete(
-  server: Server,
-  demandChain: (context: RequestContext, attributes: Attributes) => void,
-  { apiVersion, kind: kindName, name }: OwnerReference,
-  namespace: string,
-  { ...context }: RequestContext,
-): Promise<boolean> {
-  // What it may do to another object is not what the request was allowed or denied.
-  context.note = () => undefined
-  const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
-  if (!kind) return false
-  const place = kind.scope === 'Namespaced' ? namespace : ''
-  const { group, plural: resource } = kind
-  const base = { kind: 'resource', target: { type: 'Management' }, verb: 'delete', subresource: '' } as const
-  try {
-    demandChain(context, { ...base, group, resource, name, namespace: place })
-    if (isMaster(context.user)) return true
-    const store = server.storeOf(kind)
-    const stored = await get(store, { namespace: place, name, subresource: '' }, context)
-    return accessTo(store, stored, 'delete', '', context).type === 'allowed'
-  } catch (error) {
-    if (error instanceof StatusError && error.status.code < 500) return false
-    throw error
-  }
 }

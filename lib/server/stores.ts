@@ -1,0 +1,72 @@
+/** The stores of the stored kinds, and what a request may do with objects beside the one that it names: owners, parents. */
+import { randomInt, randomUUID } from 'node:crypto'
+import { forbiddenFor } from '../authorization/forbidden.ts'
+import { isMaster } from '../authorization/identity.ts'
+import { notFound, StatusError } from '../meta/errors.ts'
+import type { OwnerReference } from '../meta/types.ts'
+import { groupResource, groupVersion, type RequestContext, type StoredKind } from '../registry/kind.ts'
+import { get } from '../registry/read.ts'
+import { accessTo, keyOf, noteRule, refusal, type Store } from '../registry/store.ts'
+import type { Stored } from '../storage/interface.ts'
+import { storedKinds } from './kinds.ts'
+import type { Server } from './services.ts'
+
+/** The store of a kind, with this server behind it. */
+export const storeOf = (kind: StoredKind<Server>, server: Server): Store => ({
+  storage: server.storage,
+  uuid: randomUUID,
+  randomInt: (bound) => randomInt(bound),
+  mayDelete: (reference, namespace, context) => mayDelete(server, reference, namespace, context),
+  kind: kind as unknown as StoredKind,
+  strategy: kind.strategy(server),
+})
+
+/**
+ * The parent of a subresource that is created, for which its user needs `use` of the parent. Throws 404 where it is not
+ * there or hidden, 403 where it is visible and may not be used.
+ */
+export async function parentFor(
+  store: Store,
+  { namespace, name }: { namespace: string; name: string },
+  { verb, subresource }: { verb: string; subresource: string },
+  context: RequestContext,
+): Promise<Stored> {
+  const stored = await store.storage.get(store.kind.table, keyOf(namespace, name))
+  if (!stored) throw notFound(groupResource(store.kind), name)
+  const access = accessTo(store, stored, verb, subresource, context)
+  if (access.type === 'hidden') throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
+  if (access.type === 'denied') {
+    context.note('denied', access.reason)
+    const attributes = { kind: 'resource', target: { type: 'Management' }, verb, subresource, name, namespace } as const
+    const { group, plural: resource } = store.kind
+    throw forbiddenFor({ ...attributes, group, resource }, context.user, access.reason)
+  }
+  noteRule(access, context)
+  return stored
+}
+
+/** Whether chain and access rules let the user delete what the reference names; what is not there only administrators. */
+async function mayDelete(
+  server: Server,
+  { apiVersion, kind: kindName, name }: OwnerReference,
+  namespace: string,
+  { ...context }: RequestContext,
+): Promise<boolean> {
+  // What it may do to another object is not what the request was allowed or denied.
+  context.note = () => undefined
+  const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
+  if (!kind) return false
+  const place = kind.scope === 'Namespaced' ? namespace : ''
+  const { group, plural: resource } = kind
+  const base = { kind: 'resource', target: { type: 'Management' }, verb: 'delete', subresource: '' } as const
+  try {
+    server.demandChain(context, { ...base, group, resource, name, namespace: place })
+    if (isMaster(context.user)) return true
+    const store = server.storeOf(kind)
+    const stored = await get(store, { namespace: place, name, subresource: '' }, context)
+    return accessTo(store, stored, 'delete', '', context).type === 'allowed'
+  } catch (error) {
+    if (error instanceof StatusError && error.status.code < 500) return false
+    throw error
+  }
+}
