@@ -16,7 +16,7 @@ export interface TrustedIssuer {
   issuer: string
   /** PEM of the authority of the issuer's server. */
   authority: string
-  /** For the reviews that it asks for. */
+  /** For the reviews that it asks for: of role vcluster. */
   accessKey: string
   identity: { type: 'virtualCluster'; namespace: string; name: string; uid: string }
 }

@@ -1,6 +1,8 @@
 /** The whole local server: data folder, AWS endpoints, demo virtual cluster, gateway; started in order, stopped in reverse. */
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { generateKey } from '../../lib/authentication/accesskey.ts'
 import { ensurePackaged } from '../package.ts'
 import { banner } from './banner.ts'
 import { issueLoopback, type KeyPair, keepAuthority } from './certificates.ts'
@@ -64,9 +66,10 @@ export async function startLocalServer(settings: Settings, now: () => number): P
 
   const common = { api: `${issuer}/apis/management.platform/v1`, authority: authority.certificate }
   const accessKey = await firstKey(packaged.bundles, endpoints.secrets, `${SECRETS}access-key`)
-  const uid = await ensureDemo({ ...common, accessKey, cluster })
+  const clusterKey = generateKey(randomBytes)
+  const uid = await ensureDemo({ ...common, accessKey, cluster, clusterKey })
   const identity = { type: 'virtualCluster', namespace: DEMO.namespace, name: DEMO.name, uid } as const
-  await cluster.trust({ issuer, authority: authority.certificate, accessKey, identity })
+  await cluster.trust({ issuer, authority: authority.certificate, accessKey: clusterKey, identity })
 
   const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey })
   const keeps = settings.memory ? 'Nothing is kept when it ends.' : `Data is kept in ${dataDir.path}.`

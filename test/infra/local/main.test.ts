@@ -136,6 +136,13 @@ describe('npm start', () => {
     expect((await again.disable('/ownedaccesskeys/scoped')).status).toBe(200)
     expect(await podsWith(scopedConfig)).toBe(403)
 
+    const whose = await again.get('/ownedaccesskeys/vcluster-demo')
+    expect(whose.body).toMatchObject({
+      spec: { scope: { roles: [{ role: 'vcluster', virtualClusters: ['demo/demo'] }] } },
+    })
+    expect((await again.disable('/ownedaccesskeys/vcluster-demo')).status).toBe(200)
+    expect(await podsWith(await again.post(`${demoPath}/kubeconfig`, kubeConfig, {}))).toBe(403)
+
     const other = start({ DATA_DIR })
     expect(await other.ended).toBe(1)
     expect(other.output.stderr).toBe(
@@ -149,7 +156,9 @@ describe('npm start', () => {
 
     const third = start({ DATA_DIR })
     await third.ready
-    expect((await (await clientOf(DATA_DIR, third.output.stdout)).get('/ownedaccesskeys')).status).toBe(200)
+    const last = await clientOf(DATA_DIR, third.output.stdout)
+    expect((await last.get('/ownedaccesskeys')).status).toBe(200)
+    expect(await podsWith(await last.post(`${demoPath}/kubeconfig`, kubeConfig, {}))).toBe(200)
     expect((await (await clientOf(DATA_DIR, third.output.stdout, revoked)).get('/ownedaccesskeys')).status).toBe(401)
     third.child.kill('SIGTERM')
     expect(await third.ended).toBe(0)
