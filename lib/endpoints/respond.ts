@@ -47,6 +47,14 @@ export async function respondStatus(
   return response
 }
 
+/** What kube-apiserver says of a path that nothing serves at all. */
+export const pageNotFound: ApiResponse = {
+  status: 404,
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  warnings: [],
+  body: '404 page not found\n',
+}
+
 /** One object in the negotiated form. */
 export async function respondObject(
   request: ApiRequest,

@@ -59,8 +59,10 @@ async function aggregated(request: ApiRequest, path: string, output: DiscoveryOu
   return kept(request, etagOf(stringify(value)), headers, await encode(value, output))
 }
 
+/** undefined where there is none. `path` begins with /api or /apis. */
 function document(path: string, serverAddress: string): JsonObject | undefined {
-  const [root, group, version, name] = path.split('/').slice(1)
+  const [root, group, version, name, more] = path.split('/').slice(1)
+  if (more !== undefined || (root !== 'api' && name !== undefined)) return undefined
   if (root === 'api') {
     if (group === undefined) return coreVersions(serverAddress)
     if (group !== 'v1') return undefined
@@ -72,6 +74,10 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
   if (group === undefined) return apiGroupList(kinds)
   return version === undefined ? apiGroup(kinds, group) : apiResourceList(kinds, group, version)
 }
+
+/** Whether a path below the base is that of something to be read only. */
+export const isDocument = (path: string): boolean =>
+  /^\/(version|openapi\/v[23])$/.test(path) || (/^\/apis?(\/|$)/.test(path) && document(path, '') !== undefined)
 
 /** GET below /api and /apis, as far as it is no resource of ours. */
 export const discovery: Endpoint = async (request, server) => {

@@ -1,6 +1,7 @@
 /** What is answered without a key: version, health, and the documents of the token issuer. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { ApiResponse } from '../endpoints/request.ts'
+import { pageNotFound } from '../endpoints/respond.ts'
 import { stringify } from '../meta/json.ts'
 import { CACHE_CONTROL, DISCOVERY_PATH, discoveryDocument, JWKS_PATH, jwksDocument } from '../token/jwks.ts'
 import type { Server } from './services.ts'
@@ -31,16 +32,18 @@ const response = (type: string, body: string, headers: Record<string, string> = 
 
 const healthRoots = ['healthz', 'livez', 'readyz']
 
+const nosniff = { 'x-content-type-options': 'nosniff' }
+
 /** `ok`, or with ?verbose the list of checks: there is one, that the function runs. */
 function health(
   root: string,
   check: string | undefined,
   query: APIGatewayProxyEvent['queryStringParameters'],
-): ApiResponse | undefined {
-  if (check !== undefined && check !== 'ping') return undefined
+): ApiResponse {
+  const text = 'text/plain; charset=utf-8'
+  if (check !== undefined) return check === 'ping' ? response(text, 'ok') : pageNotFound
   const verbose = query !== null && Object.hasOwn(query, 'verbose')
-  const headers = { 'x-content-type-options': 'nosniff' }
-  return response('text/plain; charset=utf-8', verbose ? `[+]ping ok\n${root} check passed\n` : 'ok', headers)
+  return response(text, verbose ? `[+]ping ok\n${root} check passed\n` : 'ok', nosniff)
 }
 
 /** The answer to a request that needs no key; undefined for every other. */

@@ -140,6 +140,15 @@ describe('issuer', () => {
 })
 
 describe('notfound', () => {
+  describe('400', () => {
+    test('a collection is not updated', async () => {
+      const { status: code, json } = await at('notfound', '/apis/management.platform/v1/ownedaccesskeys', {
+        method: 'PUT',
+      })
+      expect([code, json]).toEqual([400, expect.objectContaining({ message: 'name must be provided' })])
+    })
+  })
+
   describe('401', () => {
     // What there is is for users to know.
     test('no user', async () => {
@@ -153,6 +162,26 @@ describe('notfound', () => {
       expect([code, text]).toEqual([404, '404 page not found\n'])
     })
 
+    test('a check that there is not, without a key', async () => {
+      const event = { resource: `${base}/readyz/{check}`, parameters: { check: 'etcd' }, authorizer: {} }
+      const { status: code, text } = await functions.invoke('issuer', event)
+      expect([code, text]).toEqual([404, '404 page not found\n'])
+    })
+
+    test('a subresource that there is not, as for custom resources', async () => {
+      const { status: code, json } = await at('notfound', '/apis/management.platform/v1/ownedaccesskeys/ci/scale')
+      const details = { name: 'ci', group: 'management.platform', kind: 'ownedaccesskeys' }
+      const message = 'ownedaccesskeys.management.platform "ci" not found'
+      expect([code, json]).toEqual([404, expect.objectContaining({ reason: 'NotFound', message, details })])
+    })
+
+    test.each(['/api/v1/namespaces/default/events', '/apis/management.platform/v1/things', '/apis/other/v1'])(
+      'a write to %s',
+      async (path) => {
+        expect((await at('notfound', path, { method: 'POST' })).status).toBe(404)
+      },
+    )
+
     test('any other path', async () => {
       const { status: code, json } = await at('notfound', '/nothing')
       expect([code, json]).toEqual([404, status(404, 'NotFound', 'the server could not find the requested resource')])
@@ -163,12 +192,25 @@ describe('notfound', () => {
     test.each([
       { method: 'POST', path: '/apis/management.platform/v1/ownedaccesskeys/ci' },
       { method: 'GET', path: '/apis/management.platform/v1/selves' },
-      { method: 'PUT', path: '/apis/management.platform/v1/ownedaccesskeys' },
+      { method: 'OPTIONS', path: '/apis/management.platform/v1/ownedaccesskeys' },
+      { method: 'DELETE', path: '/apis/management.platform/v1/ownedaccesskeys/ci/status' },
       { method: 'POST', path: '/api/v1/namespaces' },
       { method: 'DELETE', path: '/api/v1/namespaces/p-web' },
+      { method: 'POST', path: '/apis/management.platform/v1/' },
+      { method: 'PUT', path: '/openapi/v3' },
+      { method: 'POST', path: '/version' },
     ])('$method $path', async ({ method, path }) => {
       const { status: code, json } = await at('notfound', path, { method })
       expect([code, json.reason]).toEqual([405, 'MethodNotAllowed'])
+    })
+  })
+
+  describe('415', () => {
+    test('what a collection is patched with is looked at first', async () => {
+      const path = '/apis/management.platform/v1/ownedaccesskeys'
+      expect((await at('notfound', path, { method: 'PATCH' })).status).toBe(415)
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      expect((await at('notfound', path, { method: 'PATCH', headers })).status).toBe(400)
     })
   })
 })
