@@ -150,6 +150,7 @@ describe('imports', () => {
       ({ from, to, typeOnly }) => /^@aws-sdk\/client-/.test(to) && from.startsWith('lib/') && !typeOnly,
     )
     const doors = Map.groupBy(clients, ({ to }) => to)
+    expect([...doors.keys()].map(packageOf)).toContain('@aws-sdk/client-kms')
     for (const [client, users] of doors) {
       // server/ makes clients and hands them down.
       const rooms = new Set(users.map(({ from }) => from).filter((from) => !from.startsWith('lib/server/')))

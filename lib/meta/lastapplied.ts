@@ -7,13 +7,12 @@ import { difference, type FieldSet } from './fieldset.ts'
 import { json } from './gotext.ts'
 import { parseJson } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
+import { LAST_APPLIED } from './redact.ts'
 import type { ObjectSchema } from './schema.ts'
 import { asObject } from './typed.ts'
 import { compare, toFieldSet } from './typedfieldset.ts'
 import { configurationErrors } from './typedvalidation.ts'
 import type { JsonObject, JsonValue } from './types.ts'
-
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** The only manager this is for: others opt out by their name. */
 export const KUBECTL = 'kubectl'

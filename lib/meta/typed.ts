@@ -5,6 +5,7 @@
 import { type FieldElement, fieldElement, keyElement, valueElement } from './fieldelement.ts'
 import { quoted } from './gotext.ts'
 import { objectMetaSchema } from './objectmeta.ts'
+import type { KindSchema } from './prune.ts'
 import { type ListSchema, type ObjectSchema, object, type Schema, string } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
@@ -22,8 +23,6 @@ const metadata = {
     ownerReferences: { ...ownerReferences, keyDefaults: { uid: '' } },
   },
 } as const
-
-type KindSchema = Readonly<{ spec?: ObjectSchema; status?: ObjectSchema }>
 
 const wholeObjects = new WeakMap<KindSchema, ObjectSchema>()
 

@@ -12,8 +12,9 @@ import { isObject, own } from './walk.ts'
 
 export { redactJson } from './redact.ts'
 
-/** A value that a client sent for a write-only field. `path` are the member names from the root: `['spec', 'key']`. */
+/** A value that a client sent for a write-only field: never part of the object, never logged. */
 export interface Secret {
+  /** Member names from the root: `['spec', 'key']`. */
   path: readonly string[]
   value: JsonValue
 }

@@ -6,7 +6,10 @@ import type { UserInfo } from '../authentication/user.ts'
 import type { FieldError } from '../meta/field.ts'
 import type { ObjectSchema } from '../meta/schema.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
+import type { Secret } from '../meta/writeonly.ts'
 import type { Companion, Stored, Table } from '../storage/interface.ts'
+
+export type { Secret } from '../meta/writeonly.ts'
 
 export interface KindInfo {
   group: string
@@ -45,13 +48,6 @@ export interface RequestContext {
   warn(text: string): void
   /** Adds to the audit record (docs/audit.md has the names); never a secret. */
   note(key: string, value: Note): void
-}
-
-/** A write-only value that a client sent: never part of the object, never logged. */
-export interface Secret {
-  /** Member names from the root: `['spec', 'key']`. */
-  path: readonly string[]
-  value: JsonValue
 }
 
 /** An object on its way to the store: hooks may change it. */

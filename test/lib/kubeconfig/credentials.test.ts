@@ -227,9 +227,15 @@ describe('is refused, by the name of the member', () => {
           fc.json(),
           fc.string(),
           fc.json().map((json) => `{"config":${json}}`),
+          fc.constant(JSON.stringify(config())),
         ),
-        async (text) => {
-          await parse(text, server).catch((error) => expect(error).toBeInstanceOf(ClusterError))
+        fc.nat(),
+        async (text, place) => {
+          const at = place % (text.length + 1)
+          const error = await parse(`${text.slice(0, at)}${SECRET}${text.slice(at)}`, server).catch((reason) => reason)
+          if (!(error instanceof Error)) return
+          expect(error).toBeInstanceOf(ClusterError)
+          expect(JSON.stringify((error as ClusterError).status)).not.toContain(SECRET)
         },
       ),
     )

@@ -16,7 +16,7 @@ const textsOf = (spec: JsonValue): string[] =>
 const wrongType = (field: string, expected: string, actual: string): string =>
   `FieldValueTypeInvalid ${field}: Invalid value: "${actual}": ${field} in body must be of type ${expected}: "${actual}"`
 
-// Source: recorded answers 41 and 42; the rest was asked of k8s.io/kube-openapi v0.0.0-20250710.
+// Source: answers of a kube-apiserver 1.34.4; the rest was asked of k8s.io/kube-openapi v0.0.0-20250710.
 test.each<[JsonValue, string[]]>([
   [{ ttl: 5, displayName: 'a', disabled: false, groups: [], scope: {}, type: '', unknown: 5 }, []],
   [{ ttl: 'long' }, [wrongType('spec.ttl', 'integer', 'string')]],
