@@ -2,6 +2,7 @@
  * Accept: which form an answer takes. Source: k8s.io/apiserver endpoints/handlers/negotiation.
  */
 import { badRequest, notAcceptable, plainError, type StatusError } from '../meta/errors.ts'
+import type { RowObject } from '../printers/table.ts'
 
 export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 
@@ -145,11 +146,8 @@ export function negotiateStatus(headers: Headers, pretty: string | undefined): O
   }
 }
 
-/** What `includeObject` says of the objects in table rows. */
-export type IncludeObject = 'None' | 'Metadata' | 'Object'
-
-/** Throws 400 for anything else. */
-export function includeObject(value: string | undefined): IncludeObject {
+/** The parameter `includeObject`: what of the objects stands in table rows. Throws 400 for anything else. */
+export function includeObject(value: string | undefined): RowObject {
   if (value === undefined || value === '' || value === 'Metadata') return 'Metadata'
   if (value === 'None' || value === 'Object') return value
   throw badRequest(

@@ -6,6 +6,7 @@ import { humanDuration, parseTime } from '../meta/time.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Column } from '../registry/kind.ts'
 
+/** What of its object a row has: nothing, its metadata (as PartialObjectMetadata), or all of it. */
 export type RowObject = 'None' | 'Metadata' | 'Object'
 
 export interface TableOptions {
