@@ -21,9 +21,12 @@ import { keyOf, type Store } from '../../../lib/registry/store.ts'
 import { update } from '../../../lib/registry/update.ts'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
+import type { Place } from '../../support/copies.ts'
 import { type TestDynamoDB, tableDefinition } from '../../support/dynamodb.ts'
 
 export interface World {
+  /** The table behind everybody's back. */
+  place: Place
   storage: Storage
   keys: Store
   instances: Store
@@ -85,6 +88,7 @@ export async function newWorld(
       : { store: instances, namespace: first, name: second }
   }
   const world: World = {
+    place: { client: db.client, table },
     storage,
     keys,
     instances,
