@@ -130,7 +130,9 @@ function readOr<T>(read: () => T, failure: (why: string) => StatusError): T {
   }
 }
 
-/** Throws unless apiVersion and kind are the endpoint's. */
+const noVersion = () => badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+
+/** Throws unless apiVersion and kind are the endpoint's. The result of a patch has to have a version, whichever. */
 function checkType(
   sent: SentType,
   name: string,
@@ -138,6 +140,7 @@ function checkType(
   { source = 'body', typeLater = false }: DecodeOptions,
 ): void {
   const expected = groupVersion(kind)
+  if (sent.apiVersion === '' && source === 'patch') throw noVersion()
   if (sent.apiVersion !== expected && source === 'body') {
     throw badRequest(
       `the API version in the data (${sent.apiVersion}) does not match the expected API version (${expected})`,
@@ -200,6 +203,6 @@ export function strictDecodingError(
   source: 'body' | 'patch' = 'body',
   sent: SentType = { apiVersion: groupVersion(kind), kind: kind.kind },
 ): StatusError {
-  if (sent.apiVersion === '') return badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+  if (sent.apiVersion === '') return noVersion()
   return failures(value, kind, source).undecodable(`strict decoding error: ${findings.join(', ')}`, sent, sent.kind)
 }

@@ -6,6 +6,7 @@ import type { KindInfo } from '../../lib/registry/kind.ts'
 import type { Json, Scenario, Step } from '../conformance/scenario.ts'
 import { plainSchema } from './definitions.ts'
 import { metadataOf } from './metadata.ts'
+import { type ActionName, actionsOf, type Mood, pickMood } from './moods.ts'
 import { jsonPatchOf } from './patches.ts'
 import { createRandom, type Random } from './random.ts'
 import { accept, listQuery, queryText, userAgents, writeQuery, written } from './requests.ts'
@@ -18,6 +19,7 @@ interface World {
   random: Random
   /** How often something is as it should not be. */
   oddness: number
+  mood: Mood
   kind: KindInfo
   spec: ObjectSchema
   status: ObjectSchema
@@ -29,32 +31,40 @@ export function generate(seed: number): Scenario {
   const random = createRandom(seed)
   const kind: KindInfo = random.chance(0.7) ? VirtualClusterInstance : OwnedAccessKey
   const oddness = random.pick([0, 0.05, 0.15, 0.4])
+  const mood = pickMood(random.pick)
   const { properties, ...spec } = plainSchema(kind.schema.spec)
-  const members = Object.entries(properties).filter(([name]) => kind.scope === 'Namespaced' || !ownRules.includes(name))
+  const all = Object.entries(properties).filter(([name]) => kind.scope === 'Namespaced' || !ownRules.includes(name))
+  const members = mood.members === undefined ? all : Array.from({ length: mood.members }, () => random.pick(all))
   const status = kind.schema.status ?? { type: 'object', description: '', properties: {} }
   const world: World = {
     random,
     oddness,
+    mood,
     kind,
     spec: { ...spec, properties: Object.fromEntries(members) },
     status: plainSchema(status),
   }
-  const actions = [
-    ...Array(3).fill(create),
-    ...Array(3).fill(update),
-    ...Array(4).fill(mergePatch),
-    ...Array(3).fill(jsonPatch),
-    ...Array(7).fill(apply),
-    get,
-    list,
-    list,
-    remove,
-    removeAll,
-  ]
+  const names = actionsOf(mood)
   const first = random.chance(0.7) ? create(world, 'a') : apply(world, 'a')
-  const rest = Array.from({ length: steps }, () => random.pick(actions)(world, random.pick(['a', 'a', 'a', 'b'])))
-  const all = [first, ...rest]
-  return { file: `seed-${seed}`, about: `seed ${seed}`, steps: random.chance(0.3) ? watched(world, all) : all }
+  const rest = Array.from({ length: steps }, () => actions[random.pick(names)](world, random.pick(mood.names)))
+  const sequence = [first, ...rest]
+  return {
+    file: `seed-${seed}`,
+    about: `seed ${seed}`,
+    steps: random.chance(0.3) ? watched(world, sequence) : sequence,
+  }
+}
+
+const actions: Readonly<Record<ActionName, (world: World, name: string) => Step>> = {
+  create,
+  update,
+  mergePatch,
+  jsonPatch,
+  apply,
+  get,
+  list,
+  remove,
+  removeAll,
 }
 
 /** The steps, and at their end a watch of all that happened. */
@@ -120,8 +130,8 @@ function typeMeta(world: World): Json {
 }
 
 function objectFor(world: World, name: string, density = 0.35): Json {
-  const { random, oddness, kind } = world
-  const metadata = { ...metadataOf(random, oddness), name: `{{run}}-${name}` }
+  const { random, oddness, mood, kind } = world
+  const metadata = { ...metadataOf(random, oddness, mood), name: `{{run}}-${name}` }
   if (odd(world))
     metadata.name = random.pick(['', 'Bad_Name', '{{run}}-c', null, 5, 'a'.repeat(254), '{{run}}.b', 'x/y'])
   if (odd(world)) delete metadata.name
@@ -159,7 +169,7 @@ function sent(world: World, value: Json, type?: string): Partial<Step> {
 }
 
 function create(world: World, name: string): Step {
-  const { random, oddness } = world
+  const { random, oddness, mood } = world
   const object = objectFor(world, name)
   if (random.chance(0.06)) {
     if (object.metadata && random.chance(0.7)) delete object.metadata.name
@@ -176,8 +186,16 @@ function create(world: World, name: string): Step {
   }
   if (odd(world) && object.metadata) object.metadata.resourceVersion = random.pick(['1', '0', '', 'abc', 5])
   const isElsewhere = world.kind.scope === 'Cluster' && odd(world)
-  const path = `${collection(world, isElsewhere)}${queryText(writeQuery(random, oddness))}`
+  const path = `${collection(world, isElsewhere)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
   return step(world, 'POST', path, { ...sent(world, object), save: saves(name, true) })
+}
+
+/** What a body may say of the object that it is about, rightly or not. */
+function identify(world: World, metadata: Json, name: string): void {
+  const { random, mood } = world
+  if (!metadata || !random.chance(mood.preconditions)) return
+  if (random.chance(0.5)) metadata.uid = random.pick([`{{uid_${name}}}`, `{{uid_${name}}}`, 'other', ''])
+  if (random.chance(0.5)) metadata.resourceVersion = random.pick([`{{rv_${name}}}`, `{{first_${name}}}`, '', '0'])
 }
 
 function version({ random, oddness }: World, name: string): Json {
@@ -185,13 +203,14 @@ function version({ random, oddness }: World, name: string): Json {
   return `{{rv_${name}}}`
 }
 
-const subresource = ({ random }: World): string => (random.chance(0.2) ? '/status' : '')
+const subresource = ({ random, mood }: World): string => (random.chance(mood.status) ? '/status' : '')
 
 function update(world: World, name: string): Step {
-  const { random, oddness } = world
+  const { random, oddness, mood } = world
   const object = objectFor(world, name, 0.5)
   if (object.metadata) object.metadata.resourceVersion = version(world, name)
-  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness))}`
+  identify(world, object.metadata, name)
+  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
   return step(world, 'PUT', path, { ...sent(world, object), save: saves(name) })
 }
 
@@ -204,6 +223,7 @@ function partial(world: World, name: string): Json {
   }
   if (object.metadata && random.chance(0.9)) delete object.metadata.name
   if (object.metadata && random.chance(0.1)) object.metadata.resourceVersion = version(world, name)
+  identify(world, object.metadata, name)
   if (random.chance(0.5)) delete object.metadata
   const cleared = (one: Json): void => {
     if (typeof one !== 'object') return
@@ -231,27 +251,28 @@ const patchType = (world: World, type: string): string =>
     : type
 
 function mergePatch(world: World, name: string): Step {
-  const { random, oddness } = world
-  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness))}`
+  const { random, oddness, mood } = world
+  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
   const type = patchType(world, 'application/merge-patch+json')
   return step(world, 'PATCH', path, { ...sent(world, partial(world, name), type), save: saves(name) })
 }
 
 function jsonPatch(world: World, name: string): Step {
-  const { random, oddness } = world
-  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness))}`
+  const { random, oddness, mood } = world
+  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
   const type = patchType(world, 'application/json-patch+json')
   return step(world, 'PATCH', path, { ...sent(world, jsonPatchOf(random, oddness), type), save: saves(name) })
 }
 
 function apply(world: World, name: string): Step {
-  const { random, oddness } = world
+  const { random, oddness, mood } = world
   const object = objectFor(world, name)
   if (object.metadata && !odd(world)) delete object.metadata.managedFields
   dropEmpty(object.metadata)
   if (object.metadata && random.chance(0.1)) delete object.metadata.name
   if (object.metadata && random.chance(0.05)) object.metadata.resourceVersion = version(world, name)
-  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, true))}`
+  identify(world, object.metadata, name)
+  const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, mood.dryRun, true))}`
   const type = patchType(world, 'application/apply-patch+yaml')
   return step(world, 'PATCH', path, { ...sent(world, object, type), save: saves(name) })
 }
@@ -267,7 +288,7 @@ function dropEmpty(metadata: Json): void {
     for (const [name, value] of Object.entries(map ?? {})) if (value === null) delete map[name]
   }
   for (const [name, value] of Object.entries(metadata ?? {})) {
-    if (value === null || (typeof value === 'object' && Object.keys(value as object).length === 0))
+    if (value === null || value === '' || (typeof value === 'object' && Object.keys(value as object).length === 0))
       delete metadata[name]
   }
 }
@@ -282,8 +303,10 @@ function get(world: World, name: string): Step {
         '?pretty=true',
         '?includeObject=Foo',
         '?resourceVersion=-1',
+        '?resourceVersion=99999999',
+        '?fieldSelector=metadata.name%3Dx',
       ])
-    : ''
+    : random.pick(['', '', `?resourceVersion={{rv_${name}}}`])
   return step(world, 'GET', `${item(world, name)}${subresource(world)}${query}`, { save: saves(name) })
 }
 
@@ -312,17 +335,19 @@ function deleteOptions(world: World, name: string): Json {
   if (random.chance(0.1)) options.orphanDependents = odd(world) ? random.pick(['true', null]) : random.chance(0.5)
   if (random.chance(0.2))
     options.gracePeriodSeconds = odd(world) ? random.pick([-1, '5', null, 1.5]) : random.pick([0, 5])
-  if (random.chance(0.2)) {
+  if (random.chance(0.2 + world.mood.preconditions)) {
     options.preconditions = random.pick([
       { uid: `{{uid_${name}}}` },
       { resourceVersion: `{{rv_${name}}}` },
       { resourceVersion: `{{first_${name}}}` },
       { uid: 'other' },
+      { uid: `{{uid_${name}}}`, resourceVersion: `{{first_${name}}}` },
       {},
       ...(odd(world) ? [{ uid: 5 }, null, 'text', { uid: '' }] : []),
     ])
   }
-  if (random.chance(0.15)) options.dryRun = odd(world) ? random.pick([['true'], 'All', [], null]) : ['All']
+  if (random.chance(0.07 + world.mood.dryRun))
+    options.dryRun = odd(world) ? random.pick([['true'], 'All', [], null]) : ['All']
   if (odd(world)) options.unknown = 1
   return options
 }
@@ -335,7 +360,7 @@ function remove(world: World, name: string): Step {
       'propagationPolicy',
       random.pick(['Foreground', 'Orphan', 'Background', ...(odd(world) ? ['Foo', ''] : [])]),
     ])
-  if (random.chance(0.1)) query.push(['dryRun', odd(world) ? 'true' : 'All'])
+  if (random.chance(world.mood.dryRun)) query.push(['dryRun', odd(world) ? 'true' : 'All'])
   if (odd(world)) query.push(['orphanDependents', random.pick(['true', 'false', 'x', ''])])
   if (odd(world)) query.push(['gracePeriodSeconds', random.pick(['0', 'abc', '-1', ''])])
   const body = random.chance(0.5) ? sent(world, deleteOptions(world, name)) : {}

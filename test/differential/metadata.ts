@@ -1,5 +1,6 @@
 /** Metadata as clients send it, the server's own members and mistakes included. */
 import type { Json } from '../conformance/scenario.ts'
+import type { Mood } from './moods.ts'
 import type { Random } from './random.ts'
 
 const keys = ['a', 'b', 'example.com/x', 'tier']
@@ -11,6 +12,14 @@ const badFinalizers = ['bad fin', '', 'a/b/c', 5, null, 'orphan', 'foregroundDel
 const times = ['2020-01-02T03:04:05Z', '2020-01-02T03:04:05+02:00', '2020-01-02T03:04:05.9Z', null]
 const badTimes = ['now', '', '2020-01-02', 5, {}, true]
 const uids = ['{{uid_a}}', '{{uid_b}}', 'no-such-uid', '11111111-2222-3333-4444-555555555555']
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+/** Of keys, what cannot be read as an object is not kept: it could hold a key. */
+const lastConfigurations = [
+  '{"apiVersion":"management.platform/v1","kind":"VirtualClusterInstance","metadata":{"name":"a"},"spec":{"displayName":"a"}}',
+  '{"apiVersion":"management.platform/v1","kind":"OwnedAccessKey","metadata":{"labels":{"a":"x"}},"spec":{"description":"b"}}',
+  '{"spec":{"displayName":"a"}}',
+]
 
 export const managers = ['m1', 'm2', 'm3', 'kubectl']
 
@@ -104,19 +113,23 @@ export function managedFieldsOf(random: Random, oddness: number): Json {
 }
 
 /** Members of metadata beside name, namespace and resourceVersion. */
-export function metadataOf(random: Random, oddness: number): Json {
+export function metadataOf(random: Random, oddness: number, mood: Pick<Mood, 'managedFields' | 'finalizers'>): Json {
   const metadata: Json = {}
   const time = () => (random.chance(0.3) ? random.pick(badTimes) : random.pick(times))
   if (random.chance(0.5)) metadata.labels = mapOf(random, oddness, labelValues, badLabelValues)
   if (random.chance(0.3)) metadata.annotations = mapOf(random, oddness, ['', 'x', 'any text ü'], [5, null, true, {}])
-  if (random.chance(0.25)) metadata.finalizers = finalizersOf(random, oddness)
+  if (random.chance(mood.finalizers)) metadata.finalizers = finalizersOf(random, oddness)
+  if (random.chance(0.03))
+    metadata.annotations = { ...metadata.annotations, [lastApplied]: random.pick(lastConfigurations) }
   if (random.chance(0.15)) metadata.ownerReferences = ownerReferencesOf(random, oddness)
-  if (random.chance(0.08 + oddness / 4)) metadata.managedFields = managedFieldsOf(random, oddness)
+  if (random.chance(mood.managedFields + oddness / 4)) metadata.managedFields = managedFieldsOf(random, oddness)
   if (random.chance(oddness / 3)) metadata.uid = random.pick([...uids, '', null, 5])
   if (random.chance(oddness / 3)) metadata.creationTimestamp = time()
   if (random.chance(oddness / 4)) metadata.deletionTimestamp = time()
   if (random.chance(oddness / 4)) metadata.deletionGracePeriodSeconds = random.pick([0, 5, -1, null, '5', 1.5])
   if (random.chance(oddness / 3)) metadata.generation = random.pick([0, 7, -1, null, '7', 1.5])
+  if (random.chance(oddness / 6)) metadata.generateName = random.pick(['x-', 'Bad-', '', 5, null])
+  if (random.chance(oddness / 6)) metadata.selfLink = random.pick(['', 5])
   if (random.chance(oddness / 6)) metadata.unknown = random.pick([1, {}, null])
   if (random.chance(oddness / 6)) metadata.clusterName = 'c'
   return metadata

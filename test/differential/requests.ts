@@ -16,14 +16,14 @@ const encoded = (value: string): string =>
     .map((part) => (part.startsWith('{{') ? part : encodeURIComponent(part)))
     .join('')
 
-export function writeQuery(random: Random, oddness: number, apply = false): Query {
+export function writeQuery(random: Random, oddness: number, dryRun: number, apply = false): Query {
   const query: Query = []
   const odd = () => random.chance(oddness / 3)
   const manager = odd() ? random.pick(['', 'm'.repeat(129), 'a\u0007b', 'ünï']) : random.pick(managers)
   if (apply ? !odd() : random.chance(0.6)) query.push(['fieldManager', manager])
   if (apply ? random.chance(0.3) : odd())
     query.push(['force', random.pick(['true', 'true', 'false', '0', '', 'maybe'])])
-  if (random.chance(0.08) || odd()) query.push(['dryRun', odd() ? random.pick(['', 'true', 'all']) : 'All'])
+  if (random.chance(dryRun) || odd()) query.push(['dryRun', odd() ? random.pick(['', 'true', 'all']) : 'All'])
   if (odd()) query.push(['dryRun', 'All'])
   if (random.chance(0.25)) {
     query.push([
@@ -40,7 +40,36 @@ export function listQuery(random: Random, oddness: number, base: readonly string
   const query: Query = []
   const odd = () => random.chance(oddness / 3)
   const labels = [...base]
-  const selectors = ['a', '!a', 'a=x', 'a!=x', 'a in (x,y)', 'a notin (x)', 'tier', 'example.com/x=y', 'a>1', 'a==']
+  const selectors = [
+    'a',
+    '!a',
+    ' ! a ',
+    'a=x',
+    'a == x',
+    'a!=x',
+    'a in (x,y)',
+    'a in (x, )',
+    'a in ()',
+    'a in (,)',
+    'a notin (x)',
+    'a notin ( x , y )',
+    'tier',
+    'example.com/x=y',
+    'a>1',
+    'a<2',
+    'a> -1',
+    'a==',
+    'a=',
+    'a!=',
+    'in in (in)',
+    'notin',
+    'a=in',
+    'a=x,b',
+    'a=x,a=y',
+    'a,!a',
+    'a in (x),b notin (y),!tier',
+    '',
+  ]
   const badSelectors = [
     'a===x',
     'a in x',
@@ -55,6 +84,29 @@ export function listQuery(random: Random, oddness: number, base: readonly string
     'a=bad value',
     'a,,b',
     'a in (bad value)',
+    'a in',
+    'a notin',
+    'a in ((x))',
+    'a in (x)b',
+    'a!x',
+    'a!!=x',
+    '!a=x',
+    '! in (x)',
+    'a>',
+    'a>1.5',
+    'a<x',
+    'a=x=y',
+    'a=x b=y',
+    'a,',
+    ',a',
+    'a=(x)',
+    `${'k'.repeat(64)}=x`,
+    `a=${'v'.repeat(64)}`,
+    'Example.com/x',
+    'ü',
+    'a=ü',
+    'a in (x,ü)',
+    'a>99999999999999999999',
   ]
   if (random.chance(0.4)) labels.push(random.pick(selectors))
   if (odd()) labels.push(random.pick(badSelectors))
@@ -64,6 +116,13 @@ export function listQuery(random: Random, oddness: number, base: readonly string
     'metadata.name!={{run}}-a',
     'metadata.namespace={{run}}',
     'metadata.name=x',
+    'metadata.name==x,metadata.name!=y',
+    'metadata.name={{run}}-a,metadata.name={{run}}-b',
+    'metadata.name=',
+    'metadata.name!=',
+    'metadata.name={{run}}-b,',
+    'metadata.name=x\\,y',
+    '',
   ]
   const badFields = [
     'spec.displayName=x',
@@ -74,8 +133,18 @@ export function listQuery(random: Random, oddness: number, base: readonly string
     'metadata.name',
     ',',
     'metadata.name=a=b',
+    'metadata.name=a\\',
+    'metadata.name = a',
+    'metadata.name=a,,spec.displayName=x',
+    'metadata.name!==a',
+    '=x',
+    '!=x',
+    'x=',
+    'metadata.name in (a)',
+    'metadata.uid=x',
+    'kind=x',
   ]
-  if (random.chance(0.15)) query.push(['fieldSelector', random.pick(fields)])
+  if (random.chance(0.25)) query.push(['fieldSelector', random.pick(fields)])
   if (odd()) query.push(['fieldSelector', random.pick(badFields)])
   if (random.chance(0.3))
     query.push([
@@ -142,6 +211,7 @@ export function written(value: Json, random: Random, oddness: number, jsonType =
   const isJson = jsonType === json
   if (random.chance(oddness / 3)) return broken(text, random, jsonType)
   if (isJson && random.chance(0.1)) return { body: yamlOf(value, random, oddness), type: 'application/yaml' }
+  if (jsonType.includes('yaml') && random.chance(0.3)) return { body: yamlOf(value, random, oddness), type: jsonType }
   if (isJson && random.chance(oddness / 4))
     return {
       body: text,

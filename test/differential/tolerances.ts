@@ -21,7 +21,17 @@ const unquoted = (text: string): string => text.replace(/["']/g, '')
 const both = (want: Answer, got: Answer, pattern: RegExp): boolean =>
   want.code === got.code && [want, got].every((answer) => pattern.test(textOf(answer)))
 
+const versionless = (answer: Answer): string => sortedText(JSON.stringify(answer).replace(/rv#\d+/g, 'rv'))
+
 const tolerances: readonly Tolerance[] = [
+  {
+    reason: 'a map of metadata that an apply emptied lies in etcd until the next write, which then is one',
+    ends: true,
+    fits: (want, got, { method }) =>
+      /^(PUT|PATCH)$/.test(method) &&
+      /f:(labels|annotations|finalizers|ownerReferences)(":|: )\{\}/.test(JSON.stringify(want)) &&
+      versionless(want) === versionless(got),
+  },
   {
     reason: 'findings of a schema come in no order',
     fits: (want, got) =>
@@ -55,6 +65,7 @@ const tolerances: readonly Tolerance[] = [
     reason: 'what a client did wrong is not answered as a failure of the server',
     fits: (want, got) =>
       want.code === 500 &&
+      got.code >= 400 &&
       got.code < 500 &&
       (textOf(want).startsWith(textOf(got)) ||
         unquoted(textOf(want)).includes('Object apiVersion is missing') ||
