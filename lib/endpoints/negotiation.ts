@@ -96,8 +96,9 @@ export function negotiate(
   for (const clause of clauses(header)) {
     const mediaType = mediaTypeOf(clause)
     if (!mediaType) continue
-    // Nobody is served objects of another version of the API's own types than v1 (sv).
-    if ((clause.parameters.get('sv') ?? 'v1') !== 'v1') continue
+    // The version of the API's own types, of which there is one: only kinds have it.
+    const version = clause.parameters.get('sv')
+    if (version && (version !== 'v1' || !transformable)) continue
     if ((clause.parameters.get('stream') ?? 'watch') !== 'watch') continue
     const transform = transformOf(clause)
     if (transform === null || (transform && !transformable)) continue

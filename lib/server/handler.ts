@@ -14,7 +14,7 @@ import type { Kind, Note, StoredVerb, VerbOf } from '../registry/kind.ts'
 import { auditRecord, judgementOf } from './audit.ts'
 import { compressed } from './compression.ts'
 import { isRecorded, reasonOf, refusalOf, userOf } from './context.ts'
-import { type LambdaResponse, toApiRequest, toLambdaResponse } from './lambda.ts'
+import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './lambda.ts'
 import { describeError } from './log.ts'
 import { callsMeasured, counting, noCalls } from './metrics.ts'
 import { publicAnswer } from './public.ts'
@@ -66,7 +66,7 @@ async function answer(
     return open
   }
   const refusal = refusalOf(event)
-  if (refusal) return respondStatus(refusal.status, undefined)
+  if (refusal) return respondStatus(refusal.status, statusForm(event))
   const user = userOf(event)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
   return withinTime(endpoint(toApiRequest(event, user, server.now()), server, notes))

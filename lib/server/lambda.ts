@@ -1,7 +1,8 @@
 /** API Gateway events to requests, and responses to what a Lambda proxy integration answers. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { UserInfo } from '../authentication/user.ts'
-import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
+import { negotiateStatus, type Output } from '../endpoints/negotiation.ts'
+import { type ApiRequest, type ApiResponse, first } from '../endpoints/request.ts'
 
 /** Several headers of one name are one list, as HTTP says. */
 function headersOf(event: APIGatewayProxyEvent): Record<string, string> {
@@ -25,6 +26,10 @@ function queryOf(event: APIGatewayProxyEvent): ReadonlyMap<string, readonly stri
   }
   return query
 }
+
+/** The form that a refusal takes before there is a request. */
+export const statusForm = (event: APIGatewayProxyEvent): Output | undefined =>
+  negotiateStatus(headersOf(event), first(queryOf(event), 'pretty'))
 
 /** The bearer header is left out: nobody below has a use for it. */
 export function toApiRequest(event: APIGatewayProxyEvent, user: UserInfo, now: Date): ApiRequest {

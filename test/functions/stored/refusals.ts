@@ -10,8 +10,11 @@ export function describeRefusals(invoke: (invocation: Invocation) => Promise<Ans
   describe('400', () => {
     // A path that could be taken for another is refused with the reason that the authorizer left.
     test('a path that the authorizer could not read', async () => {
-      const { status: code, json } = await invoke({ authorizer: { badRequest: 'Name parameter invalid' } })
+      const authorizer = { badRequest: 'Name parameter invalid' }
+      const { status: code, json } = await invoke({ authorizer })
       expect([code, json]).toEqual([400, status(400, 'BadRequest', 'Name parameter invalid')])
+      const { text } = await invoke({ authorizer, headers: { accept: 'application/yaml' } })
+      expect(text).toContain('message: Name parameter invalid\n')
     })
   })
 

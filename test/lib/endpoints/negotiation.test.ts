@@ -100,6 +100,7 @@ describe('a Status', () => {
   it('has no form where every clause asks for another', () => {
     expect(negotiateStatus({ accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }, undefined)).toBeUndefined()
     expect(negotiateStatus({ accept: 'text/html' }, undefined)).toBeUndefined()
+    expect(negotiateStatus({ accept: 'application/json;sv=v1' }, undefined)).toBeUndefined()
   })
 })
 
