@@ -1,0 +1,124 @@
+/** `npm start` with KUBEBUILDER_ASSETS: the demo virtual cluster is a real one, and what README and server print works on it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../infra/local/freeport.ts'
+import { ensurePackaged } from '../../infra/package.ts'
+
+const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+const assets = process.env.KUBEBUILDER_ASSETS ?? ''
+
+let folder: string
+let port: number
+let running: ChildProcess | undefined
+
+/** kubectl of the same folder, with nothing of whoever runs the tests. */
+const environment = () => ({ PATH: `${assets}:${process.env.PATH}`, HOME: folder, TMPDIR: folder })
+
+/** Starts the server in the folder; what it prints, and its end. */
+async function start() {
+  const env = { ...environment(), PORT: String(port), KUBEBUILDER_ASSETS: assets }
+  const child = spawn(process.execPath, [main], { cwd: folder, env })
+  running = child
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    errors += chunk
+  })
+  const printed = await new Promise<string>((resolve, reject) => {
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+      if (output.includes('Ctrl-C ends it.')) resolve(output)
+    })
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${errors}`)))
+  })
+  return {
+    printed,
+    async stop() {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      return [(await ended)[0], errors]
+    },
+  }
+}
+
+/** Runs lines as somebody would who has copied them into a terminal in the folder. */
+async function shell(lines: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawn('bash', ['-e', '-c', lines], { cwd: folder, env: environment() })
+  const ran = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    ran.stdout += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    ran.stderr += chunk
+  })
+  const [code] = await once(child, 'close')
+  return { code, ...ran }
+}
+
+/** The commands below a heading of the README, for this server. */
+function commands(heading: string): string {
+  const [, section = ''] = readme.split(new RegExp(`^#+ ${heading}$`, 'm'))
+  const [text = ''] = section.split(/^#+ [A-Z]/m)
+  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
+  expect(blocks.length).toBeGreaterThan(0)
+  return blocks.join('').replaceAll(':8443', `:${port}`)
+}
+
+beforeAll(async () => {
+  await ensurePackaged({ quiet: true })
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-start-'))
+  port = await freePort()
+})
+afterAll(async () => {
+  if (running?.exitCode === null) running.kill('SIGKILL')
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** One key for all terminals, which only the first one has in a variable. */
+const another = () => `export KUBECONFIG=$PWD/.local/kubeconfig BASE=https://127.0.0.1:${port} KEY=$(cat key)\n`
+
+test('what README and server say works with a real kube-apiserver, also after a restart', async () => {
+  const first = await start()
+  const tour = `${commands('A tour of five minutes')}${commands('A key for a CI job')}printf %s "$KEY" > key`
+  const fetched = commands('A kube config of a virtual cluster')
+  expect(await shell(tour)).toMatchObject({ code: 0, stderr: '' })
+  // kube-apiserver fetches the public keys in the background.
+  await expect.poll(() => shell(another() + fetched), { timeout: 60_000, interval: 1000 }).toMatchObject({ code: 0 })
+  const demo = (args: string) => shell(`kubectl --kubeconfig demo.kubeconfig ${args}`)
+  const who = "auth whoami -o jsonpath='{.status.userInfo.username} {.status.userInfo.extra}'"
+  expect(await readFile(join(folder, 'demo.kubeconfig'), 'utf8')).toMatch(/^ +token: /m)
+  expect((await demo(who)).stdout).toMatch(/^alice .*"management\.platform\/target":\["virtualclusters\/p-demo\/demo\//)
+  expect((await demo('get pods')).stderr).toContain('No resources found')
+  expect((await demo('version')).stdout).toContain('Server Version: v1.')
+
+  const certificate = fetched.replace('certificateTTL: 3600', 'certificateTTL: 3600\n  clientCert: true')
+  expect(certificate).not.toBe(fetched)
+  const byCertificate = await shell(another() + certificate.replaceAll('demo.kubeconfig', 'certificate.kubeconfig'))
+  expect([byCertificate.code, byCertificate.stderr]).toEqual([0, expect.stringContaining('No resources found')])
+  const signed = await readFile(join(folder, 'certificate.kubeconfig'), 'utf8')
+  expect(signed).toMatch(/^ +client-certificate-data: /m)
+
+  const end = await shell(another() + commands('The end of a key'))
+  expect([end.code, end.stdout]).toEqual([0, expect.stringContaining('access key is disabled')])
+  await expect
+    .poll(async () => (await demo('get pods')).stderr, { timeout: 60_000, interval: 1000 })
+    .toContain('the access key gives no access any more')
+
+  const [, lines = ''] = first.printed.split('Try next, in another terminal:')
+  const printed = await shell(lines.replace('Ctrl-C ends it.', ''))
+  expect([printed.code, printed.stdout]).toEqual([0, expect.stringContaining('system:masters')])
+  expect(printed.stderr).toContain('No resources found')
+  expect(await first.stop()).toEqual([0, ''])
+
+  const second = await start()
+  const kept = await shell(`kubectl --kubeconfig certificate.kubeconfig ${who}`)
+  expect([kept.code, kept.stdout]).toEqual([0, expect.stringMatching(/^alice /)])
+  expect(await shell(tour)).toMatchObject({ code: 0, stderr: '' })
+  await expect.poll(() => shell(another() + fetched), { timeout: 60_000, interval: 1000 }).toMatchObject({ code: 0 })
+  expect(await second.stop()).toEqual([0, ''])
+}, 300_000)
