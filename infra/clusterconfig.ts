@@ -5,11 +5,11 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { Place } from '../lib/authorization/place.ts'
 import { dumpYaml } from '../lib/meta/yaml.ts'
 import { checkedIssuer } from '../lib/token/jwks.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
+import { command, optionsIn, UsageError } from './command.ts'
 
 const USAGE = `usage: npm run cluster-config -- (--cluster NAME | --virtual-cluster NAMESPACE/NAME --uid UID) --issuer URL
   --issuer URL      the issuer of the deployment's tokens
@@ -19,12 +19,19 @@ const USAGE = `usage: npm run cluster-config -- (--cluster NAME | --virtual-clus
   --out DIR         write the files there instead of printing them
 `
 
-/** A wrong call: the message and the usage are all that is said. */
-class UsageError extends Error {}
-
 /** What the arguments ask for. Throws a UsageError. */
 export async function readArguments(args: string[]): Promise<ClusterFilesOptions & { out?: string }> {
-  const { values } = parse(args)
+  const text = { type: 'string' } as const
+  const values = optionsIn(args, {
+    cluster: text,
+    'virtual-cluster': text,
+    uid: text,
+    issuer: text,
+    api: text,
+    directory: text,
+    ca: text,
+    out: text,
+  })
   const { issuer: given, api, directory = '/etc/kubernetes/keyplane', ca, out } = values
   if (given === undefined) throw new UsageError('--issuer is missing')
   const issuer = url(given)
@@ -35,25 +42,6 @@ export async function readArguments(args: string[]): Promise<ClusterFilesOptions
     directory: directory.replace(/\/+$/, ''),
     ...(ca !== undefined && { certificateAuthority: await readFile(ca, 'utf8') }),
     ...(out !== undefined && { out }),
-  }
-}
-
-function parse(args: string[]) {
-  const text = { type: 'string' } as const
-  const options = {
-    cluster: text,
-    'virtual-cluster': text,
-    uid: text,
-    issuer: text,
-    api: text,
-    directory: text,
-    ca: text,
-    out: text,
-  }
-  try {
-    return parseArgs({ args, options })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
   }
 }
 
@@ -110,10 +98,4 @@ async function main(args: string[]): Promise<void> {
   process.stdout.write(`${clusterFlags(options).join('\n')}\n`)
 }
 
-if (import.meta.main) {
-  await main(process.argv.slice(2)).catch((error) => {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`${error.message}\n${USAGE}`)
-    process.exitCode = 2
-  })
-}
+if (import.meta.main) await command(USAGE, main)

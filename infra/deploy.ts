@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path'
 import { build } from './build.ts'
-import { command, osls, outputsOf, readTarget } from './osls.ts'
+import { command } from './command.ts'
+import { osls, outputsOf, readTarget } from './osls.ts'
 
 const USAGE = `usage: npm run deploy -- --stage STAGE --region REGION [--param NAME=VALUE]... [--aws-profile PROFILE]
   --stage STAGE        name of the deployment: at most 13 small letters and digits

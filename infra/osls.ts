@@ -1,16 +1,14 @@
 /** The deploy tool as a command: which deployment it is about, and what it says. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { optionsIn, UsageError } from './command.ts'
 
-/** A wrong call: the message and the usage are all that is said. */
-export class UsageError extends Error {
-  override name = 'UsageError'
-}
+const text = { type: 'string' } as const
 
 /** Arguments of the deploy tool that name a deployment; nothing is deployed or removed by default. */
 export function readTarget(args: readonly string[], { params = false } = {}): string[] {
-  const { stage, region, param = [], 'aws-profile': profile } = parse(args)
+  const options = { stage: text, region: text, 'aws-profile': text, param: { ...text, multiple: true } } as const
+  const { stage, region, param = [], 'aws-profile': profile } = optionsIn(args, options)
   if (stage === undefined) throw new UsageError('--stage is missing')
   if (region === undefined) throw new UsageError('--region is missing')
   if (param.length > 0 && !params) throw new UsageError('--param is for deploy')
@@ -22,16 +20,6 @@ export function readTarget(args: readonly string[], { params = false } = {}): st
     ...(profile === undefined ? [] : [`--aws-profile=${profile}`]),
     ...param.map((one) => `--param=${one}`),
   ]
-}
-
-function parse(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const options = { stage: text, region: text, 'aws-profile': text, param: { ...text, multiple: true } } as const
-  try {
-    return parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
 }
 
 const root = join(import.meta.dirname, '..')
@@ -65,14 +53,4 @@ export function osls(command: string, options: readonly string[]): Promise<strin
 export async function outputsOf(target: readonly string[]): Promise<Record<string, string>> {
   const [, outputs = ''] = (await osls('info --verbose', target)).split('Stack Outputs:\n')
   return Object.fromEntries([...outputs.matchAll(/^ {2}(\w+): (.*)$/gm)].map(([, name, value]) => [name, value]))
-}
-
-/** Runs the work of a command; a UsageError is printed with the usage and ends with 2, any other error with 1. */
-export async function command(usage: string, work: (args: string[]) => Promise<void>): Promise<void> {
-  try {
-    await work(process.argv.slice(2))
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n${error instanceof UsageError ? usage : ''}`)
-    process.exitCode = error instanceof UsageError ? 2 : 1
-  }
 }

@@ -1,5 +1,6 @@
 /** Removes a deployment, but for what cannot be made again: its table, pepper and signing key stay and are named. */
-import { command, osls, outputsOf, readTarget } from './osls.ts'
+import { command } from './command.ts'
+import { osls, outputsOf, readTarget } from './osls.ts'
 
 const USAGE = 'usage: npm run remove -- --stage STAGE --region REGION [--aws-profile PROFILE]\n'
 

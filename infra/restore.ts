@@ -15,6 +15,7 @@ import {
   paginateScan,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
+import { command, optionsIn, UsageError } from './command.ts'
 
 export type StoredItem = Record<string, AttributeValue>
 
@@ -47,6 +48,7 @@ const idOf = ({ pk, sk }: StoredItem) => JSON.stringify([textOf(pk), textOf(sk)]
 const isRevision = ({ sk }: StoredItem) => textOf(sk) === revisionSortKey
 const isLog = ({ pk }: StoredItem) => /^[a-z]+#log#/.test(textOf(pk))
 
+/** Makes `to` what `from` is; says how many items that took. Throws what the client throws: it can be run again. */
 export async function restore(restoration: Restoration): Promise<Restored> {
   const { client, from, to, without, now } = restoration
   const wanted = new Map<string, StoredItem>()
@@ -131,14 +133,9 @@ const USAGE = `usage: npm run restore -- --region REGION --from TABLE --to TABLE
 `
 
 if (import.meta.main) {
-  const { command, UsageError } = await import('./osls.ts')
-  const { parseArgs } = await import('node:util')
   await command(USAGE, async (args) => {
     const text = { type: 'string' } as const
-    const { region, from, to, without } = parseArgs({
-      args,
-      options: { region: text, from: text, to: text, without: text },
-    }).values
+    const { region, from, to, without } = optionsIn(args, { region: text, from: text, to: text, without: text })
     if (region === undefined || from === undefined || to === undefined) {
       throw new UsageError('--region, --from and --to are needed')
     }
