@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- [storage] [http] [start] [micro] [growth]`: measures and prints, everything when no part is named.
- * `--only` measures one operation of http or one table of storage. `--objects` is how many are listed, and the most that growth
- * makes. Nothing here is a test: figures depend on the machine and on what else it does.
+ * `--only` measures one operation of http or one table of storage. `--objects` is how many are listed, how many live
+ * beside those that are swept, and the most that growth makes. Nothing here is a test: figures depend on the machine and on what else it does.
  */
 import { parseArgs } from 'node:util'
 import { benchGrowth } from './growth.ts'
@@ -26,7 +26,7 @@ const rounds = Number(values.rounds)
 const objects = Number(values.objects)
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
-  storage: () => benchStorage({ seconds, rounds, listed: objects, only: values.only }),
+  storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
   http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
   start: () => benchStart({ rounds: 3 * rounds }),
   micro: benchMicro,

@@ -1,20 +1,17 @@
 /** lib/storage over the embedded DynamoDB: how fast, and what an operation costs in calls and capacity units. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { authenticate } from '../../lib/authentication/authenticate.ts'
-import { sweepExpired } from '../../lib/controllers/expirysweep.ts'
+import { type Swept, sweepExpired } from '../../lib/controllers/expirysweep.ts'
 import { remove } from '../../lib/registry/delete.ts'
 import { get } from '../../lib/registry/read.ts'
-import type { Store } from '../../lib/registry/store.ts'
 import { update } from '../../lib/registry/update.ts'
-import { authenticationDeps } from '../../lib/server/authentication.ts'
-import { createStorage } from '../../lib/storage/dynamodb.ts'
-import type { Mutate, Storage, Table } from '../../lib/storage/interface.ts'
+import type { Mutate, Table } from '../../lib/storage/interface.ts'
+import { copyKey } from '../support/copies.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, contextOf } from '../support/users.ts'
 import { accessKey, createKey, unique } from './access.ts'
-import { median, once, quantile, spread, timed } from './measure.ts'
-import { during, type Meter, metered } from './metered.ts'
+import { median, once, quantile, timed } from './measure.ts'
+import { during } from './metered.ts'
+import { costs, keysOf, perCall, storageOf } from './meteredstore.ts'
 import { table } from './print.ts'
 
 const tableOf = (resource: string): Table => ({ resource, partitions: () => [], activity: false })
@@ -31,27 +28,7 @@ const putting =
     }
   }
 
-function storageOf({ dynamodb }: TestDeployment): { storage: Storage; meter: Meter } {
-  const client = dynamodb.connect()
-  const storage = createStorage({
-    client,
-    table: dynamodb.table,
-    now: Date.now,
-    elapsed: () => performance.now(),
-    random: Math.random,
-    sleep: (ms) => delay(ms),
-  })
-  return { storage, meter: metered(client) }
-}
-
-const perCall = ({ calls, readUnits, writeUnits }: Meter, count: number): number[] => [
-  calls / count,
-  readUnits / count,
-  writeUnits / count,
-]
-const costs = ['calls', 'read units', 'write units']
-
-async function writers(deployment: TestDeployment, seconds: number): Promise<void> {
+async function writers(deployment: TestDeployment, { seconds }: StorageOptions): Promise<void> {
   const rows: (string | number)[][] = []
   for (const count of [1, 16, 64]) {
     const { storage, meter } = storageOf(deployment)
@@ -77,11 +54,12 @@ async function writers(deployment: TestDeployment, seconds: number): Promise<voi
 
 const page = 500
 
-async function lists(deployment: TestDeployment, rounds: number, listed: number): Promise<void> {
-  const { storage, meter } = storageOf(deployment)
-  const kind = tableOf('lists')
-  await spread(listed, 32, (index) => storage.create(kind, `object-${index}`, putting(`object-${index}`, 0)))
-  await storage.sweep(kind)
+async function lists(deployment: TestDeployment, { rounds, objects }: StorageOptions): Promise<void> {
+  const { store, meter, place } = keysOf(deployment)
+  const { storage, kind } = store
+  await createKey(store, 'bench-list')
+  await copyKey(place, 'bench-list', objects - 1)
+  await storage.sweep(kind.table)
   const whole: number[] = []
   const pages: number[] = []
   let count = 0
@@ -91,7 +69,7 @@ async function lists(deployment: TestDeployment, rounds: number, listed: number)
       let after: { after?: string; at?: number } = {}
       for (;;) {
         const start = performance.now()
-        const { items, next, rv } = await storage.list(kind, { limit: page, ...after })
+        const { items, next, rv } = await storage.list(kind.table, { limit: page, ...after })
         pages.push(performance.now() - start)
         count += items.length
         if (next === undefined) break
@@ -100,9 +78,9 @@ async function lists(deployment: TestDeployment, rounds: number, listed: number)
       whole.push(performance.now() - began)
     }
   })
-  if (count !== listed * rounds) throw new Error(`${count} objects were listed`)
+  if (count !== objects * rounds) throw new Error(`${count} objects were listed`)
   table(
-    `List of ${listed} objects in pages of ${page}`,
+    `List of ${objects.toLocaleString('en')} access keys of 1 KB in pages of ${page}`,
     ['whole s', 'page p50 ms', 'page p99 ms', ...costs.map((one) => `${one} per page`)],
     [[median(whole) / 1000, quantile(pages, 0.5), quantile(pages, 0.99), ...perCall(cost, pages.length)]],
   )
@@ -147,43 +125,47 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
 }
 
 const day = 86_400_000
-const living = 200
 const retentionSeconds = 7 * 86_400
+/** As deployed, of one invocation. */
+const maxDeletions = 5000
 
-/** A store of access keys whose calls are counted. */
-function keysOf(deployment: TestDeployment): { store: Store; meter: Meter } {
-  const { storage, meter } = storageOf(deployment)
-  return { store: { ...deployment.parts.storeOf(OwnedAccessKey), storage }, meter }
-}
-
-async function sweeps(deployment: TestDeployment): Promise<void> {
-  const { store, meter } = keysOf(deployment)
+/** Hundredths and tenths of the living ones are dead: what is read must follow those, not these. */
+async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): Promise<void> {
+  const { store, meter, place } = keysOf(deployment)
   const rows: number[][] = []
-  await spread(living, 16, () => createKey(store, unique()))
-  for (const dead of [100, 1000]) {
-    const long = new Date(Date.now() - 60 * day)
-    await spread(dead, 16, () => createKey(store, unique(), long))
+  const make = async (name: string, count: number, now = new Date()): Promise<void> => {
+    await createKey(store, name, now)
+    await copyKey(place, name, count - 1)
+  }
+  await make('bench-living', objects)
+  for (const dead of [objects / 1000, objects / 100, objects / 10].filter((one) => one >= 10)) {
+    await make(`bench-dead-${dead}`, dead, new Date(Date.now() - 60 * day))
+    const runs: Swept[] = []
     let took = 0
-    let swept = { deleted: 0 }
     const cost = await during(meter, async () => {
       took = await once(async () => {
-        swept = await sweepExpired({
-          store,
-          storage: store.storage,
-          now: () => new Date(),
-          retentionSeconds,
-          limits: {},
-          goOn: () => true,
-          maxDeletions: 5000,
-        })
+        for (let remaining = true; remaining; ) {
+          const swept = await sweepExpired({
+            store,
+            storage: store.storage,
+            now: () => new Date(),
+            retentionSeconds,
+            limits: {},
+            goOn: () => true,
+            maxDeletions,
+          })
+          runs.push(swept)
+          remaining = swept.remaining
+        }
       })
     })
-    if (swept.deleted !== dead) throw new Error(`${swept.deleted} of ${dead} dead keys were deleted`)
-    rows.push([dead, took / 1000, dead / (took / 1000), ...perCall(cost, dead)])
+    const deleted = runs.reduce((sum, one) => sum + one.deleted, 0)
+    if (deleted !== dead) throw new Error(`${deleted} of ${dead} dead keys were deleted`)
+    rows.push([dead, runs.length, took / 1000, dead / (took / 1000), ...perCall(cost, dead)])
   }
   table(
-    `Sweep of dead keys among ${living} living ones`,
-    ['dead keys', 'seconds', 'keys/s', ...costs.map((one) => `${one} per key`)],
+    `Sweep of dead keys among ${objects.toLocaleString('en')} living ones, at most ${maxDeletions} an invocation`,
+    ['dead keys', 'invocations', 'seconds', 'keys/s', ...costs.map((one) => `${one} per key`)],
     rows,
   )
 }
@@ -192,17 +174,14 @@ const samples = 64
 
 /** What the operations of access keys cost, one at a time. */
 async function costsOfKeys(deployment: TestDeployment): Promise<void> {
-  const { store, meter } = keysOf(deployment)
+  const { store, meter, authenticate } = keysOf(deployment)
   const names = Array.from({ length: samples }, unique)
   const keys = new Map<string, string>()
   const context = contextOf(admin)
   const place = (name: string) => ({ namespace: '', name })
-  const deps = authenticationDeps({ ...deployment.parts, storage: store.storage }, (error) => {
-    throw error
-  })
   const operations: Record<string, (name: string) => Promise<unknown>> = {
     create: async (name) => keys.set(name, await createKey(store, name)),
-    authenticate: (name) => authenticate(keys.get(name), deps),
+    authenticate: (name) => authenticate(keys.get(name) ?? ''),
     get: (name) => get(store, { ...place(name), subresource: '' }, context),
     'update, patch, apply': (name) =>
       update(
@@ -233,22 +212,22 @@ export interface StorageOptions {
   seconds: number
   /** Lists that are taken. */
   rounds: number
-  /** Objects that are listed. */
-  listed: number
+  /** Objects that are listed, and that live beside those that are swept. */
+  objects: number
   /** writers, lists, watch, keys or sweep; all when absent. */
   only?: string | undefined
 }
 
-export async function benchStorage({ seconds, rounds, listed, only }: StorageOptions): Promise<void> {
-  const parts: Record<string, (deployment: TestDeployment) => Promise<void>> = {
-    writers: (deployment) => writers(deployment, seconds),
-    lists: (deployment) => lists(deployment, rounds, listed),
+export async function benchStorage(options: StorageOptions): Promise<void> {
+  const parts: Record<string, (deployment: TestDeployment, options: StorageOptions) => Promise<void>> = {
+    writers,
+    lists,
     watch: watchDelay,
     keys: costsOfKeys,
     sweep: sweeps,
   }
-  for (const name of Object.keys(parts).filter((one) => (only ?? one) === one)) {
+  for (const name of Object.keys(parts).filter((one) => (options.only ?? one) === one)) {
     const deployment = await startDeployment('https://bench.invalid')
-    await parts[name]?.(deployment).finally(() => deployment.stop())
+    await parts[name]?.(deployment, options).finally(() => deployment.stop())
   }
 }

@@ -1,0 +1,57 @@
+/** The store of access keys as the functions have it, over a client of its own whose calls are counted. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { authenticate } from '../../lib/authentication/authenticate.ts'
+import type { Store } from '../../lib/registry/store.ts'
+import { authenticationDeps } from '../../lib/server/authentication.ts'
+import { createStorage } from '../../lib/storage/dynamodb.ts'
+import type { Storage } from '../../lib/storage/interface.ts'
+import type { Place } from '../support/copies.ts'
+import type { TestDeployment } from '../support/deployment.ts'
+import { type Meter, metered } from './metered.ts'
+
+export function storageOf({ dynamodb }: TestDeployment): { storage: Storage; meter: Meter } {
+  const client = dynamodb.connect()
+  const storage = createStorage({
+    client,
+    table: dynamodb.table,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    random: Math.random,
+    sleep: (ms) => delay(ms),
+  })
+  return { storage, meter: metered(client) }
+}
+
+export interface Keys {
+  store: Store
+  meter: Meter
+  /** Past the meter. */
+  place: Place
+  /** What the authorizer asks of the table; throws for a key that is not good. */
+  authenticate(key: string): Promise<void>
+}
+
+export function keysOf(deployment: TestDeployment): Keys {
+  const { storage, meter } = storageOf(deployment)
+  const deps = authenticationDeps({ ...deployment.parts, storage }, (error) => {
+    throw error
+  })
+  return {
+    store: { ...deployment.parts.storeOf(OwnedAccessKey), storage },
+    meter,
+    place: deployment.dynamodb,
+    async authenticate(key) {
+      const result = await authenticate(key, deps)
+      if (!('user' in result)) throw new Error('the key is not good')
+    },
+  }
+}
+
+/** What one of `count` calls took, under the names of `costs`. */
+export const perCall = ({ calls, readUnits, writeUnits }: Meter, count: number): number[] => [
+  calls / count,
+  readUnits / count,
+  writeUnits / count,
+]
+export const costs = ['calls', 'read units', 'write units']
