@@ -85,6 +85,9 @@ export function projected(attributes: readonly string[] | undefined) {
   }
 }
 
+/** DynamoDB counts in 32 bits; an answer ends after 1 MB in any case. */
+const limited = (limit: number) => ({ Limit: Math.min(limit, 2 ** 31 - 1) })
+
 /** The key condition of a Query. `after` is a position: it need not be the key of an item. */
 export function queried({ pk, from, to, prefix, after, limit, attributes }: ItemQuery) {
   const range =
@@ -98,7 +101,7 @@ export function queried({ pk, from, to, prefix, after, limit, attributes }: Item
     ExpressionAttributeValues: marshalled({ ':pk': pk, ...range.values }),
     ...projected(attributes),
     ...(after !== undefined && { ExclusiveStartKey: keyOf({ pk, sk: after }) }),
-    ...(limit !== undefined && { Limit: limit }),
+    ...(limit !== undefined && limited(limit)),
   }
 }
 
@@ -116,6 +119,6 @@ export function indexed({ partition, sort, limit, after }: IndexQuery) {
         [sort.attribute]: after.at,
       }),
     }),
-    ...(limit !== undefined && { Limit: limit }),
+    ...(limit !== undefined && limited(limit)),
   }
 }

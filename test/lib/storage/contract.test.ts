@@ -254,6 +254,7 @@ describe('lists', () => {
     expect(await storage.list(widgets, { limit: 2, after: 'a/x' })).toMatchObject({ next: 'b/x', remaining: 1 })
     expect(await storage.list(widgets, { limit: 1, namespace: 'a' })).toMatchObject({ next: 'a/x', remaining: 1 })
     expect(await storage.list(widgets, { limit: 4 })).not.toHaveProperty('remaining')
+    expect(await storage.list(widgets, { limit: 2 ** 63 })).not.toHaveProperty('next')
     for (const judge of ['filter', 'matches']) {
       expect(await storage.list(widgets, { limit: 1, [judge]: () => true })).not.toHaveProperty('remaining')
     }
