@@ -8,6 +8,7 @@ import { type ResponseType, renderResponse } from './responses.ts'
 import { createRouter } from './routes.ts'
 import { createResponseStream } from './streaming.ts'
 import type { Deployment, Route } from './template.ts'
+import { createThrottle } from './throttle.ts'
 
 export interface Listener {
   listener(request: IncomingMessage, response: ServerResponse): void
@@ -27,6 +28,7 @@ export function createListener(
   report: (message: string, cause: unknown) => void,
 ): Listener {
   const find = createRouter(routes)
+  const throttle = createThrottle(api.throttle, () => performance.now())
   const running = new Set<Promise<void>>()
   const streams = new Set<() => void>()
 
@@ -38,8 +40,12 @@ export function createListener(
       if (response.headersSent) response.destroy()
       else if (!response.destroyed) writeRendered(response, renderResponse(type, responses, { ...context, authorizer }))
     }
+    let done = () => {}
     try {
       const body = await readBody(request)
+      const admitted = throttle.admit()
+      if (admitted === undefined) return refuse('THROTTLED')
+      done = admitted
       if (body === undefined) return refuse('REQUEST_TOO_LARGE')
       const match = find(request.method ?? '', path)
       if (match === undefined) return refuse('MISSING_AUTHENTICATION_TOKEN')
@@ -54,7 +60,8 @@ export function createListener(
         }
         event.requestContext.authorizer = authorization.authorizer
       }
-      await (match.route.streaming ? stream : buffer)(match.route, event, request, response)
+      if (match.route.streaming) await stream(match.route, event, response, done)
+      else await buffer(match.route, event, request, response)
     } catch (error) {
       if (error instanceof EventTooLarge) return refuse('REQUEST_TOO_LARGE')
       if (error instanceof IntegrationTimeout) return refuse('INTEGRATION_TIMEOUT')
@@ -62,6 +69,8 @@ export function createListener(
       if (response.destroyed) return
       report(`${request.method} ${path} failed`, error)
       refuse('DEFAULT_5XX')
+    } finally {
+      done()
     }
   }
 
@@ -70,8 +79,10 @@ export function createListener(
     await writeAnswer(response, answer, request.headers, api)
   }
 
-  async function stream(route: Route, event: unknown, _request: IncomingMessage, response: ServerResponse) {
+  /** A stream that has begun mostly waits: `begun` lets others in. */
+  async function stream(route: Route, event: unknown, response: ServerResponse, begun: () => void) {
     const body = createResponseStream((metadata) => {
+      begun()
       beginAnswer(response, metadata)
       return response
     })

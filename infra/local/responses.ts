@@ -9,6 +9,7 @@ const types = {
   INTEGRATION_FAILURE: [504, 'Internal server error'],
   INTEGRATION_TIMEOUT: [504, 'Endpoint request timed out'],
   MISSING_AUTHENTICATION_TOKEN: [403, 'Missing Authentication Token'],
+  THROTTLED: [429, 'Too Many Requests'],
   REQUEST_TOO_LARGE: [413, 'Request Too Long'],
   UNAUTHORIZED: [401, 'Unauthorized'],
   // A function that failed or answered what is no proxy response.

@@ -1,5 +1,7 @@
 /** Reads a packaged CloudFormation template as the deployment it describes: functions, routes, authorizers, responses, schedules. */
 
+import type { Limits } from './throttle.ts'
+
 export interface Deployment {
   api: {
     id: string
@@ -9,6 +11,8 @@ export interface Deployment {
     binaryMediaTypes: readonly string[]
     /** Bytes from which on buffered answers are compressed; undefined = never. */
     minimumCompressionSize?: number
+    /** Of all methods together; undefined = none. */
+    throttle?: Limits
   }
   /** By logical id. */
   functions: ReadonlyMap<string, FunctionDescription>
@@ -83,7 +87,7 @@ export function readTemplate(text: string, references: References): Deployment {
   )
   const [api, ...others] = ofType('AWS::ApiGateway::RestApi')
   if (api === undefined || others.length > 0) throw new TypeError('the template must have exactly one RestApi')
-  const stage = ofType('AWS::ApiGateway::Stage')[0]?.[1].Properties.StageName
+  const stage = ofType('AWS::ApiGateway::Stage')[0]?.[1].Properties ?? {}
   const authorizers = new Map(
     ofType('AWS::ApiGateway::Authorizer').map(([id, { Properties }]) => {
       if (Properties.Type !== 'REQUEST' || Properties.AuthorizerResultTtlInSeconds !== 0) {
@@ -120,11 +124,12 @@ export function readTemplate(text: string, references: References): Deployment {
   return {
     api: {
       id: resolve({ Ref: api[0] }),
-      stage: String(stage),
+      stage: String(stage.StageName),
       region: references.region,
       account: references.account,
       binaryMediaTypes: (api[1].Properties.BinaryMediaTypes as string[] | undefined) ?? [],
       ...optional('minimumCompressionSize', api[1].Properties.MinimumCompressionSize),
+      ...throttleOf(stage),
     },
     functions,
     routes,
@@ -153,6 +158,12 @@ export function readTemplate(text: string, references: References): Deployment {
       name,
     })),
   }
+}
+
+function throttleOf({ MethodSettings = [] }: { MethodSettings?: Record<string, unknown>[] }): { throttle?: Limits } {
+  const all = MethodSettings.find(({ HttpMethod, ResourcePath }) => HttpMethod === '*' && ResourcePath === '/*')
+  const [rate, burst] = [Number(all?.ThrottlingRateLimit), Number(all?.ThrottlingBurstLimit)]
+  return rate >= 0 && burst >= 0 ? { throttle: { rate, burst } } : {}
 }
 
 function readFunction(

@@ -21,13 +21,13 @@ export interface FunctionFixture {
 type Fixtures = Readonly<Record<string, FunctionFixture>>
 
 /** The function `authorizer`, if there is one, guards all routes that are not public. */
-export function templateOf(functions: Fixtures, responses: Record<string, object> = {}): string {
+export function templateOf(functions: Fixtures, responses: Record<string, object> = {}, stage: object = {}): string {
   const resources: Record<string, object> = {
     ApiGatewayRestApi: {
       Type: 'AWS::ApiGateway::RestApi',
       Properties: { BinaryMediaTypes: ['application/octet-stream'], MinimumCompressionSize: 1000 },
     },
-    Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev' } },
+    Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev', ...stage } },
     Authorizer: {
       Type: 'AWS::ApiGateway::Authorizer',
       Properties: { Type: 'REQUEST', AuthorizerResultTtlInSeconds: 0, AuthorizerUri: uri('authorizer') },
@@ -115,11 +115,15 @@ export interface Started extends Gateway {
 /** Writes template and bundles to a temporary folder and serves them; `close` removes it. */
 export async function serve(
   functions: Fixtures,
-  { responses = {}, ...options }: { responses?: Record<string, object> } & Partial<GatewayOptions> = {},
+  {
+    responses = {},
+    stage = {},
+    ...options
+  }: { responses?: Record<string, object>; stage?: object } & Partial<GatewayOptions> = {},
 ): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-gateway-'))
   const template = join(folder, 'template.json')
-  await writeFile(template, templateOf(functions, responses))
+  await writeFile(template, templateOf(functions, responses, stage))
   for (const [name, { source }] of Object.entries(functions)) {
     const file = join(folder, 'functions', `${name}.mjs`)
     await mkdir(dirname(file), { recursive: true })

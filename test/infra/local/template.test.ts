@@ -94,3 +94,11 @@ test('an authorizer whose answers would be cached is refused', () => {
   )
   expect(() => readTemplate(template, references)).toThrow('must not be cached')
 })
+
+test('the throttling of the stage is that of all its methods', () => {
+  const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: '50', ThrottlingBurstLimit: 100 }
+  const throttleOf = (MethodSettings: object[]) =>
+    readTemplate(templateOf({ one: { source } }, {}, { MethodSettings }), references).api.throttle
+  expect(throttleOf([{ ...all, ResourcePath: '/a', ThrottlingRateLimit: 1 }, all])).toEqual({ rate: 50, burst: 100 })
+  expect(throttleOf([{ HttpMethod: '*', ResourcePath: '/*' }])).toBeUndefined()
+})
