@@ -165,6 +165,7 @@ describe('npm start', () => {
     const written = await Promise.all((await readdir(DATA_DIR)).map((name) => readFile(join(DATA_DIR, name), 'latin1')))
     const key = await readFile(join(DATA_DIR, 'access-key'), 'latin1')
     expect(written.filter((content) => content.includes(key))).toHaveLength(2)
+    expect(written.filter((content) => content.includes(scopedKey))).toEqual([])
   }, 60_000)
 
   test('with --memory keeps nothing', async () => {
