@@ -30,7 +30,10 @@ export interface DecodeOptions extends PruneOptions {
   lenientMeta?: boolean
   /** Leave it to the validation of the object to refuse another kind (and in a patch another apiVersion). */
   typeLater?: boolean
-  /** Take absent apiVersion and kind from the endpoint (specification 2.1), as kinds do that store nothing. */
+  /**
+   * Take absent apiVersion and kind from the endpoint (specification 2.1), as kinds do that store nothing. Another kind
+   * is a 400, as for kinds that are compiled into a kube-apiserver.
+   */
   inferType?: boolean
 }
 
@@ -163,7 +166,8 @@ export function typeErrors(sent: SentType, kind: GroupVersionKind): FieldError[]
 
 /**
  * The object that a body or the result of a patch stands for. Throws 400 (422 with `source: 'patch'`) in Kubernetes'
- * words for another apiVersion, wrong types in metadata and what is no object; 422 for another kind, after `judge`.
+ * words for another apiVersion, wrong types in metadata and what is no object; 422 for another kind, after `judge`
+ * (400 before it with `inferType`).
  */
 export function decodeObject(
   value: JsonValue,
@@ -171,9 +175,12 @@ export function decodeObject(
   options: DecodeOptions = {},
   judge?: (decoded: Decoded) => void,
 ): Decoded {
-  const { source = 'body', lenientMeta = false } = options
+  const { source = 'body', lenientMeta = false, inferType = false } = options
   const fail = failures(value, kind, source)
   const sent = sentType(value, kind, options, fail)
+  if (inferType && sent.kind !== kind.kind) {
+    throw fail.undecodable(`no kind ${quoted(sent.kind)} is registered for version ${quoted(sent.apiVersion)}`, sent)
+  }
   const members = isObject(value) ? value : {}
   const { metadata, unknown: unknownMeta } = readOr(
     () => decodeMeta(own(members, 'metadata'), { lenient: lenientMeta }),

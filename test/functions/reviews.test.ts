@@ -55,6 +55,25 @@ describe('reviews/selfsubjectaccessreview', () => {
     const { status: code } = await functions.invoke('reviews/selfsubjectaccessreview', { user: alice, headers, body })
     expect(code).toBe(422)
   })
+
+  // Which of the two would count is for nobody to guess.
+  test.each([
+    [{ rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'In', values: ['b'] }] }, 'rawSelector'],
+    [{}, 'requirements'],
+    [{ requirements: [] }, 'requirements'],
+  ])('422: the selector %j', async (labelSelector, member) => {
+    const spec = { resourceAttributes: { ...resourceAttributes, labelSelector } }
+    const body = { apiVersion: authorization, kind: 'SelfSubjectAccessReview', spec }
+    const { status: code, json } = await functions.invoke('reviews/selfsubjectaccessreview', { headers, body })
+    const field = `spec.resourceAttributes.labelSelector.${member}`
+    expect([code, json.details.causes.map((cause: { field: string }) => cause.field)]).toEqual([422, [field]])
+  })
+
+  test.each(['fieldSelector', 'labelSelector'])('201: a %s in one form', async (name) => {
+    const spec = { resourceAttributes: { ...resourceAttributes, [name]: { rawSelector: 'a=b' } } }
+    const body = { apiVersion: authorization, kind: 'SelfSubjectAccessReview', spec }
+    expect((await functions.invoke('reviews/selfsubjectaccessreview', { headers, body })).status).toBe(201)
+  })
 })
 
 describe('what is asked about others', () => {

@@ -1,6 +1,6 @@
 /** What a review asks about. Source: k8s.io/api authorization/v1 ResourceAttributes, NonResourceAttributes. */
 import type { Attributes, Target } from '../../../authorization/attributes.ts'
-import { type FieldError, invalid } from '../../../meta/field.ts'
+import { type FieldError, invalid, required } from '../../../meta/field.ts'
 import { type FromSchema, list, object, string } from '../../../meta/schema.ts'
 import type { ProtobufMessage } from '../../../registry/kind.ts'
 
@@ -38,14 +38,29 @@ export interface AskedAttributes {
   nonResourceAttributes?: FromSchema<typeof nonResourceAttributes>
 }
 
-/** Exactly one of both must be asked. */
+/** A selector is either the text or what was read of it. Source: k8s.io/kubernetes pkg/apis/authorization/validation. */
+function validateSelector(name: 'fieldSelector' | 'labelSelector', spec: AskedAttributes): FieldError[] {
+  const asked = spec.resourceAttributes?.[name]
+  if (!asked) return []
+  const { rawSelector = '', requirements = [] } = asked
+  const path = `spec.resourceAttributes.${name}`
+  if (requirements.length === 0) {
+    const why = `when ${path} is specified, requirements or rawSelector is required`
+    return rawSelector === '' ? [required(`${path}.requirements`, why)] : []
+  }
+  const both = 'may not specified at the same time as requirements'
+  return rawSelector === '' ? [] : [invalid(`${path}.rawSelector`, rawSelector, both)]
+}
+
+/** Exactly one of both must be asked, its selectors in one form. */
 export function validateAsked(spec: AskedAttributes): FieldError[] {
   const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
   if (spec.resourceAttributes && spec.nonResourceAttributes) {
     const text = 'cannot be specified in combination with resourceAttributes'
     return [invalid('spec.nonResourceAttributes', { ...spec.nonResourceAttributes }, text)]
   }
-  return spec.resourceAttributes || spec.nonResourceAttributes ? [] : [invalid('spec.resourceAttributes', null, why)]
+  if (!spec.resourceAttributes && !spec.nonResourceAttributes) return [invalid('spec.resourceAttributes', null, why)]
+  return [...validateSelector('fieldSelector', spec), ...validateSelector('labelSelector', spec)]
 }
 
 /**
