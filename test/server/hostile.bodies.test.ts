@@ -1,0 +1,248 @@
+/** Bodies that mean to confuse, exhaust or be run. */
+import { describe, expect, test } from 'vitest'
+import { basePath } from '../support/deployment.ts'
+import { apiVersion } from '../support/objects.ts'
+import { instances, keys, management, sound, useVictims } from '../support/victims.ts'
+
+const victims = useVictims()
+const { held, send, self, refused } = victims
+
+describe('bodies', () => {
+  const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth)
+  const json = (spec: string) =>
+    `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"generateName":"body-"},"spec":${spec}}`
+
+  const bodies: [string, string | Buffer][] = [
+    ['nothing', ''],
+    ['null', 'null'],
+    ['a number', '1e999'],
+    ['a list', '[]'],
+    ['text', '"OwnedAccessKey"'],
+    ['half an object', '{"spec":'],
+    ['two objects', `${json('{}')}${json('{}')}`],
+    ['a byte order mark', `\ufeff${json('{}')}`],
+    ['no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+    ['a NUL', `{"spec":{"user":"a${'\u0000'}b"}}`],
+    ['deep objects', deep('{"a":', '1}', 50_000).replace('1}1}', '1}}')],
+    ['deep lists', json(deep('[', ']', 100_000))],
+    ['deep lists where text belongs', json(`{"user":${deep('[', ']', 5000)}}`)],
+    ['numbers that are none', json('{"ttl":1e400}')],
+    ['numbers that are too large', json('{"ttl":99999999999999999999999999}')],
+    ['long numbers', json(`{"ttl":${'9'.repeat(500_000)}}`)],
+    ['small numbers', json('{"ttl":-9223372036854775808}')],
+    ['half numbers', json('{"ttl":0.5}')],
+    ['other types everywhere', json('{"user":1,"groups":"x","scope":true,"disabled":"yes","identity":[],"ttl":"1"}')],
+    ['other types in metadata', '{"apiVersion":"management.platform/v1","kind":"OwnedAccessKey","metadata":[]}'],
+    ['labels of another type', '{"metadata":{"name":"a","labels":{"a":{}}}}'],
+    [
+      'owners without end',
+      `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"name":"a","ownerReferences":[${Array.from({ length: 2000 }, (_, index) => `{"apiVersion":"v1","kind":"a","name":"a","uid":"${index}"}`).join(',')}]}}`,
+    ],
+    ['a key of another', json('{"key":"x"}')],
+    ['a JWT for a key', json('{"key":"eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2lnbmF0dXJlLW9mLXNvbWVib2R5"}')],
+    ['a name that is a path', `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"name":"../victim"}}`],
+    [
+      'a name that is a prototype',
+      `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"name":"__proto__"}}`,
+    ],
+    [
+      'a long name',
+      `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"name":"${'a'.repeat(300_000)}"}}`,
+    ],
+    ['a wide scope', json(`{"scope":{"projects":[${Array(3000).fill('{"project":"a"}').join(',')}]}}`)],
+    ['another kind', '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}'],
+    ['more than 3 MiB', json(`{"description":"${'a'.repeat(3 * 1024 * 1024)}"}`)],
+  ]
+
+  test.each(bodies)('%s', async (_, body) => {
+    await refused([{ method: 'POST', path: keys, token: held.alice, body }])
+    const made = await send({ method: 'POST', path: keys, token: held.alice, body: json('{"user":"alice"}') })
+    const target = `${keys}/${made.json.metadata.name}`
+    const put = [{ method: 'PUT', path: target, token: held.alice, body }]
+    const patches = ['json-patch+json', 'merge-patch+json', 'apply-patch+yaml', 'strategic-merge-patch+json'].map(
+      (type) => ({
+        method: 'PATCH',
+        path: `${target}?fieldManager=x`,
+        token: held.alice,
+        headers: { 'content-type': `application/${type}` },
+        body,
+      }),
+    )
+    const others = [
+      `${management}/directclusterendpointtokens`,
+      `${instances('p-a')}/x/kubeconfig`,
+      `${management}/selves`,
+      `${basePath}/apis/authorization.k8s.io/v1/selfsubjectaccessreviews`,
+    ].map((path) => ({ method: 'POST', path, token: held.alice, body }))
+    for (const attack of [
+      ...put,
+      ...patches,
+      ...others,
+      { method: 'DELETE', path: `${keys}/nothing`, token: held.alice, body },
+    ]) {
+      const reply = await send(attack)
+      expect([attack.method, attack.path, sound(reply)]).toEqual([attack.method, attack.path, true])
+    }
+    expect((await self(made.json.spec.key)).groups).toEqual(['system:authenticated'])
+  })
+
+  test('names of prototypes are names', async () => {
+    const evil = '{"groups":["system:masters"],"scope":null,"allowed":true,"status":500}'
+    const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then']
+    for (const name of names) {
+      const spec = `{"${name}":${evil},"identity":{"extraClaims":{"${name}":"x"},"${name}":${evil}},"scope":{"${name}":${evil}}}`
+      const posted = await send({ method: 'POST', path: keys, token: held.alice, body: json(spec) })
+      // One of them no body may have.
+      expect([name, posted.status]).toEqual([name, name === '__proto__' ? 400 : 201])
+      const { json: made } =
+        posted.status === 201 ? posted : await send({ method: 'POST', path: keys, token: held.alice, body: json('{}') })
+      expect((await self(made.spec.key)).groups).toEqual(['system:authenticated'])
+      const path = `${keys}/${made.metadata.name}`
+      const type = (one: string) => ({ 'content-type': `application/${one}` })
+      const attacks = [
+        {
+          headers: type('merge-patch+json'),
+          body: `{"${name}":${evil},"spec":{"${name}":${evil}},"metadata":{"${name}":${evil},"labels":{"${name}":"x"}}}`,
+        },
+        { headers: type('json-patch+json'), body: [{ op: 'add', path: `/${name}/groups`, value: ['system:masters'] }] },
+        {
+          headers: type('json-patch+json'),
+          body: [{ op: 'add', path: `/spec/${name}`, value: { groups: ['system:masters'] } }],
+        },
+        { headers: type('json-patch+json'), body: [{ op: 'copy', from: `/${name}`, path: '/spec/description' }] },
+        { headers: type('json-patch+json'), body: [{ op: 'test', path: `/spec/${name}/name`, value: 'Object' }] },
+        { headers: type('json-patch+json'), body: [{ op: name, path: '/spec' }] },
+        {
+          headers: type('apply-patch+yaml'),
+          body: `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\nmetadata: {name: ${made.metadata.name}, labels: {${name}: x}}\n${name}: ${evil}\n`,
+        },
+      ]
+      for (const attack of attacks)
+        expect(
+          sound(
+            await send({ method: 'PATCH', path: `${path}?fieldManager=x&force=true`, token: held.alice, ...attack }),
+          ),
+        ).toBe(true)
+      const after = await self(made.spec.key)
+      expect([after.groups, after.subject]).toEqual([['system:authenticated'], 'alice'])
+    }
+    // The functions run in this process.
+    expect(({} as { groups?: unknown }).groups).toBeUndefined()
+    expect(Object.keys(Object.prototype)).toEqual([])
+  })
+
+  test('what is said twice is said once: no first and second meaning', async () => {
+    const twice = [
+      '{"user":"alice","user":"bob"}',
+      '{"user":"bob","user":"alice","groups":["dev"],"groups":["system:masters"]}',
+      '{"user":"alice","us\\u0065r":"bob"}',
+    ]
+    await refused(
+      twice.map((spec) => ({
+        method: 'POST',
+        path: `${keys}?fieldValidation=Strict`,
+        token: held.alice,
+        body: json(spec),
+      })),
+      [400],
+    )
+    await refused(
+      twice.map((spec) => ({ method: 'POST', path: keys, token: held.alice, body: json(spec) })),
+      [403],
+    )
+    const once = await send({
+      method: 'POST',
+      path: keys,
+      token: held.alice,
+      body: json('{"user":"bob","user":"alice"}'),
+    })
+    expect((await self(once.json.spec.key)).subject).toBe('alice')
+  })
+
+  test('YAML runs nothing and grows no larger than it is', async () => {
+    const laughs = [
+      'a: &a [x,x,x,x,x,x,x,x,x]',
+      ...'bcdefghij'
+        .split('')
+        .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[index]}`).join(',')}]`),
+    ].join('\n')
+    const texts = [
+      laughs,
+      `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\nspec: &s\n  user: *s\n`,
+      'spec: !!js/function "function(){}"',
+      'spec: !!python/object/apply:os.system ["true"]',
+      'spec: !<tag:yaml.org,2002:js/undefined> ""',
+      `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\n---\napiVersion: ${apiVersion}\nkind: OwnedAccessKey\n`,
+      '%YAML 9.9\n---\n{}',
+      `? ${'['.repeat(20_000)}`,
+      `${'- '.repeat(50_000)}x`,
+      `a: ${'"\\x'.repeat(1000)}`,
+      '\t\ta: b',
+      '<<: {user: bob}',
+      `&a ${'*a '.repeat(1000)}`,
+    ]
+    const headers = { 'content-type': 'application/yaml' }
+    await refused(texts.map((body) => ({ method: 'POST', path: keys, token: held.alice, headers, body })))
+    const merged = `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\nmetadata: {generateName: yaml-}\nspec:\n  <<: {groups: [system:masters]}\n  user: alice\n`
+    const { status, json: made } = await send({ method: 'POST', path: keys, token: held.alice, headers, body: merged })
+    expect([201, 400, 403, 422]).toContain(status)
+    if (status === 201) expect((await self(made.spec.key)).groups).toEqual(['system:authenticated'])
+  })
+
+  test('patches without measure', async () => {
+    const patch = (type: string, body: unknown) => ({
+      method: 'PATCH',
+      path: `${keys}/alice`,
+      token: held.alice,
+      headers: { 'content-type': `application/${type}` },
+      body,
+    })
+    const grow = [
+      { op: 'add', path: '/metadata/annotations', value: { a: 'x'.repeat(1000) } },
+      ...Array.from({ length: 40 }, () => ({
+        op: 'copy',
+        from: '/metadata/annotations',
+        path: '/metadata/annotations/b',
+      })),
+    ]
+    await refused([
+      patch('json-patch+json', grow),
+      patch('json-patch+json', Array(20_000).fill({ op: 'test', path: '/kind', value: 'OwnedAccessKey' })),
+      patch('json-patch+json', [{ op: 'add', path: '/spec/groups/1000000000', value: 'x' }]),
+      patch('json-patch+json', [{ op: 'add', path: '/spec/groups/-1', value: 'x' }]),
+      patch('json-patch+json', [{ op: 'add', path: `/spec${'/a'.repeat(50_000)}`, value: 'x' }]),
+      patch('json-patch+json', [{ op: 'move', from: '/spec', path: '/spec/identity' }]),
+      patch('json-patch+json', [{ op: 'remove', path: '' }]),
+      patch('json-patch+json', [{ op: 'replace', path: '', value: {} }]),
+      patch('json-patch+json', [{ op: 'replace', path: '/metadata/name', value: 'victim' }]),
+      patch('json-patch+json', [{ op: 'replace', path: '/metadata/uid', value: 'x' }]),
+      patch('json-patch+json', [{ op: '_get', path: '/spec' }]),
+      patch('json-patch+json', {}),
+      patch('merge-patch+json', deep('{"metadata":', '{}}', 20_000)),
+      patch('merge-patch+json', { metadata: { name: 'victim' } }),
+      patch('merge-patch+json', { kind: 'Secret' }),
+      patch('merge-patch+json', { metadata: null }),
+      patch('text/plain', 'x'),
+    ])
+  })
+
+  test('answers in no form that nobody asked for', async () => {
+    const accepts = [
+      'text/html',
+      'image/svg+xml',
+      'application/xml',
+      'application/json;as=Nonsense',
+      'application/vnd.kubernetes.protobuf',
+      '*/*;q=abc',
+      ','.repeat(5000),
+      'x'.repeat(7000),
+    ]
+    for (const accept of accepts) {
+      const { status, text } = await send({ path: `${keys}/%3Cscript%3E`, token: held.alice, headers: { accept } })
+      expect([accept.slice(0, 40), status < 500]).toEqual([accept.slice(0, 40), true])
+      expect(text).not.toContain('<script>')
+    }
+  })
+})
+
+test('after all of that, everything that belongs to others is as it was', () => victims.unharmed())

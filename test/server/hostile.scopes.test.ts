@@ -1,0 +1,156 @@
+/** What a key that is confined by a scope does to get out of it. */
+import { describe, expect, test } from 'vitest'
+import { apiVersion } from '../support/objects.ts'
+import { instances, inTurns, key, keys, management, sound, useVictims, writes } from '../support/victims.ts'
+
+const victims = useVictims()
+const { held, send, make, self, refused } = victims
+
+describe('a key that is confined by a scope', () => {
+  /** Another one like `keeper`. */
+  async function fresh(spec: object) {
+    const body = { ...key(''), metadata: { generateName: 'kept-' }, spec }
+    const { json } = await send({ method: 'POST', path: keys, token: held.admin, body })
+    const { key: token } = json.spec
+    return { metadata: json.metadata, token }
+  }
+
+  /** What its scope leaves out. */
+  const confined = (token: string) =>
+    Promise.all(
+      [`${instances('p-a')}/x`, `${management}/virtualclusterinstances`].map(
+        async (path) => (await send({ path, token })).status,
+      ),
+    )
+
+  test.each<[string, (spec: Record<string, unknown>) => Record<string, unknown>]>([
+    ['without a scope', ({ scope: _, ...spec }) => spec],
+    ['with null', (spec) => ({ ...spec, scope: null })],
+    ['with an empty rule', (spec) => ({ ...spec, scope: { rules: [{}] } })],
+    [
+      'with a rule more',
+      ({ scope, ...spec }) => ({ ...spec, scope: { ...(scope as object), projects: [{ project: '*' }] } }),
+    ],
+    [
+      'with every list',
+      (spec) => ({
+        ...spec,
+        scope: {
+          projects: [{ project: '*' }],
+          clusters: [{ cluster: '*' }],
+          roles: [{ role: 'agent' }, { role: 'vcluster' }, { role: 'platformCLI' }],
+          allowPlatformCli: true,
+        },
+      }),
+    ],
+    ['with a list of scopes', (spec) => ({ ...spec, scope: [] })],
+    ['with text', (spec) => ({ ...spec, scope: '' })],
+    ['with a prototype', (spec) => ({ ...spec, scope: JSON.parse('{"__proto__":{"rules":[{}]}}') })],
+    ['without an end', ({ ttl: _, ...spec }) => spec],
+    ['with a later end', (spec) => ({ ...spec, ttl: 7200 })],
+    ['with no end', (spec) => ({ ...spec, ttl: 0 })],
+    ['with an end before its beginning', (spec) => ({ ...spec, ttl: -1 })],
+    ['with an end that moves', (spec) => ({ ...spec, ttlAfterLastActivity: true })],
+    ['with more groups', (spec) => ({ ...spec, groups: ['dev', 'system:masters'] })],
+    ['of somebody else', (spec) => ({ ...spec, user: 'bob' })],
+    ['of a team', ({ user: _, ...spec }) => ({ ...spec, team: 'red' })],
+    ['of a subject', ({ user: _, ...spec }) => ({ ...spec, subject: 'root' })],
+    ['of nobody', ({ user: _, ...spec }) => spec],
+    ['of the service', (spec) => ({ ...spec, type: 'Login' })],
+  ])('stays so: %s', async (_, change) => {
+    const { spec } = (await send({ path: `${keys}/keeper`, token: held.keeper })).json
+    const { metadata } = await fresh(spec)
+    await inTurns([...writes(metadata.name, { metadata, spec }, change(spec)).keys()], async (index) => {
+      const { metadata, token } = await fresh(spec)
+      const attack = writes(metadata.name, { metadata, spec }, change(spec))[index]
+      if (!attack) throw new Error('as many as before')
+      const reply = await send({ ...attack, token })
+      const { method, headers, path } = attack
+      expect([method, headers, path, sound(reply)]).toEqual([method, headers, path, true])
+      if (reply.status >= 300) return
+      expect(await confined(token)).toEqual([403, 403])
+      const { user, groups } = await self(token)
+      expect([user.name, groups]).toEqual(['alice', expect.not.arrayContaining(['system:masters'])])
+      const { status } = (await send({ path: `${keys}/${metadata.name}`, token: held.admin })).json
+      const end = Date.parse(metadata.creationTimestamp) + 3_600_000
+      expect([status.owner, Date.parse(status.expirationTimestamp)]).toEqual(['alice', end])
+    })
+  })
+
+  test('makes none that is not, by POST and by apply', async () => {
+    const scopes = [
+      undefined,
+      null,
+      {},
+      { rules: [{}] },
+      { projects: [{ project: '*' }] },
+      { roles: [{ role: 'platformCLI' }] },
+    ]
+    for (const [index, scope] of scopes.entries()) {
+      const spec = { user: 'alice', ttl: 600, ...(scope !== undefined && { scope }) }
+      const posted = await send({ method: 'POST', path: keys, token: held.keeper, body: key(`made-${index}`, spec) })
+      const headers = { 'content-type': 'application/apply-patch+yaml' }
+      const applied = await send({
+        method: 'PATCH',
+        path: `${keys}/applied-${index}?fieldManager=x&force=true`,
+        token: held.keeper,
+        headers,
+        body: key(`applied-${index}`, spec),
+      })
+      // An apply refuses null where a create drops it.
+      for (const { status, json } of scope === null ? [posted] : [posted, applied]) {
+        expect([status, json.message]).toEqual([201, undefined])
+        expect(await confined(json.spec.key)).toEqual([403, 403])
+        // And no grandchild either.
+        const child = await send({
+          method: 'POST',
+          path: keys,
+          token: json.spec.key,
+          body: { ...key('', { ttl: 60 }), metadata: { generateName: 'child-' } },
+        })
+        if (child.status === 201) expect(await confined(child.json.spec.key)).toEqual([403, 403])
+      }
+    }
+  })
+
+  test('makes no token that is not', async () => {
+    const { scope } = (await send({ path: `${keys}/keeper`, token: held.keeper })).json.spec
+    for (const spec of [{}, { scope: { clusters: [{ cluster: '*' }] } }, { scope: { rules: [{}] } }]) {
+      const path = `${management}/directclusterendpointtokens`
+      const { status, json } = await send({ method: 'POST', path, token: held.keeper, body: { spec } })
+      expect(status).toBe(201)
+      const [, claims = ''] = json.status.token.split('.')
+      const { [apiVersion.replace('/v1', '')]: own } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+      expect(JSON.parse(own.scopes)[0]).toEqual(scope)
+    }
+  })
+
+  test('makes none by an apply where it may only patch', async () => {
+    const patching = await make('patching', { user: 'alice', scope: { rules: [{ verbs: ['patch', 'get'] }] } })
+    const headers = { 'content-type': 'application/apply-patch+yaml' }
+    const [path, body] = [`${keys}/patched?fieldManager=x&force=true`, key('patched', { user: 'alice' })]
+    await refused([{ method: 'PATCH', path, token: patching, headers, body }], [403])
+    await refused([{ path: `${keys}/patched`, token: held.admin }], [404])
+  })
+
+  test('leaves keys alone that are less confined', async () => {
+    for (const name of ['alice', 'ci', 'reader']) {
+      const live = (await send({ path: `${keys}/${name}`, token: held.keeper })).json
+      const { spec } = live
+      for (const next of [
+        { ...spec, disabled: true },
+        { ...spec, scope: { rules: [{}] } },
+        { ...spec, key: 'a-key-of-my-own-that-is-long-enough' },
+        { ...spec, description: 'x' },
+      ])
+        for (const attack of writes(name, live, next)) {
+          const { status } = await send({ ...attack, token: held.keeper })
+          expect([attack, [200, 400, 403, 404, 409, 415, 422].includes(status)]).toEqual([attack, true])
+        }
+      expect((await send({ path: `${keys}/${name}`, token: held.admin })).json.spec).toEqual(spec)
+    }
+    expect((await self(held.alice)).accessKey).toBe('alice')
+  })
+})
+
+test('after all of that, everything that belongs to others is as it was', () => victims.unharmed())

@@ -1,0 +1,248 @@
+/**
+ * A server with objects of several users, attacks on it, and whether one of them did any harm: nothing is let through,
+ * nothing breaks (5xx), and what is not the attacker's stays as it was.
+ */
+import https from 'node:https'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { basePath } from './deployment.ts'
+import * as below from './objects.ts'
+import { startServer, type TestServer } from './server.ts'
+
+/** Whole paths, since some attacks are on what is before the base. */
+export const management = `${basePath}${below.management}`
+export const keys = `${basePath}${below.keys}`
+export const instances = (namespace: string): string => `${basePath}${below.instances(namespace)}`
+
+/** An access key as it is sent; `more` is laid over the whole object. */
+export const key = (name: string, spec: object = {}, more: object = {}) => ({ ...below.accessKey(name, spec), ...more })
+
+export interface Attack {
+  method?: string
+  /** As it is sent, not a byte of it normalized. */
+  path: string
+  /** '' = none. */
+  token: string
+  headers?: Record<string, string | string[]>
+  body?: unknown
+}
+
+export interface Reply {
+  status: number
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  json: any
+}
+
+/** Values of access keys. Of alice: `alice` without a scope, `ci` for project a, `reader` for reading that key, `keeper` for keys alone. */
+export interface Held {
+  admin: string
+  alice: string
+  ci: string
+  reader: string
+  keeper: string
+  /** An administrator who may only read this one key. */
+  auditor: string
+  /** Of an administrator, disabled. */
+  dead: string
+}
+
+export interface Victims {
+  readonly server: TestServer
+  /** Filled when the server is there. */
+  held: Held
+  send(attack: Attack): Promise<Reply>
+  /** An access key made by the administrator: its value. */
+  make(name: string, spec: object): Promise<string>
+  /** Who the holder of an access key is. */
+  self(token: string): Promise<Reply['json']>
+  /** Fails unless every attack is refused, and by no failure. */
+  refused(attacks: readonly Attack[], codes?: readonly number[]): Promise<void>
+  /** Fails unless everything that belongs to others is as it was at first. */
+  unharmed(): Promise<void>
+}
+
+const refusals = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422]
+
+/** kube-apiserver's own answer to an apply of values of other types: it has the code of a failure and is none. */
+const isUntyped = ({ status, json }: Reply): boolean =>
+  status === 500 && json?.message?.startsWith('failed to create typed patch object')
+
+/** Whether the server is as well as before. */
+export const sound = (reply: Reply): boolean => reply.status < 500 || isUntyped(reply)
+
+/** A server of its own for the tests of a file. */
+export function useVictims(): Victims {
+  let server: TestServer
+  let agent: https.Agent
+  let untouched: unknown
+  const held: Held = { admin: '', alice: '', ci: '', reader: '', keeper: '', auditor: '', dead: '' }
+
+  const send: Victims['send'] = (attack) => sendTo(server.origin, agent, attack)
+  const make: Victims['make'] = async (name, spec) => (await server.make(below.keys, key(name, spec))).spec.key
+
+  /** What belongs to others, as an administrator sees it, but for what changes by itself. */
+  async function others(): Promise<unknown> {
+    const read = async (path: string) => (await send({ path, token: held.admin })).json.items
+    const theirKeys = (await read(keys)).filter(({ status }: { status: { owner: string } }) => status.owner !== 'alice')
+    return [...theirKeys, ...(await read(instances('p-b')))].map(({ status: _, ...object }) => object)
+  }
+
+  beforeAll(async () => {
+    server = await startServer({}, { streamSeconds: 60 })
+    agent = new https.Agent({ ca: server.certificateAuthority, keepAlive: true })
+    held.admin = server.adminKey
+    await populate(server, make, held)
+    untouched = await others()
+  }, 120_000)
+  afterAll(async () => {
+    agent?.destroy()
+    await server?.stop()
+  })
+
+  return {
+    get server() {
+      return server
+    },
+    held,
+    send,
+    make,
+    self: async (token) => (await send({ method: 'POST', path: `${management}/selves`, token, body: {} })).json.status,
+    async refused(attacks, codes = refusals) {
+      const through: string[] = []
+      await inTurns(attacks, async (attack) => {
+        const reply = await send(attack)
+        if (codes.includes(reply.status) || isUntyped(reply)) return
+        const { method = 'GET', path, headers = {}, body = '' } = attack
+        through.push(
+          `${reply.status} ${method} ${path} ${JSON.stringify(headers)} ${JSON.stringify(body)}`.slice(0, 400),
+        )
+      })
+      expect(through).toEqual([])
+    },
+    async unharmed() {
+      expect(untouched).toHaveLength(7)
+      expect(await others()).toEqual(untouched)
+    },
+  }
+}
+
+async function populate(server: TestServer, make: Victims['make'], held: Held): Promise<void> {
+  await make('victim', {
+    user: 'bob',
+    groups: ['ops', 'system:masters'],
+    scope: { clusters: [{ cluster: 'eu' }] },
+    ttl: 86_400,
+  })
+  await make('of-team', { team: 'red' })
+  await make('of-subject', { subject: 'alice' })
+  held.alice = await make('alice', { user: 'alice', groups: ['dev'] })
+  held.ci = await make('ci', { user: 'alice', groups: ['dev'], scope: { projects: [{ project: 'a' }] } })
+  const one = (name: string) => ({
+    group: 'management.platform',
+    resources: ['ownedaccesskeys'],
+    resourceNames: [name],
+  })
+  held.reader = await make('reader', { user: 'alice', scope: { rules: [{ resources: [one('reader')] }] } })
+  const all = {
+    group: 'management.platform',
+    resources: ['ownedaccesskeys', 'ownedaccesskeys/status', 'directclusterendpointtokens'],
+  }
+  held.keeper = await make('keeper', {
+    user: 'alice',
+    groups: ['dev'],
+    ttl: 3600,
+    scope: { rules: [{ resources: [all] }] },
+  })
+  held.auditor = await make('auditor', {
+    user: 'root',
+    groups: ['system:masters'],
+    scope: { rules: [{ resources: [one('auditor')], verbs: ['get'] }] },
+  })
+  held.dead = await make('dead', { user: 'root', groups: ['system:masters'], disabled: true })
+  for (const [namespace, name, user] of [
+    ['p-a', 'x', 'alice'],
+    ['p-b', 'x', 'bob'],
+    ['p-b', 'y', 'alice'],
+  ] as const) {
+    const spec = { owner: { user }, accessPoint: { ingress: { host: 'vc.example.com' } } }
+    await server.make(below.instances(namespace), below.instance(name, spec))
+  }
+}
+
+function sendTo(
+  origin: string,
+  agent: https.Agent,
+  { method = 'GET', path, token, headers = {}, body }: Attack,
+): Promise<Reply> {
+  const content = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+  const { hostname, port } = new URL(origin)
+  const all = {
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(content !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+    ...headers,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = https.request({ hostname, port, path, method, agent, headers: all }, async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString()
+      resolve({ status: response.statusCode ?? 0, text, json: parsed(text) })
+    })
+    sent.on('error', reject)
+    sent.end(content)
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A few at a time. */
+export async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...all]
+  const worker = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(one)
+  }
+  await Promise.all(Array.from({ length: 8 }, worker))
+}
+
+/** Every way to write `spec` over that of the key: replace, merge, patch, apply, and the same through /status. */
+export function writes(
+  name: string,
+  current: { metadata: object; spec: Record<string, unknown> },
+  spec: Record<string, unknown>,
+): Omit<Attack, 'token'>[] {
+  const whole = key(name, spec, { metadata: current.metadata })
+  const removed = Object.keys(current.spec).filter((member) => !(member in spec))
+  const merged = { ...spec, ...Object.fromEntries(removed.map((member) => [member, null])) }
+  const operations = [
+    ...Object.entries(spec).map(([member, value]) => ({ op: 'add', path: `/spec/${member}`, value })),
+    ...removed.map((member) => ({ op: 'remove', path: `/spec/${member}` })),
+  ]
+  const patch = (type: string, body: unknown, query = ''): Omit<Attack, 'token'> => ({
+    method: 'PATCH',
+    path: `${keys}/${name}${query}`,
+    headers: { 'content-type': `application/${type}` },
+    body,
+  })
+  const object = [
+    { method: 'PUT', path: `${keys}/${name}`, body: whole },
+    patch('merge-patch+json', { spec: merged }),
+    patch('json-patch+json', operations),
+    patch('json-patch+json', [{ op: 'replace', path: '/spec', value: spec }]),
+    patch('json-patch+json', [
+      { op: 'add', path: '/metadata/annotations', value: {} },
+      { op: 'copy', from: '/spec', path: '/metadata/annotations/x' },
+      { op: 'replace', path: '', value: whole },
+    ]),
+    patch('apply-patch+yaml', key(name, spec), '?fieldManager=attacker&force=true'),
+    patch('apply-patch+yaml', key(name, spec), '?fieldManager=admin&force=true'),
+    patch('apply-patch+yaml', key(name, {}), '?fieldManager=attacker&force=true'),
+  ]
+  return [
+    ...object,
+    ...object.slice(0, 3).map((attack) => ({ ...attack, path: attack.path.replace(`/${name}`, `/${name}/status`) })),
+  ]
+}
