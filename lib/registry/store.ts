@@ -4,7 +4,7 @@
  */
 
 import type { OwnerReferencePermissions } from '../admission/ownerreferences.ts'
-import { isMaster } from '../authorization/identity.ts'
+import { isMaster, MASTERS } from '../authorization/identity.ts'
 import { forbiddenResource, notFound, type StatusError } from '../meta/errors.ts'
 import type { KubeObject, OwnerReference } from '../meta/types.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
@@ -46,7 +46,7 @@ export const keyOf = (namespace: string, name: string): string => (namespace ? `
 
 const masterOnly = (context: RequestContext): Access =>
   isMaster(context.user)
-    ? { type: 'allowed', rule: 'system:masters' }
+    ? { type: 'allowed', rule: MASTERS }
     : { type: 'denied', reason: 'only administrators may do this' }
 
 /** What the user of the request may do with this object, by the kind's rules; whatever scopes said of it. */

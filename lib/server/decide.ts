@@ -2,6 +2,7 @@
  * Whether a user may do something here, for the reviews that ask: the same rules that requests meet, in the same order.
  * Scope chain, then system:masters, then ownership and access rules.
  */
+import { group as managementGroup } from '../apis/management/v1/group.ts'
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes.ts'
 import { evaluate } from '../authorization/evaluate.ts'
 import { everyScopeAllows } from '../authorization/everyscope.ts'
@@ -51,7 +52,7 @@ async function decideResource<S>(
   const { group, resource, subresource, verb, name, namespace } = attributes
   const kind = server.storedKinds.find((one) => one.group === group && one.plural === resource)
   if (!kind) {
-    const open = openToAll.includes(resource) && group === 'management.platform' && verb === 'create'
+    const open = openToAll.includes(resource) && group === managementGroup && verb === 'create'
     return open
       ? { allowed: true, reason: 'open to every authenticated user' }
       : { allowed: false, reason: 'not open to users' }

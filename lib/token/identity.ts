@@ -3,9 +3,9 @@
  * Kubernetes itself, so none ever leaves: `system:masters` in a certificate would be an administrator that no
  * authorizer can refuse.
  */
+import { MASTERS } from '../authorization/identity.ts'
 
 const RESERVED = 'system:'
-const MASTERS = 'system:masters'
 
 /** The group that administrators (system:masters here) have outside. Nobody else appears in it. */
 const ADMINISTRATORS = 'platform:admins'

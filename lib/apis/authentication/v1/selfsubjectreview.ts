@@ -2,6 +2,7 @@
 import { list, map, object, string } from '../../../meta/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
+import { EXTRA } from '../../../token/extras.ts'
 
 /** The user of a request as reviews show it. */
 export const userInfoSchema = object('The user.', {
@@ -28,7 +29,7 @@ export const SelfSubjectReview: VirtualKind<unknown> = {
   async create({ object, context }) {
     const { spec: _, ...rest } = object
     const { name, uid, groups, key } = context.user
-    const extra: JsonObject = { 'management.platform/access-key': [key.name] }
+    const extra: JsonObject = { [EXTRA.key]: [key.name] }
     return { ...rest, status: { userInfo: { username: name, ...(uid && { uid }), groups: [...groups], extra } } }
   },
 }

@@ -3,24 +3,25 @@ import { badRequest } from '../../../meta/errors.ts'
 import { boolean, list, object, string } from '../../../meta/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
+import { group as managementGroup } from '../../management/v1/group.ts'
 import { group, type ReviewServices, version } from './services.ts'
 
 const texts = (what: string) => list(what, string('A name; * is all.'))
 
-/** What rules are looked for: each line of this API's own table of resources and verbs. */
+/** What rules are looked for: every resource of this API with its verbs (a bundle has not all kinds to take them from). */
 const asked: readonly { group: string; resource: string; subresource: string; verbs: readonly string[] }[] = [
   ...['ownedaccesskeys', 'virtualclusterinstances'].flatMap((resource) => [
     {
-      group: 'management.platform',
+      group: managementGroup,
       resource,
       subresource: '',
       verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
     },
-    { group: 'management.platform', resource, subresource: 'status', verbs: ['get', 'patch', 'update'] },
+    { group: managementGroup, resource, subresource: 'status', verbs: ['get', 'patch', 'update'] },
   ]),
-  { group: 'management.platform', resource: 'virtualclusterinstances', subresource: 'kubeconfig', verbs: ['create'] },
+  { group: managementGroup, resource: 'virtualclusterinstances', subresource: 'kubeconfig', verbs: ['create'] },
   ...['directclusterendpointtokens', 'selves'].map((resource) => ({
-    group: 'management.platform',
+    group: managementGroup,
     resource,
     subresource: '',
     verbs: ['create'],

@@ -1,6 +1,6 @@
 /** VirtualClusterInstance: the registry of virtual clusters whose kube configs can be fetched. */
 
-import { isMaster } from '../../../authorization/identity.ts'
+import { isMaster, MASTERS } from '../../../authorization/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/instances.ts'
 import { forbiddenResource } from '../../../meta/errors.ts'
 import type { Column, StoredKind, Strategy } from '../../../registry/kind.ts'
@@ -54,7 +54,7 @@ const columns: readonly Column[] = [
 const strategy: Strategy = {
   mayCreate: (user) =>
     isMaster(user)
-      ? { type: 'allowed', rule: 'system:masters' }
+      ? { type: 'allowed', rule: MASTERS }
       : { type: 'denied', reason: 'only system:masters may create virtual cluster instances' },
   access(stored, verb, subresource, user) {
     const instance = specOf(stored) as InstanceSpec

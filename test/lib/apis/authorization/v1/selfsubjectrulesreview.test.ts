@@ -1,0 +1,41 @@
+/** The rules that a user hears of are looked for among all resources and verbs that discovery tells of. */
+import { expect, test } from 'vitest'
+import { SelfSubjectRulesReview } from '../../../../../lib/apis/authorization/v1/selfsubjectrulesreview.ts'
+import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
+import { kinds } from '../../../../../lib/apis/index.ts'
+import { apiResourceList } from '../../../../../lib/endpoints/discovery.ts'
+import { clusterScoped } from '../../../../../lib/server/kinds.ts'
+import { alice, contextOf } from '../../../../support/users.ts'
+
+interface Rule {
+  apiGroups: string[]
+  resources: string[]
+  verbs: string[]
+}
+
+const services = { clusterScoped, decide: async () => ({ allowed: true, reason: '' }) } as unknown as ReviewServices
+
+/** `GROUP/RESOURCE verb verb …` */
+const line = (group: string, resource: string, verbs: readonly string[]) => `${group}/${resource} ${verbs.join(' ')}`
+
+test('whom everything is allowed, is told of every verb of every resource', async () => {
+  const object = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', metadata: {} }
+  const request = {
+    object: { ...object, spec: { namespace: 'p-a' } },
+    namespace: '',
+    name: '',
+    context: contextOf(alice),
+  }
+  const { status } = await SelfSubjectRulesReview.create(request, services)
+  const rules = status?.resourceRules as unknown as Rule[]
+  const told = rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.map((resource) => line(group, resource, [...verbs].sort()))),
+  )
+  const served = [...new Set(kinds.map(({ group }) => group))].flatMap((group) => {
+    const { resources } = apiResourceList(kinds, group, 'v1') as unknown as {
+      resources: { name: string; verbs: string[] }[]
+    }
+    return resources.map(({ name, verbs }) => line(group, name, [...verbs].sort()))
+  })
+  expect(told.sort()).toEqual(served.sort())
+})
