@@ -27,6 +27,32 @@ interface Resource {
   Properties: Record<string, never>
 }
 
+/** Source: "Gateway response types for API Gateway". */
+const responseTypes = [
+  'ACCESS_DENIED',
+  'API_CONFIGURATION_ERROR',
+  'AUTHORIZER_CONFIGURATION_ERROR',
+  'AUTHORIZER_FAILURE',
+  'BAD_REQUEST_BODY',
+  'BAD_REQUEST_PARAMETERS',
+  'DEFAULT_4XX',
+  'DEFAULT_5XX',
+  'EXPIRED_TOKEN',
+  'INTEGRATION_FAILURE',
+  'INTEGRATION_TIMEOUT',
+  'INVALID_API_KEY',
+  'INVALID_SIGNATURE',
+  'MISSING_AUTHENTICATION_TOKEN',
+  'QUOTA_EXCEEDED',
+  'REQUEST_TOO_LARGE',
+  'RESOURCE_NOT_FOUND',
+  'THROTTLED',
+  'UNAUTHORIZED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'WAF_FILTERED',
+]
+const RETRY_AFTER = 'gatewayresponse.header.Retry-After'
+
 let deployment: Deployment
 let resources: Record<string, Resource>
 let names: string[]
@@ -164,6 +190,18 @@ describe('template', () => {
     const [deploymentOfApi] = ofType('AWS::ApiGateway::Deployment')
     const needed = [...ofType('AWS::ApiGateway::Method'), ...ofType('AWS::ApiGateway::GatewayResponse')]
     expect(deploymentOfApi?.[1].DependsOn?.toSorted()).toEqual(needed.map(([id]) => id).sort())
+  })
+
+  test('no kind of answer of the gateway is left as it is', () => {
+    expect([...deployment.responses.keys()].sort()).toEqual(responseTypes)
+    const retried = [...deployment.responses].filter(([, { parameters }]) => RETRY_AFTER in parameters)
+    expect(retried.map(([type]) => type).sort()).toEqual([
+      'AUTHORIZER_CONFIGURATION_ERROR',
+      'AUTHORIZER_FAILURE',
+      'INTEGRATION_FAILURE',
+      'QUOTA_EXCEEDED',
+      'THROTTLED',
+    ])
   })
 
   test('every answer of the gateway is a Status with the id of the request', () => {

@@ -12,6 +12,8 @@ const refs = {
   ApiGatewayRestApi: 'api',
   Table: 'table',
   'Table.Arn': 'table',
+  'Table.StreamArn': 'stream',
+  'UncollectedChanges.Arn': 'queue',
   Pepper: 'pepper',
   'Pepper.Id': 'pepper',
   AccessKey: 'access-key',
@@ -30,11 +32,13 @@ const writeVerbs = ['create', 'delete', 'deletecollection', 'patch', 'update']
 let names: string[]
 let roles: Roles
 let deployment: Deployment
+let resources: Record<string, { Type: string; Properties: Record<string, unknown> }>
 beforeAll(async () => {
   const { template } = await ensurePackaged({ quiet: true })
   const text = await readFile(template, 'utf8')
   deployment = readTemplate(text, { refs, region: 'eu-central-1', account: '0' })
   roles = readRoles(text, deployment, refs)
+  resources = JSON.parse(text).Resources
   names = await functionNames(root)
 }, 120_000)
 
@@ -54,12 +58,51 @@ test('every function has a role of its own and writes its own log', () => {
   for (const log of logs) expect(log).toContain('logs:PutLogEvents')
 })
 
-test('no statement is for every action, and only ListStreams is for every resource', () => {
+test('nothing but the roles grants anything, and each grants what it names', () => {
+  const types = Object.values(resources).map(({ Type }) => Type)
+  expect(types.filter((type) => type.startsWith('AWS::IAM::') && type !== 'AWS::IAM::Role')).toEqual([])
+  const ofFunctions = Object.entries(resources).filter(([id]) => id !== 'GatewayLogRole' && id.endsWith('Role'))
+  expect(ofFunctions).toHaveLength(names.length)
+  for (const [id, { Properties }] of ofFunctions) {
+    expect([id, Object.keys(Properties).sort()]).toEqual([id, ['AssumeRolePolicyDocument', 'Policies']])
+    expect(JSON.stringify(Properties.AssumeRolePolicyDocument)).toContain(
+      '"Principal":{"Service":"lambda.amazonaws.com"}',
+    )
+  }
   for (const name of names) {
-    for (const { Action, Resource } of roles.statements(name)) {
-      expect([Action].flat().filter((action) => action.includes('*'))).toEqual([])
-      if (Resource === '*') expect([name, Action]).toEqual(['garbagecollector', 'dynamodb:ListStreams'])
+    for (const statement of roles.statements(name)) {
+      const members = Object.keys(statement).filter((member) => member !== 'Condition')
+      expect([name, statement.Effect, members.sort()]).toEqual([name, 'Allow', ['Action', 'Effect', 'Resource']])
     }
+  }
+})
+
+test('no action and no resource is a pattern, but for the secrets of virtual clusters and parts of the table', () => {
+  const patterns = new Set<string>()
+  const inserted = (text: string) =>
+    text.replace(/\$\{([^}]+)\}/g, (_, name: string) => refs[name as keyof typeof refs] ?? '')
+  const look = (value: unknown) => {
+    if (typeof value === 'string' && /[*?]/.test(value)) patterns.add(inserted(value))
+    if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) look(one)
+  }
+  for (const name of names) look(roles.statements(name))
+  expect([...patterns].sort()).toEqual([
+    'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
+    'credential#*',
+    'ownedaccesskeys#log#*',
+    'ownedaccesskeys#o#*',
+    'owner#*',
+    'virtualclusterinstances#log#*',
+  ])
+})
+
+test('a function is called by its own route or schedule only', () => {
+  for (const { Type, Properties } of Object.values(resources)) {
+    if (Type !== 'AWS::Lambda::Permission') continue
+    expect(Properties).toMatchObject({ Action: 'lambda:InvokeFunction', SourceArn: expect.anything() })
+    expect(['apigateway.amazonaws.com', 'events.amazonaws.com']).toContain(Properties.Principal)
+    const source = JSON.stringify(Properties.SourceArn)
+    expect(source).toMatch(/"Ref":"ApiGatewayRestApi"|EventsRuleSchedule1","Arn"/)
   }
 })
 
@@ -137,7 +180,12 @@ test('what answers from the request alone has no table', () => {
 
 test('only the sweep reads the index, only the collector the stream and who owns what', () => {
   expect(those('dynamodb:Query', 'table/index/expiry')).toEqual(['sweep'])
-  expect(names.filter((name) => actions(name).includes('dynamodb:GetRecords'))).toEqual(['garbagecollector'])
+  const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
+  for (const one of reading) {
+    expect(those(`dynamodb:${one}`, 'stream')).toEqual(['garbagecollector'])
+    expect(names.filter((name) => actions(name).includes(`dynamodb:${one}`))).toEqual(['garbagecollector'])
+  }
+  expect(those('sqs:SendMessage', 'queue')).toEqual(['garbagecollector'])
   expect(touching(reads, 'owner#x')).toEqual(['garbagecollector'])
 })
 

@@ -1,0 +1,92 @@
+/** What must not be lost, and what runs unseen: read from the packaged template. */
+import { readFile } from 'node:fs/promises'
+import { beforeAll, expect, test } from 'vitest'
+import { ensurePackaged } from '../../infra/package.ts'
+
+interface Resource {
+  Type: string
+  DeletionPolicy?: string
+  UpdateReplacePolicy?: string
+  // biome-ignore lint/suspicious/noExplicitAny: properties of many resource types.
+  Properties: Record<string, any>
+}
+
+let resources: Record<string, Resource>
+beforeAll(async () => {
+  const { template } = await ensurePackaged({ quiet: true })
+  resources = JSON.parse(await readFile(template, 'utf8')).Resources
+}, 120_000)
+
+const ofType = (type: string) => Object.entries(resources).filter(([, resource]) => resource.Type === type)
+const only = (type: string): Resource => {
+  const [found, ...others] = ofType(type)
+  expect(others).toEqual([])
+  return found?.[1] as Resource
+}
+
+test('what outlives the stack outlives a replacement too', () => {
+  for (const [id, { DeletionPolicy, UpdateReplacePolicy }] of Object.entries(resources)) {
+    expect([id, UpdateReplacePolicy]).toEqual([id, DeletionPolicy])
+  }
+})
+
+test('the table is encrypted, can be taken back, forgets what expired and tells what changes', () => {
+  const { DeletionPolicy, Properties } = only('AWS::DynamoDB::Table')
+  expect(DeletionPolicy).toBe('Retain')
+  expect(Properties).toMatchObject({
+    BillingMode: 'PAY_PER_REQUEST',
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    DeletionProtectionEnabled: true,
+    SSESpecification: { SSEEnabled: true },
+    TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+  })
+  expect(Properties).not.toHaveProperty('TableName')
+})
+
+test('a signing key stays, and nobody is named in its policy but the account', () => {
+  const { DeletionPolicy, Properties } = only('AWS::KMS::Key')
+  expect(DeletionPolicy).toBe('Retain')
+  expect(Properties).toMatchObject({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY', PendingWindowInDays: 30 })
+  const [statement, ...others] = Properties.KeyPolicy.Statement
+  expect(others).toEqual([])
+  expect(JSON.stringify(statement.Principal)).toMatch(
+    /^\{"AWS":\{"Fn::Sub":"arn:[^:]+::Partition\}:iam::[^:]+::AccountId\}:root"\}\}$/,
+  )
+})
+
+test('changes that the collector cannot take are tried again, parted, and put aside before the stream forgets them', () => {
+  const { Properties } = only('AWS::Lambda::EventSourceMapping')
+  expect(Properties).toMatchObject({
+    EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
+    FunctionName: { 'Fn::GetAtt': ['GarbagecollectorLambdaFunction', 'Arn'] },
+    StartingPosition: 'TRIM_HORIZON',
+    BisectBatchOnFunctionError: true,
+    FunctionResponseTypes: ['ReportBatchItemFailures'],
+    DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['UncollectedChanges', 'Arn'] } } },
+  })
+  expect(Properties.MaximumRetryAttempts).toBeGreaterThan(0)
+  expect(Properties.MaximumRecordAgeInSeconds).toBeGreaterThan(0)
+  expect(Properties.MaximumRecordAgeInSeconds).toBeLessThan(86_400)
+  expect(only('AWS::SQS::Queue').Properties).toMatchObject({
+    SqsManagedSseEnabled: true,
+    MessageRetentionPeriod: 1_209_600,
+  })
+})
+
+test('what a schedule starts is not started again by itself, and not after its next run', () => {
+  const seconds = { 'rate(1 minute)': 60, 'rate(1 hour)': 3600 }
+  const settings = new Map(
+    ofType('AWS::Lambda::EventInvokeConfig').map(([, { Properties }]) => [Properties.FunctionName.Ref, Properties]),
+  )
+  const rules = ofType('AWS::Events::Rule')
+  expect(rules).toHaveLength(settings.size)
+  for (const [, { Properties }] of rules) {
+    expect(Properties.State).toBe('ENABLED')
+    const [target] = Properties.Targets
+    expect(settings.get(target.Arn['Fn::GetAtt'][0])).toMatchObject({
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: seconds[Properties.ScheduleExpression as keyof typeof seconds],
+    })
+  }
+})
