@@ -65,10 +65,20 @@ export const parameters: JsonObject = {
   resourceVersionMatch: query('resourceVersionMatch', 'How resourceVersion is meant: Exact or NotOlderThan.'),
   watch: query('watch', 'Changes instead of a list.', 'boolean'),
   allowWatchBookmarks: query('allowWatchBookmarks', 'Events of type BOOKMARK may come in a watch.', 'boolean'),
+  sendInitialEvents: query(
+    'sendInitialEvents',
+    'A watch begins with what there is, and marks its end; needs resourceVersionMatch=NotOlderThan.',
+    'boolean',
+  ),
   timeoutSeconds: query('timeoutSeconds', 'When a watch ends.', 'integer'),
+  propagationPolicy: query('propagationPolicy', 'What becomes of dependents: Foreground, Background or Orphan.'),
+  orphanDependents: query('orphanDependents', 'Dependents stay; propagationPolicy says more.', 'boolean'),
+  gracePeriodSeconds: query('gracePeriodSeconds', 'Of no effect: nothing here ends slowly.', 'integer'),
 }
 
 const LIST = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch']
+const WATCH = ['watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds']
+const DELETE = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds']
 const WRITE = ['dryRun', 'fieldManager', 'fieldValidation']
 
 const PATCH_TYPES = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
@@ -136,7 +146,7 @@ function collection(kind: OpenApiKind, where: string): JsonObject {
         action: 'list',
         description: `Lists or watches ${plural}.`,
         answers: { 200: ref(kind, 'List') },
-        query: [...LIST, 'watch', 'allowWatchBookmarks', 'timeoutSeconds'],
+        query: [...LIST, ...WATCH],
       },
     ],
     post: [
@@ -155,24 +165,29 @@ function collection(kind: OpenApiKind, where: string): JsonObject {
         action: 'deletecollection',
         description: `Deletes all ${plural} that are selected.`,
         answers: { 200: ref(kind, 'List') },
-        query: [...LIST, 'dryRun'],
+        query: [...LIST, ...DELETE],
         body: deleteBody,
       },
     ],
   })
 }
 
-const patchOf = (kind: OpenApiKind, description: string): Operation => ({
+/** Only an apply of the object itself creates one. */
+const patchOf = (kind: OpenApiKind, description: string, creates = true): Operation => ({
   action: 'patch',
   description,
-  answers: { 200: ref(kind), 201: ref(kind) },
+  answers: { 200: ref(kind), ...(creates && { 201: ref(kind) }) },
   query: [...WRITE, 'force'],
   body: patchBody,
 })
 
 function item(kind: OpenApiKind, where: string, what: string): JsonObject {
+  const isStatus = where.endsWith('Status')
   return operations(kind, where, {
-    get: ['get', { action: 'get', description: `Reads ${what}.`, answers: { 200: ref(kind) } }],
+    get: [
+      'get',
+      { action: 'get', description: `Reads ${what}.`, answers: { 200: ref(kind) }, query: ['resourceVersion'] },
+    ],
     put: [
       'update',
       {
@@ -183,8 +198,8 @@ function item(kind: OpenApiKind, where: string, what: string): JsonObject {
         body: objectBody(kind),
       },
     ],
-    patch: ['patch', patchOf(kind, `Changes ${what}.`)],
-    ...(where.endsWith('Status')
+    patch: ['patch', patchOf(kind, `Changes ${what}.`, !isStatus)],
+    ...(isStatus
       ? {}
       : {
           delete: [
@@ -193,7 +208,7 @@ function item(kind: OpenApiKind, where: string, what: string): JsonObject {
               action: 'delete',
               description: `Deletes ${what}.`,
               answers: { 200: sharedRef('Status'), 202: ref(kind) },
-              query: ['dryRun'],
+              query: DELETE,
               body: deleteBody,
             },
           ],

@@ -32,6 +32,7 @@ interface Operation {
   description: string
   parameters: { $ref: string }[]
   requestBody?: { content: JsonObject }
+  responses: JsonObject
   'x-kubernetes-action': string
   'x-kubernetes-group-version-kind': JsonObject
 }
@@ -115,6 +116,26 @@ describe('paths', () => {
       'put put',
       'patch patch',
     ])
+  })
+
+  const list = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch']
+  const remove = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds']
+  test.each([
+    ['/examples', 'get', [...list, 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds']],
+    ['/examples', 'delete', [...list, ...remove]],
+    ['/examples/{name}', 'get', ['resourceVersion']],
+    ['/examples/{name}', 'delete', remove],
+    ['/examples/{name}', 'put', ['dryRun', 'fieldManager', 'fieldValidation']],
+    ['/examples/{name}', 'patch', ['dryRun', 'fieldManager', 'fieldValidation', 'force']],
+  ])('%s %s names every option', (path, method, names) => {
+    const found = paths[base + path]?.[method]?.parameters.map(({ $ref }) => $ref.split('/').at(-1))
+    expect(found).toEqual(['pretty', ...names])
+  })
+
+  test('say that an apply may create an object, but no status of it', () => {
+    const codes = (path: string) => Object.keys(paths[base + path]?.patch?.responses ?? {})
+    expect(codes('/examples/{name}')).toEqual(['200', '201', 'default'])
+    expect(codes('/examples/{name}/status')).toEqual(['200', 'default'])
   })
 
   test.each(['Example', 'ExampleToken', 'Parent', 'Config'])(
