@@ -164,8 +164,9 @@ function kindOf({ apiVersion, kind }: JsonObject): GroupVersionKind {
   return { group, version, kind: typeof kind === 'string' ? kind : '' }
 }
 
-/** Whether Go reads it as the managers of an object. */
-function areEntries(managedFields: JsonValue): boolean {
+/** Whether Go reads it as the managers of an object: where one is none, there are none. */
+function areEntries(managedFields: JsonValue | undefined): boolean {
+  if (!Array.isArray(managedFields) || !managedFields.every((one) => asObject(one))) return false
   try {
     decodeMeta({ managedFields })
     return true
@@ -179,11 +180,8 @@ function validateConfig({ config, gvk, schema }: ApplyWrite): void {
   const said = kindOf(config)
   if (printed(said) !== printed(gvk)) throw badRequest(`invalid object type: ${printed(said)}`)
   const metadata = asObject(config.metadata) ?? {}
-  const hasManagers = metadata.managedFields !== undefined && metadata.managedFields !== null
+  if (areEntries(metadata.managedFields)) throw badRequest('metadata.managedFields must be nil')
   const errors = configurationErrors(config, schema)
-  if (hasManagers && (errors === undefined || areEntries(metadata.managedFields ?? null))) {
-    throw badRequest('metadata.managedFields must be nil')
-  }
   if (errors === undefined) return
   const [namespace, name] = [metadata.namespace, metadata.name].map((one) => (typeof one === 'string' ? one : ''))
   throw plainError(`failed to create typed patch object (${namespace}/${name}; ${printed(gvk)}): ${errors}`)

@@ -6,6 +6,7 @@ import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { deepEqual } from '../meta/equal.ts'
 import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
 import { invalid } from '../meta/field.ts'
+import { sameButForTimes } from '../meta/fieldmanager.ts'
 import { parseResourceVersion } from '../meta/resourceversion.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { fixupForUpdate, specDiffers } from '../meta/validatemeta.ts'
@@ -65,6 +66,12 @@ function confine(updated: KubeObject, old: KubeObject, subresource: Subresource)
   return { ...rest, ...(old.status !== undefined && { status: old.status }) }
 }
 
+/** A write that changes nothing of what is stored but the times of managedFields changes nothing. */
+const settled = (old: KubeObject, next: KubeObject): KubeObject =>
+  sameButForTimes(old, next) ? { ...next, metadata: { ...next.metadata, ...managedOf(old) } } : next
+
+const managedOf = ({ metadata: { managedFields } }: KubeObject) => (managedFields ? { managedFields } : {})
+
 /** An object that is being deleted and has just lost its last finalizer goes in the same write. */
 const emptied = ({ metadata }: KubeObject): boolean =>
   metadata.deletionTimestamp !== undefined &&
@@ -100,6 +107,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
   }
   if (subresource === '') refuse(draft.object, strategy.validate?.(draft, live, context) ?? [])
+  draft.object = settled(old, draft.object)
   for (const warning of warningsOf(store, draft, old)) context.warn(warning)
   if (subresource === '') strategy.authorize?.(draft, live, context)
   const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }

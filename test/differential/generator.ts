@@ -284,7 +284,8 @@ function apply(world: World, name: string): Step {
 function dropEmpty(metadata: Json): void {
   delete metadata?.deletionTimestamp
   delete metadata?.deletionGracePeriodSeconds
-  for (const map of [metadata?.labels, metadata?.annotations]) {
+  const references = Array.isArray(metadata?.ownerReferences) ? metadata.ownerReferences : []
+  for (const map of [metadata?.labels, metadata?.annotations, ...references]) {
     for (const [name, value] of Object.entries(map ?? {})) if (value === null) delete map[name]
   }
   for (const [name, value] of Object.entries(metadata ?? {})) {

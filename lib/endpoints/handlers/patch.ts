@@ -16,7 +16,7 @@ import { judgeFields, patchType } from '../bodies.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { writer } from '../managers.ts'
 import { asNew, demandCreate, placed, respondOutcome } from './create.ts'
-import { checkName, settled } from './update.ts'
+import { checkName } from './update.ts'
 
 /** How an object comes out of the live one. The body is read only when there is one: a missing object is told first. */
 interface Patcher {
@@ -47,7 +47,7 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boo
       checkName(object, request.name)
       const updated = dedupeOwnerReferences(object, context.warn, 'patch')
       return {
-        object: settled(live, updateManagers({ ...writer(exchange, kind, subresource), live, updated })),
+        object: updateManagers({ ...writer(exchange, kind, subresource), live, updated }),
         secrets,
       }
     },
@@ -100,10 +100,7 @@ function applier(exchange: StoredExchange): Patcher {
     return { object: dedupeOwnerReferences(own, context.warn, 'patch'), secrets }
   }
   return {
-    async patch(live) {
-      const { object, secrets } = await applied(live)
-      return { object: settled(live, object), secrets }
-    },
+    patch: applied,
     ...(subresource === '' && {
       async create() {
         demandCreate(exchange, 'patch')

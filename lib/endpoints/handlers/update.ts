@@ -1,6 +1,6 @@
 /** PUT. Source: k8s.io/apiserver endpoints/handlers/update.go. */
 import { badRequest } from '../../meta/errors.ts'
-import { sameButForTimes, updateManagers } from '../../meta/fieldmanager.ts'
+import { updateManagers } from '../../meta/fieldmanager.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { dedupeOwnerReferences } from '../../meta/validatemeta.ts'
 import { splitWriteOnly } from '../../meta/writeonly.ts'
@@ -22,12 +22,6 @@ export function checkName(object: KubeObject, name: string): void {
   )
 }
 
-/** A write that changes nothing but the times of managedFields changes nothing. */
-export const settled = (live: KubeObject, next: KubeObject): KubeObject =>
-  sameButForTimes(live, next) ? { ...next, metadata: { ...next.metadata, ...managedOf(live) } } : next
-
-const managedOf = ({ metadata: { managedFields } }: KubeObject) => (managedFields ? { managedFields } : {})
-
 export async function updateObject(exchange: StoredExchange): Promise<void> {
   const { kind, context, request, store } = exchange
   const { namespace, name } = request
@@ -47,7 +41,7 @@ export async function updateObject(exchange: StoredExchange): Promise<void> {
       ...(uid && { uid }),
       ...(resourceVersion && { resourceVersion }),
       transform: (live) => ({
-        object: settled(live, updateManagers({ ...writer(exchange, kind, subresource), live, updated: deduped })),
+        object: updateManagers({ ...writer(exchange, kind, subresource), live, updated: deduped }),
         secrets,
       }),
     },

@@ -65,6 +65,19 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect(JSON.stringify(json.status)).toMatch(/2026-01-01T00:00:00Z|now/)
     })
 
+    // What is applied beside the status that is not stored changes nothing either, not even when it was last applied.
+    test('nothing new but of the status: no new resourceVersion', async () => {
+      const own = { name: 'timeless', labels: { a: '1' } }
+      const { apiVersion } = objectOf(stored, own)
+      const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:a': {} } } }
+      const entry = { manager: 'tester', operation: 'Apply', apiVersion, fieldsType: 'FieldsV1', fieldsV1 }
+      await make(own)
+      const { metadata } = (await patch('timeless', 'merge', { metadata: { managedFields: [entry] } })).json
+      const applied = { apiVersion, kind, metadata: own, status: {} }
+      const { status: code, json } = await patch('timeless', 'apply', applied)
+      expect([code, json.metadata]).toEqual([200, metadata])
+    })
+
     // A patch that changes nothing wakes nobody.
     test('nothing new: no new resourceVersion', async () => {
       const { metadata } = await make({ name: 'same' })

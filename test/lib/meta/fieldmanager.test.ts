@@ -311,6 +311,12 @@ describe('apply', () => {
     ['invalid object type: /v1, Kind=Other', 400, { apiVersion: 'v1', kind: 'Other' }],
     ['invalid object type: /, Kind=', 400, { apiVersion: 'a/b/c', kind: 'Secretive' }],
     ['metadata.managedFields must be nil', 400, { ...whole({}), metadata: { managedFields: [] } }],
+    ['metadata.managedFields must be nil', 400, { ...whole({}), metadata: { managedFields: [{}] }, x: 1 }],
+    [
+      'failed to create typed patch object (/; example.com/v1, Kind=Secretive): .x: field not declared in schema',
+      500,
+      { ...whole({}), metadata: { managedFields: [{}, null] }, x: 1 },
+    ],
     [
       'failed to create typed patch object (/; example.com/v1, Kind=Secretive): .metadata.managedFields[0]: expected map, got &{[]}',
       500,
@@ -324,6 +330,12 @@ describe('apply', () => {
   ])('refuses %s', (message, code, config) => {
     const kind = config.kind === 'Thing' ? { kind: 'Secretive' } : {}
     expect(refusal({ ...config, ...kind })).toMatchObject({ message, code })
+  })
+
+  it.each([[[{}, null]], [[{ time: 'bad' }]]])('managers that cannot be read are none: %j', (managedFields) => {
+    const config = { ...whole({}), kind: 'Secretive', metadata: { name: 'n', managedFields } }
+    const object = apply({ ...bare, live: undefined, config, manager: 'm', force: false })
+    expect(object.metadata).toEqual({ name: 'n' })
   })
 })
 
