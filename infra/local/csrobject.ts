@@ -41,5 +41,9 @@ export interface CsrObject {
     annotations?: Record<string, string>
   }
   spec: CsrSpec & CsrRequester
-  status: { conditions?: CsrCondition[] /** base64 of PEM. */; certificate?: string }
+  status: {
+    conditions?: CsrCondition[]
+    /** base64 of PEM. */
+    certificate?: string
+  }
 }

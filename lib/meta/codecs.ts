@@ -3,7 +3,7 @@
  * Source: k8s.io/apimachinery/pkg/runtime/serializer/json, k8s.io/apiserver/pkg/endpoints/handlers/rest.go.
  */
 import { badRequest, type StatusError } from './errors.ts'
-import { quoted } from './gotext.ts'
+import { GO_MAP, jsonType, quoted } from './gotext.ts'
 import { parseJson } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
@@ -67,16 +67,6 @@ export const strictApplyError = (duplicates: readonly string[]): StatusError =>
   badRequest(
     `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`,
   )
-
-/** A JSON type as Go's decoder names it. */
-export function jsonType(value: JsonValue): string {
-  if (Array.isArray(value)) return 'array'
-  if (value === null) return 'null'
-  if (typeof value === 'boolean') return 'bool'
-  return typeof value === 'bigint' ? 'number' : typeof value
-}
-
-export const GO_MAP = 'Go value of type map[string]interface {}'
 
 /** 400 for a body that does not even say what it is. */
 function unrecognized(kind: string, why: string, body: Uint8Array): StatusError {

@@ -3,6 +3,7 @@
  * normalised, unknown members named.
  * Source: encoding/json, sigs.k8s.io/json.
  */
+import { jsonType } from './gotext.ts'
 import { normaliseTime, parseTime, TimeParseError } from './time.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { child, deepCopy, isObject, own, sortedEntries } from './walk.ts'
@@ -46,12 +47,6 @@ interface Place {
   struct: string
   fields: readonly string[]
   path: string
-}
-
-function jsonType(value: JsonValue): string {
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'boolean') return 'bool'
-  return typeof value === 'bigint' ? 'number' : typeof value
 }
 
 function mismatch(value: JsonValue, type: string, { struct, fields }: Place, what = jsonType(value)): GoDecodeError {

@@ -36,6 +36,17 @@ export const quoted = (text: string): string => `"${Array.from(text.toWellFormed
 
 const members = (value: JsonObject): [string, JsonValue][] => Object.entries(value).sort(([a], [b]) => byBytes(a, b))
 
+/** The type of a JSON value in the errors of Go's decoder. */
+export function jsonType(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value === 'bigint' ? 'number' : typeof value
+}
+
+/** What a JSON object is decoded into where no struct describes it, in those errors. */
+export const GO_MAP = 'Go value of type map[string]interface {}'
+
 /** `%v`. */
 export function plain(value: JsonValue): string {
   if (value === null) return '<nil>'

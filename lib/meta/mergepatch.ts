@@ -1,6 +1,7 @@
 /** JSON merge patch. Source: RFC 7386, k8s.io/apiserver/pkg/endpoints/handlers/patch.go. */
-import { decodeJson, GO_MAP, jsonType } from './codecs.ts'
+import { decodeJson } from './codecs.ts'
 import { badRequest } from './errors.ts'
+import { GO_MAP, jsonType } from './gotext.ts'
 import { DecodeError } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { isObject, own } from './walk.ts'

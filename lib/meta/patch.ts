@@ -5,10 +5,10 @@
  * Source: RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go.
  */
 import jsonpatch from 'fast-json-patch'
-import { decodeJson, jsonType } from './codecs.ts'
+import { decodeJson } from './codecs.ts'
 import { deepEqual } from './equal.ts'
 import { badRequest, requestEntityTooLarge, unprocessable } from './errors.ts'
-import { quoted } from './gotext.ts'
+import { jsonType, quoted } from './gotext.ts'
 import { DecodeError, MAX_DEPTH } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { isObject, own } from './walk.ts'
