@@ -97,6 +97,10 @@ export function rotatedCredential(
   ]
 }
 
+/** That nobody has the value under these hashes: what a condition on the item that is written cannot say. */
+export const absentCredentials = (hashes: readonly KeyHash[]): Companion[] =>
+  hashes.map((hash) => ({ op: 'absent', ...credentialItemKey(hash) }))
+
 /** Of a key that is removed for good. (One that finalizers still hold is updated: its credential says so.) */
 export const deletedCredential = (key: StoredKey): Companion[] => [{ op: 'delete', ...itemKeyOf(key) }]
 

@@ -87,7 +87,7 @@ async function putNew(
   return { type: 'put', object, internal, companions: [...side, ...owners] }
 }
 
-/** The Status that an existing `ifAbsent` companion means for this kind. */
+/** The Status that an existing companion means for this kind where there may be none. */
 export function companionConflict({ kind, strategy }: Store, name: string, error: unknown): unknown {
   const isCompanion = error instanceof StorageError && error.code === 'CompanionExists'
   const fieldError = isCompanion ? strategy.companionExists?.() : undefined

@@ -91,7 +91,7 @@ export interface Strategy {
     after: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] } | undefined,
     before: Stored | undefined,
   ): readonly Companion[] | Promise<readonly Companion[]>
-  /** The field error that an existing `ifAbsent` companion means. */
+  /** The field error that an existing companion means where there may be none (`ifAbsent`, `absent`). */
   companionExists?(): FieldError
   /** Adds what is computed on reads. Returns a new object. */
   present?(stored: Stored, now: Date): KubeObject

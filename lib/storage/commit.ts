@@ -118,6 +118,7 @@ function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
 function companionWrite(companion: Companion): ItemWrite {
   const { pk, sk } = companion
   if (companion.op === 'delete') return { type: 'delete', key: { pk, sk } }
+  if (companion.op === 'absent') return { type: 'check', key: { pk, sk }, when: { type: 'absent' } }
   const { attributes, ifAbsent } = companion
   const when = ifAbsent ? { when: { type: 'absent' } as const } : {}
   return companion.op === 'put'

@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import {
   type Attributes,
+  absent,
   advanced,
   changed,
   conditional,
@@ -150,6 +151,9 @@ const lastStep = { step: 'finalizeRequest', priority: 'low', name: 'inTime' } as
 
 function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
   if (write.type === 'delete') return { Delete: { TableName, Key: keyOf(write.key) } }
+  if (write.type === 'check') {
+    return { ConditionCheck: { TableName, Key: keyOf(write.key), ConditionExpression: absent } }
+  }
   const when = conditional(write.when)
   if (write.type === 'put') return { Put: { TableName, Item: marshalled(write.item), ...when } }
   const update = changed(write.attributes, write.remove)

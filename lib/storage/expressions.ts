@@ -40,13 +40,16 @@ interface Conditional {
   ExpressionAttributeValues?: Attributes
 }
 
+/** No such item. */
+export const absent = 'attribute_not_exists(pk)'
+
 /** The condition of a put or of an update; its placeholders differ from those of `changed`. */
 export function conditional(when: Condition | undefined): Conditional {
   switch (when?.type) {
     case undefined:
       return {}
     case 'absent':
-      return { ConditionExpression: 'attribute_not_exists(pk)' }
+      return { ConditionExpression: absent }
     case 'unchanged':
       return {
         ConditionExpression: 'rv = :rv AND attribute_not_exists(gone)',

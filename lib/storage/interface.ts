@@ -40,6 +40,8 @@ export type Companion =
   /** Sets `attributes`, removes `remove`, leaves other attributes (the last activity of a credential) alone. Creates when absent. */
   | { op: 'set'; pk: string; sk: string; attributes: JsonObject; remove?: readonly string[]; ifAbsent?: true }
   | { op: 'delete'; pk: string; sk: string }
+  /** Writes nothing: refuses when it exists, as `ifAbsent` does. */
+  | { op: 'absent'; pk: string; sk: string }
 
 /** What a mutation wants to happen to the row. Throwing leaves everything as it is and passes the error on. */
 export type Mutation =

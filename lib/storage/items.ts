@@ -50,6 +50,8 @@ export type ItemWrite =
       when?: Condition
     }
   | { type: 'delete'; key: ItemKey }
+  /** Only a condition. */
+  | { type: 'check'; key: ItemKey; when: { type: 'absent' } }
 
 /** `refused` lists the writes (by index) whose condition failed; it may be empty where only the cancellation is known. */
 export type TransactOutcome = { done: true } | { done: false; refused: readonly number[] }

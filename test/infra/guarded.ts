@@ -2,12 +2,14 @@
  * The packaged functions behind the local gateway, where each call to AWS is allowed only if the role of the function that
  * makes it allows it: what IAM would do with the policies of the template.
  */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import { readFile } from 'node:fs/promises'
 import { type ClientRequest, createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { CreateSecretCommand, GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
+import { CreateSecretCommand, GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { applyEnvironment, unionOfEnvironments } from '../../infra/local/environment.ts'
 import { createLambda } from '../../infra/local/lambda.ts'
 import { createListener } from '../../infra/local/listener.ts'
@@ -45,6 +47,10 @@ export async function startGuarded(): Promise<Guarded> {
     startDeployment('https://127.0.0.1/kubernetes/management'),
   ])
   const { aws, environment } = deployment
+  // In the middle of a rotation: what is written is looked for under both peppers.
+  const peppers = Object.fromEntries([1, 2].map((version) => [version, randomBytes(32).toString('base64')]))
+  const SecretString = JSON.stringify({ current: '2', peppers })
+  await aws.secrets.send(new PutSecretValueCommand({ SecretId: environment.PEPPER_SECRET_ID, SecretString }))
   const { ARN: accessKey = '' } = await aws.secrets.send(new CreateSecretCommand({ Name: 'keyplane/local/access-key' }))
   const refs = {
     ApiGatewayRestApi: 'api',

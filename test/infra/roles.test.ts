@@ -25,7 +25,7 @@ const refs = {
   'AWS::AccountId': '0',
 }
 const kinds = ['ownedaccesskeys', 'virtualclusterinstances'] as const
-const reads = ['GetItem', 'BatchGetItem', 'Query']
+const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem']
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem']
 const writeVerbs = ['create', 'delete', 'deletecollection', 'patch', 'update']
 

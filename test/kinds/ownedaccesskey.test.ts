@@ -153,6 +153,36 @@ describe('the key', () => {
 })
 
 describe('while the pepper is replaced', () => {
+  test('functions that know both peppers, but not the same one as current, give no value to two keys', async () => {
+    const { secrets } = deployment.aws
+    const SecretId = deployment.environment.PEPPER_SECRET_ID
+    const { SecretString = '' } = await secrets.send(new GetSecretValueCommand({ SecretId }))
+    const peppers = { ...JSON.parse(SecretString).peppers, 2: Buffer.alloc(32, 7).toString('base64') }
+    const serverWith = async (current: string) => {
+      await secrets.send(new PutSecretValueCommand({ SecretId, SecretString: JSON.stringify({ current, peppers }) }))
+      const server = createServer(process.env)
+      expect((await server.hashes('x')).map(({ version }) => version)).toEqual([current, current === '1' ? '2' : '1'])
+      return server
+    }
+    try {
+      const servers = [await serverWith('1'), await serverWith('2')]
+      for (let round = 0; round < 5; round += 1) {
+        const value = keySecret(`value-that-two-want-${round}-0123456789-0123`)
+        const others = await Promise.all(servers.map((server) => made({}, { server })))
+        const all = await Promise.allSettled(
+          servers.flatMap((server, index) => [
+            made({}, { secrets: [value], server }),
+            world(server).change(others[index]?.name ?? '', (live) => live, { secrets: [value] }),
+          ]),
+        )
+        expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+        for (const one of all) if (one.status === 'rejected') expect(one.reason.status).toMatchObject({ code: 422 })
+      }
+    } finally {
+      await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }))
+    }
+  })
+
   test('keys of the old pepper work, are found as duplicates, and are not taken for others', async () => {
     const { name, key, outcome } = await made()
     const { secrets } = deployment.aws

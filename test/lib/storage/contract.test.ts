@@ -1,7 +1,7 @@
 /** What the port promises, over the embedded DynamoDB. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
-import type { Storage, Table } from '../../../lib/storage/interface.ts'
+import type { Companion, Storage, Table } from '../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { create, creating, deleting, Refused, remove, set, widgets as shape, used, widget } from './fixtures.ts'
 
@@ -154,6 +154,18 @@ describe('companions', () => {
     expect((await storage.changes(widgets, 2)).changes).toEqual([])
   })
 
+  test('may be items that must not be there, of which nothing is written', async () => {
+    const pk = `c#${widgets.resource}`
+    const absent = (sk: string) => ({ op: 'absent', pk, sk }) as const
+    const create = (name: string, ...companions: Companion[]) =>
+      storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }))
+    await create('a', put('1'), absent('2'))
+    expect(await storage.getCompanion(pk, '2')).toBeUndefined()
+    await expect(create('b', put('3'), absent('1'))).rejects.toMatchObject({ code: 'CompanionExists', companion: 1 })
+    expect(await storage.get(widgets, 'b')).toBeUndefined()
+    expect(await storage.getCompanion(pk, '3')).toBeUndefined()
+  })
+
   test('an existing object is reported rather than an existing companion', async () => {
     const both = (c: unknown) => {
       if (c) throw new Refused('exists')
@@ -165,7 +177,7 @@ describe('companions', () => {
 
   test('set leaves other attributes alone, delete removes the item', async () => {
     const pk = `c#${widgets.resource}`
-    const change = (...companions: import('../../../lib/storage/interface.ts').Companion[]) =>
+    const change = (...companions: Companion[]) =>
       storage.update(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }))
     await change({ op: 'put', pk, sk: '1', attributes: { hash: 'h', old: 1, lastActivity: 7 } })
     await change(

@@ -1,6 +1,7 @@
 /** OwnedAccessKey: a credential for non-interactive use, presented as a bearer token. Specification section 2.3. */
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import {
+  absentCredentials,
   createdCredential,
   deletedCredential,
   rotatedCredential,
@@ -41,7 +42,7 @@ import { type FieldError, invalid } from '../../../meta/field.ts'
 import { rfc3339 } from '../../../meta/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
 import type { Draft, RequestContext, Secret, StoredKind, Strategy } from '../../../registry/kind.ts'
-import type { Stored } from '../../../storage/interface.ts'
+import type { Companion, Stored } from '../../../storage/interface.ts'
 import { group, version } from './group.ts'
 import { columns } from './ownedaccesskey.columns.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
@@ -127,16 +128,22 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
 }
 
 /**
- * Throws 422 where another key has the supplied value. The store guards the hash under which the key is written; the value
- * may also lie under the hash of an older pepper, and a dry run writes nothing.
+ * Throws 422 where another key has the supplied value, as a dry run, which writes nothing, must learn it too. The write is
+ * guarded by the hash under which the key lies, and by what is returned: the value may also lie, or come to lie at the
+ * same time, under the hash of another pepper.
  */
-async function refuseDuplicate({ keys }: Services, object: KubeObject, secrets: readonly Secret[]): Promise<void> {
+async function demandUnused(
+  { keys }: Services,
+  { object, internal, secrets }: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] },
+): Promise<Companion[]> {
   const supplied = suppliedKey(secrets)
   const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
   const found = await Promise.all(hashes.map((hash) => keys.readCredential(hash)))
   if (found.some((one) => one !== undefined)) {
     throw invalidObject(group, kind, object.metadata.name ?? '', [duplicateKey()])
   }
+  const { credential } = readInternal(internal)
+  return absentCredentials(hashes.filter((hash) => !sameHash(hash, credential)))
 }
 
 /** What of the object its credential repeats: unchanged, the credential need not be written. */
@@ -222,15 +229,15 @@ function strategy(services: Services): Strategy {
       if (!after) return before ? deletedCredential(before) : []
       const sealed = sealedOf(after.secrets)
       if (!before) {
-        await refuseDuplicate(services, after.object, after.secrets)
-        return createdCredential(after, sealed, keys.limits)
+        const unused = await demandUnused(services, after)
+        return [...createdCredential(after, sealed, keys.limits), ...unused]
       }
       const from = readInternal(before.internal).credential
       const to = readInternal(after.internal).credential
       if (!sameHash(from, to)) {
-        await refuseDuplicate(services, after.object, after.secrets)
+        const unused = await demandUnused(services, after)
         const old = (await keys.readCredential(from)) ?? {}
-        return rotatedCredential(after, from, old, sealed, keys.limits)
+        return [...rotatedCredential(after, from, old, sealed, keys.limits), ...unused]
       }
       const unchanged = Object.keys(sealed).length === 0 && deepEqual(credentialParts(after), credentialParts(before))
       const activity = before.activity === undefined ? undefined : Math.floor(before.activity / 1000)

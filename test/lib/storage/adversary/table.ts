@@ -253,5 +253,6 @@ function holds(write: ItemWrite, item: Item | undefined): boolean {
 
 function written(write: ItemWrite, before: Item | undefined): Item | undefined {
   if (write.type === 'put') return write.item
+  if (write.type === 'check') return before
   return write.type === 'set' ? { ...before, ...write.key, ...write.attributes } : undefined
 }
