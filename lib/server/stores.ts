@@ -1,5 +1,6 @@
 /** The stores of the stored kinds, and what a request may do with objects beside the one that it names: owners, parents. */
 import { randomInt, randomUUID } from 'node:crypto'
+import type { Services } from '../apis/management/v1/services.ts'
 import { forbiddenFor } from '../authorization/forbidden.ts'
 import { isMaster } from '../authorization/identity.ts'
 import { notFound, StatusError } from '../meta/errors.ts'
@@ -7,12 +8,17 @@ import type { OwnerReference } from '../meta/types.ts'
 import { groupResource, groupVersion, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { get } from '../registry/read.ts'
 import { accessTo, keyOf, noteRule, refusal, type Store } from '../registry/store.ts'
-import type { Stored } from '../storage/interface.ts'
+import type { Storage, Stored } from '../storage/interface.ts'
 import { storedKinds } from './kinds.ts'
-import type { Server } from './services.ts'
+
+/** What stores need of the server that they are parts of. */
+interface Stores extends Services {
+  storage: Storage
+  storeOf(kind: StoredKind<Services>): Store
+}
 
 /** The store of a kind, with this server behind it. */
-export const storeOf = (kind: StoredKind<Server>, server: Server): Store => ({
+export const storeOf = <S extends Stores>(kind: StoredKind<S>, server: S): Store => ({
   storage: server.storage,
   uuid: randomUUID,
   randomInt: (bound) => randomInt(bound),
@@ -47,7 +53,7 @@ export async function parentFor(
 
 /** Whether chain and access rules let the user delete what the reference names; what is not there only administrators. */
 async function mayDelete(
-  server: Server,
+  server: Stores,
   { apiVersion, kind: kindName, name }: OwnerReference,
   namespace: string,
   { ...context }: RequestContext,
