@@ -1,5 +1,4 @@
-/** Side items as their owners read them: credentials, owner index entries, days of dead keys. */
-
+/** Side items as their owners read them: credentials, owner index entries. */
 import type { JsonObject } from '../meta/types.ts'
 import type { Context } from './context.ts'
 import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from './interface.ts'
@@ -21,13 +20,12 @@ export async function getCompanions(
 export async function queryCompanions(
   { items }: Context,
   pk: string,
-  { limit, after, prefix }: CompanionQuery,
+  { limit, after }: CompanionQuery,
 ): Promise<CompanionPage> {
   const page = await items.query({
     pk,
     ...(limit !== undefined && { limit }),
     ...(after !== undefined && { after }),
-    ...(prefix !== undefined && { prefix }),
   })
   const last = page.items.at(-1)
   return { items: page.items.map(companionOf), ...(page.more && last && { next: last.sk }) }

@@ -30,13 +30,8 @@ export interface Table {
 
 /** A side item committed in the same transaction as the object: a credential, an owner index entry. */
 export type Companion =
-  | {
-      op: 'put'
-      pk: string
-      sk: string
-      attributes: JsonObject /** refuse when it exists: CompanionExists */
-      ifAbsent?: true
-    }
+  /** The whole item. `ifAbsent`, here and below: refuses (CompanionExists) where one is. */
+  | { op: 'put'; pk: string; sk: string; attributes: JsonObject; ifAbsent?: true }
   /** Sets `attributes`, removes `remove`, leaves other attributes (the last activity of a credential) alone. Creates when absent. */
   | { op: 'set'; pk: string; sk: string; attributes: JsonObject; remove?: readonly string[]; ifAbsent?: true }
   | { op: 'delete'; pk: string; sk: string }
@@ -119,9 +114,8 @@ export interface CompanionItem {
 
 export interface CompanionQuery {
   limit?: number
-  /** Only sort keys above this one. Not together with `prefix`. */
+  /** Only sort keys above this one. */
   after?: string
-  prefix?: string
 }
 
 export interface CompanionPage {
