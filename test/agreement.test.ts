@@ -150,6 +150,13 @@ describe('routes', () => {
     expect(catching.map(({ method, resource }) => `${method} ${resource}`).sort()).toEqual(['ANY /', 'ANY /{proxy+}'])
   })
 
+  test('every group version has its discovery and its OpenAPI document', () => {
+    const read = deployment.routes.filter(({ method }) => method === 'GET').map(({ resource }) => resource)
+    const versions = new Set(kinds.map(({ group, version }) => `/apis/${group}/${version}`))
+    const documents = [...versions].flatMap((path) => [path, `/openapi/v3${path}`])
+    expect(documents.filter((path) => !read.includes(`${basePath}${path}`))).toEqual([])
+  })
+
   test('a get answers HEAD too', () => {
     const lines = (method: string) =>
       deployment.routes
