@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Attributes, ResourceAttributes } from '../../../lib/authorization/attributes.ts'
-import { evaluate } from '../../../lib/authorization/evaluate.ts'
+import { evaluate, evaluateAny } from '../../../lib/authorization/evaluate.ts'
 import type { Scope } from '../../../lib/authorization/scope.ts'
 import * as arbitrary from './arbitraries.ts'
 import { plainlyAllowed } from './plainevaluator.ts'
@@ -131,6 +131,14 @@ describe('what is easily forgotten', () => {
       reason: 'spec.scope.rules[0]',
     })
     expect(judge([{ rules: [{}] }, { allowPlatformCli: true }], keys)).toMatchObject({ own: true })
+  })
+
+  test('of two readings of a request the one counts that leaves more', () => {
+    const keys = instance({ resource: 'ownedaccesskeys', namespace: '', name: '', verb: 'list' })
+    const scope = { roles: [{ role: 'platformCLI' }], spaces: [{ project: 'a', space: 's' }] }
+    const inSpace = { ...keys, target: { type: 'ProjectSpace', project: 'a', space: 's' } } as const
+    expect(evaluateAny([scope], [keys], OPTIONS)).toMatchObject({ own: true })
+    expect(evaluateAny([scope], [keys, inSpace], OPTIONS)).toEqual({ allowed: true, reason: 'spec.scope.spaces[0]' })
   })
 
   test('a list of all namespaces is not the empty namespace of a rule', () => {

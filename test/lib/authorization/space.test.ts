@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readSpaceNamespace, spaceOf } from '../../../lib/authorization/space.ts'
+import { createServer } from '../../../lib/server/services.ts'
 
 const read = (setting: string, namespace: string) => spaceOf(namespace, { spaceNamespace: readSpaceNamespace(setting) })
 
@@ -60,6 +62,17 @@ describe('the setting', () => {
     for (const setting of good) expect([setting, rule.test(setting)]).toEqual([setting, true])
     for (const setting of bad) expect([setting, rule.test(setting)]).toEqual([setting, false])
   })
+})
+
+test('a server takes it from its environment, and does nothing with one that is wrong', async () => {
+  const given = await readFile(new URL('../../../infra/environment.yml', import.meta.url), 'utf8')
+  expect(given).toMatch(/^SPACE_NAMESPACE: \$\{self:custom\.settings\.space-namespace\}$/m)
+  const scopes = (SPACE_NAMESPACE?: string) =>
+    createServer(SPACE_NAMESPACE === undefined ? {} : { SPACE_NAMESPACE }).scopes
+  expect(scopes('{project}--{space}').spaceNamespace).toEqual({ prefix: '', separator: '--', suffix: '' })
+  expect(scopes().spaceNamespace).toEqual({ prefix: 'p-', separator: '-s-', suffix: '' })
+  expect(() => scopes('')).toThrow()
+  expect(() => scopes('{space}-{project}')).toThrow()
 })
 
 describe('the space of a namespace', () => {
