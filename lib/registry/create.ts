@@ -13,12 +13,13 @@ import {
 import { generateName } from '../meta/names.ts'
 import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject } from '../meta/types.ts'
+import { finalizerWarnings } from '../meta/validatemeta.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { type Draft, groupResource, type RequestContext, type Secret } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
 import { accessTo, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
-import { refuse, validateNew, warningsOf } from './validate.ts'
+import { refuse, validateNew } from './validate.ts'
 
 /**
  * 8 attempts: with 27^5 suffixes and a million objects under one prefix, all 8 collide with probability (1/14)^8.
@@ -56,7 +57,7 @@ async function prepare(store: Store, { object, secrets }: CreateRequest, context
   refuse(draft.object, validateNew(kind, draft))
   await strategy.prepareForCreate?.(draft, context)
   refuse(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
-  for (const warning of warningsOf(store, draft, undefined)) context.warn(warning)
+  for (const warning of finalizerWarnings(draft.object.metadata)) context.warn(warning)
   strategy.authorize?.(draft, undefined, context)
   const resource = groupResource(kind)
   const subject = { group: kind.group, kind: kind.kind, resource, object: draft.object }

@@ -85,7 +85,6 @@ export interface Strategy {
   validate?(draft: Draft, old: Stored | undefined, context: RequestContext): FieldError[]
   /** Validating admission: throws StatusErrors for what this user may not write. */
   authorize?(draft: Draft, old: Stored | undefined, context: RequestContext): void
-  warnings?(draft: Draft): string[]
   /** Side items to be committed with the object. `after` undefined = the object goes. */
   companions?(
     after: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] } | undefined,

@@ -9,13 +9,13 @@ import { invalid } from '../meta/field.ts'
 import { sameButForTimes } from '../meta/fieldmanager.ts'
 import { parseResourceVersion } from '../meta/resourceversion.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { fixupForUpdate, specDiffers } from '../meta/validatemeta.ts'
+import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/validatemeta.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
 import { type CreateRequest, companionConflict, create } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Secret, type Subresource } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
 import { demandAccess, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
-import { refuse, validateChange, warningsOf } from './validate.ts'
+import { refuse, validateChange } from './validate.ts'
 
 /** What a client wants the object to be, with managedFields in place and write-only values taken out. */
 export interface Updated {
@@ -108,7 +108,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   }
   if (subresource === '') refuse(draft.object, strategy.validate?.(draft, live, context) ?? [])
   draft.object = settled(old, draft.object)
-  for (const warning of warningsOf(store, draft, old)) context.warn(warning)
+  for (const warning of finalizerWarnings(draft.object.metadata, old.metadata)) context.warn(warning)
   if (subresource === '') strategy.authorize?.(draft, live, context)
   const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }
   await admitOwnerReferences(subject, old, ownerPermissions(store, draft.object, context))

@@ -5,10 +5,10 @@ import type { FieldError } from '../meta/field.ts'
 import { tooMany } from '../meta/field.ts'
 import { parseGroupVersion } from '../meta/groupversion.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { finalizerWarnings, validateMeta, validateMetaUpdate } from '../meta/validatemeta.ts'
+import { validateMeta, validateMetaUpdate } from '../meta/validatemeta.ts'
 import { validateSchema } from '../meta/validateschema.ts'
 import { joinWriteOnly } from '../meta/writeonly.ts'
-import type { Draft, KindInfo, Strategy, Subresource } from './kind.ts'
+import type { Draft, KindInfo, Subresource } from './kind.ts'
 
 /** One transaction holds 100 items: row, slot, credential, index partitions and both sides of a change of owners. */
 const maxOwnerReferences = 40
@@ -51,13 +51,3 @@ export function validateChange(
     ...validateSchema(joinWriteOnly(object, secrets), kind.schema, subresource, old),
   ]
 }
-
-/** Texts for Warning headers: about finalizers, and what the kind has to say. */
-export const warningsOf = (
-  { strategy }: { strategy: Strategy },
-  draft: Draft,
-  old: KubeObject | undefined,
-): readonly string[] => [
-  ...finalizerWarnings(draft.object.metadata, old?.metadata),
-  ...(strategy.warnings?.(draft) ?? []),
-]
