@@ -1,7 +1,5 @@
 /** What a request wants, as the evaluator sees it. Source: k8s.io/apiserver authorizer.Attributes, specification 2.3. */
 
-export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
-
 export type Target =
   /** This API. */
   | { type: 'Management' }
@@ -14,7 +12,7 @@ export type Target =
 export interface ResourceAttributes {
   kind: 'resource'
   target: Target
-  /** A Verb of this API, any verb of a cluster, or `*` as SubjectAccessReviews may ask. */
+  /** One of this API (`create`, `deletecollection`), any of a cluster, or `*` as SubjectAccessReviews may ask. */
   verb: string
   group: string
   resource: string
