@@ -38,6 +38,7 @@ export const isOrphaning = (metadata: ObjectMeta): boolean =>
 export const isWaiting = (metadata: ObjectMeta): boolean =>
   metadata.deletionTimestamp !== undefined && has(FOREGROUND, metadata)
 
+/** Where a dependent is; undefined for a resource that is not served any more. */
 export function placeOf({ stores }: Graph, { resource, key }: Dependent): Place | undefined {
   const store = stores.find(({ kind }) => kind.plural === resource)
   return store && { store, key }

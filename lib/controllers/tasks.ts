@@ -55,6 +55,7 @@ function unblocked(graph: Graph, { before, after }: Changed): Task[] {
     })
 }
 
+/** What follows from a change: a look at the object, at what it owned, at what it blocked. */
 export function tasksOf(graph: Graph, change: Changed): Task[] {
   const { resource, key, rv, before, after } = change
   const gone = before?.metadata.uid !== after?.metadata.uid ? before?.metadata.uid : undefined

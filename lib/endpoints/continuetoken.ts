@@ -17,6 +17,7 @@ export interface ContinueToken {
 
 const version = 'meta.k8s.io/v1'
 
+/** The token as clients send it back. */
 export function encodeContinue({ rv, after }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: version, rv, start: `${after}\0` })).toString('base64url')
 }

@@ -60,6 +60,7 @@ export function integer(query: Query, name: string): number | undefined {
 
 const optionsError = (kind: string, errors: readonly FieldError[]) => invalidObject('meta.k8s.io', kind, '', errors)
 
+/** `All` is the only value of dryRun; none means no. */
 export function dryRunErrors(values: readonly string[]): FieldError[] {
   return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', [...values], ['All'])]
 }

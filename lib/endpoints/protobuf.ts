@@ -11,6 +11,7 @@ const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 /** Messages of reviews are four levels deep. */
 const maxDepth = 8
 
+/** Whether the body says that it is one. */
 export const isProtobuf = (headers: Readonly<Record<string, string>>): boolean =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === 'application/vnd.kubernetes.protobuf'
 

@@ -16,6 +16,7 @@ export async function encode(value: unknown, { mediaType, pretty }: Output): Pro
   return pretty ? stringify(value, 2) : `${stringify(value)}\n`
 }
 
+/** Any value in the negotiated form. */
 export async function respond(
   status: number,
   value: unknown,

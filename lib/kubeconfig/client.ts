@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import type { JsonObject } from '../meta/types.ts'
 import type { Credentials } from './credentials.ts'
-import { type ClusterError, type ClusterFailure, clusterError } from './failure.ts'
+import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
 import { isObject } from './members.ts'
 
 export interface ClusterRequest {
@@ -28,6 +28,7 @@ export interface ClusterClient {
 /** A signing request with a chain of certificates has a few KiB. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
+/** A client of one virtual cluster: a connection for each request, bounded in size, without redirects. `name` is NAMESPACE/NAME. */
 export function createClusterClient(name: string, credentials: Credentials): ClusterClient {
   return {
     name,
@@ -143,7 +144,7 @@ class Refused extends Error {
 }
 
 function asClusterError(error: unknown, name: string, signal: AbortSignal): ClusterError {
-  if (error instanceof Error && 'status' in error) return error as ClusterError
+  if (error instanceof ClusterError) return error
   if (signal.aborted) return clusterError('timeout', name, '', error)
   if (error instanceof Refused) return clusterError(error.failure, name)
   return clusterError(codeFailure((error as NodeJS.ErrnoException).code ?? ''), name, '', error)

@@ -13,6 +13,7 @@ export interface ConfigParts {
   user: { token: string } | { certificate: string; key: string }
 }
 
+/** YAML that clients and other tools read. */
 export const kubeConfigText = ({ name, server, certificateAuthority, user }: ConfigParts): Promise<string> =>
   dumpYaml({
     apiVersion: 'v1',

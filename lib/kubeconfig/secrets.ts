@@ -18,6 +18,7 @@ export type SecretStage = 'AWSCURRENT' | 'AWSPREVIOUS' | 'AWSPENDING'
 /** `NotFound`: no such secret, no such version, or one that is being deleted. `Unavailable`: nothing is known. */
 export type SecretErrorCode = 'NotFound' | 'Unavailable'
 
+/** Says nothing of the secret, not even its id; the cause is for the log. */
 export class SecretError extends Error {
   readonly code: SecretErrorCode
 

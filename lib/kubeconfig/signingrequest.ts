@@ -112,6 +112,7 @@ export async function remove(name: string, uid: string | undefined, services: Si
   }
 }
 
+/** Whether it is a ClusterError for one of these causes. */
 export const isFailure = (error: unknown, ...failures: ClusterFailure[]): boolean =>
   error instanceof ClusterError && failures.includes(error.failure)
 

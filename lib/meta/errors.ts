@@ -90,6 +90,7 @@ export const generatedNameExists = ({ status: { message, details } }: StatusErro
 export const conflict = (gr: GroupResource, name: string, why: string): StatusError =>
   failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(gr)} "${name}": ${why}`, named(gr, name))
 
+/** Why a write loses that names a resourceVersion which is not the stored one. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
 /** 409 of a server-side apply: details hold nothing but the causes. */

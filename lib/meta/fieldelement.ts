@@ -22,20 +22,24 @@ export type FieldPath = readonly FieldElement[]
 const elementJson = (value: JsonValue): string =>
   json(value).replace(/\\(.)/g, (pair, one) => (one === 'b' ? '\\u0008' : one === 'f' ? '\\u000c' : pair))
 
+/** A member of an object. */
 export const fieldElement = (name: string): FieldElement => ({ type: 'field', id: `f:${name}`, name })
 
+/** An item of a list with keys, by the keys that it has, in any order. */
 export function keyElement(pairs: readonly (readonly [string, JsonValue])[]): FieldElement {
   const sorted = [...pairs].sort(([a], [b]) => byBytes(a, b))
   const text = sorted.map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`)
   return { type: 'key', id: `k:{${text.join(',')}}`, pairs: sorted }
 }
 
+/** An item of a set. */
 export const valueElement = (value: JsonValue): FieldElement => ({
   type: 'value',
   id: `v:${elementJson(value)}`,
   value,
 })
 
+/** An item by its place: as others may have written it, and in the texts of errors. */
 export const indexElement = (index: number): FieldElement => ({ type: 'index', id: `i:${index}`, index })
 
 const TYPES = ['field', 'key', 'value', 'index']

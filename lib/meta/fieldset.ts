@@ -23,6 +23,7 @@ interface GrowingNode extends FieldNode {
 /** A set that still grows. */
 export type GrowingSet = Map<string, GrowingNode>
 
+/** Nobody's fields. */
 export const EMPTY: FieldSet = new Map()
 
 /** Adds one path; nothing happens for the empty path, since nobody owns a whole object. */
@@ -39,12 +40,14 @@ export function insert(set: GrowingSet, path: FieldPath): void {
   }
 }
 
+/** The set of these paths. */
 export function setOf(...paths: readonly FieldPath[]): FieldSet {
   const set: GrowingSet = new Map()
   for (const path of paths) insert(set, path)
   return set
 }
 
+/** Whether the path itself is in the set; what lies below it says nothing. */
 export function has(set: FieldSet, path: FieldPath): boolean {
   let nodes = set
   let node: FieldNode | undefined
@@ -56,6 +59,7 @@ export function has(set: FieldSet, path: FieldPath): boolean {
   return node?.member ?? false
 }
 
+/** The paths of either. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a.size === 0) return b
   if (b.size === 0) return a
@@ -82,6 +86,7 @@ function each(set: FieldSet, change: (node: FieldNode) => FieldNode | undefined)
   return result
 }
 
+/** The paths of both. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return each(a, (node) => {
     const other = b.get(node.element.id)
@@ -95,6 +100,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   })
 }
 
+/** The paths of `a` that are not in `b`; what lies below those stays (see `recursiveDifference`). */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0) return a
   return each(a, (node) => {

@@ -68,6 +68,7 @@ export function qualifiedNameErrors(value: string): string[] {
   ]
 }
 
+/** What is wrong with the value of a label, in Kubernetes' words. */
 export function labelValueErrors(value: string): string[] {
   const errors = tooLongText(value, maxLabel)
   if (value === '' || isName(value)) return errors

@@ -120,6 +120,10 @@ export interface Application {
   unreachable: Unreachable
 }
 
+/**
+ * Server-side apply: the live object with the configuration merged in and without what this manager applied before and
+ * does not any more. Conflicts, unless forced, are all that others own of what would be added or changed.
+ */
 export function applyConfiguration(application: Application): Applied {
   const { live, config, managers, id, manager, force, schema, unreachable } = application
   const last = managers.get(id)?.fields ?? EMPTY

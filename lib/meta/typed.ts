@@ -52,6 +52,7 @@ export const asList = (value: JsonValue | undefined): JsonValue[] | undefined =>
 export const isDeclared = (schema: At, name: string): boolean =>
   schema?.type === 'object' && Object.hasOwn(schema.properties, name)
 
+/** The schema of a member of an object, or of any value of a map; undefined for one that no schema declares. */
 export function memberSchema(schema: At, name: string): At {
   if (schema?.type === 'map') return schema.values
   return schema?.type === 'object' && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined

@@ -140,7 +140,9 @@ export type StoredVerb = 'create' | 'get' | 'list' | 'update' | 'patch' | 'delet
 /** The verbs that a kind has handlers for: `serve(DirectClusterEndpointToken, 'get')` does not compile. */
 export type VerbOf<K> = K extends { archetype: 'stored' } ? StoredVerb : 'create'
 
+/** As errors name the kind: `ownedaccesskeys.management.platform`. */
 export const groupResource = ({ group, plural }: KindInfo): GroupResource => ({ group, resource: plural })
 
+/** As objects name it: `management.platform/v1`, `v1` in the core group. */
 export const groupVersion = ({ group, version }: Pick<KindInfo, 'group' | 'version'>): string =>
   group ? `${group}/${version}` : version

@@ -35,6 +35,7 @@ export function validateNew(kind: KindInfo, { object, secrets }: Draft): FieldEr
   ]
 }
 
+/** The same of a change, in kube-apiserver's order: what any change may not do to metadata comes before the type. */
 export function validateChange(
   kind: KindInfo,
   { object, secrets }: Draft,

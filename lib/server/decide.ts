@@ -29,6 +29,7 @@ const toDecision = (access: Access, reason: string): Decision =>
     ? { allowed: true, reason }
     : { allowed: false, reason: access.type === 'denied' ? access.reason : 'not visible to this user' }
 
+/** The decision with its reason; reads at most the object that is named. */
 export async function decide<S>(
   server: Decider<S>,
   context: RequestContext,

@@ -39,8 +39,10 @@ const current = new AsyncLocalStorage<Calls>()
 /** Runs `work` and counts into `calls` what metered clients send meanwhile. */
 export const counting = <T>(calls: Calls, work: () => T): T => current.run(calls, work)
 
+/** To be counted into. */
 export const noCalls = (): Calls => ({ storage: 0, kms: 0, secrets: 0 })
 
+/** The calls as metrics that nothing tells apart. */
 export const callsMeasured = ({ storage, kms, secrets }: Calls): Measured => ({
   values: { storageCalls: storage, kmsCalls: kms, secretCalls: secrets },
 })

@@ -56,6 +56,7 @@ export async function respondOutcome(exchange: StoredExchange, { stored, draft, 
   )
 }
 
+/** 201 with the object, its write-only values shown once. Throws what decoding (400, 415, 422) and `create` throw. */
 export async function createObject(exchange: StoredExchange): Promise<void> {
   const { kind, context, request, store } = exchange
   demandCreate(exchange, 'create')

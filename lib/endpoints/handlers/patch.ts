@@ -140,6 +140,7 @@ function patcherOf(exchange: StoredExchange): Patcher {
   }
 }
 
+/** 200 with the object as it is now, 201 where an apply has created it. Throws what `update` and the patch throw. */
 export async function patchObject(exchange: StoredExchange): Promise<void> {
   const { request, context, store } = exchange
   const { namespace, name } = request

@@ -22,6 +22,7 @@ export function checkName(object: KubeObject, name: string): void {
   )
 }
 
+/** 200 with the object as it is now. Throws what decoding (400, 415, 422) and `update` throw. */
 export async function updateObject(exchange: StoredExchange): Promise<void> {
   const { kind, context, request, store } = exchange
   const { namespace, name } = request

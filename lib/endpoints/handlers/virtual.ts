@@ -40,6 +40,7 @@ function identified({ object }: Decoded, now: Date): KubeObject {
   }
 }
 
+/** 201 with the kind's answer. Throws what decoding and the kind throw. */
 export async function createVirtual(exchange: VirtualExchange): Promise<void> {
   const { kind, request, context, warnings } = exchange
   const decoded = await decode(exchange)
