@@ -44,10 +44,11 @@ function refuse(groupVersionText: string, steps: readonly string[], method: stri
     if (method === 'PATCH') patchType(headers)
     if (method === 'PATCH' || method === 'PUT') throw badRequest('name must be provided')
   }
-  const known = [undefined, 'status', ...own.map((one) => one.subresource)]
-  if (!known.includes(subresource)) throw objectNotFound(resource, name ?? '')
+  if (more !== undefined) throw routeNotFound()
+  if (own.some((one) => one.subresource !== undefined && one.subresource === subresource)) throw methodNotAllowed()
+  if (subresource !== undefined && subresource !== 'status') throw objectNotFound(resource, name ?? '')
   // A method that is no verb is refused without one.
-  throw more === undefined ? methodNotSupported(resource, verbs[method] ?? '') : routeNotFound()
+  throw methodNotSupported(resource, verbs[method] ?? '')
 }
 
 export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {

@@ -205,6 +205,15 @@ describe('notfound', () => {
     })
   })
 
+  test('405: a kind below another is as one that stores nothing', async () => {
+    const path = '/apis/management.platform/v1/namespaces/p-web/virtualclusterinstances/preview'
+    const refusal = async (step: string) => (await at('notfound', path + step, { method: 'PUT' })).json.message
+    expect(await refusal('/kubeconfig')).toBe('the server does not allow this method on the requested resource')
+    const below = 'update is not supported on resources of kind "virtualclusterinstances.management.platform"'
+    expect(await refusal('')).toBe(below)
+    expect(await refusal('/kubeconfig/more')).toBe('the server could not find the requested resource')
+  })
+
   describe('415', () => {
     test('what a collection is patched with is looked at first', async () => {
       const path = '/apis/management.platform/v1/ownedaccesskeys'
