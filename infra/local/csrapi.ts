@@ -13,6 +13,7 @@ import {
   notFound,
   plainError,
 } from '../../lib/meta/errors.ts'
+import { rfc3339 } from '../../lib/meta/time.ts'
 import type { KeyPair } from './certificates.ts'
 import { checkKind, type Members, objectOf, readConditions, readSpec, textMapOf, textOf } from './csrinput.ts'
 import {
@@ -61,7 +62,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
     if (!object) throw notFound(CSR, name)
     return object
   }
-  const time = (): string => `${new Date(now()).toISOString().slice(0, 19)}Z`
+  const time = (): string => rfc3339(new Date(now()))
 
   async function sign({ metadata: { name, uid }, spec }: CsrObject): Promise<void> {
     const outcome = await signApproved(spec, authority, now())

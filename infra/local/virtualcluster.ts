@@ -14,6 +14,7 @@ import {
   StatusError,
   unsupportedMediaType,
 } from '../../lib/meta/errors.ts'
+import { rfc3339 } from '../../lib/meta/time.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { issueLoopback } from './certificates.ts'
 import { authenticate, type Role, type VerifyToken } from './clusteraccess.ts'
@@ -50,7 +51,7 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
   const { authority, tokens, port: lastPort, keepPort } = await openClusterState(path, now())
   const serving = await issueLoopback(authority, now())
   const started = now()
-  const time = (): string => `${new Date(now()).toISOString().slice(0, 19)}Z`
+  const time = (): string => rfc3339(new Date(now()))
   let verifyToken: VerifyToken = async () => undefined
   let reviewAccess: ReviewAccess = async () => undefined
   const services: ClusterServices = {
