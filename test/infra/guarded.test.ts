@@ -6,7 +6,9 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { makeAuthority, validFor } from '../../infra/local/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
+import { ensurePackaged } from '../../infra/package.ts'
 import { type Guarded, startGuarded } from './guarded.ts'
+import { metricId, readWatched } from './watched.ts'
 
 const root = join(import.meta.dirname, '../..')
 const kinds = ['ownedaccesskeys', 'virtualclusterinstances'] as const
@@ -193,14 +195,18 @@ test('a watch asks whether its key still lives', async () => {
     at.calls.filter(
       ({ name, partitions }) => name === 'virtualclusterinstances/list' && partitions?.includes('ownedaccesskeys#o'),
     )
+  const called = () => at.calls.filter(({ name }) => name === 'virtualclusterinstances/list').length
+  const patience = { timeout: 20_000 }
   let ahead = 0
   const now = performance.now.bind(performance)
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
   try {
+    const before = called()
     const watched = at.request('GET', `${instances}?watch=1&resourceVersion=0&timeoutSeconds=60`, token)
-    await vi.waitFor(() => expect(at.calls.at(-1)?.name).toBe('virtualclusterinstances/list'))
+    // Beyond its beginning, from which it counts the time.
+    await vi.waitFor(() => expect(called()).toBeGreaterThan(before + 8), patience)
     ahead = 11_000
-    await vi.waitFor(() => expect(asked()).not.toHaveLength(0))
+    await vi.waitFor(() => expect(asked()).not.toHaveLength(0), patience)
     ahead = 61_000
     await watched
   } finally {
@@ -229,6 +235,67 @@ test('garbage collector, sweep and settle', async () => {
 test('all of them ran', async () => {
   expect([...at.ran].sort()).toEqual(await functionNames(root))
 })
+
+/** What the functions have measured, as `readWatched` says it; namespaces by the stage that the template is for. */
+function measured() {
+  const metrics = new Set<string>()
+  const values = new Map<string, Set<string>>()
+  for (const line of at.log.map((text) => JSON.parse(text))) {
+    for (const { Namespace, Dimensions, Metrics } of line._aws?.CloudWatchMetrics ?? []) {
+      const namespace = String(Namespace).replace(/\/\w+$/, '/dev')
+      for (const { Name } of Metrics) {
+        metrics.add(metricId(namespace, Name, Dimensions[0]))
+        for (const one of Dimensions[0]) {
+          const id = `${namespace} ${Name} ${one}`
+          values.set(id, (values.get(id) ?? new Set()).add(line[one]))
+        }
+      }
+    }
+  }
+  return { metrics, values }
+}
+
+test('alarms and dashboard look at what functions measure, and the page says what it is', async () => {
+  const refused: [path: string, token: string, code: number][] = [
+    [`${keys}/gone`, '', 401],
+    [`${keys}/a%2Fb`, admin, 400],
+    [`${keys}/gone`, (await made(keys, key('narrow', { user: 'narrow', scope: {} }))).spec.key, 403],
+    [`${keys}/gone`, (await made(keys, key('off', { user: 'off', disabled: true }))).spec.key, 401],
+  ]
+  for (const [path, token, code] of refused) {
+    await expect(at.request('GET', path, token)).rejects.toThrow(`: ${code} `)
+  }
+  const { template } = await ensurePackaged({ quiet: true })
+  const watched = readWatched(await readFile(template, 'utf8'))
+  const { metrics, values } = measured()
+  const own = [...watched.metrics].filter((one) => one.startsWith('keyplane/dev '))
+  expect(own.length).toBeGreaterThan(8)
+  expect(own.filter((one) => !metrics.has(one) && !watched.filtered.has(one))).toEqual([])
+  const others = [...watched.metrics].filter((one) => !one.startsWith('keyplane/'))
+  expect(others.filter((one) => !ofServices.has(one))).toEqual([])
+  const outcomes = 'keyplane/dev authorizations authorization'
+  expect(watched.values.get(outcomes)).toEqual(values.get(outcomes))
+
+  const page = await readFile(join(root, 'docs/operations.md'), 'utf8')
+  for (const one of new Set([...metrics, ...watched.filtered])) {
+    const [, name = '', dimension = ''] = one.split(' ')
+    expect(page).toMatch(new RegExp(`^\\| .*\`${name}\`.* \\|${dimension && ` \`${dimension}\``}`, 'm'))
+  }
+})
+
+/** Source: the metrics that Lambda, API Gateway, DynamoDB and SQS say that they publish, and by which dimensions. */
+const ofServices = new Set([
+  ...['Count', '4XXError', '5XXError', 'Latency'].map((one) => metricId('AWS/ApiGateway', one, ['ApiName', 'Stage'])),
+  ...['Errors', 'Throttles', 'ConcurrentExecutions'].map((one) => metricId('AWS/Lambda', one, [])),
+  ...['Duration', 'Errors', 'Invocations', 'IteratorAge'].map((one) => metricId('AWS/Lambda', one, ['FunctionName'])),
+  ...['Read', 'Write'].flatMap((one) => [
+    metricId('AWS/DynamoDB', `Consumed${one}CapacityUnits`, ['TableName']),
+    metricId('AWS/DynamoDB', `${one}ThrottleEvents`, ['TableName']),
+    metricId('AWS/DynamoDB', `${one}ThrottleEvents`, ['TableName', 'GlobalSecondaryIndexName']),
+  ]),
+  metricId('AWS/DynamoDB', 'TransactionConflict', ['TableName']),
+  metricId('AWS/SQS', 'ApproximateNumberOfMessagesVisible', ['QueueName']),
+])
 
 /** Makes the credential of a key one of long ago. */
 async function age(name: string): Promise<void> {

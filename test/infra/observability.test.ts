@@ -89,7 +89,7 @@ test('alarms and dashboard look at what is there', () => {
   const { DashboardBody } = resources.Dashboard?.Properties ?? {}
   const body: string = DashboardBody['Fn::Sub']
   expect(JSON.parse(body).widgets.length).toBeGreaterThan(8)
-  const referred = [...body.matchAll(/\$\{(\w+)\}/g)].map(([, id]) => id ?? '')
+  const referred = [...body.matchAll(/\$\{(\w+)(?:\.\w+)?\}/g)].map(([, id]) => id ?? '')
   for (const id of referred) expect(resources).toHaveProperty(id)
   const names = [...body.matchAll(/"ApiName", "([^"]+)"/g)].map(([, name]) => name)
   for (const [, { Properties }] of ofType('AWS::CloudWatch::Alarm')) {
