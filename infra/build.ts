@@ -4,7 +4,7 @@
  */
 import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild'
+import { build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
 import { archive, type Entry, entry } from './zip.ts'
 
 export interface Bundle {
@@ -62,6 +62,8 @@ export async function build(root: string): Promise<Bundle[]> {
     write: false,
   })
   const doubts = await formatMessages(warnings, { kind: 'warning' })
+  // Its process would stay, with more than 100 MB, as long as the local server that packages when it starts.
+  await stop()
   if (doubts.length > 0) throw new Error(doubts.join('\n'))
 
   const prefix = join(root, '.build')

@@ -9,10 +9,10 @@ export interface Limits {
 }
 
 /**
- * Requests that this process works on at once: AWS has a quota of concurrent executions. More would wait for each other until
- * the functions' time-outs towards the table run out, and then nothing would get done.
+ * Requests that this process works on at once: AWS has a quota of concurrent executions. With 128, requests wait for each
+ * other until the functions' time-outs towards the table run out, and of 600 callers 1 a second is served; with 64, 38 are.
  */
-const atOnce = 128
+const atOnce = 64
 
 export interface Throttle {
   /** To be called when the request is done; undefined for one that is refused. */

@@ -50,7 +50,7 @@ interface Event {
 
 /** Starts to list and watch; resolves after the first list. `path` is that of the collection, below the base. */
 export async function startReflector(
-  server: TestServer,
+  server: Pick<TestServer, 'base' | 'certificateAuthority' | 'adminKey' | 'call'>,
   path: string,
   { timeoutSeconds, labelSelector, limit = 500 }: ReflectorOptions,
 ): Promise<Reflector> {
@@ -90,7 +90,7 @@ export async function startReflector(
   /** True where the log no longer reaches back. */
   function take({ type, object }: Event): boolean {
     if (type === 'ERROR') {
-      if (object.code !== 410) throw new Error(`the watch failed: ${object.message}`)
+      if (object.code !== 410) demand(object.code)
       counts.expired++
       return true
     }

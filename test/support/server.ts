@@ -96,7 +96,8 @@ export async function startServer(
   }
 }
 
-function request(
+/** One request; objects are sent as JSON, text as it is. */
+export function request(
   agent: https.Agent,
   url: string,
   { method = 'GET', body, token, headers = {} }: Call,
