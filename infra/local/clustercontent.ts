@@ -1,4 +1,5 @@
 /** What the demo virtual cluster has to show: discovery, its version, a namespace and two pods. */
+import { rfc3339 } from '../../lib/meta/time.ts'
 export interface View {
   kind: 'Namespace' | 'Pod'
   columns: readonly string[]
@@ -81,7 +82,7 @@ const AGE = 'Age'
 
 /** Everything was there when the cluster started. */
 export function createViews(started: number, uid: () => string): ReadonlyMap<string, View> {
-  const creationTimestamp = `${new Date(started).toISOString().slice(0, 19)}Z`
+  const creationTimestamp = rfc3339(new Date(started))
   const metadata = (name: string, namespace?: string) => ({
     name,
     ...(namespace !== undefined && { namespace }),

@@ -2,6 +2,7 @@
  * What kube-controller-manager makes of an approved request for kubernetes.io/kube-apiserver-client.
  * Source: k8s.io/kubernetes pkg/controller/certificates/{signer,authority}, 1.34.
  */
+import { rfc3339 } from '../../lib/meta/time.ts'
 import { type KeyPair, parseRequest, type Usage, type Validity } from './certificates.ts'
 import type { CsrCondition, CsrSpec } from './csrobject.ts'
 
@@ -40,7 +41,7 @@ function validity(wantedSeconds: number | undefined, now: number): Validity {
 }
 
 function failed(message: string, now: number): { failed: CsrCondition } {
-  const time = `${new Date(now).toISOString().slice(0, 19)}Z`
+  const time = rfc3339(new Date(now))
   const condition = { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message }
   return { failed: { ...condition, lastUpdateTime: time, lastTransitionTime: time } }
 }

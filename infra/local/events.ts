@@ -1,6 +1,8 @@
 /** Events as API Gateway and EventBridge make them. Source: "Lambda proxy integrations in API Gateway", recorded events. */
+
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { rfc3339 } from '../../lib/meta/time.ts'
 import type { Match } from './routes.ts'
 import type { Deployment } from './template.ts'
 
@@ -108,7 +110,7 @@ export function scheduledEvent(name: string, { api }: Deployment): Record<string
     'detail-type': 'Scheduled Event',
     source: 'aws.events',
     account: api.account,
-    time: `${new Date().toISOString().slice(0, 19)}Z`,
+    time: rfc3339(new Date()),
     region: api.region,
     resources: [`arn:aws:events:${api.region}:${api.account}:rule/${name}`],
     detail: {},
