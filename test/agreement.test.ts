@@ -8,6 +8,8 @@ import { createRouter } from '../infra/local/routes.ts'
 import { type Deployment, readTemplate } from '../infra/local/template.ts'
 import { ensurePackaged } from '../infra/package.ts'
 import { kinds } from '../lib/apis/index.ts'
+import { maxBodyBytes } from '../lib/endpoints/bodies.ts'
+import { requestEntityTooLarge } from '../lib/meta/errors.ts'
 import { clusterScoped, namespaced, storedKinds } from '../lib/server/kinds.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -197,6 +199,12 @@ describe('template', () => {
     const [deploymentOfApi] = ofType('AWS::ApiGateway::Deployment')
     const needed = [...ofType('AWS::ApiGateway::Method'), ...ofType('AWS::ApiGateway::GatewayResponse')]
     expect(deploymentOfApi?.[1].DependsOn?.toSorted()).toEqual(needed.map(([id]) => id).sort())
+  })
+
+  test('bodies are too large for the gateway in the words in which they are for a function', () => {
+    const { message } = requestEntityTooLarge(`limit is ${maxBodyBytes}`).status
+    const template = deployment.responses.get('REQUEST_TOO_LARGE')?.templates['application/json'] ?? ''
+    expect(JSON.parse(template)).toMatchObject({ message, code: 413 })
   })
 
   test('no kind of answer of the gateway is left as it is', () => {

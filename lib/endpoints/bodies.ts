@@ -15,7 +15,7 @@ import { set } from './exchange.ts'
 import type { FieldValidation } from './options.ts'
 
 /** kube-apiserver's limit for bodies, in bytes. */
-const maxBodyBytes = 3 * 1024 * 1024
+export const maxBodyBytes = 3 * 1024 * 1024
 
 const bodyTypes: Readonly<Record<string, MediaType>> = { 'application/json': 'json', 'application/yaml': 'yaml' }
 const patchTypes = [
