@@ -7,6 +7,7 @@
  * - Revocations stay: access keys that are named do not come back, whatever the other table says.
  */
 import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type AttributeValue,
   BatchWriteItemCommand,
@@ -29,6 +30,7 @@ export interface Restoration {
   without: ReadonlySet<string>
   /** Unix ms. */
   now: number
+  sleep(ms: number): Promise<unknown>
 }
 
 export interface Restored {
@@ -50,7 +52,7 @@ const isLog = ({ pk }: StoredItem) => /^[a-z]+#log#/.test(textOf(pk))
 
 /** Makes `to` what `from` is; says how many items that took. Throws what the client throws: it can be run again. */
 export async function restore(restoration: Restoration): Promise<Restored> {
-  const { client, from, to, without, now } = restoration
+  const { client, from, to, without, now, sleep } = restoration
   const wanted = new Map<string, StoredItem>()
   const withheld = new Set<string>()
   const revisions = new Map<string, number>()
@@ -78,11 +80,13 @@ export async function restore(restoration: Restoration): Promise<Restored> {
     client,
     to,
     extra.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } as StoredItem } })),
+    sleep,
   )
   await writeAll(
     client,
     to,
     [...wanted.values()].map((Item) => ({ PutRequest: { Item } })),
+    sleep,
   )
   return { written: wanted.size, removed: extra.length, withheld: [...withheld].sort() }
 }
@@ -116,12 +120,21 @@ async function putRevision(client: DynamoDBClient, TableName: string, kind: stri
 /** What one BatchWriteItem takes. */
 const batchSize = 25
 
-async function writeAll(client: DynamoDBClient, table: string, requests: readonly WriteRequest[]): Promise<void> {
+/** What a batch leaves out, the table had no capacity for: it is sent again after pauses that double, from one to the other, in ms. */
+const [firstPause, longestPause] = [50, 5_000]
+
+async function writeAll(
+  client: DynamoDBClient,
+  table: string,
+  requests: readonly WriteRequest[],
+  sleep: Restoration['sleep'],
+): Promise<void> {
   for (let at = 0; at < requests.length; at += batchSize) {
     let rest = requests.slice(at, at + batchSize)
-    while (rest.length > 0) {
+    for (let pause = firstPause; rest.length > 0; pause = Math.min(2 * pause, longestPause)) {
       const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: rest } }))
       rest = UnprocessedItems?.[table] ?? []
+      if (rest.length > 0) await sleep(pause)
     }
   }
 }
@@ -148,6 +161,7 @@ if (import.meta.main) {
       to,
       without: new Set(names.split('\n').map((line) => line.trim())),
       now: Date.now(),
+      sleep: delay,
     })
     process.stdout.write(
       `${written} items written, ${removed} removed, keys withheld: ${withheld.join(', ') || 'none'}\n`,

@@ -1,12 +1,17 @@
 /** A table that is taken back: what comes back, what stays dead, and that no client is led astray. */
-import { BatchWriteItemCommand, CreateTableCommand, paginateScan } from '@aws-sdk/client-dynamodb'
+import {
+  BatchWriteItemCommand,
+  type BatchWriteItemCommandInput,
+  CreateTableCommand,
+  paginateScan,
+} from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { restore } from '../../infra/restore.ts'
 import { tableDefinition } from '../support/dynamodb.ts'
+import { accessKey, instance, instances as instancesIn, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-const keys = '/apis/management.platform/v1/ownedaccesskeys'
-const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
+const instances = instancesIn('p-demo')
 const merge = { 'content-type': 'application/merge-patch+json' }
 const backup = 'backup'
 
@@ -16,14 +21,11 @@ let seen: string
 let lost: { name: string; resourceVersion: string }
 let result: Awaited<ReturnType<typeof restore>>
 
-async function made(path: string, kind: string, name: string, spec: object = {}, metadata: object = {}) {
-  const body = { apiVersion: 'management.platform/v1', kind, metadata: { name, ...metadata }, spec }
-  const { status, json, text } = await server.call(path, { method: 'POST', body })
-  expect([status, text]).toEqual([201, expect.any(String)])
-  if (json.spec?.key) values.set(name, json.spec.key)
-  return json
+async function key(name: string, metadata: object = {}) {
+  const made = await server.make(keys, accessKey(name, { user: name }, metadata))
+  values.set(name, made.spec.key)
+  return made
 }
-const key = (name: string, metadata: object = {}) => made(keys, 'OwnedAccessKey', name, { user: name }, metadata)
 
 /** What DynamoDB's point-in-time recovery does. */
 async function copy(): Promise<void> {
@@ -43,7 +45,7 @@ beforeAll(async () => {
   await key('revoked')
   const { apiVersion, kind, metadata } = owner
   await key('rotated', { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] })
-  await made(instances, 'VirtualClusterInstance', 'web')
+  await server.make(instances, instance('web'))
   await copy()
 
   for (const name of ['deleted-by-mistake', 'revoked']) await server.call(`${keys}/${name}`, { method: 'DELETE' })
@@ -61,6 +63,7 @@ beforeAll(async () => {
     to: table,
     without: new Set(['revoked', 'rotated', 'nobody']),
     now: Date.now(),
+    sleep: async () => undefined,
   })
 }, 120_000)
 afterAll(() => server?.stop())
@@ -118,7 +121,29 @@ test('it can be run again', async () => {
     to: table,
     without: new Set(['revoked', 'rotated']),
     now: Date.now(),
+    sleep: async () => undefined,
   })
   expect(again.written).toBe(result.written)
   expect(await statusOf('deleted-by-mistake')).toBe(200)
+})
+
+test('what the table does not take at once is sent again, after pauses that grow', async () => {
+  const { client, table } = server.dynamodb
+  const pauses: number[] = []
+  let refusals = 3
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName !== 'BatchWriteItemCommand' || refusals-- <= 0) return next(args)
+        const { RequestItems } = args.input as BatchWriteItemCommandInput
+        return { response: {}, output: { $metadata: {}, UnprocessedItems: RequestItems } as never }
+      },
+    { step: 'initialize', name: 'full' },
+  )
+  await server.call(`${keys}/kept`, { method: 'DELETE' })
+  const sleep = async (ms: number) => void pauses.push(ms)
+  await restore({ client, from: backup, to: table, without: new Set(), now: Date.now(), sleep })
+  client.middlewareStack.remove('full')
+  expect(pauses).toEqual([50, 100, 200])
+  expect(await statusOf('kept')).toBe(200)
 })
