@@ -1,0 +1,234 @@
+/** Those who keep a copy of what the server has, over watches that end, are cut, or come too late, while others write. */
+import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb'
+import { KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { KubeObject } from '../../lib/meta/types.ts'
+import { slotKey } from '../../lib/storage/keys.ts'
+import { kubeConfig } from '../support/kubectl.ts'
+import { type Reflector, startReflector } from '../support/reflector.ts'
+import { startRelay } from '../support/relay.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { judgeWatch } from './faults/judgement.ts'
+
+const path = '/apis/management.platform/v1/ownedaccesskeys'
+const { table } = OwnedAccessKey
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+}, 120_000)
+afterAll(() => server?.stop())
+
+const create = (name: string, labels: Record<string, string> = {}) =>
+  server.make(path, {
+    apiVersion: 'management.platform/v1',
+    kind: 'OwnedAccessKey',
+    metadata: { name, labels },
+    spec: { user: 'ci' },
+  })
+const patch = (name: string, body: object) =>
+  server.call(`${path}/${name}`, {
+    method: 'PATCH',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+
+/** Six who create, change and delete objects of their own; some stay. */
+async function write(round: string, labels: Record<string, string> = {}): Promise<void> {
+  const writers = Array.from({ length: 6 }, async (_, number) => {
+    for (let turn = 0; turn < 4; turn++) {
+      const name = `${round}-${number}-${turn}`
+      await create(name, labels)
+      await patch(name, { spec: { displayName: 'changed' } })
+      if (turn % 2 === 1) await server.call(`${path}/${name}`, { method: 'DELETE' })
+    }
+  })
+  await Promise.all(writers)
+  await create(`${round}-last`, labels)
+}
+
+const listed = async (query = ''): Promise<KubeObject[]> => (await server.call(`${path}?${query}`)).json.items
+
+interface Named {
+  metadata?: { name?: string | undefined } | undefined
+}
+const byName = (one: Named, other: Named): number =>
+  (one.metadata?.name ?? '') < (other.metadata?.name ?? '') ? -1 : 1
+
+async function expectInStep({ store }: Reflector): Promise<void> {
+  expect([...store.values()].sort(byName)).toEqual((await listed()).sort(byName))
+}
+
+async function expectAllSeen({ seen }: Reflector, from: number): Promise<void> {
+  const { changes } = await server.parts.storage.changes(table, from)
+  expect(judgeWatch(from, seen, changes)).toEqual([])
+}
+
+/** What a day does: the log no longer reaches back to where it is settled. */
+async function forgetLog(): Promise<void> {
+  await server.parts.storage.sweep(table)
+  const settled = await server.parts.storage.revision(table)
+  const revisions = Array.from({ length: settled - 1 }, (_, index) => index + 2)
+  for (let index = 0; index < revisions.length; index += 25) {
+    const requests = revisions.slice(index, index + 25).map((rev) => {
+      const { pk, sk } = slotKey(table.resource, rev)
+      return { DeleteRequest: { Key: { pk: { S: pk }, sk: { S: sk } } } }
+    })
+    await server.dynamodb.client.send(
+      new BatchWriteItemCommand({ RequestItems: { [server.dynamodb.table]: requests } }),
+    )
+  }
+}
+
+describe("client-go's reflector", () => {
+  test('goes on where it was when the server ends its watch, with bookmarks', async () => {
+    const reflector = await startReflector(server, path, { timeoutSeconds: 1 })
+    const from = Number(reflector.resourceVersion())
+    await write('ended')
+    await reflector.until(() => reflector.store.has('ended-last') && reflector.counts.watches > 3)
+    await reflector.stop()
+    expect(reflector.counts).toMatchObject({ lists: 1, expired: 0 })
+    expect(reflector.counts.bookmarks).toBeGreaterThan(1)
+    await expectAllSeen(reflector, from)
+    await expectInStep(reflector)
+  })
+
+  test('goes on where it was when the connection is cut in the middle of it', async () => {
+    const reflector = await startReflector(server, path, { timeoutSeconds: 600 })
+    const from = Number(reflector.resourceVersion())
+    let cuts = 0
+    const cutting = reflector.until(() => {
+      // At every seventh change, so that events of the same poll are lost with it.
+      if (Math.floor(reflector.seen.length / 7) > cuts) {
+        cuts++
+        reflector.cut()
+      }
+      return reflector.store.has('cut-last')
+    })
+    await write('cut')
+    await cutting
+    await reflector.stop()
+    expect(cuts).toBeGreaterThan(5)
+    expect(reflector.counts).toMatchObject({ lists: 1, expired: 0 })
+    expect(reflector.counts.watches).toBeGreaterThan(cuts)
+    await expectAllSeen(reflector, from)
+    await expectInStep(reflector)
+  })
+
+  test('lists anew when it comes too late', async () => {
+    const reflector = await startReflector(server, path, { timeoutSeconds: 600 })
+    const from = reflector.resourceVersion()
+    await write('before')
+    await reflector.until(() => reflector.store.has('before-last'))
+    const writing = write('late')
+    await forgetLog()
+    reflector.rewind(from)
+    await writing
+    await reflector.until(() => reflector.store.has('late-last'))
+    await reflector.stop()
+    expect(reflector.counts).toMatchObject({ lists: 2, expired: 1 })
+    await expectInStep(reflector)
+  })
+
+  test('that sees nothing but bookmarks does not come too late', async () => {
+    const labelSelector = 'team=nobody'
+    const reflector = await startReflector(server, path, { timeoutSeconds: 1, labelSelector })
+    await write('unseen')
+    const newest = await server.parts.storage.revision(table)
+    await reflector.until(() => Number(reflector.resourceVersion()) >= newest)
+    await forgetLog()
+    const { watches } = reflector.counts
+    await reflector.until(() => reflector.counts.watches > watches + 1)
+    await create('seen', { team: 'nobody' })
+    await reflector.until(() => reflector.store.has('seen'))
+    await reflector.stop()
+    expect(reflector.counts).toMatchObject({ lists: 1, expired: 0 })
+    expect(reflector.seen.map(({ type, name }) => `${type} ${name}`)).toEqual(['ADDED seen'])
+  })
+})
+
+describe('the informer of @kubernetes/client-node', () => {
+  async function informed(query: string) {
+    const relay = await startRelay(Number(new URL(server.base).port))
+    const through = server.base.replace(new URL(server.base).port, String(relay.port))
+    const config = new KubeConfig()
+    config.loadFromString(JSON.stringify(kubeConfig(through, server.certificateAuthority, server.adminKey)))
+    let lists = 0
+    const list = async () => {
+      lists++
+      return (await server.call(path)).json as KubernetesListObject<KubernetesObject>
+    }
+    const informer = makeInformer(config, `${path}${query}`, list)
+    const waiting = new Map<string, () => void>()
+    const note = ({ metadata }: KubernetesObject) => waiting.get(metadata?.name ?? '')?.()
+    informer.on('add', note)
+    informer.on('update', note)
+    // As its documentation does it.
+    let errors = 0
+    informer.on('error', () => {
+      errors++
+      setTimeout(() => informer.start(), 50)
+    })
+    await informer.start()
+    return {
+      informer,
+      relay,
+      lists: () => lists,
+      errors: () => errors,
+      has: (name: string) => new Promise<void>((resolve) => void waiting.set(name, resolve)),
+      async expectInStep() {
+        expect([...informer.list()].sort(byName)).toEqual((await listed()).sort(byName))
+      },
+      async stop() {
+        await informer.stop()
+        await relay.stop()
+      },
+    }
+  }
+
+  test('goes on where it was when the server ends its watch', async () => {
+    const one = await informed('?timeoutSeconds=1')
+    const all = one.has('informed-last')
+    await write('informed')
+    await all
+    const more = one.has('informed-more')
+    await create('informed-more')
+    await more
+    expect([one.lists(), one.errors()]).toEqual([1, 0])
+    await one.expectInStep()
+    await one.stop()
+  })
+
+  test('is in step again after its connection was cut', async () => {
+    const one = await informed('')
+    const all = one.has('torn-last')
+    const writing = write('torn')
+    for (const name of ['torn-0-1', 'torn-1-2', 'torn-2-3']) {
+      await one.has(name)
+      one.relay.cut()
+    }
+    await writing
+    await all
+    expect(one.errors()).toBeGreaterThan(0)
+    await one.expectInStep()
+    await one.stop()
+  })
+
+  test('lists anew when it comes too late', async () => {
+    const one = await informed('')
+    const seen = one.has('gone-last')
+    await write('gone')
+    await seen
+    // A day passes before it gets through again.
+    one.relay.close(true)
+    await write('new')
+    await forgetLog()
+    const last = one.has('new-last')
+    one.relay.close(false)
+    await last
+    expect(one.lists()).toBe(2)
+    await one.expectInStep()
+    await one.stop()
+  })
+})

@@ -1,0 +1,52 @@
+/** A way to a server that can be cut: bytes pass as they are, TLS within them. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export interface Relay {
+  port: number
+  /** Ends every connection at once, as a network does. */
+  cut(): void
+  /** Lets nobody through from now on, or everybody again. */
+  close(isClosed: boolean): void
+  stop(): Promise<void>
+}
+
+export async function startRelay(targetPort: number): Promise<Relay> {
+  const sockets = new Set<Socket>()
+  let isClosed = false
+  const server = createServer((from) => {
+    if (isClosed) return void from.on('error', () => {}).resetAndDestroy()
+    const to = connect(targetPort, '127.0.0.1')
+    for (const [one, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      sockets.add(one)
+      one.pipe(other)
+      one
+        .on('error', () => other.destroy())
+        .on('close', () => {
+          sockets.delete(one)
+          other.destroy()
+        })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = (): void => {
+    for (const one of sockets) one.resetAndDestroy()
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    close(closed) {
+      isClosed = closed
+      if (closed) cut()
+    },
+    async stop() {
+      server.close()
+      cut()
+      await once(server, 'close')
+    },
+  }
+}
