@@ -56,19 +56,24 @@ export function patchType(headers: Readonly<Record<string, string>>): PatchType 
   return found
 }
 
+/** What a body says twice: for Warnings, and for a strict error. */
+type Twice = Readonly<Record<'duplicates' | 'strict', readonly string[]>>
+
 /** Refuses or warns of what a body says twice or the kind does not have, as fieldValidation asks. */
 export function judgeFields(
   exchange: Exchange,
   kind: DecodableKind,
   value: JsonValue,
-  duplicates: readonly string[],
+  { duplicates, strict }: Twice,
   decoded: Decoded,
   source: 'body' | 'patch' = 'body',
 ): void {
   const mode: FieldValidation = set(exchange.writeOptions, 'writeOptions').fieldValidation
-  const findings = mode === 'Ignore' ? [] : [...duplicates, ...fieldFindings([], decoded.unknown)]
-  if (mode === 'Strict' && findings.length > 0) throw strictDecodingError(value, kind, findings, source, decoded.object)
-  for (const finding of [...findings, ...decoded.warnings]) exchange.context.warn(finding)
+  const unknown = mode === 'Ignore' ? [] : fieldFindings([], decoded.unknown)
+  const refused = mode === 'Strict' ? [...strict, ...unknown] : []
+  if (refused.length > 0) throw strictDecodingError(value, kind, refused, source, decoded.object)
+  const twice = mode === 'Ignore' ? [] : duplicates
+  for (const finding of [...twice, ...unknown, ...decoded.warnings]) exchange.context.warn(finding)
 }
 
 /** The object that the body of a POST or PUT stands for. Throws 400, 415, 422. */
@@ -78,6 +83,6 @@ export async function decodeRequest(
   options: Pick<DecodeOptions, 'inferType' | 'typeLater'>,
 ): Promise<Decoded> {
   const { body, headers } = exchange.request
-  const { value, duplicates } = await decodeBody(body, bodyType(headers), kind)
-  return decodeObject(value, kind, options, (decoded) => judgeFields(exchange, kind, value, duplicates, decoded))
+  const { value, ...twice } = await decodeBody(body, bodyType(headers), kind)
+  return decodeObject(value, kind, options, (decoded) => judgeFields(exchange, kind, value, twice, decoded))
 }

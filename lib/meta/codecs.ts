@@ -13,11 +13,13 @@ import { parseYaml } from './yaml.ts'
 
 export type MediaType = 'json' | 'yaml'
 
-/** What a text stands for, and what it says twice, one finished sentence each: fit for a Warning or a strict error. */
+/** What a text stands for, and what it says twice, one finished sentence each. */
 export interface Decoded {
   value: JsonValue
-  /** `duplicate field "spec.ttl"` of JSON, `line 4: key "ttl" already set in map` of YAML. */
+  /** For Warnings: `duplicate field "spec.ttl"` of JSON, `line 4: key "ttl" already set in map` of YAML. */
   duplicates: string[]
+  /** For a strict error: the same, those of YAML in one. */
+  strict: string[]
 }
 
 /** The value of a body; null of an empty YAML text. Throws 400 in the words for an object of this kind. */
@@ -32,7 +34,7 @@ export async function bodyValue(body: Uint8Array, mediaType: MediaType): Promise
 
 async function read(body: Uint8Array, mediaType: MediaType, failure: (why: string) => StatusError): Promise<Decoded> {
   try {
-    return mediaType === 'json' ? decodeJson(body) : await parseYaml(utf8(body))
+    return mediaType === 'json' ? decodeJson(body) : await decodeYaml(body)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     throw failure(
@@ -44,8 +46,16 @@ async function read(body: Uint8Array, mediaType: MediaType, failure: (why: strin
 /** The value of a JSON body. Throws DecodeError. */
 export function decodeJson(body: Uint8Array): Decoded {
   const { value, duplicates } = parseJson(utf8(body))
-  return { value, duplicates: duplicates.map((path) => `duplicate field ${quoted(path)}`) }
+  const findings = duplicates.map((path) => `duplicate field ${quoted(path)}`)
+  return { value, duplicates: findings, strict: findings }
 }
+
+async function decodeYaml(body: Uint8Array): Promise<Decoded> {
+  const { value, duplicates } = await parseYaml(utf8(body))
+  return { value, duplicates, strict: duplicates.length > 0 ? [unmarshalErrors(duplicates)] : [] }
+}
+
+const unmarshalErrors = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`
 
 /** The configuration in an apply patch, which is YAML even when it is JSON; of an empty text one without members. */
 export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObject; duplicates: string[] }> {
@@ -64,9 +74,7 @@ export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObjec
 
 /** The refusal of a configuration that says something twice. */
 export const strictApplyError = (duplicates: readonly string[]): StatusError =>
-  badRequest(
-    `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`,
-  )
+  badRequest(`error strict decoding YAML: error converting YAML to JSON: ${unmarshalErrors(duplicates)}`)
 
 /** 400 for a body that does not even say what it is. */
 function unrecognized(kind: string, why: string, body: Uint8Array): StatusError {

@@ -178,9 +178,9 @@ function resolve(
   return { parent, pointer, key: last }
 }
 
-/** RFC 6901, without members that are no data. */
+/** RFC 6901, without members that are no data. As in kube-apiserver a `~` that escapes nothing stands for itself. */
 function parsePointer(path: string | undefined): string[] {
-  if (path === undefined || !path.startsWith('/') || /~(?![01])/.test(path)) throw unprocessable()
+  if (!path?.startsWith('/')) throw unprocessable()
   const keys = path
     .split('/')
     .slice(1)

@@ -97,12 +97,14 @@ const joined = (headers: NodeJS.Dict<string | string[]>): Record<string, string>
 function createLines() {
   const chunks: Buffer[] = []
   const complete: string[] = []
+  // A chunk may end within a character.
+  const decoder = new TextDecoder()
   let rest = ''
   return {
     complete,
     add(chunk: Buffer): void {
       chunks.push(chunk)
-      const parts = (rest + chunk.toString()).split('\n')
+      const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = parts.pop() ?? ''
       complete.push(...parts.map((part) => part.trim()).filter(Boolean))
     },

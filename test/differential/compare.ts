@@ -42,13 +42,16 @@ export interface Compared {
 export async function compare(scenario: Scenario, subject: Subject): Promise<Compared> {
   const found: Found[] = []
   const tolerated = new Map<string, number>()
+  const earlier: Step[] = []
   let requests = 0
   for await (const { number, step, got } of play(scenario, subject)) {
     requests++
+    const before = earlier.slice()
+    earlier.push(step)
     const { want } = step
     const different = differences(step, got, subject.additions?.(got.code) ?? [])
     if (different.length === 0 || !want) continue
-    const tolerance = toleranceOf(step, want, got)
+    const tolerance = toleranceOf(step, want, got, before)
     if (tolerance) tolerated.set(tolerance.reason, (tolerated.get(tolerance.reason) ?? 0) + 1)
     else {
       const request = `${step.method} ${step.path} ${JSON.stringify(step.headers ?? {})}`

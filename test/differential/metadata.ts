@@ -53,6 +53,8 @@ function ownerReference(random: Random, oddness: number): Json {
   if (!random.chance(oddness)) return reference
   const member = random.pick(['apiVersion', 'kind', 'name', 'uid', 'controller', 'extra'])
   const value = random.pick(['', null, 5, 'a/b/c', 'v1', true, undefined])
+  // Whether a kind that is not served may be blocked on is this API's own answer.
+  if (member === 'apiVersion' || member === 'kind') delete reference.blockOwnerDeletion
   if (value === undefined) delete reference[member]
   else reference[member] = value
   return random.chance(0.2) ? random.pick([null, 'text', 5, [], {}]) : reference

@@ -41,7 +41,7 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boo
       const change = read(request.body, set(exchange.writeOptions, 'writeOptions').fieldValidation !== 'Ignore')
       const value = change.apply(live as unknown as JsonObject)
       const decoded = decodeObject(value, kind, { source: 'patch', typeLater: true }, (found) =>
-        judgeFields(exchange, kind, value, change.findings, found, 'patch'),
+        judgeFields(exchange, kind, value, { duplicates: change.findings, strict: change.findings }, found, 'patch'),
       )
       const { object, secrets } = splitWriteOnly(placed(kind, decoded.object, request.namespace), kind.schema)
       checkName(object, request.name)

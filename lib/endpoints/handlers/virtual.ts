@@ -17,7 +17,7 @@ async function decode(exchange: VirtualExchange): Promise<Decoded> {
   if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, { inferType: true })
   const value = decodeProtobuf(request.body, kind.protobuf)
   const decoded = decodeObject(value, kind, { inferType: true })
-  judgeFields(exchange, kind, value, [], decoded)
+  judgeFields(exchange, kind, value, { duplicates: [], strict: [] }, decoded)
   return decoded
 }
 

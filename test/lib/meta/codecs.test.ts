@@ -21,12 +21,19 @@ const noKind = `${unrecognized}couldn't get version/kind; json parse error: `
 describe('decodeBody', () => {
   it('reads JSON and YAML and says what stands in them twice', async () => {
     const value = { spec: { ttl: 2 } }
+    const field = 'duplicate field "spec.ttl"'
     expect(await decode('{"spec":{"ttl":1,"ttl":2}}', 'json')).toEqual({
       value,
-      duplicates: ['duplicate field "spec.ttl"'],
+      duplicates: [field],
+      strict: [field],
     })
-    const line = 'line 3: key "ttl" already set in map'
-    expect(await decode('spec:\n  ttl: 1\n  ttl: 2\n', 'yaml')).toEqual({ value, duplicates: [line] })
+    const lines = ['line 3: key "ttl" already set in map', 'line 4: key "ttl" already set in map']
+    expect(await decode('spec:\n  ttl: 1\n  ttl: 1\n  ttl: 2\n', 'yaml')).toEqual({
+      value,
+      duplicates: lines,
+      strict: [`yaml: unmarshal errors:\n  ${lines.join('\n  ')}`],
+    })
+    expect(await decode('spec: {ttl: 2}', 'yaml')).toEqual({ value, duplicates: [], strict: [] })
     expect((await decode('{"spec":{"ttl":2}}', 'yaml')).value).toEqual(value)
     expect((await decode('{"displayName":"grün ☂"}', 'json')).value).toEqual({ displayName: 'grün ☂' })
   })

@@ -67,7 +67,6 @@ describe('the answers of kube-apiserver', () => {
   /** Where the answers differ on purpose, and why. */
   const differences: Record<string, string> = {
     '[{"op":"copy","from":"","path":"/n"}]': 'RFC 6902 lets the root be copied',
-    '[{"op":"add","path":"/n~2","value":2}]': 'RFC 6901 knows no other escapes',
   }
 
   const cases = (vectors as { doc: JsonValue; patch: unknown; result?: JsonValue; error?: string }[])
@@ -166,7 +165,6 @@ describe('applyJsonPatch with hostile patches', () => {
     ['reads the length of a list', { op: 'copy', from: '/list/length', path: '/n' }],
     ['uses an operation of the library', { op: '_get', path: '/list' }],
     ['uses an operation of the prototype', { op: 'constructor', path: '/list' }],
-    ['uses an unknown escape', add('/a~2b', 1)],
     ['has no slash in front', add('list', 1)],
     ['has no path', { op: 'add', value: 1 }],
     ['moves into itself', { op: 'move', from: '/list', path: '/list/0' }],
