@@ -15,9 +15,10 @@ import {
 } from '../endpoints/discovery.ts'
 import { type DiscoveryOutput, negotiate, negotiateDiscovery } from '../endpoints/negotiation.ts'
 import { openApi } from '../endpoints/openapi.ts'
+import { listOptions } from '../endpoints/options.ts'
 import { type ApiRequest, type ApiResponse, first } from '../endpoints/request.ts'
-import { encode, respond, respondStatus } from '../endpoints/respond.ts'
-import { routeNotFound } from '../meta/errors.ts'
+import { encode, respond } from '../endpoints/respond.ts'
+import { methodNotSupported, routeNotFound } from '../meta/errors.ts'
 import { stringify } from '../meta/json.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
 import type { JsonObject } from '../meta/types.ts'
@@ -86,8 +87,13 @@ export const discovery: Endpoint = async (request, server) => {
     const output = negotiateDiscovery(request.headers, first(request.query, 'pretty'))
     if (output) return aggregated(request, path, output)
   }
+  // What there is to see of namespaces never changes; a list would be no answer to who waits for events.
+  if (path === '/api/v1/namespaces' && listOptions(request.query, true).watch) {
+    throw methodNotSupported({ group: '', resource: 'namespaces' }, 'watch')
+  }
   const found = document(path, new URL(server.config.issuer).host)
-  return found ? plain(request, found) : respondStatus(routeNotFound().status, undefined)
+  if (!found) throw routeNotFound()
+  return plain(request, found)
 }
 
 const openApiOf = (server: Server) =>
@@ -112,7 +118,7 @@ export const openApiDocuments: Endpoint = async (request, server) => {
   }
   if (path === '/openapi/v3') return { status: 200, headers: json, warnings: [], body: documents.index }
   const found = documents.documents.get(path.slice('/openapi/v3/'.length))
-  if (!found) return respondStatus(routeNotFound().status, undefined)
+  if (!found) throw routeNotFound()
   const asked = first(request.query, 'hash')
   const etag = `"${found.hash}"`
   if (asked && asked !== found.hash) {

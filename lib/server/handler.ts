@@ -6,6 +6,7 @@ import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Exchange } from '../endpoints/exchange.ts'
+import type { Output } from '../endpoints/negotiation.ts'
 import { run, storedPipelines, virtualPipeline } from '../endpoints/pipeline.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { respondStatus } from '../endpoints/respond.ts'
@@ -37,7 +38,7 @@ interface Invocation {
 export type LambdaHandler = any
 
 /** The time limit is for the beginning of an answer; a stream ends itself. */
-async function withinTime(answer: Promise<ApiResponse>): Promise<ApiResponse> {
+async function withinTime(answer: Promise<ApiResponse>, form: Output | undefined): Promise<ApiResponse> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<ApiResponse>((_, reject) => {
     const text = 'request did not complete within requested timeout - context deadline exceeded'
@@ -46,7 +47,7 @@ async function withinTime(answer: Promise<ApiResponse>): Promise<ApiResponse> {
   try {
     return await Promise.race([answer, late])
   } catch (error) {
-    if (error instanceof StatusError) return respondStatus(error.status, undefined)
+    if (error instanceof StatusError) return respondStatus(error.status, form)
     throw error
   } finally {
     clearTimeout(timer)
@@ -65,11 +66,12 @@ async function answer(
     notes.access = 'public'
     return open
   }
+  const form = statusForm(event)
   const refusal = refusalOf(event)
-  if (refusal) return respondStatus(refusal.status, statusForm(event))
+  if (refusal) return respondStatus(refusal.status, form)
   const user = userOf(event)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
-  return withinTime(endpoint(toApiRequest(event, user, server.now()), server, notes))
+  return withinTime(endpoint(toApiRequest(event, user, server.now()), server, notes), form)
 }
 
 /** A Lambda handler around an endpoint. Everything that it needs is made when the process starts. */

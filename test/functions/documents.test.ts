@@ -74,8 +74,19 @@ describe('discovery', () => {
       async (path) => {
         const { status: code, json } = await at('discovery', path)
         expect([code, json.reason]).toEqual([404, 'NotFound'])
+        expect((await at('discovery', path, { headers: { accept: 'application/yaml' } })).text).toContain('code: 404\n')
       },
     )
+  })
+})
+
+describe('discovery of namespaces', () => {
+  const path = '/api/v1/namespaces'
+  test('405: a watch would wait for ever', async () => {
+    const { status: code, text } = await at('discovery', path, { query: { watch: 'true' }, headers: {} })
+    const message = 'watch is not supported on resources of kind \\"namespaces\\"'
+    expect([code, text]).toEqual([405, expect.stringContaining(`"message":"${message}"`)])
+    expect((await at('discovery', path, { query: { watch: 'false' } })).json.items).toEqual([])
   })
 })
 
