@@ -1,0 +1,126 @@
+/** What requests take of the table, in calls and capacity units: the figures that docs/operations.md computes its costs from. */
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { accessKey, keys, management } from '../support/objects.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+interface Taken {
+  calls: number
+  reads: number
+  writes: number
+}
+
+const taken: Taken = { calls: 0, reads: 0, writes: 0 }
+const samples = 5
+
+let server: TestServer
+let meter: Server
+let token: string
+beforeAll(async () => {
+  server = await startServer({}, { streamSeconds: 3600 })
+  meter = await startMeter(server.dynamodb.endpoint)
+  // Before the first request: functions connect when they are first called.
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(meter.address() as AddressInfo).port}`)
+  token = (await server.make(keys, accessKey('caller', { user: 'admin', groups: ['system:masters'] }))).spec.key
+}, 120_000)
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  meter?.close()
+  await server?.stop()
+})
+
+/** Passes on what it is sent, and asks what it takes. */
+async function startMeter(upstream: string): Promise<Server> {
+  const passing = createServer(async (request, response) => {
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? ''
+    const body = { ...JSON.parse(await textOf(request)), ReturnConsumedCapacity: 'TOTAL' }
+    const { host: _, 'content-length': __, connection: ___, ...headers } = request.headers
+    const answer = await fetch(upstream, { method: 'POST', headers: headers as never, body: JSON.stringify(body) })
+    const text = await answer.text()
+    taken.calls++
+    const consumed = [JSON.parse(text).ConsumedCapacity ?? []].flat()
+    const units = consumed.reduce((sum: number, { CapacityUnits }: { CapacityUnits: number }) => sum + CapacityUnits, 0)
+    taken[/^(Get|BatchGet|Query)/.test(operation) ? 'reads' : 'writes'] += units
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+    response.end(text)
+  })
+  await new Promise<void>((resolve) => passing.listen(0, '127.0.0.1', resolve))
+  return passing
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+/** Of a request to the path of each sample the least: the settling of the log and schedules come on top, now and then. */
+async function least(of: (sample: number) => [path: string, call?: Parameters<TestServer['call']>[1]]): Promise<Taken> {
+  const all: Taken[] = []
+  for (let sample = 0; sample < samples; sample++) {
+    const [path, call] = of(sample)
+    const before = { ...taken }
+    const { status, text } = await server.call(path, { token, ...call })
+    expect([path, status, text]).toEqual([path, expect.toSatisfy((code: number) => code < 300), expect.any(String)])
+    const { calls, reads, writes } = taken
+    all.push({ calls: calls - before.calls, reads: reads - before.reads, writes: writes - before.writes })
+  }
+  return all.reduce((one, other) => (weight(other) < weight(one) ? other : one))
+}
+
+const weight = ({ reads, writes }: Taken) => reads + writes
+
+/** As it is answered, 1 KB. */
+const kilobyte = (name: string) => accessKey(name, { user: 'somebody', description: 'x'.repeat(470) })
+
+/** The rows of the page's table, by the request: calls, read units, write units, dollars a million. */
+async function readPage(): Promise<Map<string, number[]>> {
+  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+  const rows = page.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \| (?:\$([\d.]+))?/gm)
+  return new Map([...rows].map(([, name = '', ...figures]) => [name, figures.map((one) => Number(one ?? Number.NaN))]))
+}
+
+/** Of a million requests, without the table: gateway, two functions, their time and their logs, as the page's first table has it. */
+const others = 3.5 + 2 * 0.2 + 0.0125 * 13.3334 + 2.7 * 0.5
+const dollars = (name: string, reads: number, writes: number) =>
+  others + reads * 0.125 + writes * 0.625 + (name === 'token' ? 15 : 0)
+
+/** Of a request, in bytes: its line of the access log, three lines for each function from Lambda, and 26 for each line. */
+const linesOfPlatform = 430 + 2 * 280 + 9 * 26
+
+test('what a request takes is what the page says', async () => {
+  const merge = { 'content-type': 'application/merge-patch+json' }
+  const patch = { method: 'PATCH', headers: merge, body: { metadata: { labels: { value: 'a' } } } }
+  for (let count = 0; count < 100; count++) await server.make(keys, kilobyte(`listed-${count}`))
+  const measured: Record<string, Taken> = {
+    authorization: await least(() => [`${management}/selves`, { method: 'POST', body: {} }]),
+    get: await least(() => [`${keys}/listed-1`]),
+    'list of 100': await least(() => [`${keys}?fieldSelector=spec.user=somebody`]),
+    'create of a key': await least((sample) => [keys, { method: 'POST', body: kilobyte(`made-${sample}`) }]),
+    'patch of a key': await least((sample) => [`${keys}/made-${sample}`, patch]),
+    'delete of a key': await least((sample) => [`${keys}/made-${sample}`, { method: 'DELETE' }]),
+    token: await least(() => [`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }]),
+  }
+  const page = await readPage()
+  for (const [name, one] of Object.entries(measured)) {
+    const [calls = 0, reads = 0, writes = 0, price] = page.get(name) ?? []
+    // How much of the change log a list reads depends on when it was settled.
+    const units = name === 'list of 100' ? expect.toSatisfy((one: number) => Math.abs(one - reads) <= 4) : reads
+    expect([name, one]).toEqual([name, { calls, reads: units, writes }])
+    if (name !== 'authorization') expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
+  }
+})
+
+test('what a request logs is what the page says', async () => {
+  const { text, headers } = await server.call(`${keys}/listed-1`, { token })
+  expect(text.length).toBeGreaterThan(950)
+  expect(text.length).toBeLessThan(1050)
+  const lines = server.log.filter((line) => JSON.parse(line).requestId === headers['audit-id'])
+  expect(lines).toHaveLength(2)
+  const bytes = lines.join('').length + linesOfPlatform
+  expect(bytes / 1000).toBeGreaterThan(2.5)
+  expect(bytes / 1000).toBeLessThan(2.9)
+})
