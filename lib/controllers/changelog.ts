@@ -5,6 +5,8 @@
 import { StorageError } from '../storage/errors.ts'
 import type { Change } from '../storage/interface.ts'
 import type { Collector } from './garbagecollector.ts'
+import { OutOfTime } from './parallel.ts'
+import { keepPlace, readPlace } from './place.ts'
 import { concerns, type Failure, performAll, type Task, tasksOf } from './tasks.ts'
 
 /** Full passes begin so far apart at least, in ms: somewhat less than the hour of the schedule. */
@@ -33,25 +35,41 @@ interface Retry {
   at: number
 }
 
+/** A pass over all objects. */
+interface Pass {
+  began: number
+  /** The store that is being read, and the last key that was. */
+  index: number
+  after?: string | undefined
+  done: boolean
+  /** Its place is in the table. */
+  isKept: boolean
+  /** It began where another one was. */
+  isRest?: true
+}
+
 /**
  * One collector on a timer: each call does what there is to do since the last, as long as `goOn` says so. Calls while one
- * is at work join it. What it remembers is only a saving: a new one begins with all objects.
+ * is at work join it. A new one goes on with the pass over all objects where the last one was, since a pass may take more than
+ * all the time that one process is given, and then makes one from the beginning: it does not know what it has missed.
  * `elapsed`: milliseconds of a clock that never jumps.
  */
 export function createChangelogCollector(elapsed: () => number): (collector: Collector) => Promise<Run> {
   /** The revision of each table up to which its changes have become tasks. */
   const positions = new Map<string, number>()
   const retries = new Map<string, Retry>()
-  let full: { began: number; index: number; after?: string | undefined; done: boolean } | undefined
+  let full: Pass | undefined
   let running: Promise<Run> | undefined
 
-  async function work(collector: Collector, run: Run, tasks: readonly Task[]): Promise<void> {
+  /** False where the time was up before all were begun. */
+  async function work(collector: Collector, run: Run, tasks: readonly Task[]): Promise<boolean> {
     run.tasks += tasks.length
     const failures = await performAll(collector, tasks)
     for (const [id, failure] of failures) {
       postpone(id, failure)
       run.error ??= failure.error
     }
+    return !failures.values().some(({ error }) => error instanceof OutOfTime)
   }
 
   function postpone(id: string, { task }: Failure): void {
@@ -94,13 +112,20 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     for (const { kind } of stores) {
       if (!positions.has(kind.plural)) positions.set(kind.plural, await storage.revision(kind.table))
     }
-    full = { began, index: 0, done: false }
+    const place = full ? undefined : await readPlace(storage)
+    const index = stores.findIndex(({ kind }) => kind.plural === place?.resource)
+    full =
+      place && index >= 0
+        ? { began, index, after: place.after, done: false, isKept: true, isRest: true }
+        : { began, index: 0, done: false, isKept: false }
   }
 
   async function step(collector: Collector, run: Run, pass: NonNullable<typeof full>): Promise<void> {
     const store = collector.stores[pass.index]
     if (!store) {
+      if (pass.isKept) await keepPlace(collector.storage, undefined)
       pass.done = true
+      if (pass.isRest) await begin(collector)
       return
     }
     const { table, plural: resource } = store.kind
@@ -108,21 +133,26 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     const page = await collector.storage.list(table, { limit: pageSize, ...(after !== undefined && { after }) })
     run.read += page.items.length
     const found = page.items.filter(({ object }) => concerns(object.metadata))
-    await work(
+    const isLookedAt = await work(
       collector,
       run,
       found.map(({ key, rv }) => ({ type: 'look', resource, key, rv })),
     )
     pass.after = page.next
     if (page.next === undefined) pass.index++
+    else if (isLookedAt) {
+      // What there was no time for this process remembers, another one would pass over.
+      await keepPlace(collector.storage, { resource, after: page.next })
+      pass.isKept = true
+    }
   }
 
   async function once(collector: Collector, run: Run): Promise<void> {
     if (!full || (full.done && elapsed() - full.began >= fullEvery)) await begin(collector)
     await retry(collector, run)
     await follow(collector, run)
-    while (full && !full.done && collector.goOn()) {
-      await step(collector, run, full)
+    for (let pass: Pass | undefined = full; pass && !pass.done && collector.goOn(); pass = full) {
+      await step(collector, run, pass)
       await follow(collector, run)
     }
     if (!full?.done) run.remaining = true

@@ -1,8 +1,9 @@
 /** Side items as their owners read them: credentials, owner index entries. */
 import type { JsonObject } from '../meta/types.ts'
-import type { Context } from './context.ts'
+import { writerDeadline } from './constants.ts'
+import { type Context, tries } from './context.ts'
 import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from './interface.ts'
-import type { Item } from './items.ts'
+import { Fault, type Item } from './items.ts'
 import type { ItemKey } from './keys.ts'
 
 export async function getCompanions(
@@ -15,6 +16,20 @@ export async function getCompanions(
     const item = found.find((one) => one?.pk === pk && one.sk === sk)
     return item && companionOf(item)
   })
+}
+
+export async function keepCompanion(context: Context, { pk, sk, attributes }: CompanionItem): Promise<void> {
+  const { items, now } = context
+  for (const pause = tries(context); ; ) {
+    try {
+      const { done } = await items.transact([{ type: 'put', item: { ...attributes, pk, sk } }], now() + writerDeadline)
+      if (done) return
+      await pause()
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      await pause(error)
+    }
+  }
 }
 
 export async function queryCompanions(

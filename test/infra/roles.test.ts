@@ -187,6 +187,7 @@ test('only the sweep reads the index, only the collector the stream and who owns
   }
   expect(those('sqs:SendMessage', 'queue')).toEqual(['garbagecollector'])
   expect(touching(reads, 'owner#x')).toEqual(['garbagecollector'])
+  expect(touching([...reads, ...writes], 'collector#pass')).toEqual(['garbagecollector'])
 })
 
 test('only what makes tokens signs', () => {

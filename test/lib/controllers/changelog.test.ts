@@ -1,8 +1,9 @@
 /** The collector on a timer: what it reads when, and what becomes of failures. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
+import { copyKey } from '../../support/copies.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { intercepted, newWorld, reference, type World } from './world.ts'
 
@@ -95,7 +96,8 @@ test('looks at all objects when the log no longer reaches back', async () => {
 })
 
 test('a pass that was cut off goes on where it was', async () => {
-  await Promise.all(Array.from({ length: 510 }, (_, index) => world.make(`p-a/i${index}`)))
+  await world.make('copied', {}, { user: 'ci' })
+  await copyKey(world.place, 'copied', 509)
   await world.make('d', { ownerReferences: [ghost] })
   const run = timer()
   const once = () => {
@@ -108,9 +110,50 @@ test('a pass that was cut off goes on where it was', async () => {
     read.push(outcome.read)
     remaining = outcome.remaining
   }
-  expect(read.filter((count) => count > 0)).toEqual([1, 500, 10])
+  expect(read.filter((count) => count > 0)).toEqual([500, 11])
   await run()
   expect(await world.find('d')).toBeUndefined()
+})
+
+describe('a pass that takes more than one process', () => {
+  /** Time for so many pages. */
+  const pages = (count: number) => () => calls.filter((name) => name === 'list').length < count
+
+  async function make600(): Promise<void> {
+    await world.make('copied', {}, { user: 'ci' })
+    await copyKey(world.place, 'copied', 599)
+  }
+
+  test('goes on where the last one was, then looks at all', async () => {
+    await make600()
+    expect(await timer()(pages(1))).toMatchObject({ read: 500, remaining: true })
+    // Where the first process has been, after its end.
+    await world.make('a', { ownerReferences: [ghost] })
+    const second = timer()
+    expect(await second(pages(1))).toMatchObject({ read: 100, remaining: true })
+    expect(await world.find('a')).toBeDefined()
+    expect(await second()).toMatchObject({ read: 601 })
+    expect(await world.find('a')).toBeUndefined()
+    expect(await second()).toMatchObject({ read: 0 })
+    // It has come to its end, and the next process begins at the beginning.
+    expect(await timer()(pages(1))).toMatchObject({ read: 500 })
+  })
+
+  test('looks again at what there was no time for', async () => {
+    await make600()
+    await world.make('a', { ownerReferences: [ghost] })
+    expect(await timer()(pages(1))).toMatchObject({ read: 500, failed: 1, remaining: true })
+    expect(await timer()()).toMatchObject({ read: 601, failed: 0 })
+    expect(await world.find('a')).toBeUndefined()
+  })
+
+  test('begins at the beginning where the place says nothing', async () => {
+    await world.make('o')
+    for (const place of [{ resource: 'no-such-kind', after: 'o' }, { resource: 7 }]) {
+      await world.put([{ pk: 'collector#pass', sk: '#', ...place }])
+      expect(await timer()()).toMatchObject({ read: 1 })
+    }
+  })
 })
 
 test('what fails is tried again, later and later, and keeps nothing else from being done', async () => {
