@@ -114,7 +114,7 @@ test('the table is granted by item operations on named partitions only', () => {
       expect(operations).toEqual(expect.arrayContaining([Action].flat()))
       const partitions = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []
       expect(partitions.length).toBeGreaterThan(0)
-      for (const one of partitions) expect(one).toMatch(/^([a-z]+(#o|#activity)?|[a-z]+#(o#|log#)?\*)$/)
+      for (const one of partitions) expect(one).toMatch(/^([a-z]+(#o|#activity|#pass)?|[a-z]+#(o#|log#)?\*)$/)
     }
   }
 })
