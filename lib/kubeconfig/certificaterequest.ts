@@ -1,4 +1,4 @@
-/** Certificate requests (PKCS#10, RFC 2986). The only file that knows @peculiar/x509, which is loaded when it is needed. */
+/** Certificate requests (PKCS#10, RFC 2986). With x509.ts the only one that knows @peculiar/x509, which is loaded when it is needed. */
 import { KeyObject } from 'node:crypto'
 
 export interface CertificateRequest {
@@ -16,8 +16,7 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
  * named, because the library would take text that begins with `#` for DER.
  */
 export async function createCertificateRequest(user: string, groups: readonly string[]): Promise<CertificateRequest> {
-  await import('reflect-metadata')
-  const { Name, Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509')
+  const { Name, Pkcs10CertificateRequestGenerator } = await import('./x509.ts')
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
   const subject = new Name([...groups.map((group) => ({ O: [{ utf8String: group }] })), { CN: [{ utf8String: user }] }])
   const request = await Pkcs10CertificateRequestGenerator.create({

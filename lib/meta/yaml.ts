@@ -1,16 +1,16 @@
 /**
- * YAML text to values and back, read as Kubernetes reads it. The only door to js-yaml, which is loaded on first use so
- * that requests in JSON never pay for it; of js-yaml only the parser and the writer are used.
+ * YAML text to values and back, read as Kubernetes reads it. The door to js-yaml, with yamllibrary.ts, which is loaded on
+ * first use so that requests in JSON never pay for it; of js-yaml only the parser and the writer are used.
  * Source: sigs.k8s.io/yaml, behaviour of kube-apiserver.
  */
-import type { Event } from 'js-yaml'
 import { shown } from './field.ts'
 import { DecodeError, MAX_DEPTH, shortName } from './jsonscanner.ts'
 import type { JsonValue } from './types.ts'
+import type { Event } from './yamllibrary.ts'
 import { plainNumber } from './yamlscalar.ts'
 import { buildTree, type YamlNode } from './yamltree.ts'
 
-type JsYaml = typeof import('js-yaml')
+type JsYaml = typeof import('./yamllibrary.ts')
 
 /** A parsed text, and what Go says of its duplicate keys: `line 4: key "ttl" already set in map`, at most 100. */
 export interface ParsedYaml {
@@ -23,7 +23,7 @@ export interface ParsedYaml {
  * `parseJson`. Throws DecodeError (`yaml: line 3: did not find expected node content`), which quotes nothing.
  */
 export async function parseYaml(text: string): Promise<ParsedYaml> {
-  const library = await import('js-yaml')
+  const library = await import('./yamllibrary.ts')
   const { value, duplicates } = buildTree(firstDocument(library, text))
   const line = lines(text)
   return {
@@ -36,14 +36,14 @@ const keyText = (key: JsonValue): string => shown(typeof key === 'string' ? shor
 
 /** YAML text that Go and js-yaml both read back as `value`: whatever either takes for more than text is quoted. */
 export async function dumpYaml(value: JsonValue): Promise<string> {
-  const { DUMP_SCHEMA, dump } = await import('js-yaml')
+  const { DUMP_SCHEMA, dump } = await import('./yamllibrary.ts')
   const schema = DUMP_SCHEMA.withTags(...(await numberTags()))
   return dump(value, { schema, lineWidth: -1, noRefs: true })
 }
 
 /** Numbers by Go's rules in place of js-yaml's, which write bigint not at all and `0o10` without quotes. */
 async function numberTags() {
-  const { defineScalarTag, NOT_RESOLVED } = await import('js-yaml')
+  const { defineScalarTag, NOT_RESOLVED } = await import('./yamllibrary.ts')
   const whole = (one: unknown): boolean => typeof one === 'bigint' || Number.isInteger(one)
   const numberTag = (name: string, identify: (one: unknown) => boolean) =>
     defineScalarTag(`tag:yaml.org,2002:${name}`, {
