@@ -3,7 +3,7 @@
  * Every error that may reach a client is a StatusError; anything else becomes a 500 without its text.
  * Source: k8s.io/apimachinery/pkg/api/errors.
  */
-import { aggregate, type FieldError, toCause } from './field.ts'
+import { aggregate, type FieldError, toCause, told } from './field.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from './types.ts'
 
 /** A failure with a public Status. `cause` is for the log only and never reaches a client. */
@@ -17,15 +17,32 @@ export class StatusError extends Error {
   }
 }
 
+/** In characters: what one text of an answer may have, so that a few of them stay below Lambda's 6 MB, however escaped. */
+const MAX_TEXT = 128 * 1024
+
+const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} ...` : text)
+
+const cutCause = (cause: StatusCause): StatusCause => ({
+  ...cause,
+  ...(cause.message !== undefined && { message: cut(cause.message) }),
+  ...(cause.field !== undefined && { field: cut(cause.field) }),
+})
+
+const cutDetails = ({ name, ...details }: StatusDetails): StatusDetails => ({
+  ...(name !== undefined && { name: cut(name) }),
+  ...details,
+  ...(details.causes && { causes: details.causes.map(cutCause) }),
+})
+
 function failure(code: number, reason: string | undefined, message: string, details?: StatusDetails, cause?: unknown) {
   const status: Status & { code: number } = {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     status: 'Failure',
-    message,
+    message: cut(message),
     ...(reason !== undefined && { reason }),
-    ...(details !== undefined && { details }),
+    ...(details !== undefined && { details: cutDetails(details) }),
     code,
   }
   return new StatusError(status, cause)
@@ -115,13 +132,21 @@ export const unsupportedMediaType = (accepted: readonly string[]): StatusError =
   )
 
 /** 422 with causes. `kind` is the Kind for objects (`CreateOptions` in group `meta.k8s.io` for options). */
-export const invalidObject = (group: string, kind: string, name: string, errors: readonly FieldError[]): StatusError =>
-  failure(422, 'Invalid', `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ${aggregate(errors)}`, {
-    ...(name && { name }),
-    ...(group && { group }),
-    ...(kind && { kind }),
-    causes: errors.map(toCause),
-  })
+export function invalidObject(group: string, kind: string, name: string, errors: readonly FieldError[]): StatusError {
+  const some = told(errors, MAX_TEXT / 2)
+  const what = `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ${aggregate(some)}`
+  return failure(
+    422,
+    'Invalid',
+    some.length === errors.length ? what : `${what} and ${errors.length - some.length} more`,
+    {
+      ...(name && { name }),
+      ...(group && { group }),
+      ...(kind && { kind }),
+      causes: some.map(toCause),
+    },
+  )
+}
 
 /** 422 of a JSON patch that cannot be applied: the reason stays hidden, as in kube-apiserver. */
 export const unprocessable = (): StatusError =>

@@ -23,10 +23,15 @@ export interface FieldError {
   message: string
 }
 
+/** Of longer values only the beginning is shown, unlike in kube-apiserver: an answer must stay smaller than Lambda's 6 MB. */
+const MAX_SHOWN = 16_384
+
 /** Go's %q for text, Go's JSON (members in the order given) for the rest: how a bad value appears in a message. */
 export function shown(value: JsonValue | undefined): string {
-  if (typeof value === 'string') return quoted(value)
-  const text = value === undefined ? 'null' : stringify(value)
+  if (typeof value === 'string')
+    return value.length > MAX_SHOWN ? `${quoted(value.slice(0, MAX_SHOWN))} ...` : quoted(value)
+  const whole = value === undefined ? 'null' : stringify(value)
+  const text = whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)} ...` : whole
   return text.replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
@@ -58,6 +63,16 @@ export const tooLong = (field: string, maxBytes: number): FieldError =>
 
 export const tooMany = (field: string, actual: number, max: number): FieldError =>
   error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`)
+
+/** The first findings, as many as say at most `most` characters together; at least one. */
+export function told(errors: readonly FieldError[], most: number): readonly FieldError[] {
+  let said = 0
+  const end = errors.findIndex(({ field, message }) => {
+    said += field.length + message.length
+    return said > most
+  })
+  return end < 0 ? errors : errors.slice(0, Math.max(1, end))
+}
 
 export const toCause = ({ type, field, message }: FieldError): StatusCause => ({ reason: type, message, field })
 

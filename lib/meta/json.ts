@@ -3,7 +3,7 @@
  * members found, `5.0` equal to `5`.
  * Source: sigs.k8s.io/json, k8s.io/apimachinery/pkg/util/json.
  */
-import { scanJson } from './jsonscanner.ts'
+import { MAX_VALUES, scanJson } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
 declare global {
@@ -31,10 +31,11 @@ export interface ParsedJson {
 
 /**
  * The value of a whole JSON text; of duplicate members the last one counts. Integers of int64 outside ±(2^53-1) are
- * bigint, whatever their notation; larger numbers are floating point, as in Go. Throws DecodeError.
+ * bigint, whatever their notation; larger numbers are floating point, as in Go. Throws DecodeError, also for more than
+ * `maxValues` values.
  */
-export function parseJson(text: string): ParsedJson {
-  const { duplicates, unusual } = scanJson(text)
+export function parseJson(text: string, maxValues = MAX_VALUES): ParsedJson {
+  const { duplicates, unusual } = scanJson(text, maxValues)
   const value: JsonValue = unusual ? normalized(JSON.parse(text, exactNumber)) : JSON.parse(text)
   return { value, duplicates }
 }

@@ -15,8 +15,20 @@ export class DecodeError extends Error {
 /** Nesting that no object of the API comes near and that every recursive walk can bear; Go stops at 10,000. */
 export const MAX_DEPTH = 500
 
+/**
+ * Values in one text, each object, list and scalar: ten times what an object of the API has, twice what 10,000 operations
+ * of a patch need. Size alone bounds no work: three megabytes of `0,` are a million values to judge.
+ */
+export const MAX_VALUES = 100_000
+
 /** As many duplicates as sigs.k8s.io/json reports. */
 export const MAX_DUPLICATES = 100
+
+/** What is said of a text with more of them, in JSON and in YAML. */
+export const TOO_MANY_VALUES = 'exceeded max number of values'
+
+/** The longest path that is told of, in characters. */
+const MAX_PATH = 4096
 
 const INSIDE_TOKEN = /escape|numeric|literal [a-z]/
 
@@ -29,11 +41,12 @@ export interface JsonScan {
   unusual: boolean
 }
 
-/** Throws DecodeError unless `text` is one JSON value, not too deep and without a member `__proto__`. */
-export function scanJson(text: string): JsonScan {
+/** Throws DecodeError unless `text` is one JSON value, not too deep or of too many, and without a member `__proto__`. */
+export function scanJson(text: string, maxValues: number): JsonScan {
   const duplicates = new Set<string>()
   const path: (string | number)[] = []
   let unusual = false
+  let values = 0
   let at = 0
 
   const space = (): void => {
@@ -124,6 +137,7 @@ export function scanJson(text: string): JsonScan {
 
   const object = (): void => {
     const names = new Set<string>()
+    const again = new Set<string>()
     at++
     space()
     if (text[at] === '}') {
@@ -133,7 +147,10 @@ export function scanJson(text: string): JsonScan {
     for (;;) {
       const name = memberName()
       path.push(name)
-      if (names.has(name) && duplicates.size < MAX_DUPLICATES) duplicates.add(pathText(path))
+      if (names.has(name) && !again.has(name) && duplicates.size < MAX_DUPLICATES) {
+        duplicates.add(pathText(path))
+        again.add(name)
+      }
       names.add(name)
       space()
       if (text[at] !== ':') throw unexpected('after object key')
@@ -169,6 +186,7 @@ export function scanJson(text: string): JsonScan {
   }
 
   const value = (): void => {
+    if (++values > maxValues) throw new DecodeError(TOO_MANY_VALUES)
     space()
     const c = text[at]
     if (c === '"') string()
@@ -195,7 +213,7 @@ function pathText(path: readonly (string | number)[]): string {
     if (typeof one === 'number') shown += `[${one}]`
     else shown += `${shown && '.'}${shortName(one)}`
   }
-  return shown
+  return shown.length > MAX_PATH ? `${shown.slice(0, MAX_PATH)}...` : shown
 }
 
 const ESCAPES: Readonly<Record<number, string>> = {

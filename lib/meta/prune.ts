@@ -3,6 +3,7 @@
  * Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting}.
  */
 import { byBytes } from './byteorder.ts'
+import { MAX_DUPLICATES, shortName } from './jsonscanner.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { child, isObject, own } from './walk.ts'
@@ -21,7 +22,7 @@ export interface PruneOptions {
 export interface Pruned {
   /** `spec` and `status` as far as they are known; shares nothing with the input. */
   object: JsonObject
-  /** Paths of dropped fields, sorted by bytes: `spec.scope.roles[0].foo`. */
+  /** Paths of dropped fields, sorted by bytes, at most 100, with names cut to 256 characters: `spec.scope.roles[0].foo`. */
   unknown: string[]
   /** Deprecated fields in use, sorted: what is inside one is not named again. */
   deprecated: { path: string; instead: string }[]
@@ -33,11 +34,18 @@ interface Walk {
   deprecated: { path: string; instead: string }[]
 }
 
+/** As many are told of as of fields that stand twice: paths are long where names are, and there may be any number of both. */
+function drop(path: string, { unknown }: Walk): void {
+  if (unknown.length < MAX_DUPLICATES) unknown.push(path)
+}
+
+const below = (path: string, name: string): string => child(path, shortName(name))
+
 /** A value of any shape where the schema describes none: no member is known, so lists are followed and objects emptied. */
 function pruneUndescribed(value: JsonValue, path: string, walk: Walk): JsonValue {
   if (Array.isArray(value)) return value.map((item, index) => pruneUndescribed(item, `${path}[${index}]`, walk))
   if (!isObject(value)) return value
-  for (const name of Object.keys(value)) walk.unknown.push(child(path, name))
+  for (const name of Object.keys(value)) drop(below(path, name), walk)
   return {}
 }
 
@@ -50,9 +58,9 @@ function memberSchema(schema: Schema, name: string): Schema | undefined {
 function pruneObject(object: JsonObject, schema: Schema, path: string, walk: Walk): JsonObject {
   const kept = Object.entries(object).flatMap(([name, value]): [string, JsonValue][] => {
     const described = memberSchema(schema, name)
-    const at = child(path, name)
+    const at = below(path, name)
     if (!described) {
-      walk.unknown.push(at)
+      drop(at, walk)
       return []
     }
     if (described.readOnly || (value === null && !walk.keepNulls)) return []

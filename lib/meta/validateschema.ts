@@ -140,21 +140,24 @@ function checkMembers(
 }
 
 function checkValue(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: Place): FieldError[] {
-  const errors = checkType(value, schema, place)
-  if (typeof value === 'string' && schema.type === 'string') errors.push(...checkString(value, schema, place))
-  if ((typeof value === 'number' || typeof value === 'bigint') && schema.type === 'integer') {
-    errors.push(...checkNumber(value, schema, place))
-  }
-  if (Array.isArray(value) && schema.type === 'list') errors.push(...checkItems(value, schema, place))
-  if (schema.type === 'string' && schema.enum && !schema.enum.some((allowed) => allowed === value)) {
-    const supported = schema.enum.map((allowed) => quoted(allowed)).join(', ')
-    const message = `Unsupported value: ${shownAt(place, value)}: supported values: ${supported}`
-    errors.push({ type: 'FieldValueNotSupported', field: place.field, message })
-  }
-  if (isObject(value) && (schema.type === 'object' || schema.type === 'map')) {
-    errors.push(...checkMembers(value, old, schema, place))
-  }
-  return errors
+  const isNumber = typeof value === 'number' || typeof value === 'bigint'
+  return [
+    ...checkType(value, schema, place),
+    ...(typeof value === 'string' && schema.type === 'string' ? checkString(value, schema, place) : []),
+    ...(isNumber && schema.type === 'integer' ? checkNumber(value, schema, place) : []),
+    ...(Array.isArray(value) && schema.type === 'list' ? checkItems(value, schema, place) : []),
+    ...(schema.type === 'string' ? checkEnum(value, schema, place) : []),
+    ...(isObject(value) && (schema.type === 'object' || schema.type === 'map')
+      ? checkMembers(value, old, schema, place)
+      : []),
+  ]
+}
+
+function checkEnum(value: JsonValue, { enum: allowed }: StringSchema, place: Place): FieldError[] {
+  if (allowed === undefined || allowed.some((one) => one === value)) return []
+  const supported = allowed.map((one) => quoted(one)).join(', ')
+  const message = `Unsupported value: ${shownAt(place, value)}: supported values: ${supported}`
+  return [{ type: 'FieldValueNotSupported', field: place.field, message }]
 }
 
 /** What stays as it was is not judged again, so that a stricter schema does not block unrelated changes. */

@@ -3,7 +3,7 @@
  * copies, so that no object ever is in two places and no expansion outgrows its budget.
  * Source: go.yaml.in/yaml/v2 (decode.go), sigs.k8s.io/yaml.
  */
-import { DecodeError, MAX_DEPTH, MAX_DUPLICATES } from './jsonscanner.ts'
+import { DecodeError, MAX_DEPTH, MAX_DUPLICATES, MAX_VALUES, TOO_MANY_VALUES } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { memberName, scalarValue } from './yamlscalar.ts'
 
@@ -32,12 +32,13 @@ export function buildTree(nodes: Iterator<YamlNode>): { value: JsonValue; duplic
   const anchors = new Map<string, JsonValue | undefined>()
   const duplicates: DuplicateKey[] = []
   let budget = ALIAS_BUDGET
+  let values = 0
 
   const next = (): YamlNode => nodes.next().value ?? { type: 'end' }
 
   const copy = (value: JsonValue, depth: number): JsonValue => {
     budget -= typeof value === 'string' ? value.length + 1 : 1
-    if (budget < 0) throw new DecodeError('yaml: document contains excessive aliasing')
+    if (budget < 0 || ++values > MAX_VALUES) throw new DecodeError('yaml: document contains excessive aliasing')
     if (typeof value !== 'object' || value === null) return value
     if (depth >= MAX_DEPTH) throw new DecodeError('exceeded max depth')
     if (Array.isArray(value)) return value.map((one) => copy(one, depth + 1))
@@ -66,6 +67,7 @@ export function buildTree(nodes: Iterator<YamlNode>): { value: JsonValue; duplic
   }
 
   const content = (node: Exclude<YamlNode, { type: 'end' | 'alias' }>, depth: number): JsonValue => {
+    if (++values > MAX_VALUES) throw new DecodeError(`yaml: ${TOO_MANY_VALUES}`)
     if (node.type === 'scalar') return scalarValue(node.text, node.plain, node.tag)
     if (depth >= MAX_DEPTH) throw new DecodeError('exceeded max depth')
     return node.type === 'sequence' ? sequence(depth + 1) : mapping(depth + 1)

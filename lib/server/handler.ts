@@ -108,6 +108,7 @@ export function serve(endpoint: Endpoint, { verb, resource, streams }: Invocatio
 /** What stages share, for any kind. */
 function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange {
   const warnings: string[] = []
+  const warned = new Set<string>()
   return {
     request,
     services: server,
@@ -122,7 +123,11 @@ function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange
       set dryRun(dry) {
         if (dry) notes.dryRun = true
       },
-      warn: (text) => void (warnings.includes(text) || warnings.push(text)),
+      warn(text) {
+        if (warned.has(text)) return
+        warned.add(text)
+        warnings.push(text)
+      },
       note: (key, value) => {
         notes[key] = value
       },

@@ -59,11 +59,27 @@ function warningHeader(text: string): string {
   return `299 - "${ascii.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** All texts together stay below 4096 characters: else each is cut to 256, as kube-apiserver does. */
+/** API Gateway passes on 10,240 bytes of headers, and turns an answer with more of them into a failure. */
+const maxWarningBytes = 8192
+/** `Warning: ` and the end of the line. */
+const lineBytes = 11
+
+/**
+ * All texts together stay below 4096 characters: else each is cut to 256, as kube-apiserver does. The first ones, as many as
+ * the gateway bears.
+ */
 function warningHeaders(warnings: readonly string[]): string[] {
   const unique = [...new Set(warnings)]
   const length = unique.reduce((sum, text) => sum + text.length, 0)
-  return unique.map((text) => warningHeader(length > 4096 ? text.slice(0, 256) : text))
+  const headers: string[] = []
+  let bytes = 0
+  for (const text of unique) {
+    const header = warningHeader(length > 4096 ? text.slice(0, 256) : text)
+    bytes += header.length + lineBytes
+    if (bytes > maxWarningBytes) break
+    headers.push(header)
+  }
+  return headers
 }
 
 export interface LambdaResponse {

@@ -31,7 +31,7 @@ export const readInternal = (body: Body): JsonObject => parseBody(body)
 /** The exact parser only where some number may need it: the texts are our own, and lists read thousands of them. */
 function parseBody(body: Body): JsonObject {
   const text = unpack(body)
-  return /\d{16}/.test(text) ? (parseJson(text).value as JsonObject) : JSON.parse(text)
+  return /\d{16}/.test(text) ? (parseJson(text, Number.POSITIVE_INFINITY).value as JsonObject) : JSON.parse(text)
 }
 
 export const isBody = (value: unknown): value is Body => typeof value === 'string' || value instanceof Uint8Array
@@ -50,6 +50,11 @@ function unpack(body: Body): string {
   return inflateRawSync(body, { maxOutputLength: inflatedBytes }).toString()
 }
 
+/**
+ * At most this many bytes of JSON text in one object, as in etcd. What deflates well fits an item a hundred times over, and
+ * would then be too large for every list that meets it.
+ */
+export const objectBytes = 1.5 * 1024 * 1024
 /** At most this many bytes in one item, names of attributes included. */
 export const itemBytes = 400 * 1024
 /** At most this many bytes in one transaction. */

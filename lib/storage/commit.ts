@@ -1,5 +1,5 @@
 /** One attempt to write: the transaction of row, copies, slot and companions, and what became of it. */
-import { itemBytes, pack, sizeOf, transactionBytes, writeInternal, writeObject } from './body.ts'
+import { itemBytes, objectBytes, pack, sizeOf, transactionBytes, writeInternal, writeObject } from './body.ts'
 import { tombstoneSeconds, writerDeadline } from './constants.ts'
 import type { Context } from './context.ts'
 import { StorageError } from './errors.ts'
@@ -40,6 +40,10 @@ export function plan(write: Write): Plan {
   const { table, current, change, id, key } = write
   const prev = current ? [current.object, current.internal] : []
   const next = change.type === 'put' ? [writeObject(change.object), writeInternal(change.internal)] : []
+  for (const text of next) {
+    const bytes = Buffer.byteLength(text)
+    if (bytes > objectBytes) throw new StorageError('TooLarge', `an object of ${bytes} bytes`)
+  }
   const bodies = pack([...next, ...prev])
   const [object, internal] = bodies
   const [prevObject, prevInternal] = bodies.slice(next.length)

@@ -226,6 +226,41 @@ describe('bodies', () => {
     ])
   })
 
+  test('small ones have no large answers', async () => {
+    const list = (count: number, one: (index: number) => string) =>
+      Array.from({ length: count }, (_, i) => one(i)).join()
+    const named = (metadata: string) =>
+      `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"generateName":"body-",${metadata}},"spec":{}}`
+    const owner = (index: number) =>
+      `{"apiVersion":"v1","kind":"K","name":"n","uid":"${index}","controller":true,"blockOwnerDeletion":true}`
+    const texts = [
+      json(`{"groups":[${list(90_000, () => '0')}]}`),
+      json(`{"scope":{"roles":[${list(40_000, () => '{"role":"x"}')}]}}`),
+      json(`{"identity":{"extraClaims":{"${'x'.repeat(1_000_000)}":{${list(90_000, (index) => `"a${index}":0`)}}}}}`),
+      named(`"ownerReferences":[${list(10_000, owner)}]`),
+      named(`"labels":{${list(90_000, (index) => `"_${index}":"!"`)}}`),
+      named(`"labels":{"${'a-'.repeat(1_000_000)}":"${'<'.repeat(500_000)}"}`),
+    ]
+    for (const body of texts) {
+      const { status, text } = await send({ method: 'POST', path: keys, token: held.alice, body })
+      expect([body.slice(0, 130), status, text.length < 1_000_000]).toEqual([body.slice(0, 130), 422, true])
+    }
+    const numbers = json(`{"groups":[${list(1_000_000, () => '0')}]}`)
+    await refused([{ method: 'POST', path: keys, token: held.alice, body: numbers }], [400])
+  })
+
+  test('an object is not blown up little by little, so that lists of it break', async () => {
+    const { json: made } = await send({ method: 'POST', path: keys, token: held.alice, body: json('{}') })
+    const statuses = []
+    for (const claim of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      const body = { spec: { identity: { extraClaims: { [claim]: 'x'.repeat(500_000) } } } }
+      const path = `${keys}/${made.metadata.name}`
+      statuses.push((await send({ method: 'PATCH', path, token: held.alice, headers, body })).status)
+    }
+    expect(statuses).toEqual([200, 200, 200, 413, 413, 413])
+  })
+
   test('answers in no form that nobody asked for', async () => {
     const accepts = [
       'text/html',

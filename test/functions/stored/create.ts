@@ -79,6 +79,17 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
       expect(json.spec ?? {}).not.toHaveProperty('nothing')
     })
 
+    // With more than 10,240 bytes of headers the gateway would call a failure what is done.
+    test('warnings are as many as the gateway bears', async () => {
+      const finalizers = Array.from({ length: 300 }, (_, index) => `hold-${index}`)
+      const { status: code, headers } = await create({ name: 'warned', finalizers })
+      const warnings = headers.warning ?? []
+      expect(code).toBe(201)
+      expect(warnings[0]).toContain('hold-0')
+      const bytes = [...warnings].reduce((sum, text) => sum + text.length + 11, 0)
+      expect([bytes > 7000, bytes <= 8192]).toEqual([true, true])
+    })
+
     test('as a Table', async () => {
       const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
       const { json } = await create({ name: 'table' }, { headers: { accept } })

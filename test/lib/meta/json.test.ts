@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson, stringify } from '../../../lib/meta/json.ts'
-import { DecodeError, MAX_DEPTH } from '../../../lib/meta/jsonscanner.ts'
+import { DecodeError, MAX_DEPTH, MAX_VALUES } from '../../../lib/meta/jsonscanner.ts'
 import vectors from './vectors/json.json' with { type: 'json' }
 
 interface Vector {
@@ -137,6 +137,16 @@ describe('parseJson with hostile text', () => {
     expect(parseJson(many).duplicates).toHaveLength(100)
     const long = 'x'.repeat(5000)
     expect(parseJson(`{"${long}":{"a":1,"a":2}}`).duplicates).toEqual([`${'x'.repeat(256)}....a`])
+    const deep = `{"${'x'.repeat(250)}":`.repeat(400)
+    const [path = ''] = parseJson(`${deep}{"a":1,"a":2}${'}'.repeat(400)}`).duplicates
+    expect([path.length, path.slice(-5)]).toEqual([4099, 'xx...'])
+  })
+
+  it.each([',0', ',{}', ',[]', ',""'])('refuses more values than an object can need: %s', (one) => {
+    const list = (values: number) => `[0${one.repeat(values - 2)}]`
+    expect(outcome(list(MAX_VALUES))).toHaveProperty('value')
+    expect(outcome(list(MAX_VALUES + 1))).toEqual({ error: 'exceeded max number of values' })
+    expect(parseJson(list(MAX_VALUES + 1), Number.POSITIVE_INFINITY).value).toHaveLength(MAX_VALUES)
   })
 })
 

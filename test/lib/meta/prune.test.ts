@@ -62,6 +62,17 @@ test('nulls can be kept, for an apply that must refuse them', () => {
   })
 })
 
+test('at most 100 unknown fields are named, with their long names cut', () => {
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, index]))
+  const long = 'x'.repeat(100_000)
+  const { object, unknown } = prune({ spec: { ...many, identity: { extraClaims: { [long]: many } } } }, schema)
+  expect(unknown).toHaveLength(100)
+  expect(Math.max(...unknown.map((path) => path.length))).toBeLessThan(400)
+  expect(Object.keys(object.spec ?? {})).toEqual(['identity'])
+  const claims = { identity: { extraClaims: { [long]: { a: 1 } } } }
+  expect(prune({ spec: claims }, schema).unknown).toEqual([`spec.identity.extraClaims.${'x'.repeat(256)}....a`])
+})
+
 test('a kind without status does not know it', () => {
   expect(prune({ status: {} }, { spec: schema.spec }).unknown).toEqual(['status'])
 })

@@ -174,6 +174,11 @@ describe('status', () => {
   })
 })
 
+test('findings of any number are no failure', () => {
+  const groups = Array.from({ length: 130_000 }, () => 0)
+  expect(validateSchema({ spec: { groups } }, schema).length).toBeGreaterThan(130_000)
+})
+
 test('several errors read as one message', () => {
   expect(aggregate(validateSchema({ spec: { ttl: 'x', disabled: 'y' } }, schema))).toBe(
     '[spec.disabled: Invalid value: "string": spec.disabled in body must be of type boolean: "string", spec.ttl: Invalid value: "string": spec.ttl in body must be of type integer: "string"]',

@@ -127,6 +127,13 @@ describe('parseYaml with hostile text', () => {
     )
   })
 
+  it('refuses more values than an object can need, in their own right or by aliases', async () => {
+    expect(await problem(`[${'x,'.repeat(100_000)}]`)).toBe('yaml: exceeded max number of values')
+    expect(await problem(`${'- {}\n'.repeat(100_000)}`)).toBe('yaml: exceeded max number of values')
+    expect(await problem(`- &a []\n- [${'*a,'.repeat(100_000)}]`)).toBe('yaml: document contains excessive aliasing')
+    expect((await parseYaml(`[${'x,'.repeat(99_999)}]`)).value).toHaveLength(99_999)
+  })
+
   it('copies what aliases stand for', async () => {
     const { value } = await parseYaml('a: &a {b: [1]}\nc: *a\nd: {<<: *a}\n')
     const { a, c, d } = value as Record<string, { b: number[] }>

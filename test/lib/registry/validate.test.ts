@@ -1,6 +1,7 @@
 /** What an object says it is, is judged with the object: in which order, and by which name. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import type { StatusError } from '../../../lib/meta/errors.ts'
+import type { FieldError } from '../../../lib/meta/field.ts'
 import { object, string } from '../../../lib/meta/schema.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import type { KindInfo } from '../../../lib/registry/kind.ts'
@@ -47,4 +48,19 @@ describe('an object of another kind', () => {
       expect((error as StatusError).status.details).toMatchObject({ name: 'a', kind: 'Other' })
     }
   })
+})
+
+test('owners without measure are not looked at one by one', () => {
+  const ownerReferences = Array.from({ length: 41 }, (_, index) => ({
+    apiVersion: 'v1',
+    kind: 'Owner',
+    name: `n${index}`,
+    uid: `${index}`,
+    controller: true,
+  }))
+  const owned = draft({ ...broken, metadata: { name: 'a', ownerReferences } })
+  const findings = ['metadata.ownerReferences: Too many: 41: must have at most 40 items']
+  const texts = (errors: readonly FieldError[]) => errors.map(({ field, message }) => `${field}: ${message}`)
+  expect(texts(validateNew(kind, owned))).toEqual(findings)
+  expect(texts(validateChange(kind, owned, thing({}), ''))).toEqual(findings)
 })

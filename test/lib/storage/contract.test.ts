@@ -119,6 +119,19 @@ describe('one object', () => {
     await expect(create(storage, 'b', { text: incompressible }, widgets)).rejects.toMatchObject({ code: 'TooLarge' })
     expect(await storage.revision(widgets)).toBe(3)
   })
+
+  test('what deflates to nothing is too large all the same, written at once or little by little', async () => {
+    const blank = 'x'.repeat(700_000)
+    await expect(create(storage, 'a', { text: blank + blank + blank }, widgets)).rejects.toMatchObject({
+      code: 'TooLarge',
+    })
+    await create(storage, 'b', { text: blank }, widgets)
+    await set(storage, 'b', { text: blank, more: blank }, widgets)
+    await expect(set(storage, 'b', { text: blank, more: blank, most: blank }, widgets)).rejects.toMatchObject({
+      code: 'TooLarge',
+    })
+    expect((await storage.get(widgets, 'b'))?.object.spec).toEqual({ text: blank, more: blank })
+  })
 })
 
 describe('companions', () => {
