@@ -1,0 +1,63 @@
+/** The settings of a deployment: what is refused before anything is deployed. */
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { load } from 'js-yaml'
+import { beforeAll, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const given = { stage: 'prod', issuer: 'https://tokens.example.com/prod' }
+
+let defaults: Record<string, unknown>
+let named: string[]
+let accepts: ValidateFunction
+beforeAll(async () => {
+  // Without the tags of CloudFormation, which the settings have none of.
+  const text = (await readFile(join(root, 'serverless.yml'), 'utf8')).replace(/!\w+ /g, '')
+  const { params, custom } = load(text) as {
+    params: { default: Record<string, unknown> }
+    custom: { settings: Record<string, unknown> }
+  }
+  defaults = params.default
+  named = Object.keys(custom.settings)
+  const Settings = createRequire(import.meta.url)(join(root, 'infra/plugins/settings.cjs'))
+  new Settings({
+    configSchemaHandler: {
+      defineCustomProperties: ({ properties }: { properties: { settings: object } }) => {
+        accepts = new Ajv({ strict: false }).compile(properties.settings)
+      },
+    },
+  })
+})
+
+test('every parameter is checked, and the defaults pass', () => {
+  expect(named.sort()).toEqual([...Object.keys(defaults), ...Object.keys(given)].sort())
+  expect([accepts({ ...defaults, ...given }), accepts.errors]).toEqual([true, null])
+  expect(accepts({ ...defaults, stage: 'dev' })).toBe(true)
+  expect(accepts({ ...defaults, ...given, another: 1 })).toBe(false)
+})
+
+test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
+  ['stage', ['', 'Prod', '1prod', 'my-stage', 'fourteenletter'], ['p', 'prod2']],
+  [
+    'issuer',
+    ['', 'http://a.example', 'https://a.example/', 'https://a.example?x', 'https://a.example#x', 'https://a b'],
+    ['https://a.example', 'https://a.example:8443/b/c'],
+  ],
+  ['max-key-ttl-seconds', [-1, 1.5, 'day', 4_000_000_000], [0, 86_400]],
+  ['max-token-ttl-seconds', [0, 599, 'day'], [600]],
+  ['max-certificate-ttl-seconds', [-1, 1, 599], [0, 600]],
+  ['key-retention-seconds', [-1, 'week'], [0, 604_800]],
+  ['project-namespace-prefix', ['', '-p', 'P-', 'p_', 'p.', `p${'-'.repeat(31)}`], ['p-', 'p']],
+  ['space-namespace', ['', '{project}', '{space}-{project}', 'P-{project}-{space}'], ['p-{project}-s-{space}']],
+  ['log-retention-days', [0, 2, 31, '30 days'], [1, 365]],
+  ['throttle-rate', [0, 10_001, 'fast'], [1, 10_000]],
+  ['throttle-burst', [0, 5_001], [1, 5_000]],
+  ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '100'], ['1', '2,1']],
+])('%s', (setting, refused, taken) => {
+  for (const value of refused)
+    expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, false])
+  for (const value of taken)
+    expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, true])
+})
