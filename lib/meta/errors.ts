@@ -49,7 +49,7 @@ function failure(code: number, reason: string | undefined, message: string, deta
 }
 
 /** `ownedaccesskeys.management.platform`, or the bare resource in the core group. */
-export const qualified = ({ group, resource }: GroupResource): string => (group ? `${resource}.${group}` : resource)
+const qualified = ({ group, resource }: GroupResource): string => (group ? `${resource}.${group}` : resource)
 
 const named = ({ group, resource }: GroupResource, name: string): StatusDetails => ({
   ...(name && { name }),

@@ -1,7 +1,7 @@
 /** JSON pointers (RFC 6901) with two additions: `*` = every element, and `k=v` = the array element whose k is v. */
 import type { Json } from './scenario.ts'
 
-export const segments = (pointer: string): string[] =>
+const segments = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)

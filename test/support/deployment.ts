@@ -11,7 +11,7 @@ import { type Aws, startAws } from './aws.ts'
 import { startDynamoDB, type TestDynamoDB } from './dynamodb.ts'
 
 export const basePath = '/kubernetes/management'
-export const secretsPrefix = 'keyplane/local/virtualclusters/'
+const secretsPrefix = 'keyplane/local/virtualclusters/'
 
 export interface TestDeployment {
   /** In force in this process until `stop`. */

@@ -63,7 +63,7 @@ const context = { getRemainingTimeInMillis: () => 60_000 }
 const issuer = 'https://keyplane.example.com/kubernetes/management'
 
 /** Starts a deployment and loads functions when they are first invoked. */
-export async function startFunctions(settings: Record<string, string> = {}): Promise<Functions> {
+async function startFunctions(settings: Record<string, string> = {}): Promise<Functions> {
   installRuntimeGlobal()
   const deployment = await startDeployment(issuer, settings)
   const load = async (name: string) => {

@@ -14,7 +14,7 @@ import {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 export const SERVER_AUTH = '1.3.6.1.5.5.7.3.1'
-export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const HOUR_MS = 3_600_000
 
 export interface Wish {
