@@ -58,7 +58,7 @@ export interface ClusterOptions {
 const TOKEN = 'cluster-administrator-token'
 const status = (code: number, reason: string) => ({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason })
 
-async function startFaultyCluster(options: ClusterOptions): Promise<FaultyCluster> {
+export async function startFaultyCluster(options: ClusterOptions): Promise<FaultyCluster> {
   const { authority, plays = {}, readsBeforeSigned = 1 } = options
   const stored = new Map<string, SigningRequest>()
   const calls: FaultyCluster['calls'] = []
