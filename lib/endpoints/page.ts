@@ -1,13 +1,14 @@
 /** One page of a collection, as lists and deletecollection read it: where it starts, at which revision, and its token. */
 import { badRequest, expired } from '../meta/errors.ts'
 import { toStatusError } from '../registry/errors.ts'
-import type { ListVerb } from '../registry/kind.ts'
+import type { ListVerb, StoredKind } from '../registry/kind.ts'
 import { list } from '../registry/read.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ListPage, ListRequest } from '../storage/interface.ts'
 import { decodeContinue, encodeContinue } from './continuetoken.ts'
 import type { StoredExchange } from './exchange.ts'
 import type { ListOptions } from './options.ts'
+import type { ApiRequest } from './request.ts'
 import { revisionOf, type Selection } from './selection.ts'
 
 const expiredContinue =
@@ -19,8 +20,28 @@ export type Start = Pick<ListRequest, 'at' | 'after' | 'notOlderThan'>
 const absolute = (namespace: string, key: string): string => (namespace ? `${namespace}/${key}` : key)
 const relative = (namespace: string, key: string): string => (namespace ? key.slice(namespace.length + 1) : key)
 
+interface Collection {
+  kind: Pick<StoredKind, 'scope'>
+  request: Pick<ApiRequest, 'namespace'>
+}
+
+/**
+ * Whether the request can mean one object only. kube-apiserver reads that by its key: nothing follows it, and there are
+ * no pages. A page that continues another is read as such.
+ */
+function meansOne({ request, kind }: Collection, { name, namespace }: Selection, continues: boolean): boolean {
+  const isPlace = kind.scope === 'Cluster' || (request.namespace || namespace) !== undefined
+  return name !== undefined && isPlace && !continues
+}
+
 /** A resourceVersion without resourceVersionMatch is exact where the list is read in pages. Throws 400. */
-export function startOf(options: ListOptions, namespace: string, inPages = options.limit > 0): Start {
+export function startOf(
+  collection: Collection,
+  options: ListOptions,
+  selection: Selection,
+  isLimited = options.limit > 0,
+): Start {
+  const { namespace } = collection.request
   if (options.continue) {
     const { rv, after } = decodeContinue(options.continue)
     if (!['', '0'].includes(options.resourceVersion)) {
@@ -30,6 +51,7 @@ export function startOf(options: ListOptions, namespace: string, inPages = optio
   }
   const revision = revisionOf(options.resourceVersion, 'invalid resource version: ')
   if (!revision) return {}
+  const inPages = isLimited && !meansOne(collection, selection, false)
   return (options.resourceVersionMatch || (inPages ? 'Exact' : 'NotOlderThan')) === 'Exact'
     ? { at: revision }
     : { notOlderThan: revision }
@@ -45,21 +67,20 @@ function translate(error: unknown, start: Start, namespace: string): unknown {
 }
 
 /**
- * What this user may see of the collection and the selectors match; `limit` 0 = all of it. Other objects that follow are
- * told of too (as `next`), except where the selectors name the one object that there can be: as kube-apiserver does,
- * which reads that one by its key.
+ * What this user may see of the collection and the selectors match; `limit` 0 = all of it. Objects that follow are told
+ * of (as `next`) whether they match or not.
  */
 export async function readPage(
-  { store, context, request }: StoredExchange,
+  exchange: StoredExchange,
   selection: Selection,
   start: Start,
   limit: number,
   verb: ListVerb,
 ): Promise<ListPage> {
+  const { store, context, request } = exchange
   const namespace = request.namespace || selection.namespace
   const range = { ...start, ...(limit > 0 && { limit }), ...(namespace && { namespace }) }
-  const isPlace = store.kind.scope === 'Cluster' || namespace
-  const isOne = selection.name !== undefined && isPlace && start.after === undefined
+  const isOne = meansOne(exchange, selection, start.after !== undefined)
   try {
     const { next, ...page } = await list(
       store,

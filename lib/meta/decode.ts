@@ -133,9 +133,11 @@ function readOr<T>(read: () => T, failure: (why: string) => StatusError): T {
   }
 }
 
-const noVersion = () => badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+/** The refusal of an object that says no version at all: a patch can make one. */
+export const missingVersion = (): StatusError =>
+  badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
 
-/** Throws unless apiVersion and kind are the endpoint's. The result of a patch has to have a version, whichever. */
+/** Throws unless apiVersion and kind are the endpoint's. */
 function checkType(
   sent: SentType,
   name: string,
@@ -143,7 +145,6 @@ function checkType(
   { source = 'body', typeLater = false }: DecodeOptions,
 ): void {
   const expected = groupVersion(kind)
-  if (sent.apiVersion === '' && source === 'patch') throw noVersion()
   if (sent.apiVersion !== expected && source === 'body') {
     throw badRequest(
       `the API version in the data (${sent.apiVersion}) does not match the expected API version (${expected})`,
@@ -210,6 +211,6 @@ export function strictDecodingError(
   source: 'body' | 'patch' = 'body',
   sent: SentType = { apiVersion: groupVersion(kind), kind: kind.kind },
 ): StatusError {
-  if (sent.apiVersion === '') return noVersion()
+  if (sent.apiVersion === '') return missingVersion()
   return failures(value, kind, source).undecodable(`strict decoding error: ${findings.join(', ')}`, sent, sent.kind)
 }

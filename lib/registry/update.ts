@@ -3,6 +3,7 @@
  * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
+import { missingVersion } from '../meta/decode.ts'
 import { deepEqual } from '../meta/equal.ts'
 import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
 import { invalid } from '../meta/field.ts'
@@ -94,6 +95,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   }
   const updated = await request.transform(live.object)
   checkResourceVersion(store, updated.object, live)
+  if (updated.object.apiVersion === '') throw missingVersion()
   const old = live.object
   const draft: Draft = {
     object: fixupForUpdate(confine(updated.object, old, subresource), old),

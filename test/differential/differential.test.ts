@@ -3,8 +3,9 @@
  * DIFFERENTIAL_SEEDS (`1-100`, or `7`) for other sequences.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Scenario } from '../conformance/scenario.ts'
 import { type StartedSubject, startSubject } from '../conformance/subject.ts'
-import { compare, type Found, recorded } from './compare.ts'
+import { type Compared, compare, type Found, recorded } from './compare.ts'
 import { generate } from './generator.ts'
 import { type Oracle, startOracle } from './oracle.ts'
 
@@ -15,6 +16,19 @@ const lanes = 4
 
 let oracle: Oracle
 let started: StartedSubject
+
+/**
+ * Managers are in the order of their times, so whether an apply that changes nothing is a write depends on the second
+ * that it falls into: a difference is one only when it comes every time.
+ */
+const most = 4
+
+async function settledComparison(sequence: Scenario): Promise<Compared> {
+  for (let times = 1; ; times++) {
+    const compared = await compare(await recorded(sequence, oracle), started.subject)
+    if (compared.found.length === 0 || times === most) return compared
+  }
+}
 
 beforeAll(async () => {
   ;[oracle, started] = await Promise.all([
@@ -33,7 +47,7 @@ test(`sequences ${from} to ${to}`, async () => {
   const lane = async (): Promise<void> => {
     while (next <= to) {
       const sequence = generate(next++)
-      const compared = await compare(await recorded(sequence, oracle), started.subject)
+      const compared = await settledComparison(sequence)
       found.push(...compared.found)
       requests += compared.requests
       for (const [reason, times] of compared.tolerated) tolerated.set(reason, (tolerated.get(reason) ?? 0) + times)

@@ -86,7 +86,7 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   const selection = selectionOf(kind, listed)
   const options = await optionsOf(exchange)
   const { namespace } = request
-  const start = startOf(listed, namespace, true)
+  const start = startOf(exchange, listed, selection, true)
   const page = await readPage(exchange, selection, start, listed.limit, 'deletecollection')
   context.note('count', page.items.length)
   context.note(

@@ -26,7 +26,7 @@ export async function listObjects(exchange: StoredExchange): Promise<void> {
   const options = set(exchange.listOptions, 'listOptions')
   const output = set(exchange.output, 'output')
   const selection = selectionOf(kind, options)
-  const start = startOf(options, request.namespace)
+  const start = startOf(exchange, options, selection)
   const first = await readPage(exchange, selection, start, options.limit || pageSize, 'list')
   const resourceVersion = String(first.rv)
   if (options.limit > 0 || first.next === undefined) {

@@ -113,6 +113,25 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
     })
   })
 
+  describe('400 or 409, in this order of rules', () => {
+    test.each(['', 'status'] as const)('no apiVersion any more, by the subresource "%s"', async (subresource) => {
+      const name = `versionless${subresource}`
+      const { metadata } = await make({ name })
+      const strip = (more: object) =>
+        patch(
+          name,
+          'merge',
+          { apiVersion: null, status: { message: 'now' }, ...more },
+          subresource ? { subresource } : {},
+        )
+      const { status: code, json } = await strip({})
+      expect([code, json.message]).toEqual([400, "Object 'apiVersion' is missing in 'object has no apiVersion field'"])
+      expect((await strip({ metadata: { resourceVersion: '1' } })).status).toBe(409)
+      expect((await strip({ metadata: { name: null, resourceVersion: '1' } })).json.message).toMatch(/undeterminable/)
+      expect((await read(name)).metadata).toEqual(metadata)
+    })
+  })
+
   describe('404', () => {
     test.each(['merge', 'json'] as const)('%s of what is not there', async (type) => {
       expect((await patch('nothing', type, type === 'json' ? [] : {})).status).toBe(404)

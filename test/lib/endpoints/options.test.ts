@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { listOptions } from '../../../lib/endpoints/options.ts'
 import { startOf } from '../../../lib/endpoints/page.ts'
+import { selectionOf } from '../../../lib/endpoints/selection.ts'
 import type { StatusError } from '../../../lib/meta/errors.ts'
 
 const options = (query: Record<string, string>) =>
@@ -61,10 +62,18 @@ describe('list options', () => {
   })
 
   it('ask for exactly a version in pages, else for one that is not older', () => {
-    const at = (query: Record<string, string>) => startOf(options(query), '')
+    const kind = { scope: 'Namespaced', fields: {} } as const
+    const at = (query: Record<string, string>, namespace = '') =>
+      startOf({ kind, request: { namespace } }, options(query), selectionOf(kind, options(query)))
     expect(at({ resourceVersion: '7' })).toEqual({ notOlderThan: 7 })
     expect(at({ resourceVersion: '7', limit: '5' })).toEqual({ at: 7 })
     expect(at({ resourceVersion: '7', limit: '5', resourceVersionMatch: 'NotOlderThan' })).toEqual({ notOlderThan: 7 })
+    // One object is no page.
+    const one = { resourceVersion: '7', limit: '5', fieldSelector: 'metadata.name=a' }
+    expect(at(one)).toEqual({ at: 7 })
+    expect(at(one, 'ns')).toEqual({ notOlderThan: 7 })
+    expect(at({ ...one, fieldSelector: 'metadata.name=a,metadata.namespace=ns' })).toEqual({ notOlderThan: 7 })
+    expect(at({ ...one, resourceVersionMatch: 'Exact' }, 'ns')).toEqual({ at: 7 })
     expect(() => at({ resourceVersion: 'abc' })).toThrow('invalid resource version: resourceVersion: Invalid value')
     expect(() => at({ resourceVersion: 'abc', continue: '!' })).toThrow('invalid continue token')
   })

@@ -171,15 +171,6 @@ describe('through a patch', () => {
     })
   })
 
-  test.each([{ typeLater: true }, {}])('what has no apiVersion any more is a 400, with %j', (options) => {
-    for (const value of [{ kind: type.kind }, { ...type, apiVersion: '' }]) {
-      expect(refusal(() => decodeObject(value, example, { source: 'patch', ...options }))).toMatchObject({
-        code: 400,
-        message: "Object 'apiVersion' is missing in 'object has no apiVersion field'",
-      })
-    }
-  })
-
   test('another apiVersion and kind are a 422 on these', () => {
     const status = patched({ apiVersion: 'example.test/v2', kind: 'Other', metadata: { name: 'a' } })
     expect(status.code).toBe(422)
