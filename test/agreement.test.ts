@@ -1,16 +1,14 @@
 /** functions/ = serverless.yml = events/ = kinds: what is in one of them only is forgotten in the others. */
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { functionNames } from '../infra/build.ts'
+import { describe, expect, test } from 'vitest'
 import type { RequestEvent } from '../infra/local/events.ts'
 import { createRouter } from '../infra/local/routes.ts'
-import { type Deployment, readTemplate } from '../infra/local/template.ts'
-import { ensurePackaged } from '../infra/package.ts'
 import { kinds } from '../lib/apis/index.ts'
 import { maxBodyBytes } from '../lib/endpoints/bodies.ts'
 import { requestEntityTooLarge } from '../lib/meta/errors.ts'
 import { clusterScoped, namespaced, storedKinds } from '../lib/server/kinds.ts'
+import { usePackaged } from './support/packaged.ts'
 
 const root = join(import.meta.dirname, '..')
 const refs = {
@@ -21,13 +19,6 @@ const refs = {
   SigningKey: 'key',
 }
 const basePath = '/kubernetes/management'
-
-interface Resource {
-  Type: string
-  DeletionPolicy?: string
-  DependsOn?: string[]
-  Properties: Record<string, never>
-}
 
 /** Source: "Gateway response types for API Gateway". */
 const responseTypes = [
@@ -55,24 +46,15 @@ const responseTypes = [
 ]
 const RETRY_AFTER = 'gatewayresponse.header.Retry-After'
 
-let deployment: Deployment
-let resources: Record<string, Resource>
-let names: string[]
+const packaged = usePackaged(refs)
+const { ofType } = packaged
 
-beforeAll(async () => {
-  const { template } = await ensurePackaged({ quiet: true })
-  const text = await readFile(template, 'utf8')
-  deployment = readTemplate(text, { refs, region: 'eu-central-1', account: '0' })
-  resources = JSON.parse(text).Resources
-  names = await functionNames(root)
-}, 120_000)
-
-const moduleOf = (id: string | undefined) => deployment.functions.get(id ?? '')?.module.replace(/^functions\//, '')
-const ofType = (type: string) => Object.entries(resources).filter(([, resource]) => resource.Type === type)
+const moduleOf = (id: string | undefined) =>
+  packaged.deployment.functions.get(id ?? '')?.module.replace(/^functions\//, '')
 
 test('every function is deployed, under the name of its path', () => {
-  const deployed = [...deployment.functions.values()]
-  expect(deployed.map(({ module }) => module).sort()).toEqual(names.map((name) => `functions/${name}`))
+  const deployed = [...packaged.deployment.functions.values()]
+  expect(deployed.map(({ module }) => module).sort()).toEqual(packaged.names.map((name) => `functions/${name}`))
   for (const { module, name, entry } of deployed) {
     expect(entry).toBe('handler')
     expect(name).toBe(`keyplane-dev-${module.replace(/^functions\//, '').replaceAll('/', '-')}`)
@@ -83,18 +65,18 @@ test('every function is uploaded under a key of its own', () => {
   const keys = ofType('AWS::Lambda::Function').map(
     ([, { Properties }]) => (Properties.Code as unknown as { S3Key: string }).S3Key,
   )
-  expect(new Set(keys).size).toBe(names.length)
+  expect(new Set(keys).size).toBe(packaged.names.length)
 })
 
 test('every function has an event to try it with', async () => {
   const events = await Array.fromAsync(glob('**/*.json', { cwd: join(root, 'events') }))
-  expect(events.map((event) => event.replace(/\.json$/, '')).sort()).toEqual(names)
+  expect(events.map((event) => event.replace(/\.json$/, '')).sort()).toEqual(packaged.names)
 })
 
 test('the event of a function is one that is routed to it', async () => {
-  const find = createRouter(deployment.routes)
-  const routed = new Set(deployment.routes.map(({ functionId }) => moduleOf(functionId)))
-  for (const name of names.filter((one) => routed.has(one))) {
+  const find = createRouter(packaged.deployment.routes)
+  const routed = new Set(packaged.deployment.routes.map(({ functionId }) => moduleOf(functionId)))
+  for (const name of packaged.names.filter((one) => routed.has(one))) {
     const event: RequestEvent = JSON.parse(await readFile(join(root, 'events', `${name}.json`), 'utf8'))
     const match = find(event.httpMethod, event.path)
     expect([name, moduleOf(match?.route.functionId)]).toEqual([name, name])
@@ -123,14 +105,14 @@ describe('what the server says of all kinds', () => {
       if (group !== 'management.platform') return `reviews/${plural.slice(0, -1)}`
       return subresource ? `${plural}/${subresource}` : plural
     })
-    const missing = below.filter((path) => !names.some((name) => name === path || name.startsWith(`${path}/`)))
+    const missing = below.filter((path) => !packaged.names.some((name) => name === path || name.startsWith(`${path}/`)))
     expect(missing).toEqual([])
   })
 })
 
 describe('routes', () => {
   test('only discovery of the issuer, version and health are public', () => {
-    const open = deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
+    const open = packaged.deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
     const paths = new Set(open.map(({ resource }) => resource.replace(basePath, '')))
     expect([...paths].sort()).toEqual([
       '/.well-known/openid-configuration',
@@ -143,17 +125,17 @@ describe('routes', () => {
       '/readyz/{check}',
       '/version',
     ])
-    const guards = deployment.routes.map(({ authorizerFunctionId }) => authorizerFunctionId)
+    const guards = packaged.deployment.routes.map(({ authorizerFunctionId }) => authorizerFunctionId)
     expect(new Set(guards.filter(Boolean).map(moduleOf))).toEqual(new Set(['authorizer']))
   })
 
   test('what is not served goes to one function', () => {
-    const catching = deployment.routes.filter(({ functionId }) => moduleOf(functionId) === 'notfound')
+    const catching = packaged.deployment.routes.filter(({ functionId }) => moduleOf(functionId) === 'notfound')
     expect(catching.map(({ method, resource }) => `${method} ${resource}`).sort()).toEqual(['ANY /', 'ANY /{proxy+}'])
   })
 
   test('every group version has its discovery and its OpenAPI document', () => {
-    const read = deployment.routes.filter(({ method }) => method === 'GET').map(({ resource }) => resource)
+    const read = packaged.deployment.routes.filter(({ method }) => method === 'GET').map(({ resource }) => resource)
     const versions = new Set(kinds.map(({ group, version }) => `/apis/${group}/${version}`))
     const documents = [...versions].flatMap((path) => [path, `/openapi/v3${path}`])
     expect(documents.filter((path) => !read.includes(`${basePath}${path}`))).toEqual([])
@@ -161,15 +143,18 @@ describe('routes', () => {
 
   test('a get answers HEAD too', () => {
     const lines = (method: string) =>
-      deployment.routes
+      packaged.deployment.routes
         .filter((route) => route.method === method)
         .map((route) => `${route.resource} ${route.functionId}`)
     expect(lines('HEAD').sort()).toEqual(lines('GET').sort())
   })
 
   test('lists stream and may take as long as a watch; the rest ends before the gateway gives up', () => {
-    for (const { functionId, streaming, timeoutMilliseconds } of deployment.routes) {
-      const { module, timeoutSeconds } = deployment.functions.get(functionId) ?? { module: '', timeoutSeconds: 0 }
+    for (const { functionId, streaming, timeoutMilliseconds } of packaged.deployment.routes) {
+      const { module, timeoutSeconds } = packaged.deployment.functions.get(functionId) ?? {
+        module: '',
+        timeoutSeconds: 0,
+      }
       expect([module, streaming]).toEqual([module, module.endsWith('/list')])
       expect(timeoutSeconds * 1000).toBeLessThan(timeoutMilliseconds)
       if (streaming) expect(timeoutSeconds).toBeGreaterThan(280)
@@ -179,11 +164,11 @@ describe('routes', () => {
 
 describe('template', () => {
   test('is well below the 500 resources of a stack', () => {
-    expect(Object.keys(resources).length).toBeLessThan(400)
+    expect(Object.keys(packaged.resources).length).toBeLessThan(400)
   })
 
   test('what cannot be made again outlives the stack', () => {
-    const kept = Object.entries(resources).filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
+    const kept = Object.entries(packaged.resources).filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
     // The last two are the account's.
     expect(kept.map(([id]) => id).sort()).toEqual(['GatewayAccount', 'GatewayLogRole', 'Pepper', 'SigningKey', 'Table'])
   })
@@ -203,13 +188,13 @@ describe('template', () => {
 
   test('bodies are too large for the gateway in the words in which they are for a function', () => {
     const { message } = requestEntityTooLarge(`limit is ${maxBodyBytes}`).status
-    const template = deployment.responses.get('REQUEST_TOO_LARGE')?.templates['application/json'] ?? ''
+    const template = packaged.deployment.responses.get('REQUEST_TOO_LARGE')?.templates['application/json'] ?? ''
     expect(JSON.parse(template)).toMatchObject({ message, code: 413 })
   })
 
   test('no kind of answer of the gateway is left as it is', () => {
-    expect([...deployment.responses.keys()].sort()).toEqual(responseTypes)
-    const retried = [...deployment.responses].filter(([, { parameters }]) => RETRY_AFTER in parameters)
+    expect([...packaged.deployment.responses.keys()].sort()).toEqual(responseTypes)
+    const retried = [...packaged.deployment.responses].filter(([, { parameters }]) => RETRY_AFTER in parameters)
     expect(retried.map(([type]) => type).sort()).toEqual([
       'AUTHORIZER_CONFIGURATION_ERROR',
       'AUTHORIZER_FAILURE',
@@ -220,7 +205,7 @@ describe('template', () => {
   })
 
   test('every answer of the gateway is a Status with the id of the request', () => {
-    for (const [type, { templates, parameters, statusCode }] of deployment.responses) {
+    for (const [type, { templates, parameters, statusCode }] of packaged.deployment.responses) {
       expect(parameters['gatewayresponse.header.Audit-Id']).toBe('context.requestId')
       const text = templates['application/json'] ?? ''
       if (type === 'ACCESS_DENIED') {

@@ -1,22 +1,11 @@
 /** What is recorded of a deployment, for how long, and who is told: read from the packaged template. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
-import { ensurePackaged } from '../../infra/package.ts'
+import { expect, test } from 'vitest'
+import { usePackaged } from '../support/packaged.ts'
 
-interface Resource {
-  Type: string
-  // biome-ignore lint/suspicious/noExplicitAny: properties of many resource types.
-  Properties: Record<string, any>
-}
-
-let resources: Record<string, Resource>
-beforeAll(async () => {
-  const { template } = await ensurePackaged({ quiet: true })
-  resources = JSON.parse(await readFile(template, 'utf8')).Resources
-}, 120_000)
-
-const ofType = (type: string) => Object.entries(resources).filter(([, resource]) => resource.Type === type)
+const packaged = usePackaged()
+const { ofType } = packaged
 
 test('the stage traces nothing, is limited and leaves API Gateway no bodies to log', () => {
   const [stage, ...others] = ofType('AWS::ApiGateway::Stage')
@@ -32,11 +21,12 @@ test('the stage traces nothing, is limited and leaves API Gateway no bodies to l
       LoggingLevel: 'ERROR',
     }),
   ])
-  for (const [id] of ofType('AWS::Lambda::Function')) expect(resources[id]?.Properties.TracingConfig).toBeUndefined()
+  for (const [id] of ofType('AWS::Lambda::Function'))
+    expect(packaged.resources[id]?.Properties.TracingConfig).toBeUndefined()
 })
 
 test('a line of the access log is JSON with the id of the request, and of its text only what this side chose', () => {
-  const format: string = resources.Stage?.Properties.AccessLogSetting.Format
+  const format: string = packaged.resources.Stage?.Properties.AccessLogSetting.Format
   expect(JSON.parse(format.replace('$context.status', '200'))).toMatchObject({ requestId: '$context.requestId' })
   const variables = [...format.matchAll(/\$context\.([A-Za-z.]+)/g)].map(([, name]) => name)
   expect(variables.sort()).toEqual([
@@ -86,14 +76,14 @@ test('every alarm and every setting is explained', async () => {
 })
 
 test('alarms and dashboard look at what is there', () => {
-  const { DashboardBody } = resources.Dashboard?.Properties ?? {}
+  const { DashboardBody } = packaged.resources.Dashboard?.Properties ?? {}
   const body: string = DashboardBody['Fn::Sub']
   expect(JSON.parse(body).widgets.length).toBeGreaterThan(8)
   const referred = [...body.matchAll(/\$\{(\w+)(?:\.\w+)?\}/g)].map(([, id]) => id ?? '')
-  for (const id of referred) expect(resources).toHaveProperty(id)
+  for (const id of referred) expect(packaged.resources).toHaveProperty(id)
   const names = [...body.matchAll(/"ApiName", "([^"]+)"/g)].map(([, name]) => name)
   for (const [, { Properties }] of ofType('AWS::CloudWatch::Alarm')) {
     for (const { Name, Value } of Properties.Dimensions ?? []) if (Name === 'ApiName') names.push(Value)
   }
-  expect(new Set(names)).toEqual(new Set([resources.ApiGatewayRestApi?.Properties.Name]))
+  expect(new Set(names)).toEqual(new Set([packaged.resources.ApiGatewayRestApi?.Properties.Name]))
 })

@@ -1,23 +1,9 @@
 /** What must not be lost, and what runs unseen: read from the packaged template. */
-import { readFile } from 'node:fs/promises'
-import { beforeAll, expect, test } from 'vitest'
-import { ensurePackaged } from '../../infra/package.ts'
+import { expect, test } from 'vitest'
+import { type Resource, usePackaged } from '../support/packaged.ts'
 
-interface Resource {
-  Type: string
-  DeletionPolicy?: string
-  UpdateReplacePolicy?: string
-  // biome-ignore lint/suspicious/noExplicitAny: properties of many resource types.
-  Properties: Record<string, any>
-}
-
-let resources: Record<string, Resource>
-beforeAll(async () => {
-  const { template } = await ensurePackaged({ quiet: true })
-  resources = JSON.parse(await readFile(template, 'utf8')).Resources
-}, 120_000)
-
-const ofType = (type: string) => Object.entries(resources).filter(([, resource]) => resource.Type === type)
+const packaged = usePackaged()
+const { ofType } = packaged
 const only = (type: string): Resource => {
   const [found, ...others] = ofType(type)
   expect(others).toEqual([])
@@ -25,7 +11,7 @@ const only = (type: string): Resource => {
 }
 
 test('what outlives the stack outlives a replacement too', () => {
-  for (const [id, { DeletionPolicy, UpdateReplacePolicy }] of Object.entries(resources)) {
+  for (const [id, { DeletionPolicy, UpdateReplacePolicy }] of Object.entries(packaged.resources)) {
     expect([id, UpdateReplacePolicy]).toEqual([id, DeletionPolicy])
   }
 })

@@ -1,13 +1,8 @@
 /** Least privilege: what no role of the packaged template may do. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { functionNames } from '../../infra/build.ts'
-import { type Deployment, readTemplate } from '../../infra/local/template.ts'
-import { ensurePackaged } from '../../infra/package.ts'
+import { usePackaged } from '../support/packaged.ts'
 import { type Roles, readRoles } from './roles.ts'
 
-const root = join(import.meta.dirname, '../..')
 const refs = {
   ApiGatewayRestApi: 'api',
   Table: 'table',
@@ -29,23 +24,17 @@ const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem']
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem']
 const writeVerbs = ['create', 'delete', 'deletecollection', 'patch', 'update']
 
-let names: string[]
+const packaged = usePackaged(refs)
 let roles: Roles
-let deployment: Deployment
-let resources: Record<string, { Type: string; Properties: Record<string, unknown> }>
-beforeAll(async () => {
-  const { template } = await ensurePackaged({ quiet: true })
-  const text = await readFile(template, 'utf8')
-  deployment = readTemplate(text, { refs, region: 'eu-central-1', account: '0' })
-  roles = readRoles(text, deployment, refs)
-  resources = JSON.parse(text).Resources
-  names = await functionNames(root)
-}, 120_000)
+beforeAll(() => {
+  roles = readRoles(packaged.text, packaged.deployment, refs)
+})
 
 const actions = (name: string) => roles.statements(name).flatMap(({ Action }) => Action)
-const those = (action: string, resource: string) => names.filter((name) => roles.allows(name, { action, resource }))
+const those = (action: string, resource: string) =>
+  packaged.names.filter((name) => roles.allows(name, { action, resource }))
 const touching = (operations: readonly string[], partition: string) =>
-  names.filter((name) =>
+  packaged.names.filter((name) =>
     operations.some((one) =>
       roles.allows(name, { action: `dynamodb:${one}`, resource: 'table', partitions: [partition] }),
     ),
@@ -53,23 +42,25 @@ const touching = (operations: readonly string[], partition: string) =>
 const writersOf = (kind: string) => writeVerbs.map((verb) => `${kind}/${verb}`)
 
 test('every function has a role of its own and writes its own log', () => {
-  const logs = names.map((name) => JSON.stringify(roles.statements(name)[0]))
-  expect(new Set(logs).size).toBe(deployment.functions.size)
+  const logs = packaged.names.map((name) => JSON.stringify(roles.statements(name)[0]))
+  expect(new Set(logs).size).toBe(packaged.deployment.functions.size)
   for (const log of logs) expect(log).toContain('logs:PutLogEvents')
 })
 
 test('nothing but the roles grants anything, and each grants what it names', () => {
-  const types = Object.values(resources).map(({ Type }) => Type)
+  const types = Object.values(packaged.resources).map(({ Type }) => Type)
   expect(types.filter((type) => type.startsWith('AWS::IAM::') && type !== 'AWS::IAM::Role')).toEqual([])
-  const ofFunctions = Object.entries(resources).filter(([id]) => id !== 'GatewayLogRole' && id.endsWith('Role'))
-  expect(ofFunctions).toHaveLength(names.length)
+  const ofFunctions = Object.entries(packaged.resources).filter(
+    ([id]) => id !== 'GatewayLogRole' && id.endsWith('Role'),
+  )
+  expect(ofFunctions).toHaveLength(packaged.names.length)
   for (const [id, { Properties }] of ofFunctions) {
     expect([id, Object.keys(Properties).sort()]).toEqual([id, ['AssumeRolePolicyDocument', 'Policies']])
     expect(JSON.stringify(Properties.AssumeRolePolicyDocument)).toContain(
       '"Principal":{"Service":"lambda.amazonaws.com"}',
     )
   }
-  for (const name of names) {
+  for (const name of packaged.names) {
     for (const statement of roles.statements(name)) {
       const members = Object.keys(statement).filter((member) => member !== 'Condition')
       expect([name, statement.Effect, members.sort()]).toEqual([name, 'Allow', ['Action', 'Effect', 'Resource']])
@@ -85,7 +76,7 @@ test('no action and no resource is a pattern, but for the secrets of virtual clu
     if (typeof value === 'string' && /[*?]/.test(value)) patterns.add(inserted(value))
     if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) look(one)
   }
-  for (const name of names) look(roles.statements(name))
+  for (const name of packaged.names) look(roles.statements(name))
   expect([...patterns].sort()).toEqual([
     'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
     'credential#*',
@@ -97,7 +88,7 @@ test('no action and no resource is a pattern, but for the secrets of virtual clu
 })
 
 test('a function is called by its own route or schedule only', () => {
-  for (const { Type, Properties } of Object.values(resources)) {
+  for (const { Type, Properties } of Object.values(packaged.resources)) {
     if (Type !== 'AWS::Lambda::Permission') continue
     expect(Properties).toMatchObject({ Action: 'lambda:InvokeFunction', SourceArn: expect.anything() })
     expect(['apigateway.amazonaws.com', 'events.amazonaws.com']).toContain(Properties.Principal)
@@ -108,7 +99,7 @@ test('a function is called by its own route or schedule only', () => {
 
 test('the table is granted by item operations on named partitions only', () => {
   const operations = [...reads, ...writes].map((operation) => `dynamodb:${operation}`)
-  for (const name of names) {
+  for (const name of packaged.names) {
     for (const { Action, Resource, Condition } of roles.statements(name)) {
       if (JSON.stringify(Resource) !== JSON.stringify({ 'Fn::GetAtt': ['Table', 'Arn'] })) continue
       expect(operations).toEqual(expect.arrayContaining([Action].flat()))
@@ -183,7 +174,7 @@ test('only the sweep reads the index, only the collector the stream and who owns
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
   for (const one of reading) {
     expect(those(`dynamodb:${one}`, 'stream')).toEqual(['garbagecollector'])
-    expect(names.filter((name) => actions(name).includes(`dynamodb:${one}`))).toEqual(['garbagecollector'])
+    expect(packaged.names.filter((name) => actions(name).includes(`dynamodb:${one}`))).toEqual(['garbagecollector'])
   }
   expect(those('sqs:SendMessage', 'queue')).toEqual(['garbagecollector'])
   expect(touching(reads, 'owner#x')).toEqual(['garbagecollector'])
@@ -210,5 +201,7 @@ test('secrets are read by those who need them, and written by bootstrap', () => 
   expect(those(get, 'access-key')).toEqual(['bootstrap'])
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
   expect(those(get, cluster)).toEqual(['virtualclusterinstances/kubeconfig/create'])
-  expect(names.filter((name) => actions(name).includes('secretsmanager:PutSecretValue'))).toEqual(['bootstrap'])
+  expect(packaged.names.filter((name) => actions(name).includes('secretsmanager:PutSecretValue'))).toEqual([
+    'bootstrap',
+  ])
 })
