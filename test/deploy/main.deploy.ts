@@ -1,4 +1,10 @@
-/** The packaged template deployed for real by the command that people use, on an emulator that enforces the roles. */
+/**
+ * The packaged template deployed for real by the command that people use, on an emulator that enforces the roles.
+ * What it cannot do: stream answers and put the authorizer's context into those of the gateway (below, by name); look at the
+ * partitions that a role is granted (test/infra/guarded.test.ts does); measure, raise alarms and search logs
+ * (test/infra/guarded.test.ts compares what is measured with what is looked at); throttle (test/infra/local/throttle.test.ts);
+ * restore a table to a moment (test/infra/restore.test.ts begins with a copy).
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
