@@ -1,7 +1,7 @@
 /**
  * Accept: which form an answer takes. Source: k8s.io/apiserver endpoints/handlers/negotiation.
  */
-import { badRequest, notAcceptable, plainError, type StatusError } from '../meta/errors.ts'
+import { badRequest, notAcceptable, plainError, StatusError } from '../meta/errors.ts'
 import type { RowObject } from '../printers/table.ts'
 
 export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
@@ -142,8 +142,9 @@ export function negotiateDiscovery(headers: Headers, pretty: string | undefined)
 export function negotiateStatus(headers: Headers, pretty: string | undefined): Output | undefined {
   try {
     return negotiate(headers, pretty, { transformable: false })
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof StatusError) return undefined
+    throw error
   }
 }
 
