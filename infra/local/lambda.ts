@@ -77,8 +77,8 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
       timer = setTimeout(late, milliseconds)
     })
     try {
-      const handler = await load(description)
-      return await Promise.race([work(handler, contextOf(description, performance.now() + milliseconds)), timeout])
+      const context = contextOf(description, performance.now() + milliseconds)
+      return await Promise.race([load(description).then((handler) => work(handler, context)), timeout])
     } catch (error) {
       if (error instanceof FunctionError || error instanceof EventTooLarge) throw error
       throw new FunctionError(`${description.name} failed`, { cause: error })
