@@ -32,6 +32,8 @@ export interface GatewayOptions {
    * what follows from a change follows within seconds; other schedules keep the rate of the template.
    */
   streamSeconds?: number
+  /** Without the throttling of the stage: where it is this machine that is measured. */
+  unthrottled?: boolean
   /** Failures that the client is not told about. */
   report?: (message: string, cause: unknown) => void
 }
@@ -54,7 +56,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const deployment = readTemplate(await readFile(options.template, 'utf8'), { refs, region, account, environment })
   const restoreEnvironment = applyEnvironment(unionOfEnvironments(deployment.functions.values(), environment))
   const lambda = createLambda(deployment, options.bundlesDir)
-  const { listener, running, endStreams } = createListener(deployment, lambda, report)
+  const { listener, running, endStreams } = createListener(
+    options.unthrottled ? unthrottled(deployment) : deployment,
+    lambda,
+    report,
+  )
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   // A proxy in front may hold connections for a minute; the side that answers must not be the first to let go.
   server.keepAliveTimeout = 75_000
@@ -99,6 +105,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       restoreEnvironment()
     },
   }
+}
+
+function unthrottled({ api: { throttle: _, ...api }, ...deployment }: Deployment): Deployment {
+  return { ...deployment, api }
 }
 
 const warn = (message: string, cause: unknown) =>

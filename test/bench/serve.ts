@@ -2,6 +2,6 @@
 import process from 'node:process'
 import { startServer } from '../support/server.ts'
 
-const { base, certificateAuthority, adminKey: token, stop } = await startServer()
+const { base, certificateAuthority, adminKey: token, stop } = await startServer({}, { unthrottled: true })
 process.once('disconnect', () => void stop().finally(() => process.exit()))
 process.send?.({ base, certificateAuthority, token })

@@ -41,11 +41,11 @@ export interface TestServer extends TestDeployment {
 
 /**
  * Starts everything; `environment` overrides settings of the deployment (MAX_KEY_TTL_SECONDS and the like),
- * `streamSeconds` is how often the garbage collector runs.
+ * `streamSeconds` is how often the garbage collector runs; `unthrottled`: as many requests a second as the machine can do.
  */
 export async function startServer(
   environment: Record<string, string> = {},
-  { streamSeconds = 1 }: { streamSeconds?: number } = {},
+  { streamSeconds = 1, unthrottled = false }: { streamSeconds?: number; unthrottled?: boolean } = {},
 ): Promise<TestServer> {
   const [packaged, authority, port] = await Promise.all([
     ensurePackaged({ quiet: true }),
@@ -65,6 +65,7 @@ export async function startServer(
     refs: { Table: TABLE_NAME, Pepper: PEPPER_SECRET_ID, AccessKey: 'access-key', SigningKey: SIGNING_KEY_IDS },
     environment: deployment.environment,
     streamSeconds,
+    unthrottled,
   })
   let adminKey = ''
   await firstKey(deployment.parts, {

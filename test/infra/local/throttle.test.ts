@@ -56,6 +56,16 @@ test('the gateway refuses what is too much, as the template says, before any fun
   }
 })
 
+test('or not, where the machine is measured', async () => {
+  const one = { source: `export const handler = async () => ({ body: '' })`, routes: ['GET /a'], public: true }
+  const gateway = await serve({ one }, { responses, stage: throttled(0, 0), unthrottled: true })
+  try {
+    expect((await fetch(`${gateway.url}/a`)).status).toBe(200)
+  } finally {
+    await gateway.close(0.05)
+  }
+})
+
 test('open streams keep nobody out', async () => {
   const source = `export const handler = awslambda.streamifyResponse(async (event, stream) => {
     awslambda.HttpResponseStream.from(stream, { statusCode: 200 }).write('begun')
