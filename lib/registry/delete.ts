@@ -97,7 +97,7 @@ async function judge(
   if (unchanged(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
   const { internal } = live
   const companions = (await strategy.companions?.({ object: after, internal, secrets: [] }, live)) ?? []
-  return { object: after, mutation: { type: 'put', object: after, internal, companions } }
+  return { object: after, mutation: { type: 'put', object: after, internal, companions, reserve: true } }
 }
 
 /** Deletes one object, or marks it where finalizers hold it. Throws 404, 403, 409 (preconditions). */

@@ -3,6 +3,7 @@
  * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
+import { isMaster } from '../authorization/identity.ts'
 import { missingVersion } from '../meta/decode.ts'
 import { deepEqual } from '../meta/equal.ts'
 import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
@@ -127,7 +128,8 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   if (deepEqual(object, old) && deepEqual(internal, live.internal)) return { draft, mutation: { type: 'none' } }
   const side = (await strategy.companions?.({ object, internal, secrets }, live)) ?? []
   const owners = ownerCompanions(kind.plural, key, object, old)
-  return { draft, mutation: { type: 'put', object, internal, companions: [...side, ...owners] } }
+  const reserve = isMaster(context.user) || object.metadata.deletionTimestamp !== undefined
+  return { draft, mutation: { type: 'put', object, internal, companions: [...side, ...owners], reserve } }
 }
 
 /**

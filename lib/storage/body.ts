@@ -57,6 +57,13 @@ function unpack(body: Body): string {
 export const objectBytes = 1.5 * 1024 * 1024
 /** At most this many bytes in one item, names of attributes included. */
 export const itemBytes = 400 * 1024
+/**
+ * At most this many bytes as they are stored: an entry holds an object twice, as it is and as it was, with what names it. An
+ * object that could be written once and not be changed then could not be disabled, nor deleted where a finalizer holds it.
+ */
+export const placeBytes = itemBytes / 2 - 4 * 1024
+/** What of it is left to those who end objects. */
+export const reserveBytes = 8 * 1024
 /** At most this many bytes in one transaction. */
 export const transactionBytes = 4 * 1024 * 1024
 

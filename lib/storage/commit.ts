@@ -1,5 +1,15 @@
 /** One attempt to write: the transaction of row, copies, slot and companions, and what became of it. */
-import { itemBytes, objectBytes, pack, sizeOf, transactionBytes, writeInternal, writeObject } from './body.ts'
+import {
+  itemBytes,
+  objectBytes,
+  pack,
+  placeBytes,
+  reserveBytes,
+  sizeOf,
+  transactionBytes,
+  writeInternal,
+  writeObject,
+} from './body.ts'
 import { tombstoneSeconds, writerDeadline } from './constants.ts'
 import type { Context } from './context.ts'
 import { StorageError } from './errors.ts'
@@ -45,6 +55,10 @@ export function plan(write: Write): Plan {
     if (bytes > objectBytes) throw new StorageError('TooLarge', `an object of ${bytes} bytes`)
   }
   const bodies = pack([...next, ...prev])
+  const place = bodies.slice(0, next.length).reduce((sum, body) => sum + sizeOf(body), 0)
+  if (place > placeBytes - (change.type === 'put' && change.reserve ? 0 : reserveBytes)) {
+    throw new StorageError('TooLarge', `an object of ${place} bytes as it is stored`)
+  }
   const [object, internal] = bodies
   const [prevObject, prevInternal] = bodies.slice(next.length)
   const partitions = change.type === 'put' ? [...new Set(table.partitions(change))] : []

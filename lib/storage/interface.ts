@@ -41,7 +41,8 @@ export type Companion =
 /** What a mutation wants to happen to the row. Throwing leaves everything as it is and passes the error on. */
 export type Mutation =
   | { type: 'none' }
-  | { type: 'put'; object: KubeObject; internal: JsonObject; companions?: readonly Companion[] }
+  /** `reserve`: the object may grow into what others leave free of its place, so that its end is never refused for its size. */
+  | { type: 'put'; object: KubeObject; internal: JsonObject; companions?: readonly Companion[]; reserve?: boolean }
   | { type: 'delete'; companions?: readonly Companion[] }
 
 /**

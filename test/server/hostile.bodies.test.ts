@@ -1,8 +1,9 @@
 /** Bodies that mean to confuse, exhaust or be run. */
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { basePath } from '../support/deployment.ts'
 import { apiVersion } from '../support/objects.ts'
-import { instances, keys, management, sound, useVictims } from '../support/victims.ts'
+import { instances, key, keys, management, sound, useVictims } from '../support/victims.ts'
 
 const victims = useVictims()
 const { held, send, self, refused } = victims
@@ -259,6 +260,38 @@ describe('bodies', () => {
       statuses.push((await send({ method: 'PATCH', path, token: held.alice, headers, body })).status)
     }
     expect(statuses).toEqual([200, 200, 200, 413, 413, 413])
+  })
+
+  test('no object is too large to be disabled and deleted', async () => {
+    const type = { 'content-type': 'application/merge-patch+json' }
+    const outcomes: [size: number, made: number, disabled: number, deleted: number, used: number][] = []
+    for (let size = 120_000; size <= 400_000; size += 20_000) {
+      const spec = { description: randomBytes(size * 0.75).toString('base64') }
+      const object = key('', spec, { metadata: { generateName: 'large-', finalizers: ['example.com/hold'] } })
+      const { status: made, json } = await send({ method: 'POST', path: keys, token: held.alice, body: object })
+      if (made === 413) continue
+      const path = `${keys}/${json.metadata.name}`
+      // What its owner adds until nothing fits may not keep others from ending it.
+      for (const step of [4096, 2048, 1024, 512, 256, 128, 64, 32, 16]) {
+        const body = {
+          metadata: {
+            labels: { [`a${step}.b/c`]: '' },
+            annotations: { [`x/${step}`]: randomBytes(step).toString('hex') },
+          },
+        }
+        await send({ method: 'PATCH', path, token: held.alice, headers: type, body })
+      }
+      const disabled = { spec: { disabled: true } }
+      outcomes.push([
+        size,
+        made,
+        (await send({ method: 'PATCH', path, token: held.admin, headers: type, body: disabled })).status,
+        (await send({ method: 'DELETE', path, token: held.admin })).status,
+        (await send({ path: keys, token: json.spec.key })).status,
+      ])
+    }
+    expect(outcomes.length).toBeGreaterThan(3)
+    expect(outcomes).toEqual(outcomes.map(([size]) => [size, 201, 200, 200, 401]))
   })
 
   test('answers in no form that nobody asked for', async () => {
