@@ -154,5 +154,7 @@ function endpointOf(kind: Kind<Server>, verb: StoredVerb): Endpoint {
 
 /** The handler of one verb of one kind; verbs that a kind does not have do not compile. */
 export function handler<K extends Kind<Server>>(kind: K, verb: VerbOf<K>): LambdaHandler {
-  return serve(endpointOf(kind, verb), { verb, resource: kind.plural, streams: verb === 'list' })
+  const below = kind.archetype === 'virtual' && kind.subresource ? `/${kind.subresource}` : ''
+  const resource = kind.plural + below
+  return serve(endpointOf(kind, verb), { verb, resource, streams: verb === 'list' })
 }

@@ -33,13 +33,17 @@ let adminKey: string
 let client: Client
 /** What must never be printed or logged. */
 const confidential: string[] = []
+/** What the commands have printed. */
+const printed: string[] = []
 
 async function run(command: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, ...emulator.environment }
   const running = promisify(execFile)(command, args, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 })
   // It would wait for the end of its input.
   running.child.stdin?.end()
-  return (await running).stdout
+  const { stdout, stderr } = await running
+  printed.push(stdout, stderr)
+  return stdout
 }
 
 const npm = (script: string, args: readonly string[]) => run('npm', ['run', '--silent', script, '--', ...args])
@@ -48,16 +52,14 @@ const osls = (command: string, args: readonly string[]) =>
 
 /** What deploy prints, by the first word of the line. */
 async function deploy(signingKeys: string): Promise<Record<string, string>> {
-  const printed = await npm('deploy', [
+  const said = await npm('deploy', [
     ...target,
     '--param',
     'throttle-rate=100',
     '--param',
     `signing-keys=${signingKeys}`,
   ])
-  return Object.fromEntries(
-    [...printed.matchAll(/^(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, name, value]) => [name, value]),
-  )
+  return Object.fromEntries([...said.matchAll(/^(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, name, value]) => [name, value]))
 }
 
 const secretText = async (SecretId: string): Promise<string> =>
@@ -270,9 +272,16 @@ test('deployed again all stays, and a new signing key is published before it sig
 })
 
 test('remove leaves what cannot be made again, and says so', async () => {
-  const printed = await npm('remove', target)
-  expect(printed).toContain(`table         ${deployed.table}`)
-  expect(printed).toMatch(/^pepper {8}\S+$/m)
-  expect(printed).toMatch(/^signing key {3}\S+$/m)
+  const said = await npm('remove', target)
+  expect(said).toContain(`table         ${deployed.table}`)
+  expect(said).toMatch(/^pepper {8}\S+$/m)
+  expect(said).toMatch(/^signing key {3}\S+$/m)
   expect(await status('/version', '')).toBe(404)
+  const pepper = await secretText(/^pepper {8}(\S+)$/m.exec(said)?.[1] ?? '')
+  confidential.push(...Object.values<string>(JSON.parse(pepper).peppers))
+})
+
+test('no command has printed anything confidential', () => {
+  expect(confidential.length).toBeGreaterThan(5)
+  for (const text of confidential) expect(printed.join('\n')).not.toContain(text)
 })

@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/deploy/*.deploy.ts'],
-    testTimeout: 60_000,
+    // One test deploys twice.
+    testTimeout: 300_000,
     hookTimeout: 300_000,
   },
 })

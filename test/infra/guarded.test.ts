@@ -273,6 +273,8 @@ test('alarms and dashboard look at what functions measure, and the page says wha
   expect(own.filter((one) => !metrics.has(one) && !watched.filtered.has(one))).toEqual([])
   const others = [...watched.metrics].filter((one) => !one.startsWith('keyplane/'))
   expect(others.filter((one) => !ofServices.has(one))).toEqual([])
+  const endpoints = values.get('keyplane/dev latencyMs endpoint')
+  expect(endpoints?.size).toBe((await functionNames(root)).filter((name) => !unseen.includes(name)).length)
   const outcomes = 'keyplane/dev authorizations authorization'
   expect(watched.values.get(outcomes)).toEqual(values.get(outcomes))
 
@@ -282,6 +284,9 @@ test('alarms and dashboard look at what functions measure, and the page says wha
     expect(page).toMatch(new RegExp(`^\\| .*\`${name}\`.* \\|${dimension && ` \`${dimension}\``}`, 'm'))
   }
 })
+
+/** Functions that answer no request of a client; each of the others is an endpoint of its own. */
+const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'settle', 'sweep']
 
 /** Source: the metrics that Lambda, API Gateway, DynamoDB and SQS say that they publish, and by which dimensions. */
 const ofServices = new Set([

@@ -60,6 +60,7 @@ export const checks: readonly Check[] = [
       assert.equal(answer.status, 200, answer.text)
       assert.equal(answer.json?.kind, 'OwnedAccessKeyList', answer.text)
       assert.ok(answer.json.items.length > 0)
+      assert.equal(answer.headers['content-length'], undefined, 'its length was known before it was sent')
     },
   },
   {
