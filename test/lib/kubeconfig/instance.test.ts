@@ -69,6 +69,12 @@ describe('serverAddress', () => {
     })
   })
 
+  // Read in quadratic time, a request with one of them kept its function busy for hours.
+  test.each(['?', '#', ' ', '\\'])('a long address that ends in %j is refused as soon as a short one', (end) => {
+    const address = serverAddress(instance(), `https://${'a'.repeat(500_000)}${end}`)
+    expect(address).toMatchObject({ error: { field: 'spec.server' } })
+  })
+
   test('a password in the address is not repeated', () => {
     expect(JSON.stringify(serverAddress(instance(), 'https://u:hunter2@b.example.com'))).not.toContain('hunter2')
   })
