@@ -11,8 +11,11 @@ import type { ApiRequest, ApiResponse } from './request.ts'
 export interface EndpointServices {
   /** Throws 403 unless the scope chain allows these attributes: for what only the handler can see (an apply that creates). */
   demandChain(context: RequestContext, attributes: Attributes): void
-  /** Whether the key of this request still gives access: an open watch asks again. */
-  keyAlive(context: RequestContext): Promise<boolean>
+  /**
+   * The generation of the key of this request while it gives access; undefined once it does not. An open watch asks again:
+   * a key of another generation has another value, user or scope than the request was allowed with.
+   */
+  keyGeneration(context: RequestContext): Promise<number | undefined>
   /** Resolves after so many milliseconds. */
   sleep(ms: number): Promise<void>
   /** Milliseconds on a clock that never goes back. */

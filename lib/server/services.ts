@@ -148,6 +148,13 @@ export function createServer(environment: Environment): Server {
     }),
   )
 
+  /** Undefined for a key that is gone, another one of the name, or dead. */
+  async function livingKey({ name, uid }: { name: string; uid: string }) {
+    const stored = await storage().get(OwnedAccessKey.table, name)
+    if (!stored || stored.object.metadata.uid !== uid) return undefined
+    const phase = presented(server.storeOf(OwnedAccessKey), stored, now()).status?.phase
+    return phase === 'Active' ? stored : undefined
+  }
   const server: Server = {
     config,
     storedKinds,
@@ -198,12 +205,13 @@ export function createServer(environment: Environment): Server {
       const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
       return authenticate(token, authenticationDeps(server, touchFailed))
     },
-    keyAlive: async ({ user }) => (await server.keyChain(user.key)) !== undefined,
-    async keyChain({ name, uid }) {
-      const stored = await storage().get(OwnedAccessKey.table, name)
-      if (!stored || stored.object.metadata.uid !== uid) return undefined
-      const phase = presented(server.storeOf(OwnedAccessKey), stored, now()).status?.phase
-      return phase === 'Active' ? scopesOf(stored) : undefined
+    async keyGeneration({ user }) {
+      const stored = await livingKey(user.key)
+      return stored && (stored.object.metadata.generation ?? 0)
+    },
+    async keyChain(key) {
+      const stored = await livingKey(key)
+      return stored && scopesOf(stored)
     },
     async instanceUid({ namespace, name }) {
       const stored = await storage().get(VirtualClusterInstance.table, keyOf(namespace, name))

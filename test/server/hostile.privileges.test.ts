@@ -1,10 +1,13 @@
 /** What users do to have more than is theirs, or to see what is not. */
+
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as below from '../support/objects.ts'
 import { apiVersion } from '../support/objects.ts'
+import { alice, contextOf } from '../support/users.ts'
 import { type Attack, instances, key, keys, sound, useVictims, writes } from '../support/victims.ts'
 
 const victims = useVictims()
@@ -115,6 +118,23 @@ describe('privileges', () => {
         after.spec.type,
       ]).toEqual([change, 'alice', ['dev'], undefined, undefined, undefined])
     }
+  })
+
+  test('do not outlive the value or the scope that an open watch was allowed with', async () => {
+    const { metadata } = await victims.server.make(below.keys, key('watching', { user: 'alice', groups: ['dev'] }))
+    const { parts } = victims.server
+    const generation = () => parts.keyGeneration(contextOf({ ...alice, key: { ...metadata, type: 'User' } }))
+    const patched = async (body: object) => {
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      const { status } = await send({ method: 'PATCH', path: `${keys}/watching`, token: held.alice, headers, body })
+      return [status, await generation()]
+    }
+    expect(await generation()).toBe(1)
+    expect(await patched({ metadata: { labels: { a: 'b' } } })).toEqual([200, 1])
+    expect(await patched({ spec: { key: randomBytes(24).toString('hex') } })).toEqual([200, 2])
+    expect(await patched({ spec: { scope: {} } })).toEqual([200, 3])
+    expect(await patched({ spec: { disabled: true } })).toEqual([200, undefined])
+    expect((await send({ method: 'DELETE', path: `${keys}/watching`, token: held.alice })).status).toBe(200)
   })
 
   test('over the keys of others are nobody’s, by no verb', async () => {

@@ -23,7 +23,7 @@ const maxWatchMs = 280_000
 const pollMs = 200
 /** Clients drop streams that are silent for 30 s: a bookmark, or a bare newline where bookmarks are not wanted. */
 const heartbeatMs = 20_000
-/** A revoked key ends its open watches within this time. */
+/** A key that is revoked, rotated or narrowed ends its open watches within this time. */
 const recheckMs = 10_000
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
@@ -166,6 +166,7 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
     !request.namespace || object.metadata.namespace === request.namespace
   const mayWatch = visible(store, 'watch', context)
   const sees = (stored: Stored): boolean => inNamespace(stored) && selection.matches(stored) && mayWatch(stored)
+  const generation = await services.keyGeneration(context)
   const began = services.elapsed()
   const end = began + Math.min(maxWatchMs, timeoutSeconds ? timeoutSeconds * 1000 : maxWatchMs)
   let { rv } = start
@@ -193,7 +194,8 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
       return
     }
     if (now - checked >= recheckMs) {
-      if (!(await services.keyAlive(context))) return
+      const current = await services.keyGeneration(context)
+      if (current === undefined || current !== generation) return
       checked = now
     }
     if (now - spoken >= heartbeatMs) {

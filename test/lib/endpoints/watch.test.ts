@@ -41,15 +41,19 @@ interface Watched {
 async function watch(
   query: Record<string, string>,
   {
-    alive = () => true,
+    generation = () => 1,
     when = {},
-  }: { alive?: (second: number) => boolean; when?: Record<number, () => Promise<unknown>> } = {},
+  }: {
+    /** Of the key, in each second; undefined = it is dead. */
+    generation?: (second: number) => number | undefined
+    when?: Record<number, () => Promise<unknown>>
+  } = {},
 ): Promise<Watched[]> {
   let now = 0
   const plan = Object.entries(when).map(([second, act]) => ({ second: Number(second), act }))
   const services: EndpointServices = {
     demandChain: () => {},
-    keyAlive: async () => alive(now / 1000),
+    keyGeneration: async () => generation(now / 1000),
     elapsed: () => now,
     async sleep(ms) {
       now += Math.max(ms, 1000)
@@ -161,7 +165,17 @@ describe('a watch', () => {
     const resourceVersion = await newest()
     const name = `k-${++names}`
     const when = { 35: () => make(name) }
-    const seen = await watch({ resourceVersion }, { alive: (second) => second < 22, when })
+    const generation = (second: number) => (second < 22 ? 1 : undefined)
+    const seen = await watch({ resourceVersion }, { generation, when })
+    expect(seen).toEqual([{ at: 20, line: '\n' }])
+  })
+
+  // Whoever holds the old value of a rotated key, or watches with a scope that it no longer has, is to come again.
+  test('ends within 10 seconds of a change of its key', async () => {
+    const resourceVersion = await newest()
+    const name = `k-${++names}`
+    const when = { 35: () => make(name) }
+    const seen = await watch({ resourceVersion }, { generation: (second) => (second < 22 ? 1 : 2), when })
     expect(seen).toEqual([{ at: 20, line: '\n' }])
   })
 
