@@ -31,7 +31,7 @@ const cutCause = (cause: StatusCause): StatusCause => ({
 const cutDetails = ({ name, ...details }: StatusDetails): StatusDetails => ({
   ...(name !== undefined && { name: cut(name) }),
   ...details,
-  ...(details.causes && { causes: details.causes.map(cutCause) }),
+  ...(details.causes && { causes: told(details.causes, 4 * MAX_TEXT).map(cutCause) }),
 })
 
 function failure(code: number, reason: string | undefined, message: string, details?: StatusDetails, cause?: unknown) {

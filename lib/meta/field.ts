@@ -65,9 +65,9 @@ export const tooMany = (field: string, actual: number, max: number): FieldError 
   error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`)
 
 /** The first findings, as many as say at most `most` characters together; at least one. */
-export function told(errors: readonly FieldError[], most: number): readonly FieldError[] {
+export function told<T extends StatusCause>(errors: readonly T[], most: number): readonly T[] {
   let said = 0
-  const end = errors.findIndex(({ field, message }) => {
+  const end = errors.findIndex(({ field = '', message = '' }) => {
     said += field.length + message.length
     return said > most
   })

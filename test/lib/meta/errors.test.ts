@@ -1,6 +1,6 @@
 /** What answers say of hostile values stays smaller than what can be answered. */
 import { describe, expect, it } from 'vitest'
-import { badRequest, invalidObject, notFound } from '../../../lib/meta/errors.ts'
+import { applyConflict, badRequest, invalidObject, notFound } from '../../../lib/meta/errors.ts'
 import { invalid, shown } from '../../../lib/meta/field.ts'
 
 const long = 'x'.repeat(3_000_000)
@@ -39,6 +39,17 @@ describe('a Status', () => {
     ])
     expect(error.status.details?.causes).toHaveLength(1)
     expect(size(error)).toBeLessThan(1_000_000)
+  })
+
+  it('has the first of conflicts without measure', () => {
+    const causes = Array.from({ length: 100_000 }, (_, index) => ({
+      reason: 'FieldManagerConflict',
+      message: 'conflict with "other"',
+      field: `.metadata.labels.label-${index}`,
+    }))
+    const error = applyConflict(long, causes)
+    expect(error.status.details?.causes?.[0]).toEqual(causes[0])
+    expect(size(error)).toBeLessThan(2_000_000)
   })
 
   it('says nothing long', () => {
