@@ -9,8 +9,8 @@ export interface Limits {
 }
 
 /**
- * Requests that this process works on at once: AWS has a quota of concurrent executions. With 128, requests wait for each
- * other until the functions' time-outs towards the table run out, and of 600 callers 1 a second is served; with 64, 38 are.
+ * Requests that this process works on at once: AWS has a quota of concurrent executions. More of them wait for each other until
+ * the functions' time-outs towards the table run out: refused after the work instead of before (docs/performance.md).
  */
 const atOnce = 64
 

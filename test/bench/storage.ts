@@ -13,6 +13,7 @@ import { median, once, quantile, timed } from './measure.ts'
 import { during } from './metered.ts'
 import { costs, keysOf, perCall, storageOf } from './meteredstore.ts'
 import { table } from './print.ts'
+import { cpuDuring } from './processes.ts'
 
 const tableOf = (resource: string): Table => ({ resource, partitions: () => [], activity: false })
 
@@ -142,30 +143,43 @@ async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): 
     await make(`bench-dead-${dead}`, dead, new Date(Date.now() - 60 * day))
     const runs: Swept[] = []
     let took = 0
+    let cpu = { total: 0, store: 0 }
+    const sweepAll = async (): Promise<void> => {
+      for (let remaining = true; remaining; ) {
+        const swept = await sweepExpired({
+          store,
+          storage: store.storage,
+          now: () => new Date(),
+          retentionSeconds,
+          limits: {},
+          goOn: () => true,
+          maxDeletions,
+        })
+        runs.push(swept)
+        remaining = swept.remaining
+      }
+    }
     const cost = await during(meter, async () => {
       took = await once(async () => {
-        for (let remaining = true; remaining; ) {
-          const swept = await sweepExpired({
-            store,
-            storage: store.storage,
-            now: () => new Date(),
-            retentionSeconds,
-            limits: {},
-            goOn: () => true,
-            maxDeletions,
-          })
-          runs.push(swept)
-          remaining = swept.remaining
-        }
+        cpu = await cpuDuring(process.pid, sweepAll)
       })
     })
     const deleted = runs.reduce((sum, one) => sum + one.deleted, 0)
     if (deleted !== dead) throw new Error(`${deleted} of ${dead} dead keys were deleted`)
-    rows.push([dead, runs.length, took / 1000, dead / (took / 1000), ...perCall(cost, dead)])
+    const seconds = took / 1000
+    rows.push([dead, runs.length, seconds, dead / seconds, cpu.total / dead, cpu.store / dead, ...perCall(cost, dead)])
   }
   table(
     `Sweep of dead keys among ${objects.toLocaleString('en')} living ones, at most ${maxDeletions} an invocation`,
-    ['dead keys', 'invocations', 'seconds', 'keys/s', ...costs.map((one) => `${one} per key`)],
+    [
+      'dead keys',
+      'invocations',
+      'seconds',
+      'keys/s',
+      'CPU ms per key',
+      'of it store',
+      ...costs.map((one) => `${one} per key`),
+    ],
     rows,
   )
 }
