@@ -79,11 +79,17 @@ function watched(world: World, all: readonly Step[]): Step[] {
     ['resourceVersion', '{{rv_start}}'],
     ['timeoutSeconds', '1'],
   ])
-  return [
-    { ...start, headers: {}, save: { rv_start: '/metadata/resourceVersion' } },
-    ...all,
-    { method: 'GET', path: `${collection(world)}${since}`, watch: { events: 1000, seconds: 10 } },
-  ]
+  const watch = { events: 1000, seconds: 10 }
+  const first = { ...start, headers: {}, save: { rv_start: '/metadata/resourceVersion' } }
+  const changes = { method: 'GET', path: `${collection(world)}${since}`, watch }
+  if (random.chance(0.6)) return [first, ...all, changes]
+  // A list before the watch of what is there: it is served only when the cache has seen every write.
+  const now = query([
+    ['watch', 'true'],
+    ['timeoutSeconds', '1'],
+    ...(random.chance(0.5) ? [['resourceVersion', '0'] as [string, string]] : []),
+  ])
+  return [first, ...all, changes, { ...first }, { method: 'GET', path: `${collection(world)}${now}`, watch }]
 }
 
 /** Lists of cluster-scoped kinds would show what others do at the same time. */
@@ -314,11 +320,24 @@ function get(world: World, name: string): Step {
 function list(world: World): Step {
   const { random, oddness } = world
   const query = listQuery(random, oddness, runSelector(world))
+  if (world.kind.scope === 'Namespaced' && random.chance(0.15)) return listEverywhere(world, query)
   const path = `${collection(world, odd(world) && world.kind.scope === 'Namespaced')}${queryText(query)}`
   return step(world, 'GET', path, {
     isList: true,
     save: { continue: '/metadata/continue', rv_list: '/metadata/resourceVersion' },
   })
+}
+
+/** In all namespaces, of which the selector says one. Its continue tokens lead back to the beginning there. */
+function listEverywhere(world: World, query: readonly [string, string][]): Step {
+  const selector = world.random.pick([
+    'metadata.namespace={{run}}',
+    'metadata.namespace={{run}},metadata.name={{run}}-a',
+    'metadata.name!={{run}}-a,metadata.namespace={{run}}',
+  ])
+  const rest = query.filter(([name]) => !['fieldSelector', 'continue'].includes(name))
+  const path = `/${world.kind.plural}${queryText([...rest, ['fieldSelector', selector]])}`
+  return step(world, 'GET', path, { isList: true, save: { rv_list: '/metadata/resourceVersion' } })
 }
 
 function deleteOptions(world: World, name: string): Json {
