@@ -265,7 +265,7 @@ describe('bodies', () => {
   test('no object is too large to be disabled and deleted', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     const outcomes: [size: number, made: number, disabled: number, deleted: number, used: number][] = []
-    for (let size = 120_000; size <= 400_000; size += 20_000) {
+    for (let size = 160_000; size <= 400_000; size += 30_000) {
       const spec = { description: randomBytes(size * 0.75).toString('base64') }
       const object = key('', spec, { metadata: { generateName: 'large-', finalizers: ['example.com/hold'] } })
       const { status: made, json } = await send({ method: 'POST', path: keys, token: held.alice, body: object })
