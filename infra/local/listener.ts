@@ -43,9 +43,10 @@ export function createListener(
     let done = () => {}
     try {
       const body = await readBody(request)
-      const admitted = throttle.admit()
+      const admitted = await throttle.admit()
       if (admitted === undefined) return refuse('THROTTLED')
       done = admitted
+      if (response.destroyed) return
       if (body === undefined) return refuse('REQUEST_TOO_LARGE')
       const match = find(request.method ?? '', path)
       if (match === undefined) return refuse('MISSING_AUTHENTICATION_TOKEN')

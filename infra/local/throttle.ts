@@ -1,4 +1,4 @@
-/** What keeps more work away than can be done: the stage's throttling, and no more requests at once than functions may run. */
+/** What keeps more work away than can be done: the stage's throttling, and a line before the functions that ends somewhere. */
 
 /** API Gateway's token bucket of a stage. */
 export interface Limits {
@@ -9,14 +9,18 @@ export interface Limits {
 }
 
 /**
- * Requests that this process works on at once: AWS has a quota of concurrent executions. More of them wait for each other until
- * the functions' time-outs towards the table run out: refused after the work instead of before (docs/performance.md).
+ * Requests that this process works on at once. More of them would wait for each other until the functions' time-outs towards
+ * the table run out: refused after the work instead of before (docs/performance.md).
  */
 const atOnce = 64
+/** So many more wait for their turn: together as many as an AWS account runs at once by default. */
+const inLine = 1000 - atOnce
+/** Milliseconds after which a turn comes too late. */
+const patience = 5000
 
 export interface Throttle {
-  /** To be called when the request is done; undefined for one that is refused. */
-  admit(): (() => void) | undefined
+  /** When its turn has come: what is to be called when the request is done; undefined for one that is refused. */
+  admit(): Promise<(() => void) | undefined>
 }
 
 /** `elapsed`: milliseconds of a clock that never jumps. Without limits there is no bucket. */
@@ -24,6 +28,8 @@ export function createThrottle(limits: Limits | undefined, elapsed: () => number
   let tokens = limits?.burst ?? 0
   let filled = elapsed()
   let working = 0
+  const waiting: { since: number; turn(admitted: (() => void) | undefined): void }[] = []
+
   const take = ({ rate, burst }: Limits): boolean => {
     const now = elapsed()
     tokens = Math.min(burst, tokens + ((now - filled) * rate) / 1000)
@@ -32,15 +38,30 @@ export function createThrottle(limits: Limits | undefined, elapsed: () => number
     tokens--
     return true
   }
+  const begin = (): (() => void) => {
+    working++
+    let isDone = false
+    return () => {
+      if (isDone) return
+      isDone = true
+      working--
+      next()
+    }
+  }
+  const next = (): void => {
+    for (let first = waiting.shift(); first; first = waiting.shift()) {
+      const comes = elapsed() - first.since <= patience
+      first.turn(comes ? begin() : undefined)
+      if (comes) return
+    }
+  }
+
   return {
-    admit() {
-      if (working >= atOnce || (limits && !take(limits))) return undefined
-      working++
-      let isDone = false
-      return () => {
-        if (!isDone) working--
-        isDone = true
-      }
+    async admit() {
+      if (limits && !take(limits)) return undefined
+      if (working < atOnce) return begin()
+      if (waiting.length >= inLine) return undefined
+      return new Promise((turn) => waiting.push({ since: elapsed(), turn }))
     },
   }
 }

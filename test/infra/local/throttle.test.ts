@@ -2,32 +2,69 @@ import { expect, test } from 'vitest'
 import { createThrottle } from '../../../infra/local/throttle.ts'
 import { serve } from './deployment.ts'
 
-test('a burst, then as many as come back with time', () => {
+test('a burst, then as many as come back with time', async () => {
   let now = 0
   const { admit } = createThrottle({ rate: 10, burst: 3 }, () => now)
-  const admitted = () => {
-    const done = admit()
-    done?.()
-    return done !== undefined
+  const admitted = async (count: number): Promise<boolean[]> => {
+    const all = await Promise.all(Array.from({ length: count }, admit))
+    for (const done of all) done?.()
+    return all.map((done) => done !== undefined)
   }
-  expect([1, 2, 3, 4].map(admitted)).toEqual([true, true, true, false])
+  expect(await admitted(4)).toEqual([true, true, true, false])
   now = 99
-  expect(admitted()).toBe(false)
+  expect(await admitted(1)).toEqual([false])
   now = 100
-  expect([1, 2].map(admitted)).toEqual([true, false])
+  expect(await admitted(2)).toEqual([true, false])
   now = 60_000
-  expect([1, 2, 3, 4].map(admitted)).toEqual([true, true, true, false])
+  expect(await admitted(4)).toEqual([true, true, true, false])
 })
 
-test('64 at once, each counted once', () => {
-  const { admit } = createThrottle(undefined, () => 0)
-  const all = Array.from({ length: 64 }, admit)
-  expect(all).not.toContain(undefined)
-  expect(admit()).toBeUndefined()
-  all[0]?.()
-  all[0]?.()
-  expect(admit()).toBeDefined()
-  expect(admit()).toBeUndefined()
+/** A throttle that has 64 at work, and what has become of those who came after them. */
+async function busyThrottle(elapsed: () => number) {
+  const { admit } = createThrottle(undefined, elapsed)
+  const working = await Promise.all(Array.from({ length: 64 }, admit))
+  const turns: string[] = []
+  const arrive = (name: string) =>
+    admit().then((done) => {
+      turns.push(done ? `${name} has its turn` : `${name} is refused`)
+      return done
+    })
+  return { working, turns, arrive }
+}
+
+test('64 at once, each counted once; the others in their order', async () => {
+  const { working, turns, arrive } = await busyThrottle(() => 0)
+  expect(working).not.toContain(undefined)
+  const [first, second] = [arrive('first'), arrive('second')]
+  working[0]?.()
+  working[0]?.()
+  const done = await first
+  expect(turns).toEqual(['first has its turn'])
+  done?.()
+  await second
+  expect(turns).toEqual(['first has its turn', 'second has its turn'])
+})
+
+test('who has waited for five seconds is refused when the turn comes', async () => {
+  let now = 0
+  const { working, turns, arrive } = await busyThrottle(() => now)
+  const early = arrive('early')
+  now = 1
+  const late = arrive('late')
+  now = 5001
+  working[0]?.()
+  await Promise.all([early, late])
+  expect(turns).toEqual(['early is refused', 'late has its turn'])
+})
+
+test('the line ends at 1,000', async () => {
+  const { working, turns, arrive } = await busyThrottle(() => 0)
+  const line = Array.from({ length: 1000 - 64 }, () => arrive('one'))
+  await arrive('one too many')
+  expect(turns).toEqual(['one too many is refused'])
+  working[0]?.()
+  await line[0]
+  expect(turns).toEqual(['one too many is refused', 'one has its turn'])
 })
 
 const responses = {
