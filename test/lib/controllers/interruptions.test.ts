@@ -193,23 +193,30 @@ describe('200 dependents', () => {
   })
 })
 
+/** A storage in which this happens, once, after what is written has been decided and before anything is. */
+function beforeUpdates({ storage }: World, happen: () => Promise<unknown>): Storage {
+  let happened: Promise<unknown> | undefined
+  return intercepted(storage, async (name, call) => {
+    if (name === 'update') {
+      happened ??= happen()
+      await happened
+    }
+    return call()
+  })
+}
+
 test('somebody who changes the object meanwhile is heard', async () => {
   const world = await newWorld(db)
   const [o, other] = [await world.make('o'), await world.make('other')]
   await world.make('d', { ownerReferences: [reference(o)] })
   await world.delete('o')
   const records = world.records().filter(passesFilter)
-  let rescued = false
-  const slow = intercepted(world.storage, async (name, call) => {
-    if (name === 'update' && !rescued) {
-      rescued = true
-      await world.change('d', (object) => ({
-        ...object,
-        metadata: { ...object.metadata, ownerReferences: [reference(o), reference(other)] },
-      }))
-    }
-    return call()
-  })
+  const slow = beforeUpdates(world, () =>
+    world.change('d', (object) => ({
+      ...object,
+      metadata: { ...object.metadata, ownerReferences: [reference(o), reference(other)] },
+    })),
+  )
   expect(await collectStream(world.collector(slow), records)).toMatchObject({ failed: [] })
   expect((await world.find('d'))?.metadata.ownerReferences).toEqual([reference(other)])
 })
@@ -220,17 +227,12 @@ test('what was judged before somebody changed it is judged again', async () => {
   await world.make('d', { ownerReferences: [reference(o), reference(other)] })
   await world.delete('o')
   const records = world.records().filter(passesFilter)
-  let changed = false
-  const slow = intercepted(world.storage, async (name, call) => {
-    if (name === 'update' && !changed) {
-      changed = true
-      await world.change('d', (object) => ({
-        ...object,
-        metadata: { ...object.metadata, ownerReferences: [reference(o), { ...reference(other), uid: 'no-such-uid' }] },
-      }))
-    }
-    return call()
-  })
+  const slow = beforeUpdates(world, () =>
+    world.change('d', (object) => ({
+      ...object,
+      metadata: { ...object.metadata, ownerReferences: [reference(o), { ...reference(other), uid: 'no-such-uid' }] },
+    })),
+  )
   expect(await collectStream(world.collector(slow), records)).toMatchObject({ failed: [] })
   expect(await world.find('d')).toBeUndefined()
 })
@@ -241,14 +243,9 @@ test('an object that takes the name meanwhile is not harmed', async () => {
   await world.make('d', { ownerReferences: [reference(o)] })
   await world.delete('o')
   const records = world.records().filter(passesFilter)
-  let replaced = false
-  const slow = intercepted(world.storage, async (name, call) => {
-    if (name === 'update' && !replaced) {
-      replaced = true
-      await world.delete('d')
-      await world.make('d')
-    }
-    return call()
+  const slow = beforeUpdates(world, async () => {
+    await world.delete('d')
+    await world.make('d')
   })
   expect(await collectStream(world.collector(slow), records)).toMatchObject({ failed: [] })
   expect(await world.find('d')).toBeDefined()
