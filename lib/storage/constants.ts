@@ -23,3 +23,8 @@ export const maxWriteTime = 5_000
 export const pollSlots = 512
 /** The revisions that a list goes back at most. Beyond, 410, as after a compaction: the client lists anew. */
 export const rewindSlots = 10_000
+/**
+ * Rows that are counted for what follows a page, at most. The count is a hint, and reading a row for it costs what listing it
+ * does: whoever asks for pages of this size and more is not told.
+ */
+export const countedRows = 500

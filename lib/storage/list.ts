@@ -4,6 +4,7 @@
  */
 import { byBytes } from '../meta/byteorder.ts'
 import { activityOfPage } from './activity.ts'
+import { countedRows } from './constants.ts'
 import type { Context } from './context.ts'
 import type { ListPage, ListRequest, Stored, Table } from './interface.ts'
 import type { Item, ItemQuery } from './items.ts'
@@ -45,12 +46,11 @@ export async function list(context: Context, table: Table, request: ListRequest)
   )
   const activity = activityOfPage(context, table, { ...range, isScattered: request.partitions !== undefined })
   const wanted = limit === undefined ? undefined : limit + 1
+  const isCounted = limit !== undefined && limit < countedRows && !filter && !matches && !request.partitions
   const [snapshot, first, count] = await Promise.all([
     takeSnapshot(context, resource, revision, at, notOlderThan),
     rows.next(wanted),
-    wanted !== undefined && !filter && !matches && !request.partitions && range.partitions.length > 0
-      ? countRows(context, range)
-      : undefined,
+    isCounted && range.partitions.length > 0 ? countRows(context, range) : undefined,
     activity.prefetch(wanted),
   ])
   const items: Stored[] = []
@@ -91,11 +91,15 @@ function nextOf(items: readonly Stored[], count: number | undefined): Pick<ListP
 }
 
 /**
- * How many objects the range has now, as far as one request tells; undefined beyond that. Clients get it as a hint that
- * may be stale, so it is read beside the page and not brought to its revision.
+ * How many objects the range has now; undefined where it is a long one. Clients get it as a hint that may be stale, so it
+ * is read beside the page and not brought to its revision.
  */
 async function countRows({ items }: Context, range: Range): Promise<number | undefined> {
-  const { items: rows, more } = await items.query({ ...rowsQuery(range, undefined), attributes: ['gone'] })
+  const { items: rows, more } = await items.query({
+    ...rowsQuery(range, undefined),
+    attributes: ['gone'],
+    limit: countedRows,
+  })
   return more ? undefined : rows.filter(({ gone }) => gone !== true).length
 }
 

@@ -114,6 +114,12 @@ test('what a request takes is what the page says', async () => {
   }
 })
 
+test('what follows a page is counted for small pages only', async () => {
+  const { calls: small } = await least(() => [`${keys}?limit=499`])
+  const { calls: large } = await least(() => [`${keys}?limit=500`])
+  expect(large).toBe(small - 1)
+})
+
 test('what a request logs is what the page says', async () => {
   const { text, headers } = await server.call(`${keys}/listed-1`, { token })
   expect(text.length).toBeGreaterThan(950)
