@@ -9,10 +9,10 @@ export interface Limits {
 }
 
 /**
- * Requests that this process works on at once. More of them would wait for each other until the functions' time-outs towards
- * the table run out: refused after the work instead of before (docs/performance.md).
+ * Requests that this process works on at once, as many as it can do in a second where they are heavy: more would wait for each
+ * other until the functions' time-outs towards the table run out, and be refused after the work instead of before.
  */
-const atOnce = 64
+const atOnce = 16
 /** So many more wait for their turn: together as many as an AWS account runs at once by default. */
 const inLine = 1000 - atOnce
 /** Milliseconds after which a turn comes too late. */

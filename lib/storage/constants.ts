@@ -23,8 +23,7 @@ export const maxWriteTime = 5_000
 export const pollSlots = 512
 /** The revisions that a list goes back at most. Beyond, 410, as after a compaction: the client lists anew. */
 export const rewindSlots = 10_000
-/**
- * Rows that are counted for what follows a page, at most. The count is a hint, and reading a row for it costs what listing it
- * does: whoever asks for pages of this size and more is not told.
- */
-export const countedRows = 500
+/** Pages of this size and more are not told how many objects follow: a hint must not cost more than the page. */
+export const uncountedLimit = 500
+/** Of a range with more rows, tombstones among them, nobody is told how many follow. */
+export const countedRows = 1000

@@ -4,7 +4,7 @@
  */
 import { byBytes } from '../meta/byteorder.ts'
 import { activityOfPage } from './activity.ts'
-import { countedRows } from './constants.ts'
+import { countedRows, uncountedLimit } from './constants.ts'
 import type { Context } from './context.ts'
 import type { ListPage, ListRequest, Stored, Table } from './interface.ts'
 import type { Item, ItemQuery } from './items.ts'
@@ -46,7 +46,7 @@ export async function list(context: Context, table: Table, request: ListRequest)
   )
   const activity = activityOfPage(context, table, { ...range, isScattered: request.partitions !== undefined })
   const wanted = limit === undefined ? undefined : limit + 1
-  const isCounted = limit !== undefined && limit < countedRows && !filter && !matches && !request.partitions
+  const isCounted = limit !== undefined && limit < uncountedLimit && !filter && !matches && !request.partitions
   const [snapshot, first, count] = await Promise.all([
     takeSnapshot(context, resource, revision, at, notOlderThan),
     rows.next(wanted),
@@ -91,15 +91,12 @@ function nextOf(items: readonly Stored[], count: number | undefined): Pick<ListP
 }
 
 /**
- * How many objects the range has now; undefined where it is a long one. Clients get it as a hint that may be stale, so it
- * is read beside the page and not brought to its revision.
+ * How many objects the range has now; undefined of a long one. Clients get it as a hint that may be stale, so it is read
+ * beside the page and not brought to its revision.
  */
 async function countRows({ items }: Context, range: Range): Promise<number | undefined> {
-  const { items: rows, more } = await items.query({
-    ...rowsQuery(range, undefined),
-    attributes: ['gone'],
-    limit: countedRows,
-  })
+  const query = { ...rowsQuery(range, undefined), attributes: ['gone'], limit: countedRows }
+  const { items: rows, more } = await items.query(query)
   return more ? undefined : rows.filter(({ gone }) => gone !== true).length
 }
 

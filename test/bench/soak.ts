@@ -20,6 +20,8 @@ const watchers = 4
 /** Far more at once than the gateway takes. */
 const crowd = 600
 const overloadSeconds = 10
+/** For watches to bring what is acknowledged. */
+const patienceMs = 10_000
 
 async function startLocal(folder: string): Promise<ServerProcess> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../infra/local/main.ts')], {
@@ -106,9 +108,13 @@ async function judge(work: Load, reflectors: readonly Reflector[]): Promise<void
   const found = await listed(work)
   const wrong = work.judge(found)
   for (const one of reflectors) {
-    await one.until(() => one.store.size === found.size)
+    const inStep = (): boolean =>
+      one.store.size === found.size &&
+      [...found].every(([name, mark]) => one.store.get(name)?.spec?.description === mark)
+    await Promise.race([one.until(inStep), delay(patienceMs)])
     const revisions = one.seen.map(({ rv }) => rv)
     if (revisions.some((rv, index) => rv <= (revisions[index - 1] ?? 0))) wrong.push('a watch went back')
+    if (one.store.size !== found.size) wrong.push(`a watch has ${one.store.size} objects, the list ${found.size}`)
     for (const [name, mark] of found) {
       const seen = one.store.get(name)?.spec?.description
       if (seen !== mark) wrong.push(`a watch has ${seen} of ${name}, the list ${mark}`)

@@ -19,10 +19,10 @@ test('a burst, then as many as come back with time', async () => {
   expect(await admitted(4)).toEqual([true, true, true, false])
 })
 
-/** A throttle that has 64 at work, and what has become of those who came after them. */
+/** A throttle that has 16 at work, and what has become of those who came after them. */
 async function busyThrottle(elapsed: () => number) {
   const { admit } = createThrottle(undefined, elapsed)
-  const working = await Promise.all(Array.from({ length: 64 }, admit))
+  const working = await Promise.all(Array.from({ length: 16 }, admit))
   const turns: string[] = []
   const arrive = (name: string) =>
     admit().then((done) => {
@@ -32,7 +32,7 @@ async function busyThrottle(elapsed: () => number) {
   return { working, turns, arrive }
 }
 
-test('64 at once, each counted once; the others in their order', async () => {
+test('16 at once, each counted once; the others in their order', async () => {
   const { working, turns, arrive } = await busyThrottle(() => 0)
   expect(working).not.toContain(undefined)
   const [first, second] = [arrive('first'), arrive('second')]
@@ -59,7 +59,7 @@ test('who has waited for five seconds is refused when the turn comes', async () 
 
 test('the line ends at 1,000', async () => {
   const { working, turns, arrive } = await busyThrottle(() => 0)
-  const line = Array.from({ length: 1000 - 64 }, () => arrive('one'))
+  const line = Array.from({ length: 1000 - 16 }, () => arrive('one'))
   await arrive('one too many')
   expect(turns).toEqual(['one too many is refused'])
   working[0]?.()
