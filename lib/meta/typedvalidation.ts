@@ -47,6 +47,9 @@ const holdsWriteOnly = (schema: Schema): boolean =>
   schema.writeOnly !== undefined ||
   (schema.type === 'object' && Object.values(schema.properties).some((one) => holdsWriteOnly(one)))
 
+/** An object of which no member is declared may have any (`fieldsV1`). */
+const isFree = ({ properties }: ObjectSchema): boolean => Object.keys(properties).length === 0
+
 function validateMembers(value: JsonValue, schema: Schema, path: string, found: Finding[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const got = holdsWriteOnly(schema) ? REDACTED : shown(`&{${plain(value)}}`)
@@ -55,7 +58,7 @@ function validateMembers(value: JsonValue, schema: Schema, path: string, found: 
   }
   for (const [name, one] of Object.entries(value).sort(([a], [b]) => byBytes(a, b))) {
     const at = path + elementText(fieldElement(name))
-    if (schema.type === 'object' && !isDeclared(schema, name)) {
+    if (schema.type === 'object' && !isFree(schema) && !isDeclared(schema, name)) {
       found.push({ path: at, message: 'field not declared in schema' })
       return
     }

@@ -8,6 +8,11 @@ import { thing } from './thing.ts'
 
 const errors = (spec: JsonObject): string | undefined => configurationErrors({ spec }, thing)
 
+it('an object without declared members may have any', () => {
+  const entry = { time: 'bad', fieldsV1: { 'f:metadata': { 'f:labels': {} } } }
+  expect(configurationErrors({ metadata: { managedFields: [entry] } }, thing)).toBeUndefined()
+})
+
 describe('a configuration', () => {
   it.each<[string, JsonObject]>([
     ['.spec.unknown: field not declared in schema', { unknown: 1 }],
