@@ -47,8 +47,8 @@ const holdsWriteOnly = (schema: Schema): boolean =>
   schema.writeOnly !== undefined ||
   (schema.type === 'object' && Object.values(schema.properties).some((one) => holdsWriteOnly(one)))
 
-/** An object of which no member is declared may have any (`fieldsV1`). */
-const isFree = ({ properties }: ObjectSchema): boolean => Object.keys(properties).length === 0
+/** Maps may have any member, and so may an object of which none is declared (`fieldsV1`). */
+const isFree = (schema: Schema): boolean => schema.type !== 'object' || Object.keys(schema.properties).length === 0
 
 function validateMembers(value: JsonValue, schema: Schema, path: string, found: Finding[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -56,9 +56,10 @@ function validateMembers(value: JsonValue, schema: Schema, path: string, found: 
     found.push({ path, message: `expected map, got ${got}` })
     return
   }
+  const free = isFree(schema)
   for (const [name, one] of Object.entries(value).sort(([a], [b]) => byBytes(a, b))) {
     const at = path + elementText(fieldElement(name))
-    if (schema.type === 'object' && !isFree(schema) && !isDeclared(schema, name)) {
+    if (!free && !isDeclared(schema, name)) {
       found.push({ path: at, message: 'field not declared in schema' })
       return
     }
