@@ -103,22 +103,25 @@ async function listed(work: Load): Promise<Map<string, unknown>> {
   }
 }
 
+/** Where a watch has other things than the list. */
+function amiss({ store }: Reflector, found: ReadonlyMap<string, unknown>): string[] {
+  const sizes = store.size === found.size ? [] : [`a watch has ${store.size} objects, the list ${found.size}`]
+  const marks = [...found].flatMap(([name, mark]) => {
+    const seen = store.get(name)?.spec?.description
+    return seen === mark ? [] : [`a watch has ${seen} of ${name}, the list ${mark}`]
+  })
+  return [...sizes, ...marks]
+}
+
 /** Nothing lost, nothing doubled, and watches in step. */
 async function judge(work: Load, reflectors: readonly Reflector[]): Promise<void> {
   const found = await listed(work)
   const wrong = work.judge(found)
   for (const one of reflectors) {
-    const inStep = (): boolean =>
-      one.store.size === found.size &&
-      [...found].every(([name, mark]) => one.store.get(name)?.spec?.description === mark)
-    await Promise.race([one.until(inStep), delay(patienceMs)])
+    await Promise.race([one.until(() => amiss(one, found).length === 0), delay(patienceMs)])
     const revisions = one.seen.map(({ rv }) => rv)
     if (revisions.some((rv, index) => rv <= (revisions[index - 1] ?? 0))) wrong.push('a watch went back')
-    if (one.store.size !== found.size) wrong.push(`a watch has ${one.store.size} objects, the list ${found.size}`)
-    for (const [name, mark] of found) {
-      const seen = one.store.get(name)?.spec?.description
-      if (seen !== mark) wrong.push(`a watch has ${seen} of ${name}, the list ${mark}`)
-    }
+    wrong.push(...amiss(one, found))
   }
   if (wrong.length > 0) throw new Error(`${wrong.length} are wrong: ${wrong.slice(0, 10).join('; ')}`)
   say(`\nAs acknowledged: ${found.size} objects, and ${reflectors[0]?.seen.length} changes in ${watchers} watches.`)

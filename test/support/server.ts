@@ -126,7 +126,7 @@ export function request(
 }
 
 /** Undefined for what is no JSON. */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -6,7 +6,7 @@ import https from 'node:https'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { basePath } from './deployment.ts'
 import * as below from './objects.ts'
-import { startServer, type TestServer } from './server.ts'
+import { parsed, startServer, type TestServer } from './server.ts'
 
 /** Whole paths, since some attacks are on what is before the base. */
 export const management = `${basePath}${below.management}`
@@ -189,14 +189,6 @@ function sendTo(
     sent.on('error', reject)
     sent.end(content)
   })
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A few at a time. */

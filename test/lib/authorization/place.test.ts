@@ -76,18 +76,19 @@ test('requests go to the cluster, or to the virtual cluster of a project', () =>
   })
 })
 
+const listPods: Attributes = {
+  kind: 'resource',
+  target: { type: 'Management' },
+  verb: 'list',
+  group: '',
+  resource: 'pods',
+  subresource: '',
+  name: '',
+  namespace: 's',
+}
+
 describe('evaluateAt', () => {
-  const list: Attributes = {
-    kind: 'resource',
-    target: { type: 'Management' },
-    verb: 'list',
-    group: '',
-    resource: 'pods',
-    subresource: '',
-    name: '',
-    namespace: 's',
-  }
-  const at = (place: Place, scope: object, attributes: Attributes = list) =>
+  const at = (place: Place, scope: object, attributes: Attributes = listPods) =>
     evaluateAt([scope], place, attributes, options).allowed
 
   test('judges by the place, wherever the request says that it goes', () => {
@@ -105,13 +106,13 @@ describe('evaluateAt', () => {
   })
 
   test('leaves everybody discovery and the questions about oneself, and nothing more', () => {
-    const path = (text: string, verb = 'get'): Attributes => ({ ...list, kind: 'nonresource', path: text, verb })
+    const path = (text: string, verb = 'get'): Attributes => ({ ...listPods, kind: 'nonresource', path: text, verb })
     for (const text of ['/api', '/apis/apps/v1', '/openapi/v3/apis/apps/v1', '/version'])
       expect([text, at(eu, {}, path(text))]).toEqual([text, true])
     for (const text of ['/metrics', '/', '/api/v1/pods', '/logs'])
       expect([text, at(eu, {}, path(text))]).toEqual([text, false])
     expect(at(eu, {}, path('/api', 'post'))).toBe(false)
-    const review = { ...list, verb: 'create', group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews' }
+    const review = { ...listPods, verb: 'create', group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews' }
     expect(at(eu, {}, review)).toBe(true)
     expect(at(eu, {}, { ...review, resource: 'subjectaccessreviews' })).toBe(false)
   })
@@ -120,16 +121,7 @@ describe('evaluateAt', () => {
 describe('spaces of a connected cluster', () => {
   const dev: Scope = { spaces: [{ project: 'shop', space: 'dev' }] }
   const shop: Scope = { projects: [{ project: 'shop' }] }
-  const list: Attributes = {
-    kind: 'resource',
-    target: { type: 'Management' },
-    verb: 'list',
-    group: '',
-    resource: 'pods',
-    subresource: '',
-    name: '',
-    namespace: 'p-shop-s-dev',
-  }
+  const list: Attributes = { ...listPods, namespace: 'p-shop-s-dev' }
   const judge = (chain: Scope[], more: object = {}, place: Place = eu) =>
     evaluateAt(chain, place, { ...list, ...more }, options)
   const may = (chain: Scope[], more: object = {}, place: Place = eu) => judge(chain, more, place).allowed
