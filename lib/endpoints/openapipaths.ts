@@ -2,7 +2,7 @@
  * The paths of a kind in OpenAPI: without the base path, because clients look them up so (kubectl explain).
  * Source: k8s.io/apiserver/pkg/endpoints/installer.go, k8s.io/kubectl/pkg/explain and pkg/util/openapi.
  */
-import type { KindSchema } from '../meta/prune.ts'
+import type { KindSchema } from '../meta/schema.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { sharedRef } from './openapimeta.ts'
 

@@ -4,15 +4,9 @@
  */
 import { byBytes } from './byteorder.ts'
 import { MAX_DUPLICATES, shortName } from './jsonscanner.ts'
-import type { ObjectSchema, Schema } from './schema.ts'
+import type { KindSchema, Schema } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
-import { child, isObject, own } from './walk.ts'
-
-/** What of a kind describes its objects; metadata is the same for all. */
-export interface KindSchema {
-  spec?: ObjectSchema
-  status?: ObjectSchema
-}
+import { child, isObject, memberSchema } from './walk.ts'
 
 export interface PruneOptions {
   /** Keeps members that are null (server-side apply refuses them later); they are dropped otherwise. */
@@ -47,12 +41,6 @@ function pruneUndescribed(value: JsonValue, path: string, walk: Walk): JsonValue
   if (!isObject(value)) return value
   for (const name of Object.keys(value)) drop(below(path, name), walk)
   return {}
-}
-
-/** The schema of a member, undefined for an unknown one. */
-function memberSchema(schema: Schema, name: string): Schema | undefined {
-  if (schema.type === 'object') return own(schema.properties, name)
-  return schema.type === 'map' ? schema.values : undefined
 }
 
 function pruneObject(object: JsonObject, schema: Schema, path: string, walk: Walk): JsonObject {

@@ -1,8 +1,7 @@
 /** Objects as they may be shown to anybody: in logs, and in errors that quote what was sent. */
-import type { KindSchema } from './prune.ts'
-import type { Schema } from './schema.ts'
+import type { KindSchema, Schema } from './schema.ts'
 import type { JsonValue } from './types.ts'
-import { isObject, own } from './walk.ts'
+import { isObject, memberSchema, own } from './walk.ts'
 
 export const REDACTED = '<redacted>'
 
@@ -20,10 +19,10 @@ function redactValue(value: JsonValue, schema: Schema | undefined): JsonValue {
   }
   if (!isObject(value)) return isScalar(schema) ? value : REDACTED
   if (schema.type !== 'object' && schema.type !== 'map') return REDACTED
-  const members = Object.entries(value).map(([name, member]): [string, JsonValue] => {
-    const described = schema.type === 'map' ? schema.values : own(schema.properties, name)
-    return [name, redactValue(member, described)]
-  })
+  const members = Object.entries(value).map(([name, member]): [string, JsonValue] => [
+    name,
+    redactValue(member, memberSchema(schema, name)),
+  ])
   return Object.fromEntries(members)
 }
 

@@ -63,6 +63,12 @@ export interface ListSchema extends Described {
 
 export type Schema = StringSchema | IntegerSchema | BooleanSchema | ObjectSchema | MapSchema | ListSchema
 
+/** What of a kind describes its objects; metadata is the same for all. */
+export interface KindSchema {
+  spec?: ObjectSchema
+  status?: ObjectSchema
+}
+
 /** The TypeScript type of the values that a schema describes. Every member is optional unless `required` names it. */
 export type FromSchema<S> = S extends { type: infer T extends keyof Values<S> } ? Values<S>[T] : never
 

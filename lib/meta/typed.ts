@@ -5,9 +5,9 @@
 import { type FieldElement, fieldElement, keyElement, valueElement } from './fieldelement.ts'
 import { quoted } from './gotext.ts'
 import { objectMetaSchema } from './objectmeta.ts'
-import type { KindSchema } from './prune.ts'
-import { type ListSchema, type ObjectSchema, object, type Schema, string } from './schema.ts'
+import { type KindSchema, type ListSchema, type ObjectSchema, object, type Schema, string } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
+import { memberSchema } from './walk.ts'
 
 /** The schema at a node; undefined where the object has a member that its schema does not declare. */
 export type At = Schema | undefined
@@ -51,12 +51,6 @@ export const asList = (value: JsonValue | undefined): JsonValue[] | undefined =>
 /** Whether the member is a field of its own rather than a key of a map. */
 export const isDeclared = (schema: At, name: string): boolean =>
   schema?.type === 'object' && Object.hasOwn(schema.properties, name)
-
-/** The schema of a member of an object, or of any value of a map; undefined for one that no schema declares. */
-export function memberSchema(schema: At, name: string): At {
-  if (schema?.type === 'map') return schema.values
-  return schema?.type === 'object' && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-}
 
 /** The schema below a node, along one step of a path. */
 export function stepSchema(schema: At, element: FieldElement): At {

@@ -3,12 +3,12 @@
  * what did not change with them.
  * Source: sigs.k8s.io/structured-merge-diff typed/merge.go, typed/remove.go.
  */
-import type { FieldElement } from './fieldelement.ts'
-import { fieldElement } from './fieldelement.ts'
+import { type FieldElement, fieldElement } from './fieldelement.ts'
 import type { FieldSet } from './fieldset.ts'
 import type { ListSchema } from './schema.ts'
-import { type At, asList, asObject, isEmpty, isLeaf, itemElement, memberSchema } from './typed.ts'
+import { type At, asList, asObject, isEmpty, isLeaf, itemElement } from './typed.ts'
 import type { JsonObject, JsonValue } from './types.ts'
+import { memberSchema } from './walk.ts'
 
 type Maybe = JsonValue | undefined
 

@@ -8,8 +8,9 @@ import { elementText, fieldElement, indexElement } from './fieldelement.ts'
 import { plain, syntax, typeName } from './gotext.ts'
 import { REDACTED } from './redact.ts'
 import type { ListSchema, ObjectSchema, Schema } from './schema.ts'
-import { isDeclared, itemElement, memberSchema } from './typed.ts'
+import { isDeclared, itemElement } from './typed.ts'
 import type { JsonValue } from './types.ts'
+import { memberSchema } from './walk.ts'
 
 /** Longer values are cut: a message must not be larger than the request. */
 const SHOWN = 256

@@ -6,7 +6,7 @@ import { duplicate, type FieldError, invalid } from './field.ts'
 import { json } from './gotext.ts'
 import type { ListSchema, Schema } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
-import { child, isObject, own, sortedEntries } from './walk.ts'
+import { child, isObject, memberSchema, own, sortedEntries } from './walk.ts'
 
 /** The second of several equal values, once for each value. */
 function secondOnes(values: readonly JsonValue[]): number[] {
@@ -52,8 +52,7 @@ export function duplicateItems(value: JsonValue, schema: Schema, path: string): 
   }
   if (!isObject(value)) return []
   return sortedEntries(value).flatMap(([name, member]) => {
-    const described =
-      schema.type === 'map' ? schema.values : schema.type === 'object' ? own(schema.properties, name) : undefined
+    const described = memberSchema(schema, name)
     return described ? duplicateItems(member, described, child(path, name)) : []
   })
 }

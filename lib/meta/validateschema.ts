@@ -9,12 +9,11 @@ import { type FieldError, type FieldErrorType, required, shown, tooLong, tooMany
 import { isDateTime, isUri } from './formats.ts'
 import { quoted } from './gotext.ts'
 import { MAX_PATTERN_LENGTH, matches } from './pattern.ts'
-import type { KindSchema } from './prune.ts'
 import { REDACTED } from './redact.ts'
-import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, StringSchema } from './schema.ts'
+import type { IntegerSchema, KindSchema, ListSchema, MapSchema, ObjectSchema, Schema, StringSchema } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { duplicateItems } from './validatelists.ts'
-import { child, isObject, own, sortedEntries } from './walk.ts'
+import { child, isObject, memberSchema, own, sortedEntries } from './walk.ts'
 
 /** `field` is the path of the cause, `name` what the message calls it: they differ on the status endpoint. */
 interface Place {
@@ -131,7 +130,7 @@ function checkMembers(
 ): FieldError[] {
   const before = isObject(old) ? old : {}
   const errors = sortedEntries(object).flatMap(([name, value]) => {
-    const described = schema.type === 'map' ? schema.values : own(schema.properties, name)
+    const described = memberSchema(schema, name)
     return described ? check(value, own(before, name), described, memberOf(place, name)) : []
   })
   const names = schema.type === 'object' ? [...(schema.required ?? [])].sort(byBytes) : []

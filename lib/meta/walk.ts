@@ -1,5 +1,6 @@
 /** What every walk over objects needs. Members are read and written as own properties only, whatever their names. */
 import { byBytes } from './byteorder.ts'
+import type { Schema } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -8,6 +9,12 @@ export const isObject = (value: unknown): value is JsonObject =>
 /** The member of that name, if the object itself has it: `constructor` is no member of `{}`. */
 export const own = <V>(object: Readonly<Record<string, V>>, name: string): V | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined
+
+/** The schema of a member of an object, or of any value of a map; undefined for one that no schema declares. */
+export function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
+  if (schema?.type === 'map') return schema.values
+  return schema?.type === 'object' ? own(schema.properties, name) : undefined
+}
 
 /** Members in the order in which Go writes a map. */
 export const sortedEntries = <V>(object: Readonly<Record<string, V>>): [string, V][] =>

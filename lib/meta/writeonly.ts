@@ -4,9 +4,9 @@
  */
 import { parseJson, stringify } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
-import { type KindSchema, prune } from './prune.ts'
+import { prune } from './prune.ts'
 import { LAST_APPLIED } from './redact.ts'
-import type { ObjectSchema, Schema } from './schema.ts'
+import type { KindSchema, ObjectSchema, Schema } from './schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from './types.ts'
 import { isObject, own } from './walk.ts'
 

@@ -2,8 +2,9 @@
 import { StatusError } from '../../../lib/meta/errors.ts'
 import { apply, updateManagers } from '../../../lib/meta/fieldmanager.ts'
 import { boolean, int64, type ListSchema, list, map, object, string } from '../../../lib/meta/schema.ts'
-import { type At, asObject, memberSchema, wholeObject } from '../../../lib/meta/typed.ts'
+import { type At, asObject, wholeObject } from '../../../lib/meta/typed.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../../lib/meta/types.ts'
+import { memberSchema } from '../../../lib/meta/walk.ts'
 
 const text = string('')
 const pair = object('', { a: text, b: text })
