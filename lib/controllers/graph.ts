@@ -2,9 +2,9 @@
  * Who owns whom. An owner reference names a kind, a name and a uid; the owner is in the dependent's namespace, or in none.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (isDangling, classifyReferences, blockingDependents).
  */
+import { groupVersion } from '../meta/groupversion.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
-import { groupVersion } from '../registry/kind.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
 import { keyOf, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'

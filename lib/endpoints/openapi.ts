@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { byBytes } from '../meta/byteorder.ts'
+import { groupVersion } from '../meta/groupversion.ts'
 import { stringify } from '../meta/json.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { sharedRef, sharedSchemas } from './openapimeta.ts'
@@ -24,7 +25,7 @@ function kindSchema(kind: OpenApiKind): JsonObject {
     type: 'object',
     description: kind.description,
     properties: {
-      ...typeProperties(`${kind.group}/${kind.version}`, kind.kind),
+      ...typeProperties(groupVersion(kind), kind.kind),
       metadata: { description: 'Standard metadata of the object.', allOf: [sharedRef('ObjectMeta')] },
       ...(spec && { spec: openApiSchema(spec) }),
       ...(status && { status: openApiSchema(status) }),
@@ -38,7 +39,7 @@ const listSchema = (kind: OpenApiKind): JsonObject => ({
   description: `A list of ${kind.plural}.`,
   required: ['items'],
   properties: {
-    ...typeProperties(`${kind.group}/${kind.version}`, `${kind.kind}List`),
+    ...typeProperties(groupVersion(kind), `${kind.kind}List`),
     metadata: { description: 'Metadata of the list.', allOf: [sharedRef('ListMeta')] },
     items: {
       type: 'array',

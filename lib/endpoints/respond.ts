@@ -1,9 +1,10 @@
 /** Objects, lists and Statuses as response bodies. Source: k8s.io/apiserver endpoints/handlers/responsewriters. */
+import { groupVersion } from '../meta/groupversion.ts'
 import { stringify } from '../meta/json.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
 import { dumpYaml } from '../meta/yaml.ts'
 import { partialMetadata, table } from '../printers/table.ts'
-import { type Column, groupVersion, type KindInfo } from '../registry/kind.ts'
+import type { Column, KindInfo } from '../registry/kind.ts'
 import { includeObject, type Output, unfit } from './negotiation.ts'
 import { type ApiRequest, type ApiResponse, first } from './request.ts'
 

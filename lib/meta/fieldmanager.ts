@@ -10,6 +10,7 @@ import { type FieldPath, fieldElement, pathText } from './fieldelement.ts'
 import { difference, EMPTY, has, setOf, union } from './fieldset.ts'
 import { GoDecodeError } from './gostruct.ts'
 import { quoted } from './gotext.ts'
+import { groupVersion, parseGroupVersion } from './groupversion.ts'
 import { clientSideApplied, followApplied, KUBECTL } from './lastapplied.ts'
 import {
   capUpdaters,
@@ -84,21 +85,19 @@ const NEVER_OWNED = setOf(
 
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 
-const versionOf = ({ group, version }: GroupVersionKind): string => (group ? `${group}/${version}` : version)
-
 const actor = (
   { manager, subresource, gvk }: Write,
   operation: 'Apply' | 'Update',
 ): Omit<Manager, 'fields' | 'time'> => ({
   manager: manager || 'unknown',
   operation,
-  apiVersion: versionOf(gvk),
+  apiVersion: groupVersion(gvk),
   subresource,
 })
 
 /** As plain JSON, without its managedFields: nobody owns them, and they are no part of what is compared. */
 function plainObject(object: KubeObject | undefined, { gvk }: Write): JsonObject {
-  if (object === undefined) return { apiVersion: versionOf(gvk), kind: gvk.kind }
+  if (object === undefined) return { apiVersion: groupVersion(gvk), kind: gvk.kind }
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata } as unknown as JsonObject
 }
@@ -115,11 +114,11 @@ function withManagers(object: JsonObject, managers: Managers): KubeObject {
 
 /** The managers before an update: those the request names on the object itself, else the stored ones. */
 function managersBefore({ live, updated, subresource, gvk, schema }: UpdateWrite): Managers {
-  const stored = () => decodeManagers(requestedFields(live), versionOf(gvk), schema) ?? new Map()
+  const stored = () => decodeManagers(requestedFields(live), groupVersion(gvk), schema) ?? new Map()
   if (subresource !== '') return stored()
   const requested = requestedFields(updated)
   if (isReset(requested)) return new Map()
-  const managers = decodeManagers(requested, versionOf(gvk), schema)
+  const managers = decodeManagers(requested, groupVersion(gvk), schema)
   return managers === undefined || managers.size === 0 ? stored() : managers
 }
 
@@ -147,7 +146,7 @@ export function updateManagers(write: UpdateWrite): KubeObject {
   const before = managersBefore(write)
   const untracked = before.size === 0 && live !== undefined
   const next = plainObject(updated, write)
-  const version = versionOf(write.gvk)
+  const version = groupVersion(write.gvk)
   const isForeign = updated.apiVersion !== version || updated.kind !== write.gvk.kind
   const hasForeign = [...before.values()].some(({ apiVersion }) => apiVersion !== version)
   if (isForeign || hasForeign || !isTyped(next, schema)) return withManagers(next, new Map())
@@ -158,10 +157,9 @@ const printed = ({ group, version, kind }: GroupVersionKind): string =>
   `${group ? `${group}/${version}` : `/${version}`}, Kind=${kind}`
 
 function kindOf({ apiVersion, kind }: JsonObject): GroupVersionKind {
-  const parts = typeof apiVersion === 'string' ? apiVersion.split('/') : []
-  if (parts.length > 2) return { group: '', version: '', kind: '' }
-  const [version = '', group = ''] = parts.toReversed()
-  return { group, version, kind: typeof kind === 'string' ? kind : '' }
+  const text = typeof apiVersion === 'string' ? apiVersion : ''
+  if (text.split('/').length > 2) return { group: '', version: '', kind: '' }
+  return { ...parseGroupVersion(text), kind: typeof kind === 'string' ? kind : '' }
 }
 
 /** Whether Go reads it as the managers of an object: where one is none, there are none. */
@@ -225,7 +223,7 @@ function merged(write: ApplyWrite, live: JsonObject, managers: Managers): Applie
   const application = { live, config, managers, id, manager: timed, schema, unreachable }
   const result = applyConfiguration({ ...application, force })
   if (result.type === 'applied' || manager !== KUBECTL) return result
-  const own = clientSideApplied(live, versionOf(gvk), schema)
+  const own = clientSideApplied(live, groupVersion(gvk), schema)
   const conflicts = own ? result.conflicts.filter(({ path }) => !has(own, path)) : result.conflicts
   return conflicts.length > 0 ? { type: 'conflicts', conflicts } : applyConfiguration({ ...application, force: true })
 }
@@ -245,7 +243,7 @@ export function apply(write: ApplyWrite): KubeObject {
   validateConfig(write)
   const { live, config, manager, gvk, schema, now } = write
   const before = plainObject(live, write)
-  const stored = decodeManagers(requestedFields(live), versionOf(gvk), schema)
+  const stored = decodeManagers(requestedFields(live), groupVersion(gvk), schema)
   if (stored === undefined) throw plainError('failed to decode managed fields')
   const first = { ...write, manager: BEFORE_FIRST_APPLY }
   const managers = stored.size > 0 ? stored : book(plainObject(undefined, write), before, stored, first)

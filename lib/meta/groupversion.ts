@@ -1,7 +1,7 @@
 /** The two halves of an apiVersion. Source: k8s.io/apimachinery/pkg/runtime/schema/group_version.go. */
 import type { GroupVersionKind } from './types.ts'
 
-/** `group/version`, or the version alone in the core group. */
+/** As objects name it: `management.platform/v1`, the version alone in the core group. */
 export const groupVersion = ({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string =>
   group ? `${group}/${version}` : version
 

@@ -142,7 +142,3 @@ export type VerbOf<K> = K extends { archetype: 'stored' } ? StoredVerb : 'create
 
 /** As errors name the kind: `ownedaccesskeys.management.platform`. */
 export const groupResource = ({ group, plural }: KindInfo): GroupResource => ({ group, resource: plural })
-
-/** As objects name it: `management.platform/v1`, `v1` in the core group. */
-export const groupVersion = ({ group, version }: Pick<KindInfo, 'group' | 'version'>): string =>
-  group ? `${group}/${version}` : version

@@ -10,6 +10,7 @@ import { authenticate } from '../authentication/authenticate.ts'
 import { MASTERS } from '../authorization/identity.ts'
 import { internalContext } from '../controllers/context.ts'
 import { updateManagers } from '../meta/fieldmanager.ts'
+import { groupVersion } from '../meta/groupversion.ts'
 import { wholeObject } from '../meta/typed.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { create } from '../registry/create.ts'
@@ -26,7 +27,7 @@ export interface KeptText {
 const user = 'admin'
 
 const objectOf = (name: string): KubeObject => ({
-  apiVersion: 'management.platform/v1',
+  apiVersion: groupVersion(OwnedAccessKey),
   kind: OwnedAccessKey.kind,
   metadata: { generateName: `${name}-` },
   spec: { displayName: 'First access key', description: 'Made by bootstrap.', user, groups: [MASTERS], type: 'User' },

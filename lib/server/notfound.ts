@@ -17,7 +17,8 @@ import {
   routeNotFound,
   StatusError,
 } from '../meta/errors.ts'
-import { groupResource, groupVersion } from '../registry/kind.ts'
+import { groupVersion } from '../meta/groupversion.ts'
+import { groupResource } from '../registry/kind.ts'
 import { isDocument } from './documents.ts'
 import type { Endpoint } from './handler.ts'
 

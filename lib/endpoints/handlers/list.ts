@@ -4,9 +4,9 @@
  * valid short list.
  */
 
+import { groupVersion } from '../../meta/groupversion.ts'
 import { stringify } from '../../meta/json.ts'
 import type { KubeObject } from '../../meta/types.ts'
-import { groupVersion } from '../../registry/kind.ts'
 import { presented } from '../../registry/store.ts'
 import type { ListPage, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'

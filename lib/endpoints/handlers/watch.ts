@@ -3,11 +3,11 @@
  * Source: k8s.io/apiserver endpoints/handlers/watch.go, storage/cacher; the rules of selector edges from there too.
  */
 import { expired, StatusError } from '../../meta/errors.ts'
+import { groupVersion } from '../../meta/groupversion.ts'
 import { stringify } from '../../meta/json.ts'
 import type { JsonObject, KubeObject, Status } from '../../meta/types.ts'
 import { partialMetadata, table } from '../../printers/table.ts'
 import { toStatusError } from '../../registry/errors.ts'
-import { groupVersion } from '../../registry/kind.ts'
 import { list, visible } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
