@@ -11,8 +11,6 @@ import { sharedRef, sharedSchemas } from './openapimeta.ts'
 import { gvkOf, type OpenApiKind, parameters, pathsOf, schemaName } from './openapipaths.ts'
 import { openApiSchema } from './openapischema.ts'
 
-export type { OpenApiKind } from './openapipaths.ts'
-
 const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
   apiVersion: { type: 'string', description: `Version of this representation: ${apiVersion}.` },
   kind: { type: 'string', description: `Kind of this representation: ${kind}.` },

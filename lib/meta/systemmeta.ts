@@ -2,7 +2,6 @@
  * What of an object belongs to the server: wiped from what clients send, carried over from what is stored.
  * Source: k8s.io/apiserver/pkg/registry/rest/{create,update,meta}.go, apiextensions-apiserver customresource strategy.
  */
-
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
 import { qualifiedNameErrors } from './names.ts'

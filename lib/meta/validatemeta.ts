@@ -3,7 +3,6 @@
  * Source: k8s.io/apimachinery/pkg/api/validation/objectmeta.go, apis/meta/v1/validation,
  * k8s.io/apiserver/pkg/registry/rest/{create,update,meta}.go.
  */
-
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
 import { type FieldError, forbidden, invalid, required, tooLong } from './field.ts'
@@ -20,9 +19,6 @@ import {
 import { validateOwnerReferences } from './ownerreferences.ts'
 import type { JsonValue, ManagedFieldsEntry, ObjectMeta } from './types.ts'
 import { sortedEntries } from './walk.ts'
-
-export { dedupeOwnerReferences } from './ownerreferences.ts'
-export { finalizerWarnings, fixupForUpdate, specDiffers, wipeForCreate } from './systemmeta.ts'
 
 export interface MetaRules {
   namespaced: boolean

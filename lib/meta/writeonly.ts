@@ -10,8 +10,6 @@ import type { KindSchema, ObjectSchema, Schema } from './schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from './types.ts'
 import { isObject, own } from './walk.ts'
 
-export { redactJson } from './redact.ts'
-
 /** A value that a client sent for a write-only field: never part of the object, never logged. */
 export interface Secret {
   /** Member names from the root: `['spec', 'key']`. */

@@ -9,8 +9,6 @@ import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/t
 import type { Secret } from '../meta/writeonly.ts'
 import type { Companion, Stored, Table } from '../storage/interface.ts'
 
-export type { Secret } from '../meta/writeonly.ts'
-
 export interface KindInfo {
   group: string
   version: string

@@ -7,7 +7,7 @@ import type { Store } from '../../lib/registry/store.ts'
 import { admin, contextOf } from '../support/users.ts'
 
 /** About 1 KB with its metadata. */
-export const spec = (name: string) => ({
+const spec = (name: string) => ({
   displayName: `The access key ${name} of a continuous integration job`,
   description: 'Deploys what the main branch has built to the staging cluster, and reads what became of it.',
   user: 'ci-bot',

@@ -10,7 +10,7 @@ export interface Cell {
 }
 
 /** Three significant digits; whole numbers from 100 on. */
-export function figure(value: number): string {
+function figure(value: number): string {
   if (!Number.isFinite(value)) return '-'
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
 }

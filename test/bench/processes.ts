@@ -67,7 +67,7 @@ export interface CpuTime {
 const stores: ReadonlySet<string> = new Set(['dynoxide', 'etcd'])
 
 /** CPU time of a living process and of its living descendants so far. Linux only. */
-export async function cpuOf(pid: number): Promise<CpuTime> {
+async function cpuOf(pid: number): Promise<CpuTime> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   const all = new Map<number, ProcessTimes>()
   await Promise.all(

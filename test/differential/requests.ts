@@ -254,7 +254,7 @@ function broken(text: string, random: Random, type: string): Text {
 }
 
 /** YAML in block style, with what JSON has no words for where that is wanted. */
-export function yamlOf(value: Json, random: Random, oddness: number): string {
+function yamlOf(value: Json, random: Random, oddness: number): string {
   const text = `${block(value, 0)}\n`
   if (!random.chance(oddness) || text.startsWith('{')) return text
   return random.pick([

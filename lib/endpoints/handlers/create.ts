@@ -1,8 +1,9 @@
 /** POST of a stored object. Source: k8s.io/apiserver endpoints/handlers/create.go. */
 import { badRequest } from '../../meta/errors.ts'
 import { updateManagers } from '../../meta/fieldmanager.ts'
+import { dedupeOwnerReferences } from '../../meta/ownerreferences.ts'
+import { wipeForCreate } from '../../meta/systemmeta.ts'
 import type { KubeObject } from '../../meta/types.ts'
-import { dedupeOwnerReferences, wipeForCreate } from '../../meta/validatemeta.ts'
 import { joinWriteOnly, splitWriteOnly } from '../../meta/writeonly.ts'
 import { type CreateRequest, create } from '../../registry/create.ts'
 import type { StoredKind } from '../../registry/kind.ts'

@@ -1,8 +1,8 @@
 /** PUT. Source: k8s.io/apiserver endpoints/handlers/update.go. */
 import { badRequest } from '../../meta/errors.ts'
 import { updateManagers } from '../../meta/fieldmanager.ts'
+import { dedupeOwnerReferences } from '../../meta/ownerreferences.ts'
 import type { KubeObject } from '../../meta/types.ts'
-import { dedupeOwnerReferences } from '../../meta/validatemeta.ts'
 import { splitWriteOnly } from '../../meta/writeonly.ts'
 import type { Subresource } from '../../registry/kind.ts'
 import { update } from '../../registry/update.ts'

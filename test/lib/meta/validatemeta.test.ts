@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
-import {
-  dedupeOwnerReferences,
-  finalizerWarnings,
-  fixupForUpdate,
-  specDiffers,
-  validateMeta,
-  validateMetaUpdate,
-  wipeForCreate,
-} from '../../../lib/meta/validatemeta.ts'
+import { fixupForUpdate } from '../../../lib/meta/systemmeta.ts'
+import type { ManagedFieldsEntry, ObjectMeta } from '../../../lib/meta/types.ts'
+import { validateMeta, validateMetaUpdate } from '../../../lib/meta/validatemeta.ts'
 
 const live: ObjectMeta = {
   name: 'a',
@@ -24,12 +17,7 @@ const deleting: ObjectMeta = {
   finalizers: ['e/a'],
 }
 
-const objectOf = (metadata: ObjectMeta, more: Partial<KubeObject> = {}): KubeObject => ({
-  apiVersion: 'example.test/v1',
-  kind: 'Example',
-  metadata,
-  ...more,
-})
+const objectOf = (metadata: ObjectMeta) => ({ apiVersion: 'example.test/v1', kind: 'Example', metadata })
 
 /** What an update to `changes` is refused for, each finding once. */
 function findings(old: ObjectMeta, changes: ObjectMeta): string[] {
@@ -150,77 +138,5 @@ describe('an update', () => {
       'metadata.labels',
       'metadata.labels',
     ])
-  })
-})
-
-test('an update that leaves system metadata out keeps it', () => {
-  const { generation, ...fixed } = fixupForUpdate(objectOf({ name: 'a' }), objectOf(deleting)).metadata
-  const { finalizers: _, resourceVersion: __, generation: old, ...kept } = deleting
-  expect(fixed).toEqual(kept)
-  expect(generation).toBe(old)
-})
-
-test('what the server sets is wiped from a new object', () => {
-  expect(wipeForCreate({ ...deleting, labels: { a: 'b' }, namespace: 'n' })).toEqual({
-    name: 'a',
-    namespace: 'n',
-    labels: { a: 'b' },
-    finalizers: ['e/a'],
-  })
-})
-
-test.each<[string, Partial<KubeObject>, Partial<KubeObject>, boolean]>([
-  ['metadata', { metadata: { name: 'b' } }, {}, false],
-  ['status', { status: { a: 1 } }, {}, false],
-  ['an empty spec', { spec: {} }, {}, true],
-  ['the order of a list', { spec: { a: [1, 2] } }, { spec: { a: [2, 1] } }, true],
-  ['the order of members', { spec: { a: 1, b: 2 } }, { spec: { b: 2, a: 1 } }, false],
-  ['the same integer', { spec: { a: 5n } }, { spec: { a: 5 } }, false],
-  ['large integers', { spec: { a: 9007199254740993n } }, { spec: { a: 9007199254740992 } }, true],
-])('generation rises with %s: %#', (_, one, other, rises) => {
-  expect(specDiffers(objectOf({}, one), objectOf({}, other))).toBe(rises)
-})
-
-describe('finalizers', () => {
-  const prefer = 'prefer a domain-qualified finalizer name'
-  const why = 'to avoid accidental conflicts with other finalizer writers'
-
-  test.each<[ObjectMeta, ObjectMeta | undefined, string[]]>([
-    [{ finalizers: ['plain'] }, undefined, [`metadata.finalizers: "plain": ${prefer} ${why}`]],
-    [{ finalizers: ['a.b'] }, undefined, [`metadata.finalizers: "a.b": ${prefer} including a path (/) ${why}`]],
-    [{ finalizers: ['orphan', 'foregroundDeletion', 'kubernetes', 'a.b/c'] }, undefined, []],
-    [
-      { finalizers: ['b', 'a', 'b'] },
-      { finalizers: ['c'] },
-      [`metadata.finalizers: "a": ${prefer} ${why}`, `metadata.finalizers: "b": ${prefer} ${why}`],
-    ],
-    [{ finalizers: ['plain'] }, { finalizers: ['plain'] }, []],
-    [{}, undefined, []],
-  ])('%j after %j', (metadata, old, warnings) => {
-    expect(finalizerWarnings(metadata, old)).toEqual(warnings)
-  })
-})
-
-describe('duplicate owner references', () => {
-  const owner: OwnerReference = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid: 'u' }
-  const rest =
-    'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u, u'
-
-  test.each([
-    ['body', `.metadata.ownerReferences contains duplicate entries; ${rest}`],
-    ['patch', `.metadata.ownerReferences contains duplicate entries after mutating admission happens; ${rest}`],
-  ] as const)('of a %s are dropped with a warning', (source, text) => {
-    const warnings: string[] = []
-    const other = { ...owner, controller: true }
-    const object = objectOf({ name: 'a', ownerReferences: [owner, other, { ...owner }, { ...owner }] })
-    const deduped = dedupeOwnerReferences(object, (warning) => warnings.push(warning), source)
-    expect(deduped.metadata.ownerReferences).toEqual([owner, other])
-    expect(object.metadata.ownerReferences).toHaveLength(4)
-    expect(warnings).toEqual([text])
-  })
-
-  test('are none where the uid is the same and something else is not', () => {
-    const object = objectOf({ ownerReferences: [owner, { ...owner, name: 'x' }] })
-    expect(dedupeOwnerReferences(object, () => expect.unreachable())).toBe(object)
   })
 })
