@@ -1,4 +1,4 @@
-import { serve } from '../lib/server/handler.ts'
 import { notFound } from '../lib/server/notfound.ts'
+import { serve } from '../lib/server/serve.ts'
 
 export const handler = serve(notFound, { verb: 'get', resource: 'issuer', streams: false })

@@ -7,7 +7,8 @@ import { createRouter } from '../infra/local/routes.ts'
 import { kinds } from '../lib/apis/index.ts'
 import { maxBodyBytes } from '../lib/endpoints/bodies.ts'
 import { requestEntityTooLarge } from '../lib/meta/errors.ts'
-import { clusterScoped, namespaced, storedKinds } from '../lib/server/kinds.ts'
+import { storedKinds } from '../lib/server/kinds.ts'
+import { ownGroupVersion, servedResources } from '../lib/server/resources.ts'
 import { usePackaged } from './support/packaged.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -87,17 +88,21 @@ test('the event of a function is one that is routed to it', async () => {
 })
 
 describe('what the server says of all kinds', () => {
-  const pluralsOf = (scope: 'Cluster' | 'Namespaced') =>
-    kinds.filter((kind) => kind.scope === scope && kind.subresource === undefined).map(({ plural }) => plural)
-
   test('which are stored', () => {
     const stored = kinds.filter(({ archetype }) => archetype === 'stored').map(({ kind }) => kind)
     expect(storedKinds.map(({ kind }) => kind)).toEqual(stored)
   })
 
-  test('which have a namespace, and which have none', () => {
-    expect([...clusterScoped].sort()).toEqual(pluralsOf('Cluster').sort())
-    expect([...namespaced].sort()).toEqual(pluralsOf('Namespaced').sort())
+  test('by which paths they are served', () => {
+    const served = kinds.map(({ group, version, plural, subresource, scope, archetype }) => ({
+      groupVersion: `${group}/${version}`,
+      plural,
+      ...(subresource !== undefined && { subresource }),
+      namespaced: scope === 'Namespaced',
+      stored: archetype === 'stored',
+    }))
+    expect(servedResources).toEqual(served)
+    expect(ownGroupVersion).toBe(served[0]?.groupVersion)
   })
 
   test('every kind has a function', () => {

@@ -8,8 +8,8 @@ import { type RoutedRequest, requestAttributes } from '../authorization/requesta
 import { StatusError } from '../meta/errors.ts'
 import type { Note } from '../registry/kind.ts'
 import type { Config } from './config.ts'
-import { namespaced } from './kinds.ts'
 import type { LogFields } from './log.ts'
+import { namespaced } from './resources.ts'
 
 /** What is read of the events of a proxy integration and of an authorizer: they have it alike. */
 export interface AuditedEvent extends RoutedRequest {

@@ -22,11 +22,11 @@ import { methodNotSupported, routeNotFound } from '../meta/errors.ts'
 import { stringify } from '../meta/json.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
 import type { JsonObject } from '../meta/types.ts'
-import type { Endpoint } from './handler.ts'
-import type { Server } from './services.ts'
+import type { BareServer } from './bare.ts'
+import type { Endpoint } from './serve.ts'
 
 /** The path below the base, without a closing slash. */
-const below = ({ path }: ApiRequest, { config }: Server): string => {
+const below = ({ path }: ApiRequest, { config }: BareServer): string => {
   const at = path.indexOf(config.basePath)
   return (at < 0 ? path : path.slice(at + config.basePath.length)).replace(/\/+$/, '') || '/'
 }
@@ -76,10 +76,6 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
   return version === undefined ? apiGroup(kinds, group) : apiResourceList(kinds, group, version)
 }
 
-/** Whether a path below the base is that of something to be read only. */
-export const isDocument = (path: string): boolean =>
-  /^\/(version|openapi\/v[23])$/.test(path) || (/^\/apis?(\/|$)/.test(path) && document(path, '') !== undefined)
-
 /** GET below /api and /apis, as far as it is no resource of ours. */
 export const discovery: Endpoint = async (request, server) => {
   const path = below(request, server)
@@ -96,7 +92,7 @@ export const discovery: Endpoint = async (request, server) => {
   return plain(request, found)
 }
 
-const openApiOf = (server: Server) =>
+const openApiOf = (server: BareServer) =>
   openApi(
     kinds.map((kind) => ({ ...kind, verbs: verbsOf(kind) })),
     { title: 'keyplane', version: 'v1' },

@@ -3,8 +3,6 @@
  * written, else 404. Unknown resources of this API's own version get the plain text with which kube-apiserver answers
  * for custom resources, all else a Status.
  */
-import { kinds } from '../apis/index.ts'
-import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { patchType } from '../endpoints/bodies.ts'
 import { negotiateStatus } from '../endpoints/negotiation.ts'
 import { first } from '../endpoints/request.ts'
@@ -17,10 +15,9 @@ import {
   routeNotFound,
   StatusError,
 } from '../meta/errors.ts'
-import { groupVersion } from '../meta/groupversion.ts'
-import { groupResource } from '../registry/kind.ts'
-import { isDocument } from './documents.ts'
-import type { Endpoint } from './handler.ts'
+import { dnsLabelErrors } from '../meta/names.ts'
+import { ownGroupVersion, servedResources } from './resources.ts'
+import type { Endpoint } from './serve.ts'
 
 const verbs: Readonly<Record<string, string>> = {
   POST: 'create',
@@ -36,11 +33,11 @@ type Headers = Readonly<Record<string, string>>
 function refuse(groupVersionText: string, steps: readonly string[], method: string, headers: Headers): void {
   const namespaced = steps[0] === 'namespaces' && steps.length > 2
   const [plural, name, subresource, more] = namespaced ? steps.slice(2) : steps
-  const own = kinds.filter((kind) => groupVersion(kind) === groupVersionText && kind.plural === plural)
-  const kind = own.find((one) => one.subresource === undefined && (one.scope === 'Namespaced') === namespaced)
-  if (!kind || (namespaced && steps[1] === '')) return
-  if (kind.archetype === 'virtual') throw name === undefined ? methodNotAllowed() : routeNotFound()
-  const resource = groupResource(kind)
+  const own = servedResources.filter((one) => one.groupVersion === groupVersionText && one.plural === plural)
+  const served = own.find((one) => one.subresource === undefined && one.namespaced === namespaced)
+  if (!served || (namespaced && steps[1] === '')) return
+  if (!served.stored) throw name === undefined ? methodNotAllowed() : routeNotFound()
+  const resource = { group: groupVersionText.split('/', 1).join(), resource: served.plural }
   if (name === undefined) {
     if (method === 'PATCH') patchType(headers)
     if (method === 'PATCH' || method === 'PUT') throw badRequest('name must be provided')
@@ -50,6 +47,15 @@ function refuse(groupVersionText: string, steps: readonly string[], method: stri
   if (subresource !== undefined && subresource !== 'status') throw objectNotFound(resource, name ?? '')
   // A method that is no verb is refused without one.
   throw methodNotSupported(resource, verbs[method] ?? '')
+}
+
+/** Whether a path below the base is that of something to be read only: what `documents.ts` and `public.ts` answer. */
+function isDocument(path: string): boolean {
+  if (/^\/(version|openapi\/v[23]|apis?|api\/v1(\/namespaces)?)$/.test(path)) return true
+  const [, namespace] = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(path) ?? []
+  if (namespace !== undefined) return dnsLabelErrors(namespace).length === 0
+  const [, group] = /^\/apis\/([^/]+(?:\/[^/]+)?)$/.exec(path) ?? []
+  return servedResources.some(({ groupVersion }) => groupVersion === group || groupVersion.split('/')[0] === group)
 }
 
 export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
@@ -66,6 +72,6 @@ export const notFound: Endpoint = async ({ path, method, headers, query }, { con
   }
   // Manifests often begin with their namespace: it needs no making, and cannot be made.
   if (isDocument(below) && method !== 'GET') return respondStatus(methodNotAllowed().status, output)
-  const ours = root === 'apis' && groupVersionText === groupVersion(OwnedAccessKey) && steps.length > 0
+  const ours = root === 'apis' && groupVersionText === ownGroupVersion && steps.length > 0
   return ours ? pageNotFound : respondStatus(routeNotFound().status, output)
 }

@@ -4,7 +4,7 @@ import type { ApiResponse } from '../endpoints/request.ts'
 import { pageNotFound } from '../endpoints/respond.ts'
 import { stringify } from '../meta/json.ts'
 import { CACHE_CONTROL, DISCOVERY_PATH, discoveryDocument, JWKS_PATH, jwksDocument } from '../token/jwks.ts'
-import type { Server } from './services.ts'
+import type { BareServer } from './bare.ts'
 
 /** The version of Kubernetes whose API rules this server keeps: clients compare it with their own. */
 const version = {
@@ -47,7 +47,7 @@ function health(
 }
 
 /** The answer to a request that needs no key; undefined for every other. */
-export async function publicAnswer(event: APIGatewayProxyEvent, server: Server): Promise<ApiResponse | undefined> {
+export async function publicAnswer(event: APIGatewayProxyEvent, server: BareServer): Promise<ApiResponse | undefined> {
   const { basePath, issuer } = server.config
   const path = event.resource.startsWith(basePath) ? event.resource.slice(basePath.length) : ''
   const [root = '', parameter] = path.split('/').slice(1)

@@ -31,27 +31,24 @@ import { createStorage } from '../storage/dynamodb.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { IssuerSettings } from '../token/issuer.ts'
 import { checkedIssuer } from '../token/jwks.ts'
-import { connectKms, kmsSigner } from '../token/kms.ts'
-import type { Signer } from '../token/signer.ts'
 import { authenticationDeps } from './authentication.ts'
-import { type Config, type Environment, readConfig } from './config.ts'
+import { type BareServer, createBareServer } from './bare.ts'
+import type { Environment } from './config.ts'
 import { type Decider, decide } from './decide.ts'
-import { clusterScoped, storedKinds } from './kinds.ts'
-import { createLog, describeError, type Log } from './log.ts'
-import { embedded, metered } from './metrics.ts'
+import { storedKinds } from './kinds.ts'
+import { describeError } from './log.ts'
+import { metered } from './metrics.ts'
+import { once } from './once.ts'
+import { clusterScoped } from './resources.ts'
 import { parentFor, storeOf } from './stores.ts'
 
-export interface Server extends Services, ReviewServices, EndpointServices, Decider<Server> {
+export interface Server extends BareServer, Services, ReviewServices, EndpointServices, Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
-  config: Config
-  log: Log
   storage: Storage
   secrets: Secrets
-  signer: Signer
   hashes(key: string): Promise<readonly KeyHash[]>
   limits: LifeLimits
   storeOf(kind: StoredKind<Server>): Store
-  now(): Date
 }
 
 /** Two tries of a second each: the store's own rules take over from there, well before a handler gives up. */
@@ -67,32 +64,10 @@ function connectTable(): DynamoDBClient {
   return metered(client, 'storage')
 }
 
-/** A value that is made at the first call and kept. */
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}
-
-function createSigner(config: Config): Signer {
-  const [first, ...others] = config.signingKeyIds
-  if (!first) throw new Error('environment variable SIGNING_KEY_IDS names no key')
-  return kmsSigner(
-    [first, ...others],
-    once(async () => metered(await connectKms(), 'kms')),
-  )
-}
-
 /** The server of this environment. Nothing is connected or read before it is needed. */
 export function createServer(environment: Environment): Server {
-  const config = readConfig(environment)
-  const log = createLog(
-    (line) => process.stdout.write(line),
-    (measured) => embedded(`keyplane/${config.stage}`, Date.now(), measured),
-  )
-  const now = (): Date => new Date()
+  const bare = createBareServer(environment)
+  const { config, log, now } = bare
   const storage = once(() =>
     createStorage({
       client: connectTable(),
@@ -105,7 +80,6 @@ export function createServer(environment: Environment): Server {
   )
   const connectedSecrets = once(async () => metered(await connectSecrets(), 'secrets'))
   const secrets = once(() => createSecrets(connectedSecrets, Date.now))
-  const signer = once(() => createSigner(config))
   const peppers = once(() =>
     createPeppers({ getSecret: (stage) => secrets().get(config.pepperSecretId, stage), now: Date.now }),
   )
@@ -139,7 +113,7 @@ export function createServer(environment: Environment): Server {
         ...(config.maxCertificateTtlSeconds > 0 && { maxCertificateSeconds: config.maxCertificateTtlSeconds }),
       },
       issuer: settings().issuer,
-      signer: signer(),
+      signer: bare.signer,
       connect: createClusterClient,
       clock: now,
       uuid: randomUUID,
@@ -167,7 +141,7 @@ export function createServer(environment: Environment): Server {
       return secrets()
     },
     get signer() {
-      return signer()
+      return bare.signer
     },
     get scopes() {
       return scopes()
@@ -188,7 +162,7 @@ export function createServer(environment: Environment): Server {
       }
     },
     get tokens() {
-      return { settings: settings(), signer: signer() }
+      return { settings: settings(), signer: bare.signer }
     },
     get kubeConfigs() {
       return kubeConfigs()

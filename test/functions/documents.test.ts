@@ -186,12 +186,15 @@ describe('notfound', () => {
       expect([code, json]).toEqual([404, expect.objectContaining({ reason: 'NotFound', message, details })])
     })
 
-    test.each(['/api/v1/namespaces/default/events', '/apis/management.platform/v1/things', '/apis/other/v1'])(
-      'a write to %s',
-      async (path) => {
-        expect((await at('notfound', path, { method: 'POST' })).status).toBe(404)
-      },
-    )
+    test.each([
+      '/api/v1/namespaces/default/events',
+      '/api/v1/namespaces/No',
+      '/apis/management.platform/v1/things',
+      '/apis/management.platform/v2',
+      '/apis/other/v1',
+    ])('a write to %s', async (path) => {
+      expect((await at('notfound', path, { method: 'POST' })).status).toBe(404)
+    })
 
     test('any other path', async () => {
       const { status: code, json } = await at('notfound', '/nothing')
@@ -208,6 +211,8 @@ describe('notfound', () => {
       { method: 'POST', path: '/api/v1/namespaces' },
       { method: 'DELETE', path: '/api/v1/namespaces/p-web' },
       { method: 'POST', path: '/apis/management.platform/v1/' },
+      { method: 'PUT', path: '/apis/authentication.k8s.io' },
+      { method: 'POST', path: '/api' },
       { method: 'PUT', path: '/openapi/v3' },
       { method: 'POST', path: '/version' },
     ])('$method $path', async ({ method, path }) => {

@@ -4,7 +4,7 @@ import { SelfSubjectRulesReview } from '../../../../../lib/apis/authorization/v1
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
 import { kinds } from '../../../../../lib/apis/index.ts'
 import { apiResourceList } from '../../../../../lib/endpoints/discovery.ts'
-import { clusterScoped } from '../../../../../lib/server/kinds.ts'
+import { clusterScoped } from '../../../../../lib/server/resources.ts'
 import { alice, contextOf } from '../../../../support/users.ts'
 
 interface Rule {

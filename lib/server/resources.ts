@@ -1,0 +1,41 @@
+/**
+ * The resources that are served, as paths name them: what functions have to know of all kinds, where a bundle has only some
+ * of these, or none. `test/agreement.test.ts` compares it with `lib/apis/index.ts`.
+ */
+export interface ServedResource {
+  /** `GROUP/VERSION`. */
+  groupVersion: string
+  plural: string
+  subresource?: string
+  namespaced: boolean
+  stored: boolean
+}
+
+/** The group version of this API itself. */
+export const ownGroupVersion = 'management.platform/v1'
+
+const own = { groupVersion: ownGroupVersion, namespaced: false, stored: false }
+const authentication = { ...own, groupVersion: 'authentication.k8s.io/v1' }
+const authorization = { ...own, groupVersion: 'authorization.k8s.io/v1' }
+
+export const servedResources: readonly ServedResource[] = [
+  { ...own, plural: 'ownedaccesskeys', stored: true },
+  { ...own, plural: 'virtualclusterinstances', namespaced: true, stored: true },
+  { ...own, plural: 'virtualclusterinstances', subresource: 'kubeconfig', namespaced: true },
+  { ...own, plural: 'directclusterendpointtokens' },
+  { ...own, plural: 'selves' },
+  { ...authentication, plural: 'selfsubjectreviews' },
+  { ...authentication, plural: 'tokenreviews' },
+  { ...authorization, plural: 'selfsubjectaccessreviews' },
+  { ...authorization, plural: 'selfsubjectrulesreviews' },
+  { ...authorization, plural: 'subjectaccessreviews' },
+]
+
+const plurals = (within: boolean) =>
+  new Set(servedResources.filter(({ namespaced }) => namespaced === within).map(({ plural }) => plural))
+
+/** Plural names of the kinds without a namespace. */
+export const clusterScoped: ReadonlySet<string> = plurals(false)
+
+/** Plural names of the kinds whose objects are in one. */
+export const namespaced: ReadonlySet<string> = plurals(true)

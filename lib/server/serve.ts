@@ -1,0 +1,115 @@
+/**
+ * The Lambda handler of an endpoint: an event becomes a request, the endpoint answers, one audit record is logged, with its
+ * metrics. The only place that knows middy.
+ */
+import middy from '@middy/core'
+import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Output } from '../endpoints/negotiation.ts'
+import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
+import { respondStatus } from '../endpoints/respond.ts'
+import { internalError, StatusError, undecided } from '../meta/errors.ts'
+import type { Note } from '../registry/kind.ts'
+import { auditRecord, judgementOf } from './audit.ts'
+import { type BareServer, createBareServer } from './bare.ts'
+import { compressed } from './compression.ts'
+import { isRecorded, reasonOf, refusalOf, userOf } from './context.ts'
+import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './lambda.ts'
+import { describeError } from './log.ts'
+import { callsMeasured, counting, noCalls } from './metrics.ts'
+import { publicAnswer } from './public.ts'
+
+/** Handlers give up before the gateway's 29 s, so that the client gets a Status. */
+const giveUpMs = 20_000
+
+/** What a function does with a request; adds to the notes of its audit record. */
+export type Endpoint<S extends BareServer = BareServer> = (
+  request: ApiRequest,
+  server: S,
+  notes: Notes,
+) => Promise<ApiResponse>
+export type Notes = Record<string, Note>
+
+interface Invocation {
+  verb: string
+  resource: string
+  streams: boolean
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of middy's modes and of Lambda's streams do not meet.
+export type LambdaHandler = any
+
+/** The time limit is for the beginning of an answer; a stream ends itself. */
+async function withinTime(answer: Promise<ApiResponse>, form: Output | undefined): Promise<ApiResponse> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<ApiResponse>((_, reject) => {
+    const text = 'request did not complete within requested timeout - context deadline exceeded'
+    timer = setTimeout(() => reject(undecided(text)), giveUpMs)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } catch (error) {
+    if (error instanceof StatusError) return respondStatus(error.status, form)
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Runs an endpoint for an event: the user comes from the authorizer, without one the answer is its refusal. */
+async function answer<S extends BareServer>(
+  event: APIGatewayProxyEvent,
+  server: S,
+  endpoint: Endpoint<S>,
+  notes: Notes,
+): Promise<ApiResponse> {
+  const open = await publicAnswer(event, server)
+  if (open) {
+    notes.access = 'public'
+    return open
+  }
+  const form = statusForm(event)
+  const refusal = refusalOf(event)
+  if (refusal) return respondStatus(refusal.status, form)
+  const user = userOf(event)
+  Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
+  return withinTime(endpoint(toApiRequest(event, user, server.now()), server, notes), form)
+}
+
+/** A Lambda handler around an endpoint. */
+export function serveWith<S extends BareServer>(
+  server: S,
+  endpoint: Endpoint<S>,
+  { verb, resource, streams }: Invocation,
+): LambdaHandler {
+  const dimensions = { endpoint: `${resource} ${verb}` }
+  const invoke = async (event: APIGatewayProxyEvent): Promise<LambdaResponse> => {
+    const began = performance.now()
+    const notes: Notes = {}
+    const calls = noCalls()
+    const { requestId } = event.requestContext
+    const answered = counting(calls, () => answer(event, server, endpoint, notes))
+    const response = await answered.catch((error: unknown) => {
+      server.log('error', 'request failed', { requestId, error: describeError(error) })
+      return respondStatus(internalError(error).status, undefined)
+    })
+    if (!isRecorded(event)) {
+      const { status: code } = response
+      const { judgement, facts } = judgementOf(notes, code)
+      const latencyMs = Math.round(performance.now() - began)
+      server.log('info', 'audit', auditRecord(event, server.config, { facts, judgement, code, latencyMs }), [
+        {
+          dimensions,
+          values: { latencyMs, clientErrors: code >= 400 && code < 500 ? 1 : 0, serverErrors: code >= 500 ? 1 : 0 },
+        },
+        callsMeasured(calls),
+      ])
+    }
+    return compressed(toLambdaResponse(response, requestId), event, streams)
+  }
+  return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
+}
+
+/** A Lambda handler around an endpoint that answers from the request alone. */
+export const serve = (endpoint: Endpoint, invocation: Invocation): LambdaHandler =>
+  serveWith(createBareServer(process.env), endpoint, invocation)
