@@ -162,6 +162,11 @@ describe('imports', () => {
     }
   })
 
+  test('are of where a thing is made: no module hands on what another one exports', () => {
+    const handedOn = [...sources].filter(([, text]) => /^export (type )?(\{[^}]*\}|\*) from '\./m.test(text))
+    expect(handedOn.map(([file]) => file)).toEqual([])
+  })
+
   test('are lazy of our own modules only: a package that is imported lazily comes into the bundles as a whole', () => {
     expect(imports.filter(({ to, from, lazy }) => lazy && isPackage(to) && from.startsWith('lib/'))).toEqual([])
   })
