@@ -1,4 +1,8 @@
 /** What a request wants, as the evaluator sees it. Source: k8s.io/apiserver authorizer.Attributes, specification 2.3. */
+import type { GroupResource } from '../meta/types.ts'
+
+/** The API group of this API's own kinds. */
+export const MANAGEMENT_GROUP = 'management.platform'
 
 export type Target =
   /** This API. */
@@ -34,6 +38,18 @@ export interface NonResourceAttributes {
 }
 
 export type Attributes = ResourceAttributes | NonResourceAttributes
+
+type Asked = Pick<ResourceAttributes, 'verb'> & Partial<Pick<ResourceAttributes, 'subresource' | 'name' | 'namespace'>>
+
+/** A request for a resource of this API, whatever its group; what is not said is ''. */
+export const managementRequest = (asked: GroupResource & Asked): ResourceAttributes => ({
+  kind: 'resource',
+  target: { type: 'Management' },
+  subresource: '',
+  name: '',
+  namespace: '',
+  ...asked,
+})
 
 /**
  * `reason` names the line that made the decision: `spec.scope.projects[0]`. `own` means: only objects that belong to the

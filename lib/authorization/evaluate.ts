@@ -3,7 +3,7 @@ import type { Attributes, Decision } from './attributes.ts'
 import { everyScopeAllows } from './everyscope.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
 import { wanted } from './reason.ts'
-import { type Grant, MANAGEMENT_GROUP, roleGrants } from './roles.ts'
+import { type Grant, isInstance, roleGrants } from './roles.ts'
 import { ruleAllows } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
@@ -134,9 +134,8 @@ function projectAskedFor(attributes: Attributes, options: ScopeOptions): string 
 function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions) {
   const { target } = attributes
   if (target.type === 'ProjectVirtualCluster') return target
-  if (target.type !== 'Management' || attributes.kind !== 'resource') return undefined
-  const { verb, group, resource, subresource, namespace, name } = attributes
-  if (group !== MANAGEMENT_GROUP || resource !== 'virtualclusterinstances') return undefined
+  if (attributes.kind !== 'resource' || !isInstance(attributes)) return undefined
+  const { verb, subresource, namespace, name } = attributes
   const project = projectOf(namespace, options)
   const meant = `${verb} ${subresource}` === 'get ' || `${verb} ${subresource}` === 'create kubeconfig'
   return meant && project !== undefined ? { project, virtualCluster: name } : undefined

@@ -2,8 +2,7 @@
  * What every scope allows, the empty one too: to ask who one is and what one may do, and to find out what this API serves.
  * It is what Kubernetes gives to every authenticated user (system:basic-user, system:discovery, system:public-info-viewer).
  */
-import type { Attributes } from './attributes.ts'
-import { MANAGEMENT_GROUP } from './roles.ts'
+import { type Attributes, MANAGEMENT_GROUP } from './attributes.ts'
 
 const SELF_REVIEWS: ReadonlySet<string> = new Set([
   `${MANAGEMENT_GROUP}/selves`,

@@ -1,9 +1,7 @@
 /** The roles of a scope: one row per role. Specification section 2.3 names them; what they allow is in docs/scopes.md. */
-import type { Attributes, ResourceAttributes } from './attributes.ts'
+import { type Attributes, MANAGEMENT_GROUP, type ResourceAttributes } from './attributes.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
 import type { Scope } from './scope.ts'
-
-export const MANAGEMENT_GROUP = 'management.platform'
 
 export type RoleEntry = NonNullable<Scope['roles']>[number]
 
@@ -74,7 +72,8 @@ function commandLine(attributes: Attributes, entry: RoleEntry, options: ScopeOpt
   return isKey && within(entry, undefined, '') ? 'own' : undefined
 }
 
-const isInstance = ({ target, group, resource }: ResourceAttributes): boolean =>
+/** Whether the request is for instances of this API, or for one of their subresources. */
+export const isInstance = ({ target, group, resource }: ResourceAttributes): boolean =>
   target.type === 'Management' && group === MANAGEMENT_GROUP && resource === 'virtualclusterinstances'
 
 const placeOf = ({ namespace, name }: ResourceAttributes, options: ScopeOptions): [string | undefined, string] => [

@@ -1,6 +1,7 @@
 /** The stores of the stored kinds, and what a request may do with objects beside the one that it names: owners, parents. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Services } from '../apis/management/v1/services.ts'
+import { managementRequest } from '../authorization/attributes.ts'
 import { forbiddenFor } from '../authorization/forbidden.ts'
 import { isMaster } from '../authorization/identity.ts'
 import { notFound, StatusError } from '../meta/errors.ts'
@@ -44,9 +45,8 @@ export async function parentFor(
   if (access.type === 'hidden') throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
   if (access.type === 'denied') {
     context.note('denied', access.reason)
-    const attributes = { kind: 'resource', target: { type: 'Management' }, verb, subresource, name, namespace } as const
-    const { group, plural: resource } = store.kind
-    throw forbiddenFor({ ...attributes, group, resource }, context.user, access.reason)
+    const attributes = managementRequest({ ...groupResource(store.kind), verb, subresource, name, namespace })
+    throw forbiddenFor(attributes, context.user, access.reason)
   }
   noteRule(access, context)
   return stored
@@ -64,10 +64,9 @@ async function mayDelete(
   const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
   if (!kind) return false
   const place = kind.scope === 'Namespaced' ? namespace : ''
-  const { group, plural: resource } = kind
-  const base = { kind: 'resource', target: { type: 'Management' }, verb: 'delete', subresource: '' } as const
+  const attributes = managementRequest({ ...groupResource(kind), verb: 'delete', name, namespace: place })
   try {
-    server.demandChain(context, { ...base, group, resource, name, namespace: place })
+    server.demandChain(context, attributes)
     if (isMaster(context.user)) return true
     const store = server.storeOf(kind)
     const stored = await get(store, { namespace: place, name, subresource: '' }, context)

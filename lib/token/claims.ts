@@ -1,12 +1,16 @@
 /** What our tokens say. The names of the claims are a contract with every cluster: docs/clusters.md. */
 import type { UserInfo } from '../authentication/user.ts'
+import { MANAGEMENT_GROUP } from '../authorization/attributes.ts'
 import type { ScopeChain } from '../authorization/scope.ts'
 import { stringify } from '../meta/json.ts'
 import { mayLeave, outsideGroups } from './identity.ts'
 import type { Lifetime } from './lifetime.ts'
 
-/** The one private claim: what the review endpoint needs to judge the token without reading anything but the key. */
-export const PRIVATE_CLAIM = 'management.platform'
+/**
+ * The one private claim, named after the API group: what the review endpoint needs to judge the token without reading
+ * anything but the key.
+ */
+export const PRIVATE_CLAIM = MANAGEMENT_GROUP
 
 export interface PrivateClaim {
   /** The access key that the token was made with: the token is dead when the key is. */

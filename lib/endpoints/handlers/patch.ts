@@ -1,4 +1,5 @@
 /** PATCH: JSON patch, JSON merge patch, server-side apply. Source: k8s.io/apiserver endpoints/handlers/patch.go. */
+import { managementRequest } from '../../authorization/attributes.ts'
 import { decodeApply, strictApplyError } from '../../meta/codecs.ts'
 import { decodeObject } from '../../meta/decode.ts'
 import { conflict } from '../../meta/errors.ts'
@@ -117,16 +118,8 @@ function applier(exchange: StoredExchange): Patcher {
 
 /** An apply that creates needs what a create needs: the authorizer has judged only the patch. */
 function demandChainCreate({ services, context, kind, request }: StoredExchange): void {
-  services.demandChain(context, {
-    kind: 'resource',
-    target: { type: 'Management' },
-    verb: 'create',
-    group: kind.group,
-    resource: kind.plural,
-    subresource: '',
-    name: request.name,
-    namespace: request.namespace,
-  })
+  const { name, namespace } = request
+  services.demandChain(context, managementRequest({ ...groupResource(kind), verb: 'create', name, namespace }))
 }
 
 function patcherOf(exchange: StoredExchange): Patcher {

@@ -1,4 +1,5 @@
 /** What may I do? (`kubectl auth can-i --list`). Source: k8s.io/api authorization/v1. */
+import { managementRequest } from '../../../authorization/attributes.ts'
 import { badRequest } from '../../../meta/errors.ts'
 import { boolean, list, object, string } from '../../../meta/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
@@ -58,8 +59,8 @@ async function resourceRules(
   const rules: JsonObject[] = []
   for (const { verbs, ...what } of asked) {
     const place = services.clusterScoped.has(what.resource) ? '' : namespace
-    const base = { kind: 'resource', target: { type: 'Management' }, name: '', namespace: place } as const
-    const decisions = await Promise.all(verbs.map((verb) => services.decide(context, { ...base, ...what, verb })))
+    const requests = verbs.map((verb) => managementRequest({ ...what, verb, namespace: place }))
+    const decisions = await Promise.all(requests.map((one) => services.decide(context, one)))
     const allowed = verbs.filter((_, index) => decisions[index]?.allowed)
     if (allowed.length === 0) continue
     const resource = what.subresource ? `${what.resource}/${what.subresource}` : what.resource

@@ -1,3 +1,5 @@
 /** The API group of everything in this folder. */
-export const group = 'management.platform'
+import { MANAGEMENT_GROUP } from '../../../authorization/attributes.ts'
+
+export const group = MANAGEMENT_GROUP
 export const version = 'v1'

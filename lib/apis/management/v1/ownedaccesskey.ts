@@ -2,6 +2,7 @@
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import { readInternal } from '../../../authentication/keyinternal.ts'
 import type { UserInfo } from '../../../authentication/user.ts'
+import { managementRequest } from '../../../authorization/attributes.ts'
 import { validateChain } from '../../../authorization/chain.ts'
 import { evaluate } from '../../../authorization/evaluate.ts'
 import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/identity.ts'
@@ -50,17 +51,7 @@ function strategy(services: Services): Strategy {
   const { scopes } = services
   /** A role may leave the holder only their own keys, whatever their groups. */
   const ownOnly = (user: UserInfo, verb: string): boolean => {
-    const attributes = {
-      kind: 'resource',
-      target: { type: 'Management' },
-      verb,
-      group,
-      resource: plural,
-      subresource: '',
-      name: '',
-      namespace: '',
-    } as const
-    const decision = evaluate(user.chain, attributes, scopes)
+    const decision = evaluate(user.chain, managementRequest({ ...resource, verb }), scopes)
     return decision.allowed && decision.own === true
   }
   return {
