@@ -2,14 +2,22 @@
  * The generic store of a stored kind: what create, get, list, update and delete mean, over Storage and the kind's
  * strategy. Source: k8s.io/apiserver/pkg/registry/generic/registry and registry/rest.
  */
-
 import type { OwnerReferencePermissions } from '../admission/ownerreferences.ts'
+import { managementRequest } from '../authorization/attributes.ts'
+import { forbiddenFor } from '../authorization/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/identity.ts'
-import { forbiddenResource, notFound, type StatusError } from '../meta/errors.ts'
+import { notFound, type StatusError } from '../meta/errors.ts'
 import type { KubeObject, OwnerReference } from '../meta/types.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
-import type { Access, Draft, KindInfo, RequestContext, StoredKind, Strategy } from './kind.ts'
-import { groupResource } from './kind.ts'
+import {
+  type Access,
+  type Draft,
+  groupResource,
+  type KindInfo,
+  type RequestContext,
+  type StoredKind,
+  type Strategy,
+} from './kind.ts'
 
 /** What the store needs beside storage: chance, and what a user may do to other objects. */
 export interface StoreServices {
@@ -83,15 +91,7 @@ export function refusal(
   const resource = groupResource(kind)
   context.note('denied', access.type === 'hidden' ? HIDDEN : access.reason)
   if (access.type === 'hidden') return notFound(resource, what.name)
-  const place = kind.scope === 'Namespaced' ? `in the namespace "${what.namespace}"` : 'at the cluster scope'
-  const path = what.subresource ? `${kind.plural}/${what.subresource}` : kind.plural
-  return forbiddenResource(
-    resource,
-    what.name,
-    `User "${context.user.name}" cannot ${what.verb} resource "${path}" in API group "${kind.group}" ${place}${
-      access.reason ? `: ${access.reason}` : ''
-    }`,
-  )
+  return forbiddenFor(managementRequest({ ...resource, ...what }), context.user, access.reason)
 }
 
 /** Throws the refusal unless the user may do this with the stored object. */

@@ -2,14 +2,13 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Services } from '../apis/management/v1/services.ts'
 import { managementRequest } from '../authorization/attributes.ts'
-import { forbiddenFor } from '../authorization/forbidden.ts'
 import { isMaster } from '../authorization/identity.ts'
 import { notFound, StatusError } from '../meta/errors.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { OwnerReference } from '../meta/types.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { get } from '../registry/read.ts'
-import { accessTo, keyOf, noteRule, refusal, type Store } from '../registry/store.ts'
+import { accessTo, demandAccess, keyOf, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 import { storedKinds } from './kinds.ts'
 
@@ -41,14 +40,7 @@ export async function parentFor(
 ): Promise<Stored> {
   const stored = await store.storage.get(store.kind.table, keyOf(namespace, name))
   if (!stored) throw notFound(groupResource(store.kind), name)
-  const access = accessTo(store, stored, verb, subresource, context)
-  if (access.type === 'hidden') throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
-  if (access.type === 'denied') {
-    context.note('denied', access.reason)
-    const attributes = managementRequest({ ...groupResource(store.kind), verb, subresource, name, namespace })
-    throw forbiddenFor(attributes, context.user, access.reason)
-  }
-  noteRule(access, context)
+  demandAccess(store, stored, verb, subresource, context)
   return stored
 }
 

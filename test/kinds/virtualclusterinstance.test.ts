@@ -84,6 +84,16 @@ describe('who may', () => {
     )
     expect([status.code, status.message]).toEqual([403, expect.stringContaining('spec.owner')])
   })
+
+  test('who reads and may do no more is told so in the words of kube-apiserver, quotes and all', async () => {
+    const world = worldOf(kind, deployment.parts)
+    const name = 'bob "the" <b>'
+    await world.create(world.object({ name: 'vc' }, { access: [{ verbs: ['get'], users: [name] }] }))
+    const status = await refusal(world.change('vc', (live) => live, { context: contextOf(userNamed(name)) }))
+    expect(status.message).toBe(
+      `virtualclusterinstances.management.platform "vc" is forbidden: User "bob \\"the\\" &lt;b&gt;" cannot update resource "virtualclusterinstances" in API group "management.platform" in the namespace "${world.namespace}": neither spec.owner nor spec.access of the instance allows it`,
+    )
+  })
 })
 
 describe('status', () => {
