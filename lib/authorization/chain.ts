@@ -11,9 +11,9 @@ import type { Scope, ScopeChain } from './scope.ts'
 export const MAX_CHAIN_BYTES = 4096
 export const MAX_CHAIN_SCOPES = 8
 
-/** The chain of something that a user makes with this scope (undefined or null = none): the user's, then the scope. */
-export const carriedChain = (user: { chain: ScopeChain }, scope: Scope | null | undefined): ScopeChain =>
-  extend(user.chain, scope ? [scope] : [])
+/** What must pass the chain and this scope as well, if there is one: a request with a scoped key, a scoped token. */
+export const withScope = (chain: ScopeChain, scope: Scope | null | undefined): ScopeChain =>
+  extend(chain, scope ? [scope] : [])
 
 /** `chain` followed by those of `more` that it lacks. */
 export function extend(chain: ScopeChain, more: ScopeChain): ScopeChain {

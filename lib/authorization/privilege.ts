@@ -4,7 +4,7 @@
  */
 import type { UserInfo } from '../authentication/user.ts'
 import { shown } from '../meta/field.ts'
-import { containsChain, extend } from './chain.ts'
+import { containsChain, extend, withScope } from './chain.ts'
 import { identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
 import { lengthens, outlives } from './lifetime.ts'
 import type { ScopeChain } from './scope.ts'
@@ -31,7 +31,7 @@ export const inheritedChain = (user: UserInfo): ScopeChain => extend(user.chain,
 
 /** The chain that a request with this key must pass. */
 export const effectiveChain = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): ScopeChain =>
-  extend(carried, spec.scope ? [spec.scope] : [])
+  withScope(carried, spec.scope)
 
 /** Why the user may not make this key at this moment (403), or undefined. */
 export function forbiddenCreation(user: UserInfo, spec: KeySpec, now: Date): string | undefined {

@@ -1,6 +1,6 @@
 /** The tokens that this API hands out, from the wish to the signed text. */
 import type { UserInfo } from '../authentication/user.ts'
-import { carriedChain, validateChain } from '../authorization/chain.ts'
+import { validateChain, withScope } from '../authorization/chain.ts'
 import type { Scope } from '../authorization/scope.ts'
 import { forbiddenPath } from '../meta/errors.ts'
 import { type FieldError, forbidden } from '../meta/field.ts'
@@ -47,7 +47,7 @@ export function prepareClusterToken(
   { user, ttl, scope, now }: ClusterTokenRequest,
   settings: IssuerSettings,
 ): Prepared | { errors: FieldError[] } {
-  const chain = carriedChain(user, scope)
+  const chain = withScope(user.chain, scope)
   const lifetime = tokenLifetime('spec.ttl', ttl, { maxSeconds: settings.maxSeconds, key: user.key, now })
   const errors = validateChain(chain)
   // A chain without bounds is not looked at any closer.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { carriedChain, containsChain, extend, validateChain } from '../../../lib/authorization/chain.ts'
+import { containsChain, extend, validateChain, withScope } from '../../../lib/authorization/chain.ts'
 import { readChain } from '../../../lib/authorization/readscope.ts'
 import { isPattern, patternMatches, patternsOverlap } from '../../../lib/authorization/resourcepattern.ts'
 import type { Scope } from '../../../lib/authorization/scope.ts'
@@ -184,10 +184,10 @@ describe('chains', () => {
   test('a scope is carried once, whatever the order of its members', () => {
     const scope: Scope = { projects: [{ project: 'a' }], clusters: [{ cluster: 'c' }] }
     const same: Scope = { clusters: [{ cluster: 'c' }], projects: [{ project: 'a' }] }
-    expect(carriedChain({ chain: [scope] }, same)).toEqual([scope])
-    expect(carriedChain({ chain: [scope] }, {})).toEqual([scope, {}])
-    expect(carriedChain({ chain: [scope] }, undefined)).toEqual([scope])
-    expect(carriedChain({ chain: [] }, null)).toEqual([])
+    expect(withScope([scope], same)).toEqual([scope])
+    expect(withScope([scope], {})).toEqual([scope, {}])
+    expect(withScope([scope], undefined)).toEqual([scope])
+    expect(withScope([], null)).toEqual([])
   })
 
   test('extending keeps everything', () => {
