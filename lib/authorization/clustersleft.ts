@@ -2,7 +2,7 @@
  * Which connected clusters a chain of scopes leaves anything of; what exactly is judged at each request. A scope that
  * speaks of spaces or projects does not say in which clusters: it leaves those spaces of every cluster.
  */
-import { dnsLabelErrors } from '../meta/names.ts'
+import { dnsLabelErrors, dnsSubdomainErrors } from '../meta/names.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 export type Clusters = 'all' | ReadonlySet<string>
@@ -56,7 +56,7 @@ function areaOf({ clusters = [], projects = [], spaces = [], rules = [] }: Scope
   const everySpace = places.some((rule) => !rule.cluster && reaches('ProjectSpace')(rule))
   const all = named.includes('*') || reaching.includes('')
   return {
-    clusters: all ? 'all' : new Set([...named, ...reaching].filter((name) => CLUSTER_NAME.test(name))),
+    clusters: all ? 'all' : new Set([...named, ...reaching].filter(isClusterName)),
     spaces: [
       ...(everySpace ? [{ project: '*', space: '*' }] : []),
       ...projects.map(({ project = '' }) => ({ project, space: '*' })),
@@ -74,5 +74,5 @@ const reaches =
   ({ requestTargets = [] }: Rule): boolean =>
     requestTargets.length === 0 || requestTargets.includes(target)
 
-/** A DNS subdomain: a name of any other shape (`*`, `a/../b`) would mean something else inside a URL. */
-const CLUSTER_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+/** A name of any other shape (`*`, `a/../b`) would mean something else inside a URL. */
+const isClusterName = (name: string): boolean => dnsSubdomainErrors(name).length === 0

@@ -4,6 +4,7 @@
  */
 import { badRequest } from '../meta/errors.ts'
 import { shown } from '../meta/field.ts'
+import { pathSegmentErrors } from '../meta/names.ts'
 import type { Attributes } from './attributes.ts'
 
 /** The members of an API Gateway proxy or authorizer event that are read here. */
@@ -89,13 +90,10 @@ function stepsOf({ resource, pathParameters }: RoutedRequest, basePath: string):
 
 /** A value that cannot mean anything but one step, however often anybody decodes it. */
 function checked(parameter: string, value: string): string {
-  const label = `${parameter.charAt(0).toUpperCase()}${parameter.slice(1)} parameter invalid: ${shown(value)}`
-  if (value === '') throw badRequest(`${label}: must be provided`)
-  if (value === '.' || value === '..') throw badRequest(`${label}: may not be '${value}'`)
-  const bad = ['/', '%'].filter((character) => value.includes(character))
-  if (bad.length > 0)
-    throw badRequest(`${label}: ${bad.map((character) => `may not contain '${character}'`).join(';')}`)
-  return value
+  const problems = value === '' ? ['must be provided'] : pathSegmentErrors(value)
+  if (problems.length === 0) return value
+  const name = `${parameter.charAt(0).toUpperCase()}${parameter.slice(1)}`
+  throw badRequest(`${name} parameter invalid: ${shown(value)}: ${problems.join(';')}`)
 }
 
 /** /api/VERSION/… and /apis/GROUP/VERSION/…, as far as the template itself spells group, version and resource. */
@@ -133,7 +131,7 @@ function selectedName(request: RoutedRequest): string {
   const terms = selector.split(',').map((term) => /^metadata\.name==?([^=!\\]+)$/.exec(term)?.[1])
   const names = new Set(terms.filter((term) => term !== undefined))
   const [name = ''] = names
-  return names.size === 1 && !/[/%]/.test(name) && name !== '.' && name !== '..' ? name : ''
+  return names.size === 1 && pathSegmentErrors(name).length === 0 ? name : ''
 }
 
 function query({ multiValueQueryStringParameters: all }: RoutedRequest, name: string): readonly string[] {
