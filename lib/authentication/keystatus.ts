@@ -30,7 +30,7 @@ export interface LifeLimits {
 /** The last second that a timestamp can show: 9999-12-31T23:59:59Z. What ends later has no end. */
 const END_OF_TIME = 253_402_300_799
 
-/** Lastly what a key is: deletion outranks disabling outranks expiry. */
+/** What a key is and when it ends; deletion outranks disabling, which outranks expiry. */
 export function keyStatus(life: KeyLife, now: number, limits: LifeLimits = {}): KeyStatus {
   const expires = expiry(life, limits)
   return { state: state(life, now, expires), ...(expires !== undefined && { expires }) }
