@@ -3,6 +3,7 @@
  * one is replaced both are looked under. The secret is JSON: `{"current": "2", "peppers": {"1": BASE64, "2": BASE64}}`.
  */
 import { createHmac } from 'node:crypto'
+import { isObject } from '../meta/walk.ts'
 
 /** What a key is stored under. `hash` is base64url without padding. */
 export interface KeyHash {
@@ -97,9 +98,8 @@ function parsed(text: string): unknown {
 }
 
 function record(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${what} is not a JSON object`)
-  return value as Record<string, unknown>
+  if (!isObject(value)) throw new Error(`${what} is not a JSON object`)
+  return value
 }
 
 function checkedVersion(version: string): string {

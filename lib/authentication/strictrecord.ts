@@ -1,4 +1,5 @@
 /** Reads JSON objects of our own making, when they come back from where others could have written: exactly as made, or not at all. */
+import { isObject } from '../meta/walk.ts'
 
 export type Check = (value: unknown) => boolean
 
@@ -20,7 +21,7 @@ export function strictRecord(
   required: Readonly<Record<string, Check>>,
   optional: Readonly<Record<string, Check>> = {},
 ): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${what} is not an object`)
+  if (!isObject(value)) throw new Error(`${what} is not an object`)
   const missing = Object.keys(required).find((member) => !Object.hasOwn(value, member))
   if (missing !== undefined) throw new Error(`${what} lacks ${missing}`)
   for (const [member, one] of Object.entries(value)) {
@@ -29,5 +30,5 @@ export function strictRecord(
     if (check === undefined) throw new Error(`${what} has an unknown member`)
     if (!check(one)) throw new Error(`${what} has a wrong ${member}`)
   }
-  return value as Readonly<Record<string, unknown>>
+  return value
 }

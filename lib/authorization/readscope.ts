@@ -1,5 +1,6 @@
 /** Scopes as they come back from storage, the authorizer's context and tokens: believed only when the schema knows all of it. */
 import type { Schema } from '../meta/schema.ts'
+import { isObject, own } from '../meta/walk.ts'
 import { MAX_CHAIN_SCOPES } from './chain.ts'
 import { type ScopeChain, scopeSchema } from './scope.ts'
 
@@ -26,14 +27,10 @@ function conforms(value: unknown, schema: Schema): boolean {
     case 'map':
       return isObject(value) && Object.values(value).every((item) => conforms(item, schema.values))
     case 'object':
-      return isObject(value) && Object.entries(value).every(([name, item]) => member(schema.properties, name, item))
+      return (
+        isObject(value) && Object.entries(value).every(([name, item]) => isKnown(own(schema.properties, name), item))
+      )
   }
 }
 
-function member(properties: Readonly<Record<string, Schema>>, name: string, value: unknown): boolean {
-  const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
-  return schema !== undefined && conforms(value, schema)
-}
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isKnown = (schema: Schema | undefined, value: unknown): boolean => schema !== undefined && conforms(value, schema)

@@ -5,9 +5,9 @@
 import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import type { JsonObject } from '../meta/types.ts'
+import { isObject } from '../meta/walk.ts'
 import type { Credentials } from './credentials.ts'
 import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
-import { isObject } from './members.ts'
 
 export interface ClusterRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -115,7 +115,7 @@ function parse({ type, text }: Answer): JsonObject {
     throw new Refused('garbage')
   }
   if (!isObject(value)) throw new Refused('garbage')
-  return value as JsonObject
+  return value
 }
 
 function statusFailure(status: number): ClusterFailure | undefined {

@@ -2,9 +2,10 @@
  * The credentials of a virtual cluster, read from a secret by allow-list. Whoever can write the secret must not be able
  * to run a program, read a file, use a proxy or switch off TLS here, as a full kube config client would let them.
  */
+import { isObject } from '../meta/walk.ts'
 import { parseYaml } from '../meta/yaml.ts'
 import { clusterError } from './failure.ts'
-import { isObject, members, type Refuse, text } from './members.ts'
+import { members, type Refuse, text } from './members.ts'
 import { certificates, fromBase64, privateKey, toPem } from './pem.ts'
 import { readKubeConfig } from './readkubeconfig.ts'
 import { isServerUrl } from './serverurl.ts'

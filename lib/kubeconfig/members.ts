@@ -1,4 +1,5 @@
 /** Reading what others wrote, member by member. */
+import { isObject, own } from '../meta/walk.ts'
 
 /** A finding: `place` is a path such as `users[0].user.exec`; `why` follows it. Neither ever holds a value. */
 export type Refuse = (place: string, why: string) => never
@@ -6,12 +7,8 @@ export type Refuse = (place: string, why: string) => never
 /** An object of which only the named members exist. */
 export type Members<K extends string> = { readonly [N in K]?: unknown }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** An own member of a value; undefined where there is none, or no object. */
-export const member = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+export const member = (value: unknown, name: string): unknown => (isObject(value) ? own(value, name) : undefined)
 
 /** Refuses what is no object and every member that is not in `allowed`. */
 export function members<const K extends string>(

@@ -1,6 +1,6 @@
 /** The part of a kube config (client-go's Config v1) that is safe to use: what the current context says. */
-
-import { isObject, items, join, members, type Refuse, text } from './members.ts'
+import { isObject } from '../meta/walk.ts'
+import { items, join, members, type Refuse, text } from './members.ts'
 import { fromBase64 } from './pem.ts'
 import type { WrittenCredentials } from './writtencredentials.ts'
 

@@ -1,8 +1,9 @@
 /** CertificateSigningRequests of a virtual cluster (certificates.k8s.io/v1), as far as they are needed here. */
 import type { JsonObject } from '../meta/types.ts'
+import { isObject } from '../meta/walk.ts'
 import type { ClusterClient } from './client.ts'
 import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
-import { isObject, member } from './members.ts'
+import { member } from './members.ts'
 
 export const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const APPROVER = 'KeyplaneKubeConfig'

@@ -7,7 +7,7 @@ import { quoted } from './gotext.ts'
 import { objectMetaSchema } from './objectmeta.ts'
 import { type KindSchema, type ListSchema, type ObjectSchema, object, type Schema, string } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
-import { memberSchema } from './walk.ts'
+import { isObject, memberSchema } from './walk.ts'
 
 /** The schema at a node; undefined where the object has a member that its schema does not declare. */
 export type At = Schema | undefined
@@ -42,8 +42,7 @@ const makeWholeObject = ({ spec, status }: KindSchema): ObjectSchema =>
     ...(status && { status }),
   })
 
-export const asObject = (value: JsonValue | undefined): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+export const asObject = (value: JsonValue | undefined): JsonObject | undefined => (isObject(value) ? value : undefined)
 
 export const asList = (value: JsonValue | undefined): JsonValue[] | undefined =>
   Array.isArray(value) ? value : undefined

@@ -10,7 +10,7 @@ import { REDACTED } from './redact.ts'
 import type { ListSchema, ObjectSchema, Schema } from './schema.ts'
 import { isDeclared, itemElement } from './typed.ts'
 import type { JsonValue } from './types.ts'
-import { memberSchema } from './walk.ts'
+import { isObject, memberSchema } from './walk.ts'
 
 /** Longer values are cut: a message must not be larger than the request. */
 const SHOWN = 256
@@ -52,7 +52,7 @@ const holdsWriteOnly = (schema: Schema): boolean =>
 const isFree = (schema: Schema): boolean => schema.type !== 'object' || Object.keys(schema.properties).length === 0
 
 function validateMembers(value: JsonValue, schema: Schema, path: string, found: Finding[]): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     const got = holdsWriteOnly(schema) ? REDACTED : shown(`&{${plain(value)}}`)
     found.push({ path, message: `expected map, got ${got}` })
     return

@@ -5,6 +5,7 @@
  */
 import { DecodeError, MAX_DEPTH, MAX_DUPLICATES, MAX_VALUES, TOO_MANY_VALUES } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
+import { isObject } from './walk.ts'
 import { memberName, scalarValue } from './yamlscalar.ts'
 
 /** One step of the stream. `at` is the offset in the text, `tag` a full name or empty, `anchor` a name or empty. */
@@ -92,7 +93,7 @@ export function buildTree(nodes: Iterator<YamlNode>): { value: JsonValue; duplic
         const merged = build(source, depth)
         // Of a list the first map counts most, so it comes last.
         for (const one of source.type === 'sequence' && Array.isArray(merged) ? merged.reverse() : [merged]) {
-          if (typeof one !== 'object' || one === null || Array.isArray(one)) {
+          if (!isObject(one)) {
             throw new DecodeError('yaml: map merge requires map or sequence of maps as the value')
           }
           for (const [name, value] of Object.entries(one)) set(name, value, offset(source))
