@@ -58,9 +58,9 @@ function summary(text: string): string {
 }
 
 /** kube-apiserver quotes whole bodies; an answer of ours must stay smaller than Lambda's 6 MB. */
-const maxQuoted = 16_384
+const MAX_QUOTED = 16_384
 
-const shortened = (text: string): string => (text.length > maxQuoted ? `${text.slice(0, maxQuoted)} ...` : text)
+const shortened = (text: string): string => (text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)} ...` : text)
 
 /** One way to fail, for bodies (400) and for results of patches (422 on the field `patch`). Never shows a secret. */
 function failures(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch') {

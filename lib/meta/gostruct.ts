@@ -4,6 +4,7 @@
  * Source: encoding/json, sigs.k8s.io/json.
  */
 import { jsonType } from './gotext.ts'
+import { MAX_FINDINGS } from './jsonscanner.ts'
 import { normaliseTime, parseTime, TimeParseError } from './time.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { child, deepCopy, isObject, own, sortedEntries } from './walk.ts'
@@ -30,9 +31,6 @@ export interface GoStruct {
   name?: string
   fields: Readonly<Record<string, GoType>>
 }
-
-/** As many as sigs.k8s.io/json keeps. */
-const maxUnknown = 100
 
 interface Findings {
   /** The first wrong type; Go reads on after it, so that a bad time later on is reported instead. */
@@ -95,7 +93,7 @@ function decodeStruct(object: JsonObject, struct: GoStruct, place: Place, findin
     const path = child(place.path, field)
     const type = own(struct.fields, field)
     if (!type) {
-      if (findings.unknown.length < maxUnknown) findings.unknown.push(path)
+      if (findings.unknown.length < MAX_FINDINGS) findings.unknown.push(path)
       continue
     }
     const decoded =

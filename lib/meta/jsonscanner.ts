@@ -21,8 +21,8 @@ export const MAX_DEPTH = 500
  */
 export const MAX_VALUES = 100_000
 
-/** As many duplicates as sigs.k8s.io/json reports. */
-export const MAX_DUPLICATES = 100
+/** As many members that stand twice, and as many unknown ones, as sigs.k8s.io/json reports. */
+export const MAX_FINDINGS = 100
 
 /** What is said of a text with more of them, in JSON and in YAML. */
 export const TOO_MANY_VALUES = 'exceeded max number of values'
@@ -147,7 +147,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
     for (;;) {
       const name = memberName()
       path.push(name)
-      if (names.has(name) && !again.has(name) && duplicates.size < MAX_DUPLICATES) {
+      if (names.has(name) && !again.has(name) && duplicates.size < MAX_FINDINGS) {
         duplicates.add(pathText(path))
         again.add(name)
       }

@@ -3,11 +3,11 @@
  * with what `kubectl apply --server-side` applies, and the annotation follows.
  * Source: k8s.io/apimachinery util/managedfields/internal (lastappliedmanager.go, lastappliedupdater.go).
  */
+import { annotationBytes, LAST_APPLIED, MAX_ANNOTATION_BYTES } from './annotations.ts'
 import { difference, type FieldSet } from './fieldset.ts'
 import { json } from './gotext.ts'
 import { parseJson } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
-import { LAST_APPLIED } from './redact.ts'
 import type { ObjectSchema } from './schema.ts'
 import { asObject } from './typed.ts'
 import { compare, toFieldSet } from './typedfieldset.ts'
@@ -16,9 +16,6 @@ import type { JsonObject, JsonValue } from './types.ts'
 
 /** The only manager this is for: others opt out by their name. */
 export const KUBECTL = 'kubectl'
-
-/** All annotations of an object together, keys and values. */
-const MAX_ANNOTATION_BYTES = 256 * 1024
 
 function annotationsOf(object: JsonObject): JsonObject | undefined {
   return asObject(asObject(object.metadata)?.annotations)
@@ -56,12 +53,6 @@ function withoutAnnotation(config: JsonObject): JsonObject {
   return { ...config, metadata: { ...asObject(config.metadata), annotations: others } }
 }
 
-const size = (annotations: JsonObject): number =>
-  Object.entries(annotations).reduce(
-    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)),
-    0,
-  )
-
 /**
  * `object` with its annotation, where it has one, brought to the configuration just applied; without it where that is
  * too large for an annotation.
@@ -71,6 +62,6 @@ export function followApplied(object: JsonObject, config: JsonObject): JsonObjec
   const text = `${json(withoutAnnotation(config))}\n`
   const { [LAST_APPLIED]: _, ...others } = annotationsOf(object) ?? {}
   const annotations = { ...others, [LAST_APPLIED]: text }
-  const kept = size(annotations) > MAX_ANNOTATION_BYTES ? others : annotations
+  const kept = annotationBytes(annotations) > MAX_ANNOTATION_BYTES ? others : annotations
   return { ...object, metadata: { ...asObject(object.metadata), annotations: kept } }
 }

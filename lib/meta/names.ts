@@ -12,8 +12,8 @@ const SUBDOMAIN_FORMAT = String.raw`${LABEL_FORMAT}(\.${LABEL_FORMAT})*`
 const QUALIFIED_FORMAT = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const QUALIFIED_RULE = `must consist of alphanumeric characters, '-', '_' or '.', ${ENDS}`
 
-const maxLabel = 63
-const maxSubdomain = 253
+const MAX_LABEL = 63
+const MAX_SUBDOMAIN = 253
 
 /** `(e.g. 'a',  or 'b', regex used for validation is '…')`, with the two spaces that Kubernetes has. */
 function withExamples(rule: string, format: string, ...examples: string[]): string {
@@ -30,7 +30,7 @@ const isSubdomain = (value: string): boolean => value.split('.').every(isLabel)
 
 /** A DNS label: namespaces, and names that become part of a host name. */
 export function dnsLabelErrors(value: string): string[] {
-  const errors = tooLongText(value, maxLabel)
+  const errors = tooLongText(value, MAX_LABEL)
   if (isLabel(value)) return errors
   if (isSubdomain(value)) return [...errors, 'must not contain dots']
   const rule = `a lowercase RFC 1123 label must consist of ${LABEL_CHARS}, ${ENDS}`
@@ -39,7 +39,7 @@ export function dnsLabelErrors(value: string): string[] {
 
 /** A DNS subdomain: names of objects. */
 export function dnsSubdomainErrors(value: string): string[] {
-  const errors = tooLongText(value, maxSubdomain)
+  const errors = tooLongText(value, MAX_SUBDOMAIN)
   if (isSubdomain(value)) return errors
   const rule = `a lowercase RFC 1123 subdomain must consist of ${SUBDOMAIN_CHARS}, ${ENDS}`
   return [...errors, withExamples(rule, SUBDOMAIN_FORMAT, 'example.com')]
@@ -63,14 +63,16 @@ export function qualifiedNameErrors(value: string): string[] {
   const name = value.slice(slash + 1)
   return [
     ...(slash < 0 ? [] : prefixErrors(value.slice(0, slash))),
-    ...(name === '' ? ['name part must be non-empty'] : tooLongText(name, maxLabel).map((text) => `name part ${text}`)),
+    ...(name === ''
+      ? ['name part must be non-empty']
+      : tooLongText(name, MAX_LABEL).map((text) => `name part ${text}`)),
     ...(isName(name) ? [] : [`name part ${rule}`]),
   ]
 }
 
 /** What is wrong with the value of a label, in Kubernetes' words. */
 export function labelValueErrors(value: string): string[] {
-  const errors = tooLongText(value, maxLabel)
+  const errors = tooLongText(value, MAX_LABEL)
   if (value === '' || isName(value)) return errors
   const rule = `a valid label must be an empty string or ${QUALIFIED_RULE.slice('must '.length)}`
   return [...errors, withExamples(rule, `(${QUALIFIED_FORMAT})?`, 'MyValue', 'my_value', '12345')]
@@ -91,10 +93,10 @@ export const maskTrailingDash = (prefix: string): string =>
 
 /** No vowels and no 0, 1, 3: suffixes spell no words. */
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
-const suffixLength = 5
+const SUFFIX_LENGTH = 5
 
 /** `base`, cut so that the name stays a DNS label, and five random characters. `random(n)` is uniform in [0, n). */
 export function generateName(base: string, random: (bound: number) => number): string {
-  const suffix = Array.from({ length: suffixLength }, () => SUFFIX_ALPHABET[random(SUFFIX_ALPHABET.length)])
-  return base.slice(0, maxLabel - suffixLength) + suffix.join('')
+  const suffix = Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_ALPHABET[random(SUFFIX_ALPHABET.length)])
+  return base.slice(0, MAX_LABEL - SUFFIX_LENGTH) + suffix.join('')
 }

@@ -3,7 +3,7 @@
  * Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting}.
  */
 import { byBytes } from './byteorder.ts'
-import { MAX_DUPLICATES, shortName } from './jsonscanner.ts'
+import { MAX_FINDINGS, shortName } from './jsonscanner.ts'
 import type { KindSchema, Schema } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { child, isObject, memberSchema } from './walk.ts'
@@ -28,9 +28,9 @@ interface Walk {
   deprecated: { path: string; instead: string }[]
 }
 
-/** As many are told of as of fields that stand twice: paths are long where names are, and there may be any number of both. */
+/** Paths are long where names are, and there may be any number of both. */
 function drop(path: string, { unknown }: Walk): void {
-  if (unknown.length < MAX_DUPLICATES) unknown.push(path)
+  if (unknown.length < MAX_FINDINGS) unknown.push(path)
 }
 
 const below = (path: string, name: string): string => child(path, shortName(name))

@@ -1,12 +1,10 @@
 /** Objects as they may be shown to anybody: in logs, and in errors that quote what was sent. */
+import { LAST_APPLIED } from './annotations.ts'
 import type { KindSchema, Schema } from './schema.ts'
 import type { JsonValue } from './types.ts'
 import { isObject, memberSchema, own } from './walk.ts'
 
 export const REDACTED = '<redacted>'
-
-/** kubectl's copy of the manifest, which may hold any field of the object as text. */
-export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 const isScalar = (schema: Schema): boolean => !['object', 'map', 'list'].includes(schema.type)
 

@@ -3,6 +3,7 @@
  * Source: k8s.io/apimachinery/pkg/api/validation/objectmeta.go, apis/meta/v1/validation,
  * k8s.io/apiserver/pkg/registry/rest/{create,update,meta}.go.
  */
+import { annotationBytes, MAX_ANNOTATION_BYTES } from './annotations.ts'
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
 import { type FieldError, forbidden, invalid, required, tooLong } from './field.ts'
@@ -54,17 +55,12 @@ function validateLabels({ labels = {} }: ObjectMeta): FieldError[] {
   ])
 }
 
-/** 256 KiB of keys and values together. */
-const maxAnnotationBytes = 262_144
-
 /** Keys are checked in lower case: a prefix may have capitals here, unlike one of a label. */
 function validateAnnotations({ annotations = {} }: ObjectMeta): FieldError[] {
   const field = 'metadata.annotations'
-  const entries = sortedEntries(annotations)
-  const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   return [
-    ...entries.flatMap(([key]) => all(field, key, qualifiedNameErrors(key.toLowerCase()))),
-    ...(size > maxAnnotationBytes ? [tooLong(field, maxAnnotationBytes)] : []),
+    ...sortedEntries(annotations).flatMap(([key]) => all(field, key, qualifiedNameErrors(key.toLowerCase()))),
+    ...(annotationBytes(annotations) > MAX_ANNOTATION_BYTES ? [tooLong(field, MAX_ANNOTATION_BYTES)] : []),
   ]
 }
 
@@ -77,7 +73,7 @@ function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
   ]
 }
 
-const maxSubresourceBytes = 256
+const MAX_SUBRESOURCE_BYTES = 256
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[]): FieldError[] {
   return entries.flatMap(({ operation, fieldsType, manager = '', subresource = '' }, index) => {
@@ -89,8 +85,8 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[]): FieldErr
         ? []
         : [invalid(`${path}.fieldsType`, fieldsType, 'must be `FieldsV1`')]),
       ...validateFieldManager(manager, `${path}.manager`),
-      ...(Buffer.byteLength(subresource) > maxSubresourceBytes
-        ? [tooLong(`${path}.subresource`, maxSubresourceBytes)]
+      ...(Buffer.byteLength(subresource) > MAX_SUBRESOURCE_BYTES
+        ? [tooLong(`${path}.subresource`, MAX_SUBRESOURCE_BYTES)]
         : []),
     ]
   })

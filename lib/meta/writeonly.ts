@@ -2,10 +2,10 @@
  * Write-only fields: taken out of an object before anything else sees it, so that no store, patch, selector or owner
  * ever meets a secret. Which fields these are, the schema says.
  */
+import { LAST_APPLIED } from './annotations.ts'
 import { parseJson, stringify } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
 import { prune } from './prune.ts'
-import { LAST_APPLIED } from './redact.ts'
 import type { KindSchema, ObjectSchema, Schema } from './schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from './types.ts'
 import { isObject, own } from './walk.ts'

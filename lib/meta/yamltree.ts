@@ -3,7 +3,7 @@
  * copies, so that no object ever is in two places and no expansion outgrows its budget.
  * Source: go.yaml.in/yaml/v2 (decode.go), sigs.k8s.io/yaml.
  */
-import { DecodeError, MAX_DEPTH, MAX_DUPLICATES, MAX_VALUES, TOO_MANY_VALUES } from './jsonscanner.ts'
+import { DecodeError, MAX_DEPTH, MAX_FINDINGS, MAX_VALUES, TOO_MANY_VALUES } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { isObject } from './walk.ts'
 import { memberName, scalarValue } from './yamlscalar.ts'
@@ -84,7 +84,7 @@ export function buildTree(nodes: Iterator<YamlNode>): { value: JsonValue; duplic
     const result: JsonObject = {}
     const set = (key: JsonValue, value: JsonValue, at: number): void => {
       const name = memberName(key)
-      if (Object.hasOwn(result, name) && duplicates.length < MAX_DUPLICATES) duplicates.push({ at, key })
+      if (Object.hasOwn(result, name) && duplicates.length < MAX_FINDINGS) duplicates.push({ at, key })
       result[name] = value
     }
     for (let node = next(); node.type !== 'end'; node = next()) {
