@@ -12,7 +12,7 @@ import type { ScopeChain } from '../authorization/scope.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import { type KeyInternal, readInternal } from './keyinternal.ts'
-import { expiry, type KeyLife, type LifeLimits } from './keystatus.ts'
+import { expiry, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 import type { Identity, UserInfo } from './user.ts'
@@ -177,7 +177,8 @@ function attributesOf({ object, internal }: StoredKey, limits: LifeLimits, lastA
   return { ...(credential as unknown as JsonObject), ...indexed(credential, limits) }
 }
 
-function credentialOf({ metadata, spec = {} }: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
+function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
+  const { metadata, spec = {} } = object
   const keySpec = spec as KeySpec
   const { name: user, identity, groups } = effectiveUser({ spec: keySpec, creator: internal.creator })
   const { preferredUsername, email } = (spec.identity ?? {}) as Record<string, JsonValue>
@@ -189,12 +190,7 @@ function credentialOf({ metadata, spec = {} }: KubeObject, internal: KeyInternal
     identity,
     groups,
     chain: effectiveChain({ spec: keySpec, carried: internal.carried }),
-    created: Math.floor(Date.parse(metadata.creationTimestamp ?? '') / 1000),
-    ...(lastActivity !== undefined && { lastActivity }),
-    ...(keySpec.ttl && { ttl: Math.min(Number(keySpec.ttl), Number.MAX_SAFE_INTEGER) }),
-    ttlAfterLastActivity: keySpec.ttlAfterLastActivity === true,
-    disabled: keySpec.disabled === true,
-    deleted: metadata.deletionTimestamp !== undefined,
+    ...lifeOf(object, lastActivity),
     ...(keySpec.user && { specUser: keySpec.user }),
     ...(keySpec.team && { specTeam: keySpec.team }),
     ...(keySpec.subject && { specSubject: keySpec.subject }),

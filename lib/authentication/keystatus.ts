@@ -1,4 +1,6 @@
 /** Whether a key may be used, and until when (docs/access-keys.md, "Life"). Checked on every request. All times are Unix seconds. */
+import type { KeySpec } from '../authorization/identity.ts'
+import type { KubeObject } from '../meta/types.ts'
 
 /** What of a credential decides about its life. */
 export interface KeyLife {
@@ -12,6 +14,19 @@ export interface KeyLife {
   disabled: boolean
   /** It has a deletionTimestamp, whatever finalizers hold it. */
   deleted: boolean
+}
+
+/** What the object of a key says of its life; the last activity lies beside it. */
+export function lifeOf({ metadata, spec = {} }: KubeObject, lastActivity?: number): KeyLife {
+  const { ttl, ttlAfterLastActivity, disabled } = spec as KeySpec
+  return {
+    created: Math.floor(Date.parse(metadata.creationTimestamp ?? '') / 1000),
+    ...(lastActivity !== undefined && { lastActivity }),
+    ...(ttl && { ttl: Math.min(Number(ttl), Number.MAX_SAFE_INTEGER) }),
+    ttlAfterLastActivity: ttlAfterLastActivity === true,
+    disabled: disabled === true,
+    deleted: metadata.deletionTimestamp !== undefined,
+  }
 }
 
 export type KeyState = 'Active' | 'Disabled' | 'Expired' | 'Terminating'
