@@ -1,5 +1,5 @@
 /** Every kind that is served, for discovery and OpenAPI. Handlers import their own kind only. */
-import type { KindInfo } from '../registry/kind.ts'
+import type { ServedKind } from '../registry/kind.ts'
 import { SelfSubjectReview } from './authentication/v1/selfsubjectreview.ts'
 import { TokenReview } from './authentication/v1/tokenreview.ts'
 import { SelfSubjectAccessReview } from './authorization/v1/selfsubjectaccessreview.ts'
@@ -12,7 +12,7 @@ import { VirtualClusterInstance } from './management/v1/virtualclusterinstance.t
 import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualclusterinstancekubeconfig.ts'
 
 /** The kinds of this API's own group first; a resource before its subresources. */
-export const kinds: readonly (KindInfo & { archetype: 'stored' | 'virtual'; subresource?: string })[] = [
+export const kinds: readonly ServedKind[] = [
   OwnedAccessKey,
   VirtualClusterInstance,
   VirtualClusterInstanceKubeConfig,

@@ -1,18 +1,12 @@
 /**
  * Discovery documents, made from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
  */
-import { createHash } from 'node:crypto'
+import { groupVersion } from '../meta/groupversion.ts'
 import type { JsonObject } from '../meta/types.ts'
-import type { KindInfo } from '../registry/kind.ts'
-
-/** What discovery says of a kind. */
-export type DiscoveredKind = KindInfo & { archetype: 'stored' | 'virtual'; subresource?: string }
-
-const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
-const statusVerbs = ['get', 'patch', 'update']
+import { type ServedKind, statusVerbs, storedVerbs } from '../registry/kind.ts'
 
 /** The verbs of a kind itself. */
-export const verbsOf = ({ archetype }: Pick<DiscoveredKind, 'archetype'>): readonly string[] =>
+export const verbsOf = ({ archetype }: Pick<ServedKind, 'archetype'>): readonly string[] =>
   archetype === 'stored' ? storedVerbs : ['create']
 
 interface Resource {
@@ -26,7 +20,7 @@ interface Resource {
 }
 
 /** A kind's entries: the resource itself before its subresources, since clients take the first entry of a kind. */
-function resourcesOf(kind: DiscoveredKind): Resource[] {
+function resourcesOf(kind: ServedKind): Resource[] {
   const common = { kind: kind.kind, namespaced: kind.scope === 'Namespaced' }
   if (kind.subresource) {
     return [{ ...common, name: `${kind.plural}/${kind.subresource}`, singularName: '', verbs: ['create'] }]
@@ -44,10 +38,10 @@ function resourcesOf(kind: DiscoveredKind): Resource[] {
 }
 
 /** group → version → kinds, in the order given. */
-function grouped(kinds: readonly DiscoveredKind[]): Map<string, Map<string, DiscoveredKind[]>> {
-  const groups = new Map<string, Map<string, DiscoveredKind[]>>()
+function grouped(kinds: readonly ServedKind[]): Map<string, Map<string, ServedKind[]>> {
+  const groups = new Map<string, Map<string, ServedKind[]>>()
   for (const kind of kinds) {
-    const versions = groups.get(kind.group) ?? new Map<string, DiscoveredKind[]>()
+    const versions = groups.get(kind.group) ?? new Map<string, ServedKind[]>()
     versions.set(kind.version, [...(versions.get(kind.version) ?? []), kind])
     groups.set(kind.group, versions)
   }
@@ -55,32 +49,28 @@ function grouped(kinds: readonly DiscoveredKind[]): Map<string, Map<string, Disc
 }
 
 function groupEntry(name: string, versions: Iterable<string>): JsonObject {
-  const list = [...versions].map((version) => ({ groupVersion: `${name}/${version}`, version }))
+  const list = [...versions].map((version) => ({ groupVersion: groupVersion({ group: name, version }), version }))
   return { name, versions: list, preferredVersion: list[0] ?? {} }
 }
 
 /** GET /apis */
-export function apiGroupList(kinds: readonly DiscoveredKind[]): JsonObject {
+export function apiGroupList(kinds: readonly ServedKind[]): JsonObject {
   const groups = [...grouped(kinds)].map(([name, versions]) => groupEntry(name, versions.keys()))
   return { kind: 'APIGroupList', apiVersion: 'v1', groups }
 }
 
 /** GET /apis/GROUP; undefined for an unknown group. */
-export function apiGroup(kinds: readonly DiscoveredKind[], group: string): JsonObject | undefined {
+export function apiGroup(kinds: readonly ServedKind[], group: string): JsonObject | undefined {
   const versions = grouped(kinds).get(group)
   return versions && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group, versions.keys()) }
 }
 
 /** GET /apis/GROUP/VERSION; undefined for an unknown one. */
-export function apiResourceList(
-  kinds: readonly DiscoveredKind[],
-  group: string,
-  version: string,
-): JsonObject | undefined {
+export function apiResourceList(kinds: readonly ServedKind[], group: string, version: string): JsonObject | undefined {
   const own = grouped(kinds).get(group)?.get(version)
   if (!own) return undefined
   const resources = own.flatMap(resourcesOf).map((resource) => ({ ...resource })) as unknown as JsonObject[]
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: `${group}/${version}`, resources }
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: groupVersion({ group, version }), resources }
 }
 
 /** GET /api: the core group, which holds nothing but namespaces, and those are no objects here. */
@@ -125,9 +115,9 @@ export const namespaceList = (): JsonObject => ({
   items: [],
 })
 
-function aggregatedResource(kind: DiscoveredKind, siblings: readonly DiscoveredKind[]): JsonObject | undefined {
+function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): JsonObject | undefined {
   if (kind.subresource) return undefined
-  const gvk = (one: DiscoveredKind) => ({ group: one.group, version: one.version, kind: one.kind })
+  const gvk = (one: ServedKind) => ({ group: one.group, version: one.version, kind: one.kind })
   const [main, ...own] = resourcesOf(kind)
   if (!main) return undefined
   const subresources = [
@@ -156,7 +146,7 @@ const aggregatedList = (version: string, items: JsonObject[]): JsonObject => ({
 })
 
 /** GET /apis in the aggregated form. */
-export function aggregatedGroups(kinds: readonly DiscoveredKind[], discoveryVersion: string): JsonObject {
+export function aggregatedGroups(kinds: readonly ServedKind[], discoveryVersion: string): JsonObject {
   const items = [...grouped(kinds)].map(([name, versions]) => ({
     metadata: { name },
     versions: [...versions].map(([version, own]) => ({
@@ -182,6 +172,3 @@ export function aggregatedCore(discoveryVersion: string): JsonObject {
   const versions = [{ version: 'v1', resources: [resource], freshness: 'Current' }]
   return aggregatedList(discoveryVersion, [{ metadata: {}, versions }])
 }
-
-/** A quoted strong ETag of a document: kubectl keeps what it has when this is unchanged. */
-export const etagOf = (body: string): string => `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`

@@ -2,11 +2,11 @@
  * OpenAPI v3 of the kinds: one document for each group version, and the index that names them with their hashes.
  * Source: k8s.io/kube-openapi/pkg/handler3, k8s.io/client-go/openapi.
  */
-import { createHash } from 'node:crypto'
 import { byBytes } from '../meta/byteorder.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import { stringify } from '../meta/json.ts'
 import type { JsonObject } from '../meta/types.ts'
+import { contentHash } from './etag.ts'
 import { sharedRef, sharedSchemas } from './openapimeta.ts'
 import { gvkOf, type OpenApiKind, parameters, pathsOf, schemaName } from './openapipaths.ts'
 import { openApiSchema } from './openapischema.ts'
@@ -73,7 +73,7 @@ export function openApiDocument(kinds: readonly OpenApiKind[], info: { title: st
 export interface OpenApi {
   /** The text of `/openapi/v3`. */
   index: string
-  /** Texts by path below `/openapi/v3/` (`apis/management.platform/v1`), with the hash of each: sha512, upper-case hex. */
+  /** Texts by path below `/openapi/v3/` (`apis/management.platform/v1`), with the hash of each. */
   documents: ReadonlyMap<string, { text: string; hash: string }>
 }
 
@@ -88,7 +88,7 @@ export function openApi(
     .sort(([one], [other]) => byBytes(one, other))
     .map(([path, own]) => {
       const text = stringify(openApiDocument(own, info))
-      return [path, { text, hash: createHash('sha512').update(text).digest('hex').toUpperCase() }] as const
+      return [path, { text, hash: contentHash(text) }] as const
     })
   const paths = documents.map(([path, { hash }]) => {
     return [path, { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` }] as const

@@ -133,7 +133,17 @@ export interface ProtobufMessage {
 
 export type Kind<S = never> = StoredKind<S> | VirtualKind<S>
 
-export type StoredVerb = 'create' | 'get' | 'list' | 'update' | 'patch' | 'delete' | 'deletecollection'
+/** A kind as documents tell of it, whatever it does. */
+export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual'; subresource?: string }
+
+/** The verbs of every stored kind, in the order of discovery. */
+export const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const
+
+/** The verbs of its status. */
+export const statusVerbs = ['get', 'patch', 'update'] as const
+
+/** The verbs that have handlers: a watch is a list that goes on. */
+export type StoredVerb = Exclude<(typeof storedVerbs)[number], 'watch'>
 
 /** The verbs that a kind has handlers for: `serve(DirectClusterEndpointToken, 'get')` does not compile. */
 export type VerbOf<K> = K extends { archetype: 'stored' } ? StoredVerb : 'create'

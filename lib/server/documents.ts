@@ -8,11 +8,11 @@ import {
   apiResourceList,
   coreResourceList,
   coreVersions,
-  etagOf,
   namespaceList,
   namespaceObject,
   verbsOf,
 } from '../endpoints/discovery.ts'
+import { etagOf } from '../endpoints/etag.ts'
 import { type DiscoveryOutput, negotiate, negotiateDiscovery } from '../endpoints/negotiation.ts'
 import { openApi } from '../endpoints/openapi.ts'
 import { listOptions } from '../endpoints/options.ts'

@@ -3,38 +3,32 @@ import { managementRequest } from '../../../authorization/attributes.ts'
 import { badRequest } from '../../../meta/errors.ts'
 import { boolean, list, object, string } from '../../../meta/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
-import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
+import { type RequestContext, statusVerbs, storedVerbs, type VirtualKind } from '../../../registry/kind.ts'
 import { group as managementGroup } from '../../management/v1/group.ts'
 import { group, type ReviewServices, version } from './services.ts'
 
 const texts = (what: string) => list(what, string('A name; * is all.'))
 
+interface Asked {
+  group: string
+  resource: string
+  subresource: string
+  verbs: readonly string[]
+}
+
+const created = (group: string, ...resources: string[]): Asked[] =>
+  resources.map((resource) => ({ group, resource, subresource: '', verbs: ['create'] }))
+
 /** What rules are looked for: every resource of this API with its verbs (a bundle has not all kinds to take them from). */
-const asked: readonly { group: string; resource: string; subresource: string; verbs: readonly string[] }[] = [
+const asked: readonly Asked[] = [
   ...['ownedaccesskeys', 'virtualclusterinstances'].flatMap((resource) => [
-    {
-      group: managementGroup,
-      resource,
-      subresource: '',
-      verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-    },
-    { group: managementGroup, resource, subresource: 'status', verbs: ['get', 'patch', 'update'] },
+    { group: managementGroup, resource, subresource: '', verbs: storedVerbs },
+    { group: managementGroup, resource, subresource: 'status', verbs: statusVerbs },
   ]),
   { group: managementGroup, resource: 'virtualclusterinstances', subresource: 'kubeconfig', verbs: ['create'] },
-  ...['directclusterendpointtokens', 'selves'].map((resource) => ({
-    group: managementGroup,
-    resource,
-    subresource: '',
-    verbs: ['create'],
-  })),
-  { group: 'authentication.k8s.io', resource: 'selfsubjectreviews', subresource: '', verbs: ['create'] },
-  { group: 'authentication.k8s.io', resource: 'tokenreviews', subresource: '', verbs: ['create'] },
-  ...['selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'subjectaccessreviews'].map((resource) => ({
-    group: 'authorization.k8s.io',
-    resource,
-    subresource: '',
-    verbs: ['create'],
-  })),
+  ...created(managementGroup, 'directclusterendpointtokens', 'selves'),
+  ...created('authentication.k8s.io', 'selfsubjectreviews', 'tokenreviews'),
+  ...created(group, 'selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'subjectaccessreviews'),
 ]
 
 const paths = [
