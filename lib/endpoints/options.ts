@@ -39,7 +39,7 @@ export interface ListOptions {
 type Query = ApiRequest['query']
 
 /** Go's conversion of a query value: present and neither `false` nor `0`. */
-function flag(query: Query, name: string): boolean | undefined {
+export function flag(query: Query, name: string): boolean | undefined {
   const value = first(query, name)
   return value === undefined ? undefined : !['false', '0'].includes(value.toLowerCase())
 }

@@ -8,7 +8,7 @@ import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
 import { presented } from '../../registry/store.ts'
 import { bodyType } from '../bodies.ts'
 import { type StoredExchange, set } from '../exchange.ts'
-import { dryRunErrors, integer, listOptions } from '../options.ts'
+import { dryRunErrors, flag, integer, listOptions } from '../options.ts'
 import { nextToken, readPage, startOf } from '../page.ts'
 import { first } from '../request.ts'
 import { listBody, respond, respondObject } from '../respond.ts'
@@ -20,13 +20,13 @@ const policies = ['Foreground', 'Background', 'Orphan']
 function fromQuery({ request: { query } }: StoredExchange): SentDeleteOptions {
   integer(query, 'gracePeriodSeconds')
   const propagationPolicy = first(query, 'propagationPolicy')
-  const orphan = first(query, 'orphanDependents')
+  const orphanDependents = flag(query, 'orphanDependents')
   const uid = first(query, 'uid')
   const resourceVersion = first(query, 'resourceVersion')
   return {
     dryRun: query.get('dryRun') ?? [],
     ...(propagationPolicy !== undefined && { propagationPolicy }),
-    ...(orphan !== undefined && { orphanDependents: !['false', '0'].includes(orphan.toLowerCase()) }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
     ...((uid || resourceVersion) && {
       preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
     }),

@@ -16,8 +16,9 @@ import { type Updated, update } from '../../registry/update.ts'
 import { judgeFields, patchType } from '../bodies.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { writer } from '../managers.ts'
-import { asNew, demandCreate, placed, respondOutcome } from './create.ts'
-import { checkName } from './update.ts'
+import { checkName, placed } from './addressed.ts'
+import { asNew, demandCreate } from './create.ts'
+import { respondOutcome } from './outcome.ts'
 
 /** How an object comes out of the live one. The body is read only when there is one: a missing object is told first. */
 interface Patcher {

@@ -1,26 +1,14 @@
 /** PUT. Source: k8s.io/apiserver endpoints/handlers/update.go. */
-import { badRequest } from '../../meta/errors.ts'
 import { updateManagers } from '../../meta/fieldmanager.ts'
 import { dedupeOwnerReferences } from '../../meta/ownerreferences.ts'
-import type { KubeObject } from '../../meta/types.ts'
 import { splitWriteOnly } from '../../meta/writeonly.ts'
 import type { Subresource } from '../../registry/kind.ts'
 import { update } from '../../registry/update.ts'
 import { decodeRequest } from '../bodies.ts'
 import type { StoredExchange } from '../exchange.ts'
 import { writer } from '../managers.ts'
-import { placed, respondOutcome } from './create.ts'
-
-/** Throws 400 unless the object has the name of its path. */
-export function checkName(object: KubeObject, name: string): void {
-  const own = object.metadata.name ?? ''
-  if (own === name) return
-  throw badRequest(
-    own === ''
-      ? `the name of the object (${name} based on URL) was undeterminable: name must be provided`
-      : `the name of the object (${own}) does not match the name on the URL (${name})`,
-  )
-}
+import { checkName, placed } from './addressed.ts'
+import { respondOutcome } from './outcome.ts'
 
 /** 200 with the object as it is now. Throws what decoding (400, 415, 422) and `update` throw. */
 export async function updateObject(exchange: StoredExchange): Promise<void> {

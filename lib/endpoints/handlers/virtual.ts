@@ -10,7 +10,7 @@ import { set, type VirtualExchange } from '../exchange.ts'
 import { writer } from '../managers.ts'
 import { decodeProtobuf, isProtobuf } from '../protobuf.ts'
 import { respondObject } from '../respond.ts'
-import { placed } from './create.ts'
+import { placed } from './addressed.ts'
 
 async function decode(exchange: VirtualExchange): Promise<Decoded> {
   const { kind, request } = exchange
