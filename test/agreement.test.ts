@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import type { RequestEvent } from '../infra/local/events.ts'
 import { createRouter } from '../infra/local/routes.ts'
 import { kinds } from '../lib/apis/index.ts'
+import { ownGroupVersion, servedResources } from '../lib/apis/resources.ts'
 import { maxBodyBytes } from '../lib/endpoints/bodies.ts'
 import { requestEntityTooLarge } from '../lib/meta/errors.ts'
 import { storedKinds } from '../lib/server/kinds.ts'
-import { ownGroupVersion, servedResources } from '../lib/server/resources.ts'
 import { usePackaged } from './support/packaged.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -94,12 +94,13 @@ describe('what the server says of all kinds', () => {
   })
 
   test('by which paths they are served', () => {
-    const served = kinds.map(({ group, version, plural, subresource, scope, archetype }) => ({
+    const served = kinds.map(({ group, version, plural, subresource, scope, archetype, schema }) => ({
       groupVersion: `${group}/${version}`,
       plural,
       ...(subresource !== undefined && { subresource }),
       namespaced: scope === 'Namespaced',
       stored: archetype === 'stored',
+      status: archetype === 'stored' && schema.status !== undefined,
     }))
     expect(servedResources).toEqual(served)
     expect(ownGroupVersion).toBe(served[0]?.groupVersion)

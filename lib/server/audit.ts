@@ -3,13 +3,13 @@
  * means. The authorizer writes it for requests that get no user (no key, a dead one, a scope that leaves it out), the
  * handler for all others. Nothing here sees a body or a header but User-Agent.
  */
+import { namespaced } from '../apis/resources.ts'
 import { isWellFormed } from '../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../authorization/requestattributes.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { Note } from '../registry/kind.ts'
 import type { Config } from './config.ts'
 import type { LogFields } from './log.ts'
-import { namespaced } from './resources.ts'
 
 /** What is read of the events of a proxy integration and of an authorizer: they have it alike. */
 export interface AuditedEvent extends RoutedRequest {

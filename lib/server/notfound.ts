@@ -3,6 +3,7 @@
  * written, else 404. Unknown resources of this API's own version get the plain text with which kube-apiserver answers
  * for custom resources, all else a Status.
  */
+import { ownGroupVersion, servedResources } from '../apis/resources.ts'
 import { patchType } from '../endpoints/bodies.ts'
 import { negotiateStatus } from '../endpoints/negotiation.ts'
 import { first } from '../endpoints/request.ts'
@@ -16,7 +17,6 @@ import {
   StatusError,
 } from '../meta/errors.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
-import { ownGroupVersion, servedResources } from './resources.ts'
 import type { Endpoint } from './serve.ts'
 
 const verbs: Readonly<Record<string, string>> = {

@@ -39,7 +39,6 @@ import { storedKinds } from './kinds.ts'
 import { describeError } from './log.ts'
 import { metered } from './metrics.ts'
 import { once } from './once.ts'
-import { clusterScoped } from './resources.ts'
 import { parentFor, storeOf } from './stores.ts'
 
 export interface Server extends BareServer, Services, ReviewServices, EndpointServices, Decider<Server> {
@@ -167,7 +166,6 @@ export function createServer(environment: Environment): Server {
     get kubeConfigs() {
       return kubeConfigs()
     },
-    clusterScoped,
     decide: (context, attributes) => decide(server, context, attributes),
     demandChain,
     instance: (reference, use, context) => parentFor(server.storeOf(VirtualClusterInstance), reference, use, context),

@@ -3,6 +3,7 @@ import type { Attributes, Target } from '../../../authorization/attributes.ts'
 import { type FieldError, invalid, required } from '../../../meta/field.ts'
 import { type FromSchema, list, object, string } from '../../../meta/schema.ts'
 import type { ProtobufMessage } from '../../../registry/kind.ts'
+import { clusterScoped } from '../../resources.ts'
 
 const requirement = object('A requirement of a selector.', {
   key: string('Key.'),
@@ -67,7 +68,7 @@ export function validateAsked(spec: AskedAttributes): FieldError[] {
  * The attributes that a review asks about, at a target. Cluster-scoped resources of this API are judged without the
  * namespace, which kubectl sends for every kind.
  */
-export function toAttributes(spec: AskedAttributes, target: Target, clusterScoped: ReadonlySet<string>): Attributes {
+export function toAttributes(spec: AskedAttributes, target: Target): Attributes {
   const { resourceAttributes: asked, nonResourceAttributes: path } = spec
   if (!asked) return { kind: 'nonresource', target, verb: path?.verb ?? '', path: path?.path ?? '' }
   const { verb = '', group = '', resource = '', subresource = '', name = '', namespace = '' } = asked

@@ -39,7 +39,7 @@ export const SelfSubjectAccessReview: VirtualKind<ReviewServices> = {
     const spec = (review.spec ?? {}) as AskedAttributes
     const errors = validateAsked(spec)
     if (errors.length > 0) throw invalidObject(group, kind, '', errors)
-    const attributes = toAttributes(spec, { type: 'Management' }, services.clusterScoped)
+    const attributes = toAttributes(spec, { type: 'Management' })
     const { allowed, reason } = await services.decide(context, attributes)
     return { ...review, status: { allowed, reason } }
   },

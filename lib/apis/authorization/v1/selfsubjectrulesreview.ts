@@ -1,10 +1,11 @@
 /** What may I do? (`kubectl auth can-i --list`). Source: k8s.io/api authorization/v1. */
 import { managementRequest } from '../../../authorization/attributes.ts'
 import { badRequest } from '../../../meta/errors.ts'
+import { parseGroupVersion } from '../../../meta/groupversion.ts'
 import { boolean, list, object, string } from '../../../meta/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import { type RequestContext, statusVerbs, storedVerbs, type VirtualKind } from '../../../registry/kind.ts'
-import { group as managementGroup } from '../../management/v1/group.ts'
+import { clusterScoped, type ServedResource, servedResources } from '../../resources.ts'
 import { group, type ReviewServices, version } from './services.ts'
 
 const texts = (what: string) => list(what, string('A name; * is all.'))
@@ -16,20 +17,16 @@ interface Asked {
   verbs: readonly string[]
 }
 
-const created = (group: string, ...resources: string[]): Asked[] =>
-  resources.map((resource) => ({ group, resource, subresource: '', verbs: ['create'] }))
+function askedOf({ groupVersion, plural: resource, subresource = '', stored, status }: ServedResource): Asked[] {
+  const { group } = parseGroupVersion(groupVersion)
+  return [
+    { group, resource, subresource, verbs: stored ? storedVerbs : ['create'] },
+    ...(status ? [{ group, resource, subresource: 'status', verbs: statusVerbs }] : []),
+  ]
+}
 
-/** What rules are looked for: every resource of this API with its verbs (a bundle has not all kinds to take them from). */
-const asked: readonly Asked[] = [
-  ...['ownedaccesskeys', 'virtualclusterinstances'].flatMap((resource) => [
-    { group: managementGroup, resource, subresource: '', verbs: storedVerbs },
-    { group: managementGroup, resource, subresource: 'status', verbs: statusVerbs },
-  ]),
-  { group: managementGroup, resource: 'virtualclusterinstances', subresource: 'kubeconfig', verbs: ['create'] },
-  ...created(managementGroup, 'directclusterendpointtokens', 'selves'),
-  ...created('authentication.k8s.io', 'selfsubjectreviews', 'tokenreviews'),
-  ...created(group, 'selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'subjectaccessreviews'),
-]
+/** What rules are looked for: every resource of this API with its verbs. */
+const asked: readonly Asked[] = servedResources.flatMap(askedOf)
 
 const paths = [
   '/api',
@@ -52,7 +49,7 @@ async function resourceRules(
 ): Promise<JsonObject[]> {
   const rules: JsonObject[] = []
   for (const { verbs, ...what } of asked) {
-    const place = services.clusterScoped.has(what.resource) ? '' : namespace
+    const place = clusterScoped.has(what.resource) ? '' : namespace
     const requests = verbs.map((verb) => managementRequest({ ...what, verb, namespace: place }))
     const decisions = await Promise.all(requests.map((one) => services.decide(context, one)))
     const allowed = verbs.filter((_, index) => decisions[index]?.allowed)

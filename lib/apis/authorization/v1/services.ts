@@ -10,8 +10,6 @@ export const group = 'authorization.k8s.io'
 export const version = 'v1'
 
 export interface ReviewServices {
-  /** Plural names of this API's cluster-scoped resources. */
-  clusterScoped: ReadonlySet<string>
   scopes: ScopeOptions & SpaceOptions
   /** Of our tokens: their audiences begin with it. */
   issuer: string

@@ -59,7 +59,7 @@ async function judge(
 ): Promise<JsonObject> {
   const { scopes } = services
   if (!mayReviewAt(caller.chain, place, scopes)) return denied('the access key that asks is not for this cluster')
-  const attributes = toAttributes(spec, targetOf(place, scopes), services.clusterScoped)
+  const attributes = toAttributes(spec, targetOf(place, scopes))
   const decision = evaluateAt(chain, place, attributes, scopes)
   if (!decision.allowed) return denied(decision.reason)
   // What cannot be a name is not looked for: DynamoDB refuses empty and long keys.
@@ -127,7 +127,7 @@ export const SubjectAccessReview: VirtualKind<ReviewServices> = {
     }
     // Who asks for a cluster hears nothing of users that are not ours: they are the cluster's own.
     if (context.user.chain.length > 0 || !isMaster(context.user)) return { ...review, status: noOpinion }
-    const attributes = toAttributes(spec, management, services.clusterScoped)
+    const attributes = toAttributes(spec, management)
     return { ...review, status: await judgeHere(spec, attributes, context, services) }
   },
 }

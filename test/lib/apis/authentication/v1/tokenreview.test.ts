@@ -11,7 +11,6 @@ const scope = { clusters: [{ cluster: 'eu' }] }
 async function statusFor(user: UserInfo) {
   const touched: string[] = []
   const services: ReviewServices = {
-    clusterScoped: new Set(),
     scopes: { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') },
     issuer: 'https://api.example.com',
     decide: async () => ({ allowed: true, reason: '' }),

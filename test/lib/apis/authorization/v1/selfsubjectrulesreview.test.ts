@@ -4,7 +4,6 @@ import { SelfSubjectRulesReview } from '../../../../../lib/apis/authorization/v1
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
 import { kinds } from '../../../../../lib/apis/index.ts'
 import { apiResourceList } from '../../../../../lib/endpoints/discovery.ts'
-import { clusterScoped } from '../../../../../lib/server/resources.ts'
 import { alice, contextOf } from '../../../../support/users.ts'
 
 interface Rule {
@@ -13,7 +12,7 @@ interface Rule {
   verbs: string[]
 }
 
-const services = { clusterScoped, decide: async () => ({ allowed: true, reason: '' }) } as unknown as ReviewServices
+const services = { decide: async () => ({ allowed: true, reason: '' }) } as unknown as ReviewServices
 
 /** `GROUP/RESOURCE verb verb …` */
 const line = (group: string, resource: string, verbs: readonly string[]) => `${group}/${resource} ${verbs.join(' ')}`

@@ -1,7 +1,10 @@
 /**
  * The resources that are served, as paths name them: what functions have to know of all kinds, where a bundle has only some
- * of these, or none. `test/agreement.test.ts` compares it with `lib/apis/index.ts`.
+ * of these, or none. `test/agreement.test.ts` compares it with `index.ts`.
  */
+import { groupVersion } from '../meta/groupversion.ts'
+import { group, version } from './management/v1/group.ts'
+
 export interface ServedResource {
   /** `GROUP/VERSION`. */
   groupVersion: string
@@ -9,18 +12,20 @@ export interface ServedResource {
   subresource?: string
   namespaced: boolean
   stored: boolean
+  /** Whether it has the subresource `status`. */
+  status: boolean
 }
 
 /** The group version of this API itself. */
-export const ownGroupVersion = 'management.platform/v1'
+export const ownGroupVersion = groupVersion({ group, version })
 
-const own = { groupVersion: ownGroupVersion, namespaced: false, stored: false }
+const own = { groupVersion: ownGroupVersion, namespaced: false, stored: false, status: false }
 const authentication = { ...own, groupVersion: 'authentication.k8s.io/v1' }
 const authorization = { ...own, groupVersion: 'authorization.k8s.io/v1' }
 
 export const servedResources: readonly ServedResource[] = [
-  { ...own, plural: 'ownedaccesskeys', stored: true },
-  { ...own, plural: 'virtualclusterinstances', namespaced: true, stored: true },
+  { ...own, plural: 'ownedaccesskeys', stored: true, status: true },
+  { ...own, plural: 'virtualclusterinstances', namespaced: true, stored: true, status: true },
   { ...own, plural: 'virtualclusterinstances', subresource: 'kubeconfig', namespaced: true },
   { ...own, plural: 'directclusterendpointtokens' },
   { ...own, plural: 'selves' },
