@@ -1,5 +1,5 @@
 /** What the commands of package.json have in common: options, usage, how they end. */
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { type ParseArgsConfig, type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 
 /** A wrong call: the message and the usage are all that is said. */
 export class UsageError extends Error {
@@ -7,9 +7,16 @@ export class UsageError extends Error {
 }
 
 /** The options that are given. Throws a UsageError for whatever else is. */
-export function optionsIn<const O extends ParseArgsOptionsConfig>(args: readonly string[], options: O) {
+export const optionsIn = <const O extends ParseArgsOptionsConfig>(args: readonly string[], options: O) =>
+  parsed({ args: [...args], options }).values
+
+/** The options that are given, and the words beside them. Throws a UsageError for other options. */
+export const wordsIn = <const O extends ParseArgsOptionsConfig>(args: readonly string[], options: O) =>
+  parsed({ args: [...args], options, allowPositionals: true })
+
+function parsed<const C extends ParseArgsConfig>(config: C) {
   try {
-    return parseArgs({ args: [...args], options }).values
+    return parseArgs(config)
   } catch (error) {
     throw new UsageError((error as Error).message)
   }

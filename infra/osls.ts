@@ -5,18 +5,18 @@ import { optionsIn, UsageError } from './command.ts'
 
 const text = { type: 'string' } as const
 
-/** Arguments of the deploy tool that name a deployment; nothing is deployed or removed by default. */
-export function readTarget(args: readonly string[], { params = false } = {}): string[] {
+/** Arguments of the deploy tool that name a deployment; nothing is deployed or removed by default, but packaged it may be. */
+export function readTarget(args: readonly string[], { params = false, named = true } = {}): string[] {
   const options = { stage: text, region: text, 'aws-profile': text, param: { ...text, multiple: true } } as const
   const { stage, region, param = [], 'aws-profile': profile } = optionsIn(args, options)
-  if (stage === undefined) throw new UsageError('--stage is missing')
-  if (region === undefined) throw new UsageError('--region is missing')
+  if (named && stage === undefined) throw new UsageError('--stage is missing')
+  if (named && region === undefined) throw new UsageError('--region is missing')
   if (param.length > 0 && !params) throw new UsageError('--param is for deploy')
   const wrong = param.find((one) => !/^[a-z-]+=/.test(one))
   if (wrong !== undefined) throw new UsageError(`--param ${wrong} is not NAME=VALUE`)
   return [
-    `--stage=${stage}`,
-    `--region=${region}`,
+    ...(stage === undefined ? [] : [`--stage=${stage}`]),
+    ...(region === undefined ? [] : [`--region=${region}`]),
     ...(profile === undefined ? [] : [`--aws-profile=${profile}`]),
     ...param.map((one) => `--param=${one}`),
   ]

@@ -5,6 +5,8 @@ import { glob, mkdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { command } from './command.ts'
+import { readTarget } from './osls.ts'
 
 const project = join(import.meta.dirname, '..')
 
@@ -83,6 +85,12 @@ function isHeld(error: NodeJS.ErrnoException): false {
   return false
 }
 
+const USAGE = `usage: npm run package [-- --stage STAGE --region REGION --param NAME=VALUE...]
+  --param NAME=VALUE   a setting, see docs/operations.md
+`
+
 if (import.meta.main) {
-  await pack({ root: project, quiet: false, options: process.argv.slice(2) })
+  await command(USAGE, (args) =>
+    pack({ root: project, quiet: false, options: readTarget(args, { params: true, named: false }) }),
+  )
 }

@@ -4,7 +4,7 @@
  * `--only` measures one operation of http or one table of storage. `--objects` is how many are listed, how many live
  * beside those that are swept, and the most that growth makes. Nothing here is a test: figures depend on the machine and on what else it does.
  */
-import { parseArgs } from 'node:util'
+import { command, UsageError, wordsIn } from '../../infra/command.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
 import { benchMicro } from './micro.ts'
@@ -13,40 +13,42 @@ import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
 import { benchStorage } from './storage.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const USAGE = `usage: npm run bench -- [storage] [http] [start] [micro] [growth] [--seconds 1] [--rounds 3] [--objects 10000] [--only NAME] [--profile FOLDER]
+       npm run bench -- soak [--minutes 10]
+`
+
+await command(USAGE, async (args) => {
+  const { values, positionals } = wordsIn(args, {
     seconds: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '3' },
     objects: { type: 'string', default: '10000' },
     only: { type: 'string' },
     profile: { type: 'string' },
     minutes: { type: 'string', default: '10' },
-  },
+  })
+  const positive = (name: 'seconds' | 'rounds' | 'objects' | 'minutes'): number => {
+    const value = Number(values[name])
+    if (!(value > 0)) throw new UsageError(`--${name} is no number above 0`)
+    return value
+  }
+  const [seconds, rounds, objects, minutes] = [
+    positive('seconds'),
+    positive('rounds'),
+    positive('objects'),
+    positive('minutes'),
+  ]
+  const parts: Readonly<Record<string, () => Promise<void>>> = {
+    storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
+    http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
+    start: () => benchStart({ rounds: 3 * rounds }),
+    micro: benchMicro,
+    growth: () => benchGrowth({ rounds, objects }),
+  }
+  // Only where it is named.
+  const all = new Map([...Object.entries(parts), ['soak', () => benchSoak({ minutes })] as const])
+  const wanted = positionals.length > 0 ? positionals : Object.keys(parts)
+  const unknown = wanted.find((name) => !all.has(name))
+  if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`)
+  machine()
+  for (const name of wanted) await all.get(name)?.()
 })
-const seconds = Number(values.seconds)
-const rounds = Number(values.rounds)
-const objects = Number(values.objects)
-const minutes = Number(values.minutes)
-
-const parts: Readonly<Record<string, () => Promise<void>>> = {
-  storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
-  http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
-  start: () => benchStart({ rounds: 3 * rounds }),
-  micro: benchMicro,
-  growth: () => benchGrowth({ rounds, objects }),
-}
-
-/** Only where it is named. */
-const named: Readonly<Record<string, () => Promise<void>>> = { soak: () => benchSoak({ minutes }) }
-
-const wanted = positionals.length > 0 ? positionals : Object.keys(parts)
-const unknown = wanted.filter((name) => !(name in parts || name in named))
-if (unknown.length > 0 || !(seconds > 0) || !(rounds > 0) || !(objects > 0) || !(minutes > 0)) {
-  process.stderr.write(
-    `usage: bench [${Object.keys(parts).join('] [')}] [--seconds 1] [--rounds 3] [--objects 10000] [--only NAME] [--profile FOLDER]\n       bench soak [--minutes 10]\n`,
-  )
-  process.exit(2)
-}
-machine()
-for (const name of wanted) await { ...parts, ...named }[name]?.()

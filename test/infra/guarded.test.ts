@@ -288,11 +288,14 @@ test('alarms and dashboard look at what functions measure, and the page says wha
 /** Functions that answer no request of a client; each of the others is an endpoint of its own. */
 const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'settle', 'sweep']
 
-/** Source: the metrics that Lambda, API Gateway, DynamoDB and SQS say that they publish, and by which dimensions. */
+/** Source: the metrics that Lambda, API Gateway, EventBridge, DynamoDB and SQS say that they publish, and by which dimensions. */
 const ofServices = new Set([
   ...['Count', '4XXError', '5XXError', 'Latency'].map((one) => metricId('AWS/ApiGateway', one, ['ApiName', 'Stage'])),
   ...['Errors', 'Throttles', 'ConcurrentExecutions'].map((one) => metricId('AWS/Lambda', one, [])),
-  ...['Duration', 'Errors', 'Invocations', 'IteratorAge'].map((one) => metricId('AWS/Lambda', one, ['FunctionName'])),
+  ...['Duration', 'Errors', 'Invocations', 'IteratorAge', 'Throttles'].map((one) =>
+    metricId('AWS/Lambda', one, ['FunctionName']),
+  ),
+  metricId('AWS/Events', 'Invocations', ['RuleName']),
   ...['Read', 'Write'].flatMap((one) => [
     metricId('AWS/DynamoDB', `Consumed${one}CapacityUnits`, ['TableName']),
     metricId('AWS/DynamoDB', `${one}ThrottleEvents`, ['TableName']),

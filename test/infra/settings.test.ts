@@ -7,7 +7,7 @@ import { load } from 'js-yaml'
 import { beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
-const given = { stage: 'prod', issuer: 'https://tokens.example.com/prod' }
+const given = { stage: 'prod', issuer: 'https://tokens.example.com/prod', 'list-concurrency': 300 }
 
 let defaults: Record<string, unknown>
 let named: string[]
@@ -54,10 +54,28 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['log-retention-days', [0, 2, 31, '30 days'], [1, 365]],
   ['throttle-rate', [0, 10_001, 'fast'], [1, 10_000]],
   ['throttle-burst', [0, 5_001], [1, 5_000]],
+  ['list-concurrency', [0, -1, 1.5, 'many'], [1, 1000]],
   ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '100'], ['1', '2,1']],
 ])('%s', (setting, refused, taken) => {
   for (const value of refused)
     expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, false])
   for (const value of taken)
     expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, true])
+})
+
+test('every parameter is explained, with its default', async () => {
+  const page = await readFile(join(root, 'docs/operations.md'), 'utf8')
+  const shown = new Map<string, string>()
+  for (const [, names = '', values = ''] of page.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \| ([^|]+) \|/gm)) {
+    const given = values.split(', ')
+    for (const [index, name] of names.split(', ').entries()) shown.set(name.slice(1, -1), given[index] ?? '')
+  }
+  const said = ([name, value]: [string, unknown]) => [
+    name,
+    shown.get(name)?.replaceAll('`', '').replace(/ = .*/, ''),
+    value,
+  ]
+  for (const [name, text, value] of Object.entries(defaults).map(said))
+    expect([name, text]).toEqual([name, String(value)])
+  expect([...shown.keys()]).toEqual(expect.arrayContaining(named.filter((name) => name !== 'stage')))
 })
