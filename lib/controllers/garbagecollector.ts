@@ -6,6 +6,7 @@
  */
 import { StatusError } from '../meta/errors.ts'
 import { updateManagers } from '../meta/fieldmanager.ts'
+import { isSameOwner } from '../meta/ownerreferences.ts'
 import { wholeObject } from '../meta/typed.ts'
 import type { ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { FOREGROUND, ORPHAN, remove } from '../registry/delete.ts'
@@ -132,7 +133,7 @@ async function collect(collector: Collector, node: Node): Promise<void> {
   if (standings.includes('unknown')) return
   if (standings.includes('solid')) {
     const lost = ownerReferences.filter((_, index) => standings[index] !== 'solid')
-    await unlink(collector, node, (one) => lost.some((other) => isSame(one, other)))
+    await unlink(collector, node, (one) => lost.some((other) => isSameOwner(one, other)))
     return
   }
   const foreground = standings.includes('waiting') && (await hasDependents(collector, node))
@@ -141,9 +142,6 @@ async function collect(collector: Collector, node: Node): Promise<void> {
   await remove(node.store, nameOf(node), options, controllerContext(manager, collector.now()))
   collector.wrote('deleted')
 }
-
-const isSame = (one: OwnerReference, other: OwnerReference): boolean =>
-  one.uid === other.uid && one.name === other.name && one.kind === other.kind && one.apiVersion === other.apiVersion
 
 /** Does something to every object that has a reference to this uid. */
 async function eachDependent(collector: Collector, uid: string, step: (node: Node) => Promise<void>): Promise<void> {

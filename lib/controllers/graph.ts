@@ -8,6 +8,7 @@ import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
 import { keyOf, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
+import { forEach, type GoOn } from './parallel.ts'
 
 export interface Graph {
   /** Every kind that can own or be owned. */
@@ -80,44 +81,53 @@ function blocks(graph: Graph, dependent: Node, owner: Node): boolean {
   )
 }
 
-async function* blockersOf(graph: Graph, owner: Node): AsyncGenerator<Node, void, void> {
-  for await (const page of dependentsOf(graph.storage, metadataOf(owner).uid ?? '')) {
-    for (const one of page) {
-      const dependent = await nodeAt(placeOf(graph, one))
-      if (dependent && blocks(graph, dependent, owner)) yield dependent
-    }
-  }
-}
-
-/** How many objects are looked at to find out whether waiting goes in a circle. */
+/** How many owners are looked at to find out whether waiting goes in a circle. */
 const maxCircle = 1000
 
-/** Whether `waiting` waits for `owner`, directly or by way of others that wait. */
-async function waitsFor(graph: Graph, waiting: Node, owner: Node): Promise<boolean> {
-  const { uid: wanted } = metadataOf(owner)
-  const seen = new Set([metadataOf(waiting).uid])
-  const queue = [waiting]
-  for (const one of queue) {
-    if (!isWaiting(metadataOf(one))) continue
-    for await (const blocker of blockersOf(graph, one)) {
-      const { uid } = metadataOf(blocker)
-      if (uid === wanted) return true
-      if (seen.has(uid)) continue
-      if (seen.size === maxCircle) return false
-      seen.add(uid)
-      queue.push(blocker)
+/**
+ * The uids of those that wait for `owner`, directly or by way of others that wait. Looked for upwards, from the dependent
+ * to its few owners: downwards, everything that hangs below would have to be read again for each dependent.
+ */
+async function waitingFor(graph: Graph, owner: Node): Promise<ReadonlySet<string | undefined>> {
+  const found = new Set([metadataOf(owner).uid])
+  const asked = new Set<string>()
+  const queue = [owner]
+  for (const node of queue) {
+    for (const reference of metadataOf(node).ownerReferences ?? []) {
+      const { uid, blockOwnerDeletion } = reference
+      const place = ownerPlace(graph, reference, node.stored.object)
+      const id = `${place?.store.kind.plural}/${place?.key} ${uid}`
+      if (blockOwnerDeletion !== true || asked.has(id)) continue
+      if (asked.size === maxCircle) return found
+      asked.add(id)
+      const above = await nodeAt(place)
+      if (!above || metadataOf(above).uid !== uid || !isWaiting(metadataOf(above)) || found.has(uid)) continue
+      found.add(uid)
+      queue.push(above)
     }
   }
-  return false
+  return found
 }
 
 /**
  * Whether a dependent keeps this waiting owner. One that waits for the owner itself does not: of objects that own each
- * other in a circle, one has to go first.
+ * other in a circle, one has to go first. Throws OutOfTime where there is no time to look at all dependents.
  */
-export async function isBlocked(graph: Graph, owner: Node): Promise<boolean> {
-  for await (const blocker of blockersOf(graph, owner)) {
-    if (!(await waitsFor(graph, blocker, owner))) return true
+export async function isBlocked(graph: Graph & { goOn: GoOn }, owner: Node): Promise<boolean> {
+  let circle: Promise<ReadonlySet<string | undefined>> | undefined
+  let isHeld = false
+  for await (const page of dependentsOf(graph.storage, metadataOf(owner).uid ?? '')) {
+    await forEach(page, graph.goOn, async (one) => {
+      if (isHeld) return
+      const dependent = await nodeAt(placeOf(graph, one))
+      if (!dependent || !blocks(graph, dependent, owner)) return
+      if (isWaiting(metadataOf(dependent))) {
+        circle ??= waitingFor(graph, owner)
+        if ((await circle).has(metadataOf(dependent).uid)) return
+      }
+      isHeld = true
+    })
+    if (isHeld) return true
   }
   return false
 }

@@ -1,6 +1,7 @@
 /** What a change gives the garbage collector to do. Most changes: nothing. */
 import { deepEqual } from '../meta/equal.ts'
-import type { KubeObject, ObjectMeta } from '../meta/types.ts'
+import { isSameOwner } from '../meta/ownerreferences.ts'
+import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { type Collector, collectDependents, look, releaseUnblocked } from './garbagecollector.ts'
 import { type Graph, isOrphaning, isWaiting, ownerPlace, placeOf } from './graph.ts'
 import { forEach, OutOfTime } from './parallel.ts'
@@ -35,20 +36,15 @@ const relevant = ({ metadata: { uid, ownerReferences = [], finalizers = [], dele
   deletionTimestamp,
 })
 
-const blockedUids = (object: KubeObject | undefined): ReadonlySet<string> =>
-  new Set(
-    (object?.metadata.ownerReferences ?? [])
-      .filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
-      .map(({ uid }) => uid),
-  )
+const blockingOf = (object: KubeObject | undefined): readonly OwnerReference[] =>
+  (object?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
 
 /** Owners that the object blocked and blocks no more. */
 function unblocked(graph: Graph, { before, after }: Changed): Task[] {
   if (!before) return []
-  const then = blockedUids(before)
-  const now = blockedUids(after)
-  return (before.metadata.ownerReferences ?? [])
-    .filter(({ uid }) => then.has(uid) && !now.has(uid))
+  const now = blockingOf(after)
+  return blockingOf(before)
+    .filter((one) => !now.some((other) => isSameOwner(one, other)))
     .flatMap((reference): Task[] => {
       const place = ownerPlace(graph, reference, before)
       return place ? [{ type: 'unblocked', resource: place.store.kind.plural, key: place.key }] : []

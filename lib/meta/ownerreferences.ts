@@ -9,6 +9,10 @@ import type { JsonObject, KubeObject, OwnerReference } from './types.ts'
 
 const FIELD = 'metadata.ownerReferences'
 
+/** Whether two references name one owner, whatever else they say of it. Of the uid alone nobody has checked whose it is. */
+export const isSameOwner = (one: OwnerReference, other: OwnerReference): boolean =>
+  one.uid === other.uid && one.name === other.name && one.kind === other.kind && one.apiVersion === other.apiVersion
+
 /** As Go writes the struct. */
 const asJson = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): JsonObject => ({
   apiVersion,

@@ -204,6 +204,20 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await exists('o')).toBe(false)
     })
 
+    test('a reference that names another owner, by the same uid, lets the owner go', async () => {
+      const o = await world.make('o')
+      await world.make('d', { finalizers: ['example.com/hold'], ownerReferences: [reference(o, blocking)] })
+      await world.delete('o', foreground)
+      await collect()
+      expect(await exists('o')).toBe(true)
+      await world.change('d', (object) => ({
+        ...object,
+        metadata: { ...object.metadata, ownerReferences: [reference(o, { ...blocking, name: 'other' })] },
+      }))
+      await collect()
+      expect(await exists('o')).toBe(false)
+    })
+
     test('an owner that nobody deletes keeps the finalizer for later', async () => {
       const o = await world.make('o', { finalizers: ['foregroundDeletion'] })
       await world.make('d', { ownerReferences: [reference(o, blocking)] })

@@ -1,8 +1,9 @@
 /** Who blocks whom, as it stands, with nobody changing anything. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isBlocked, type Node, nodeAt } from '../../../lib/controllers/graph.ts'
+import { OutOfTime } from '../../../lib/controllers/parallel.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
-import { blocking, newWorld, reference, type World } from './world.ts'
+import { blocking, intercepted, newWorld, reference, type World } from './world.ts'
 
 let db: TestDynamoDB
 beforeAll(async () => {
@@ -51,4 +52,34 @@ test('a member of the circle that does not wait holds the others', async () => {
   }))
   await world.delete('a', foreground)
   expect(await isBlocked(world.collector(), await node(world, 'a'))).toBe(true)
+})
+
+// Whoever makes these objects must not keep the collector from everybody else's.
+test('many ways round a circle cost no more than its members', async () => {
+  const world = await newWorld(db)
+  const width = 8
+  const layer = (name: string) => Array.from({ length: width }, (_, index) => `${name}${index}`)
+  const all = (names: string[], owners: string[]) => Object.fromEntries(names.map((name) => [name, owners]))
+  await waiting(world, {
+    o: ['d0'],
+    ...all(layer('b'), ['o']),
+    ...all(layer('c'), layer('b')),
+    ...all(layer('d'), layer('c')),
+  })
+  const owner = await node(world, 'o')
+  let reads = 0
+  const counted = intercepted(world.storage, async (_, call) => {
+    reads++
+    return call()
+  })
+  expect(await isBlocked(world.collector(counted), owner)).toBe(false)
+  expect(reads).toBeLessThan(5 * width)
+})
+
+test('dependents that there is no time to look at are not taken for none', async () => {
+  const world = await newWorld(db)
+  await waiting(world, { o: [], a: ['o'] })
+  const owner = await node(world, 'o')
+  const late = { ...world.collector(), goOn: () => false }
+  await expect(isBlocked(late, owner)).rejects.toThrow(OutOfTime)
 })
