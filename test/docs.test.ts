@@ -15,9 +15,16 @@ const proseOf = async (page: string): Promise<string> =>
 
 const codeSpans = (text: string): string[] => [...text.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
 
+/** `functions/PLURAL/VERB.ts` stands for many. */
+const isPattern = (span: string): boolean => /(^|\/)[A-Z]{2,}(\/|\.ts$|\.json$|$|\.[a-z]+\.ts$)/.test(span)
+
 /** Spans that are paths from the root. */
 const filesNamed = (text: string): string[] =>
-  codeSpans(text).filter((span) => /^(lib|test|infra|functions|docs|events)\/[\w./-]*$/.test(span))
+  codeSpans(text).filter((span) => /^(lib|test|infra|functions|docs|events)\/[\w./-]*$/.test(span) && !isPattern(span))
+
+/** Spans that are modules as the pages of lib/ name them: from there, from the root, or by their name alone. */
+const modulesNamed = (text: string): string[] =>
+  codeSpans(text).filter((span) => /^\w[\w./-]*\.ts$/.test(span) && !isPattern(span))
 
 /** `test/a.test.ts` "one", "another" */
 const testsNamed = (text: string): { file: string; title: string }[] =>
@@ -41,6 +48,14 @@ const slug = (heading: string): string =>
 
 test('there are pages', () => {
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md']))
+})
+
+test.each(pages.filter((page) => page.startsWith('lib/')))('%s names modules that are there', async (page) => {
+  const files = await Array.fromAsync(glob(['lib/**/*.ts', 'test/**/*.ts'], { cwd: root }))
+  const isThere = (name: string) => files.some((file) => file === name || file.endsWith(`/${name}`))
+  const named = modulesNamed(await proseOf(page))
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter((name) => !isThere(name))).toEqual([])
 })
 
 describe.each(pages)('%s', (page) => {

@@ -71,7 +71,10 @@ export type ListVerb = 'list' | 'watch' | 'deletecollection'
 
 /** The particulars of a stored kind. All hooks are optional; none may mutate what is stored. */
 export interface Strategy {
-  /** Whether the user may do this with the stored object. Default: only system:masters. */
+  /**
+   * Whether the user may do this with the stored object. Default: only system:masters, whom a hook has to allow
+   * everything too: their lists do not ask it.
+   */
   access?(stored: Stored, verb: string, subresource: string, user: UserInfo): Access
   /** Whether the user may create at all (the particulars come in `authorize`). Default: only system:masters. */
   mayCreate?(user: UserInfo): Access

@@ -17,7 +17,7 @@ export interface StoredFunctions {
   /** Name in the events. */
   name: string
   spec: JsonObject
-  /** Another valid spec, which anyone who may change the object may write. */
+  /** The same and more, also valid, which anyone who may change the object may write. */
   changed: JsonObject
   /** A spec with one mistake, and where it is. */
   wrong: { spec: JsonObject; field: string }
