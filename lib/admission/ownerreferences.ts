@@ -5,6 +5,7 @@
 import { deepEqual } from '../meta/equal.ts'
 import { forbiddenResource, invalidObject } from '../meta/errors.ts'
 import { forbidden } from '../meta/field.ts'
+import { isSameOwner } from '../meta/ownerreferences.ts'
 import type { GroupResource, KubeObject, OwnerReference } from '../meta/types.ts'
 
 export interface OwnerReferencePermissions {
@@ -21,12 +22,12 @@ interface Subject {
   object: KubeObject
 }
 
-const blocking = (references: readonly OwnerReference[] = []): ReadonlySet<string> =>
-  new Set(references.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true).map(({ uid }) => uid))
-
 /**
  * Throws 403 when the references of an existing object change and the user may not delete that object; 422 for each
  * reference that newly blocks an owner that the user may not delete. `old` is undefined on creation.
+ *
+ * kube-apiserver tells references apart by their uid. There one can be written that names an object of one's own beside
+ * the uid of somebody else's, and be given the other name afterwards: here that is a new reference.
  */
 export async function admitOwnerReferences(
   { group, kind, resource, object }: Subject,
@@ -40,10 +41,10 @@ export async function admitOwnerReferences(
   if (old !== undefined && !(await permissions.mayDeleteSelf())) {
     throw forbiddenResource(resource, name, "cannot set an ownerRef on a resource you can't delete: , <nil>")
   }
-  const alreadyBlocking = blocking(before)
+  const alreadyBlocking = before.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
   const refused = []
   for (const [index, reference] of references.entries()) {
-    if (reference.blockOwnerDeletion !== true || alreadyBlocking.has(reference.uid)) continue
+    if (reference.blockOwnerDeletion !== true || alreadyBlocking.some((one) => isSameOwner(one, reference))) continue
     if (await permissions.mayDeleteOwner(reference)) continue
     refused.push(
       forbidden(

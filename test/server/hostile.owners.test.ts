@@ -1,0 +1,203 @@
+/** What users do with owner references and finalizers of their own objects so that the garbage collector works against others. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessKey, apiVersion, instance, instances, keys } from '../support/objects.ts'
+import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let alice: string
+let bob: string
+beforeAll(async () => {
+  server = await startServer({}, { unthrottled: true })
+  alice = (await server.make(keys, accessKey('alice', { user: 'alice' }))).spec.key
+  bob = (await server.make(keys, accessKey('bob', { user: 'bob' }))).spec.key
+}, 120_000)
+afterAll(() => server?.stop())
+
+interface Made {
+  metadata: { name: string; uid: string; resourceVersion: string; ownerReferences?: object[] }
+}
+type Reference = ReturnType<typeof reference>
+
+const reference = ({ metadata: { name, uid } }: Made, more: object = {}) => ({
+  apiVersion,
+  kind: 'OwnedAccessKey',
+  name,
+  uid,
+  ...more,
+})
+const blocking = { blockOwnerDeletion: true }
+const hold = ['example.com/hold']
+
+const asAlice = (path: string, call: Call = {}): Promise<Answer> => server.call(path, { ...call, token: alice })
+const asBob = (path: string, call: Call = {}): Promise<Answer> => server.call(path, { ...call, token: bob })
+const patch = (type: string, body: unknown): Call => ({
+  method: 'PATCH',
+  body: JSON.stringify(body),
+  headers: { 'content-type': `application/${type}` },
+})
+const remove = (propagationPolicy: string): Call => ({ method: 'DELETE', body: { propagationPolicy } })
+
+async function madeBy(who: typeof asAlice, name: string, metadata: object = {}): Promise<Made> {
+  const { status, json, text } = await who(keys, { method: 'POST', body: accessKey(name, {}, metadata) })
+  expect([status, status === 201 ? '' : text]).toEqual([201, ''])
+  return json
+}
+
+let markers = 0
+/** Until the collector has done all that followed from what was written before: it reads changes in their order. */
+async function collected(): Promise<void> {
+  for (let round = 0; round < 2; round++) {
+    const name = `marker-${markers++}`
+    const gone = { apiVersion, kind: 'OwnedAccessKey', name: 'never-was', uid: 'never-was' }
+    await server.make(keys, accessKey(name, {}, { ownerReferences: [gone] }))
+    await expect.poll(async () => (await server.call(`${keys}/${name}`)).status, { timeout: 20_000 }).toBe(404)
+  }
+}
+
+describe('the deletion of what belongs to others', () => {
+  /** Ways to give an object of alice's other references. */
+  const writes: [string, (object: Made, references: Reference[]) => Call & { query?: string }][] = [
+    [
+      'update',
+      ({ metadata }, ownerReferences) => ({
+        method: 'PUT',
+        body: accessKey(
+          metadata.name,
+          {},
+          { resourceVersion: metadata.resourceVersion, finalizers: hold, ownerReferences },
+        ),
+      }),
+    ],
+    ['merge patch', (_, ownerReferences) => patch('merge-patch+json', { metadata: { ownerReferences } })],
+    [
+      'JSON patch of the name alone',
+      (_, [{ name } = { name: '' }]) =>
+        patch('json-patch+json', [{ op: 'replace', path: '/metadata/ownerReferences/0/name', value: name }]),
+    ],
+    [
+      'JSON patch that adds',
+      (_, references) =>
+        patch(
+          'json-patch+json',
+          references.map((value) => ({ op: 'add', path: '/metadata/ownerReferences/-', value })),
+        ),
+    ],
+    [
+      'apply',
+      ({ metadata: { name } }, ownerReferences) => ({
+        ...patch('apply-patch+yaml', accessKey(name, {}, { ownerReferences })),
+        query: '?fieldManager=x&force=true',
+      }),
+    ],
+  ]
+
+  test.each(writes)('is not blocked by a reference that was written with another name: %s', async (_, write) => {
+    const victim = await madeBy(asBob, `victim-${markers++}`)
+    const own = await madeBy(asAlice, `own-${markers++}`)
+    // Both exist, the one that alice may delete is named, and the uid is that of the other.
+    const lure = reference(own, { uid: victim.metadata.uid, ...blocking })
+    const name = `lure-${markers++}`
+    const { json } = await asAlice(keys, {
+      method: 'POST',
+      body: accessKey(name, {}, { finalizers: hold, ownerReferences: [lure] }),
+    })
+    const { query = '', ...call } = write(json, [reference(victim, blocking)])
+    const changed = await asAlice(`${keys}/${name}${query}`, call)
+    expect([changed.status, changed.json.details?.causes?.[0]?.message]).toEqual([
+      422,
+      expect.stringContaining('you need permission to delete the owner'),
+    ])
+    expect((await asBob(`${keys}/${victim.metadata.name}`, remove('Foreground'))).status).toBe(200)
+    await expect
+      .poll(async () => (await asBob(`${keys}/${victim.metadata.name}`)).status, { timeout: 20_000 })
+      .toBe(404)
+  })
+
+  test('is not delayed by references that do not block, nor by finalizers', async () => {
+    const [foreground, orphan] = [await madeBy(asBob, 'in-foreground'), await madeBy(asBob, 'orphaning')]
+    const ownerReferences = [reference(foreground), reference(orphan)]
+    for (const finalizers of [hold, ['foregroundDeletion'], ['orphan'], ['orphan', ...hold]]) {
+      const dependent = await madeBy(asAlice, `hanger-on-${markers++}`, { finalizers, ownerReferences })
+      await asAlice(`${keys}/${dependent.metadata.name}`, { method: 'DELETE' })
+    }
+    await asBob(`${keys}/in-foreground`, remove('Foreground'))
+    await asBob(`${keys}/orphaning`, remove('Orphan'))
+    for (const name of ['in-foreground', 'orphaning']) {
+      await expect.poll(async () => (await asBob(`${keys}/${name}`)).status, { timeout: 20_000 }).toBe(404)
+    }
+  })
+})
+
+test('nothing that belongs to others goes or changes, whatever is said to own or be owned by it', async () => {
+  await server.make(instances('p-a'), instance('x', { owner: { user: 'alice' } }))
+  const others = await server.make(instances('p-b'), instance('x', { owner: { user: 'bob' } }))
+  const owner = await madeBy(asBob, 'owner')
+  const dependent = await madeBy(asBob, 'dependent', { ownerReferences: [reference(owner, blocking)] })
+  const before = await server.call(keys)
+  const theirs = ({ json }: Answer) =>
+    json.items.filter(({ metadata: { name } }: Made) => ['owner', 'dependent'].includes(name))
+
+  const mine = await madeBy(asAlice, 'mine')
+  const anInstance = { kind: 'VirtualClusterInstance' }
+  const tricks: Reference[][] = [
+    [reference(owner)],
+    [reference(dependent)],
+    [reference(owner, { uid: mine.metadata.uid })],
+    [reference(mine, { uid: owner.metadata.uid })],
+    [reference(owner, anInstance)],
+    [reference(others, anInstance)],
+    [reference(others)],
+    [reference(owner, { apiVersion: 'management.platform/v2' })],
+    Array.from({ length: 40 }, (_, index) => reference(owner, { uid: `${owner.metadata.uid}-${index}` })),
+    Array.from({ length: 40 }, (_, index) => reference(owner, { name: `owner-${index}` })),
+  ]
+  const made: string[] = []
+  for (const ownerReferences of tricks) {
+    const { metadata } = await madeBy(asAlice, `trick-${made.length}`, { ownerReferences, finalizers: hold })
+    made.push(metadata.name)
+  }
+  // A circle of alice's with somebody else's object in it, and references that change while the collector looks at them.
+  const turns = made.map((name, index) =>
+    patch('merge-patch+json', {
+      metadata: {
+        ownerReferences: [reference(owner), reference(dependent, { name: made[(index + 1) % made.length] ?? name })],
+      },
+    }),
+  )
+  await Promise.all(turns.map((turn, index) => asAlice(`${keys}/${made[index]}`, turn)))
+  await asAlice(`${instances('p-a')}/x`, patch('merge-patch+json', { metadata: { ownerReferences: tricks[5] ?? [] } }))
+  await asAlice(`${keys}/mine`, remove('Foreground'))
+  await asAlice(keys, { ...remove('Orphan') })
+  await collected()
+  expect(theirs(await server.call(keys))).toEqual(theirs(before))
+  expect((await asBob(`${instances('p-b')}/x`)).json.metadata.resourceVersion).toBe(others.metadata.resourceVersion)
+  alice = (await server.make(keys, accessKey('alice-2', { user: 'alice' }))).spec.key
+})
+
+test('a name that is hidden is as good an owner as one that nobody has: watches show the same', async () => {
+  await madeBy(asBob, 'hidden')
+  const { resourceVersion } = (await asAlice(`${keys}?limit=1`)).json.metadata
+  for (const name of ['hidden', 'nobody']) {
+    const guess = reference({ metadata: { name, uid: 'guessed', resourceVersion: '' } })
+    await madeBy(asAlice, `guess-${name}`, { ownerReferences: [guess] })
+    await madeBy(asAlice, `held-${name}`, { finalizers: hold, ownerReferences: [guess] })
+  }
+  await collected()
+  const { text } = await asAlice(`${keys}?watch=1&timeoutSeconds=1&resourceVersion=${resourceVersion}`)
+  const events = (name: string) =>
+    text
+      .split('\n')
+      .filter((line) => line.includes(`guess-${name}`) || line.includes(`held-${name}`))
+      .map((line) => JSON.parse(line))
+      .map(({ type, object: { metadata, spec, status } }) => [
+        type,
+        metadata.name.replace(name, 'NAME'),
+        metadata.deletionTimestamp === undefined,
+        metadata.ownerReferences.length,
+        spec,
+        status.phase,
+      ])
+      .sort()
+  expect(events('hidden')).toEqual(events('nobody'))
+  expect(events('hidden')).toHaveLength(4)
+})
