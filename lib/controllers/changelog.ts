@@ -132,7 +132,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     const { after } = pass
     const page = await collector.storage.list(table, { limit: pageSize, ...(after !== undefined && { after }) })
     run.read += page.items.length
-    const found = page.items.filter(({ object }) => concerns(object.metadata))
+    const found = page.items.filter((one) => concerns(one.read().object.metadata))
     const isLookedAt = await work(
       collector,
       run,

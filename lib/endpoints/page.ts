@@ -1,8 +1,10 @@
 /** One page of a collection, as lists and deletecollection read it: where it starts, at which revision, and its token. */
 import { badRequest, expired } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/types.ts'
 import { toStatusError } from '../registry/errors.ts'
 import type { ListVerb, StoredKind } from '../registry/kind.ts'
 import { list } from '../registry/read.ts'
+import { presented } from '../registry/store.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ListPage, ListRequest } from '../storage/interface.ts'
 import { decodeContinue, encodeContinue } from './continuetoken.ts'
@@ -67,8 +69,8 @@ function translate(error: unknown, start: Start, namespace: string): unknown {
 }
 
 /**
- * What this user may see of the collection and the selectors match; `limit` 0 = all of it. Objects that follow are told
- * of (as `next`) whether they match or not.
+ * What this user may see of the collection and the selectors match; `limit` 0 = as much as a page holds. Objects that follow
+ * are told of (as `next`) whether they match or not.
  */
 export async function readPage(
   exchange: StoredExchange,
@@ -97,3 +99,36 @@ export async function readPage(
 /** The token of the next page, undefined after the last one. */
 export const nextToken = ({ rv, next }: ListPage, namespace: string): string | undefined =>
   next === undefined ? undefined : encodeContinue({ rv, after: relative(namespace, next) })
+
+/** Where the page after another one starts, at the same revision. */
+export type Following = Required<Pick<ListRequest, 'at' | 'after'>>
+
+/** A page and all that follow it, each read when those before it have been taken. */
+export async function* pagesFrom(
+  page: ListPage,
+  read: (start: Following) => Promise<ListPage>,
+): AsyncGenerator<ListPage> {
+  for (let current = page; ; ) {
+    yield current
+    const { rv, next } = current
+    if (next === undefined) return
+    current = await read({ after: next, at: rv })
+  }
+}
+
+/** The objects of a page as answers show them, each decoded when it is its turn. */
+export function* shown(
+  { store, context }: Pick<StoredExchange, 'store' | 'context'>,
+  { items }: Pick<ListPage, 'items'>,
+): Generator<KubeObject> {
+  for (const one of items) yield presented(store, one.read(), context.now)
+}
+
+/** The objects of a page and of those that follow it. */
+export async function* shownPages(
+  exchange: StoredExchange,
+  page: ListPage,
+  read: (start: Following) => Promise<ListPage>,
+): AsyncGenerator<Iterable<KubeObject>> {
+  for await (const one of pagesFrom(page, read)) yield shown(exchange, one)
+}

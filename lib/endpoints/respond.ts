@@ -1,5 +1,4 @@
 /** Objects, lists and Statuses as response bodies. Source: k8s.io/apiserver endpoints/handlers/responsewriters. */
-import { groupVersion } from '../meta/groupversion.ts'
 import { stringify } from '../meta/json.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
 import { dumpYaml } from '../meta/yaml.ts'
@@ -73,7 +72,7 @@ export async function respondObject(
   if (transform.as === 'PartialObjectMetadata') {
     return respond(status, partialMetadata(object, transform.version), output, warnings)
   }
-  const rows = table(kind.columns ?? [], [object], listMetadata({ resourceVersion: object.metadata.resourceVersion }), {
+  const rows = table(kind.columns ?? [], object, listMetadata({ resourceVersion: object.metadata.resourceVersion }), {
     version: transform.version,
     include: includeObject(first(request.query, 'includeObject')),
     now: request.now,
@@ -82,49 +81,17 @@ export async function respondObject(
   return respond(status, rows, output, warnings)
 }
 
+/** Metadata of a list, or of a Table. */
 export interface ListMetadata {
   resourceVersion?: string | undefined
   continue?: string | undefined
   remainingItemCount?: number | undefined
 }
 
-function listMetadata({ resourceVersion, continue: token, remainingItemCount }: ListMetadata): JsonObject {
+export function listMetadata({ resourceVersion, continue: token, remainingItemCount }: ListMetadata): JsonObject {
   return {
     ...(resourceVersion !== undefined && { resourceVersion }),
     ...(token && { continue: token }),
     ...(remainingItemCount !== undefined && { remainingItemCount }),
-  }
-}
-
-/** A list in the negotiated form. Lists of the kind itself always carry `continue`, as those of custom resources do. */
-export function listBody(
-  request: ApiRequest,
-  kind: Printed,
-  objects: readonly KubeObject[],
-  metadata: ListMetadata,
-  { transform }: Output,
-): JsonObject {
-  const fields = listMetadata(metadata)
-  if (!transform) {
-    return {
-      kind: `${kind.kind}List`,
-      apiVersion: groupVersion(kind),
-      metadata: { continue: '', ...fields },
-      items: objects as unknown as JsonObject[],
-    }
-  }
-  const wrong = unfit(transform.as, true)
-  if (wrong) throw wrong
-  const { version } = transform
-  if (transform.as === 'Table') {
-    const include = includeObject(first(request.query, 'includeObject'))
-    return table(kind.columns ?? [], objects, fields, { version, include, now: request.now, withColumns: true })
-  }
-  return {
-    kind: 'PartialObjectMetadataList',
-    apiVersion: `meta.k8s.io/${version}`,
-    metadata: fields,
-    // Go writes a list without items as null where no code makes it empty.
-    items: objects.length === 0 ? null : objects.map((object) => partialMetadata(object, version)),
   }
 }

@@ -35,10 +35,13 @@ export async function parseYaml(text: string): Promise<ParsedYaml> {
 const keyText = (key: JsonValue): string => shown(typeof key === 'string' ? shortName(key) : key)
 
 /** YAML text that Go and js-yaml both read back as `value`: whatever either takes for more than text is quoted. */
-export async function dumpYaml(value: JsonValue): Promise<string> {
+export const dumpYaml = async (value: JsonValue): Promise<string> => (await yamlWriter())(value)
+
+/** `dumpYaml`, for many values. */
+export async function yamlWriter(): Promise<(value: JsonValue) => string> {
   const { DUMP_SCHEMA, dump } = await import('./yamllibrary.ts')
   const schema = DUMP_SCHEMA.withTags(...(await numberTags()))
-  return dump(value, { schema, lineWidth: -1, noRefs: true })
+  return (value) => dump(value, { schema, lineWidth: -1, noRefs: true })
 }
 
 /** Numbers by Go's rules in place of js-yaml's, which write bigint not at all and `0o10` without quotes. */

@@ -64,15 +64,13 @@ function rowObject(object: KubeObject, { include, version }: TableOptions): Json
   return include === 'Object' ? (object as unknown as JsonObject) : partialMetadata(object, version)
 }
 
-/** A Table with one row per object; `metadata` is the list's, or has the object's resourceVersion. */
-export function table(
+/** What a Table has besides its rows; `metadata` is the list's, or has the object's resourceVersion. */
+export function tableHead(
   columns: readonly Column[],
-  objects: readonly KubeObject[],
   metadata: JsonObject,
-  options: TableOptions,
+  { version, withColumns }: Pick<TableOptions, 'version' | 'withColumns'>,
 ): JsonObject {
-  const all = withCommon(columns)
-  const definitions = all.map(({ name, type, format = '', description, priority = 0 }) => ({
+  const definitions = withCommon(columns).map(({ name, type, format = '', description, priority = 0 }) => ({
     name,
     type,
     format,
@@ -81,12 +79,28 @@ export function table(
   }))
   return {
     kind: 'Table',
-    apiVersion: `meta.k8s.io/${options.version}`,
+    apiVersion: `meta.k8s.io/${version}`,
     metadata,
-    columnDefinitions: options.withColumns ? definitions : null,
-    rows: objects.map((object) => ({
-      cells: all.map((column) => cell(column, object, options.now)),
-      object: rowObject(object, options),
-    })),
+    columnDefinitions: withColumns ? definitions : null,
   }
 }
+
+/** What makes an object a row of a Table. */
+export function tableRows(columns: readonly Column[], options: TableOptions): (object: KubeObject) => JsonObject {
+  const all = withCommon(columns)
+  return (object) => ({
+    cells: all.map((column) => cell(column, object, options.now)),
+    object: rowObject(object, options),
+  })
+}
+
+/** A Table with one row. */
+export const table = (
+  columns: readonly Column[],
+  object: KubeObject,
+  metadata: JsonObject,
+  options: TableOptions,
+): JsonObject => ({
+  ...tableHead(columns, metadata, options),
+  rows: [tableRows(columns, options)(object)],
+})

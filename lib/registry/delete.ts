@@ -128,15 +128,15 @@ export async function remove(
   return { gone: after === undefined, stored: after ?? before }
 }
 
-/** Deletes each of the listed objects; what is gone meanwhile is no error, the first other failure ends it. */
+/** Deletes each of the listed objects, by their keys; what is gone meanwhile is no error, the first other failure ends it. */
 export async function removeAll(
   store: Store,
-  listed: readonly Stored[],
+  listed: readonly Pick<Stored, 'key'>[],
   options: DeleteOptions,
   context: RequestContext,
 ): Promise<void> {
-  for (const { object } of listed) {
-    const { name = '', namespace = '' } = object.metadata
+  for (const { key } of listed) {
+    const [name = '', namespace = ''] = key.split('/').reverse()
     try {
       await remove(store, { namespace, name }, options, context, 'deletecollection')
     } catch (error) {

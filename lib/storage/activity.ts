@@ -3,7 +3,7 @@
  * uid, so that an object never shows the activity of an earlier one of its name.
  */
 import type { Context } from './context.ts'
-import type { ListPage, Stored, Table, Touch } from './interface.ts'
+import type { Listed, ListPage, Stored, Table, Touch } from './interface.ts'
 import type { Item } from './items.ts'
 import { activityOf, sortKey } from './keys.ts'
 import { isWithin, scan } from './scan.ts'
@@ -49,10 +49,11 @@ export function activityOfPage(
   const keep = (items: readonly Item[]) => {
     for (const item of items) found.set(item.sk, item)
   }
-  const attached = (page: ListPage): ListPage => ({
-    ...page,
-    items: page.items.map((one) => withActivity(one, found.get(sortKey(one.key)))),
-  })
+  const used = (one: Listed): Listed => {
+    const activity = found.get(sortKey(one.key))
+    return activity ? { ...one, read: () => withActivity(one.read(), activity) } : one
+  }
+  const attached = (page: ListPage): ListPage => (found.size === 0 ? page : { ...page, items: page.items.map(used) })
   if (isScattered) {
     return {
       ...nothing,

@@ -25,5 +25,12 @@ export const pollSlots = 512
 export const rewindSlots = 10_000
 /** Pages of this size and more are not told how many objects follow: a hint must not cost more than the page. */
 export const uncountedLimit = 500
+/**
+ * A page of a list ends with the object that reaches so many bytes, as they lie in the table: some 6,000 access keys of the usual
+ * size, or 40 of the largest that do not deflate.
+ */
+export const pageBytes = 8 * 1024 * 1024
+/** What a selector has looked at stays decoded until it is answered when it has at most so many bytes: twice the work is then saved. */
+export const keptBytes = 16 * 1024
 /** Of a range with more rows, tombstones among them, nobody is told how many follow. */
 export const countedRows = 1000

@@ -65,7 +65,7 @@ export interface ListRequest {
   namespace?: string
   /** Only objects in one of these index partitions; undefined = the main partition with everything. */
   partitions?: readonly string[]
-  /** At most this many objects that match; undefined = all. */
+  /** At most this many objects that match; undefined = as many as a page holds. */
   limit?: number
   /** Continue after this key, at `at`. */
   after?: string
@@ -79,9 +79,18 @@ export interface ListRequest {
   matches?: (stored: Stored) => boolean
 }
 
+/** One object of a page, as it lies in the table: a page of large ones must not hold them all decoded. */
+export interface Listed {
+  key: string
+  rv: number
+  /** Decodes it, as a rule each time anew. */
+  read(): Stored
+}
+
+/** Ends after `limit` objects, or sooner: after `pageBytes` of them, but never without one where some are left. */
 export interface ListPage {
   rv: number
-  items: Stored[]
+  items: readonly Listed[]
   /** Set when objects follow the page, which need not match: continue with `after: next, at: rv`. */
   next?: string
   /** How many objects follow the page; only where all of them match and it is known without reading them. */

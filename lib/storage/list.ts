@@ -4,11 +4,12 @@
  */
 import { byBytes } from '../meta/byteorder.ts'
 import { activityOfPage } from './activity.ts'
-import { countedRows, uncountedLimit } from './constants.ts'
+import { countedRows, pageBytes, uncountedLimit } from './constants.ts'
 import type { Context } from './context.ts'
-import type { ListPage, ListRequest, Stored, Table } from './interface.ts'
+import type { Listed, ListPage, ListRequest, Table } from './interface.ts'
 import type { Item, ItemQuery } from './items.ts'
 import { isPartition, isStorable, keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from './keys.ts'
+import { listed, weight } from './listed.ts'
 import { fill, type Slots } from './log.ts'
 import { isExpired, readSlot, rowState, rvOf, type Slot, type State, stored } from './records.ts'
 import { demandFresh, demandReachable, expired, type Revision, state } from './revision.ts'
@@ -53,16 +54,21 @@ export async function list(context: Context, table: Table, request: ListRequest)
     isCounted && range.partitions.length > 0 ? countRows(context, range) : undefined,
     activity.prefetch(wanted),
   ])
-  const items: Stored[] = []
+  const items: Listed[] = []
+  let bytes = 0
   let from: Horizon = range.start
   for (let step = first; ; step = await rows.next(wanted && Math.max(wanted, smallestStep))) {
     const states = await statesAt(context, range, snapshot, { ...step, from })
     demandFresh(context, revision)
     for (const one of states) {
-      const object = stored(one)
-      if (filter && !filter(object)) continue
-      if (items.length === limit) return activity.attach({ rv: snapshot.rv, items, ...nextOf(items, count) })
-      if (!matches || matches(object)) items.push(object)
+      const seen = filter || matches ? stored(one) : undefined
+      if (filter && seen && !filter(seen)) continue
+      if (items.length === limit || bytes >= pageBytes) {
+        return activity.attach({ rv: snapshot.rv, items, ...nextOf(items, count) })
+      }
+      if (matches && seen && !matches(seen)) continue
+      items.push(listed(one, seen))
+      bytes += weight(one)
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })
     from = step.horizon
@@ -84,7 +90,7 @@ function rangeOf(resource: string, { namespace, after, partitions }: ListRequest
   }
 }
 
-function nextOf(items: readonly Stored[], count: number | undefined): Pick<ListPage, 'next' | 'remaining'> {
+function nextOf(items: readonly Listed[], count: number | undefined): Pick<ListPage, 'next' | 'remaining'> {
   const last = items.at(-1)
   if (!last) return {}
   return { next: last.key, ...(count !== undefined && { remaining: Math.max(1, count - items.length) }) }

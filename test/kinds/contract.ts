@@ -430,7 +430,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
         await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
       }
       const { items, rv } = await listed(label(mark))
-      expect(items.map(nameOf)).toEqual([`${mark}-a`, `${mark}-b`])
+      expect(items.map((one) => nameOf(one.read()))).toEqual([`${mark}-a`, `${mark}-b`])
       expect(Math.max(...items.map((item) => item.rv))).toBeLessThanOrEqual(rv)
       expect((await listed(label('nothing'))).items).toEqual([])
     })
@@ -444,7 +444,11 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       await world.remove(`${mark}-c`)
       await world.create(world.object({ name: `${mark}-d`, labels: { list: mark } }))
       const rest = await listed({ ...label(mark), after: first.next ?? '', at: first.rv })
-      expect([...first.items, ...rest.items].map(nameOf)).toEqual([`${mark}-a`, `${mark}-b`, `${mark}-c`])
+      expect([...first.items, ...rest.items].map((one) => nameOf(one.read()))).toEqual([
+        `${mark}-a`,
+        `${mark}-b`,
+        `${mark}-c`,
+      ])
     })
 
     test('a collection can be removed; what is gone meanwhile is no error', async () => {

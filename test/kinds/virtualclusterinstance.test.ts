@@ -73,7 +73,7 @@ describe('who may', () => {
     await world.create(world.object({ name: 'shared' }, { access: [{ verbs: ['get', 'list'], users: ['bob'] }] }))
     await world.create(world.object({ name: 'others' }, { owner: { user: 'alice' } }))
     const { items } = await list(world.store, { namespace: world.namespace }, 'list', contextOf(bob))
-    expect(items.map(({ object }) => object.metadata.name)).toEqual(['own', 'shared'])
+    expect(items.map((one) => one.read().object.metadata.name)).toEqual(['own', 'shared'])
   })
 
   test('the owner does not give the instance away', async () => {

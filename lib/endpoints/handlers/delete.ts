@@ -8,10 +8,11 @@ import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
 import { presented } from '../../registry/store.ts'
 import { bodyType } from '../bodies.ts'
 import { type StoredExchange, set } from '../exchange.ts'
+import { listPieces } from '../listtext.ts'
 import { dryRunErrors, flag, integer, listOptions } from '../options.ts'
-import { nextToken, readPage, startOf } from '../page.ts'
+import { nextToken, pagesFrom, readPage, type Start, shown, startOf } from '../page.ts'
 import { first } from '../request.ts'
-import { listBody, respond, respondObject } from '../respond.ts'
+import { respond, respondObject } from '../respond.ts'
 import { selectionOf } from '../selection.ts'
 
 const policies = ['Foreground', 'Background', 'Orphan']
@@ -87,20 +88,24 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   const options = await optionsOf(exchange)
   const { namespace } = request
   const start = startOf(exchange, listed, selection, true)
-  const page = await readPage(exchange, selection, start, listed.limit, 'deletecollection')
-  context.note('count', page.items.length)
+  const read = (from: Start) => readPage(exchange, selection, from, listed.limit, 'deletecollection')
+  const first = await read(start)
+  const pages = await Array.fromAsync(listed.limit > 0 ? [first] : pagesFrom(first, read))
+  const items = pages.flatMap((page) => page.items)
+  context.note('count', items.length)
   context.note(
     'names',
-    page.items.map(({ key }) => key),
+    items.map(({ key }) => key),
   )
-  await removeAll(store, page.items, options, context)
+  await removeAll(store, items, options, context)
   const output = set(exchange.output, 'output')
-  const objects = page.items.map((stored) => presented(store, stored, context.now))
+  const token = listed.limit > 0 ? nextToken(first, namespace) : undefined
   const metadata = {
-    resourceVersion: String(page.rv),
-    continue: nextToken(page, namespace),
-    remainingItemCount: selection.all ? page.remaining : undefined,
+    resourceVersion: String(first.rv),
+    continue: token,
+    remainingItemCount: selection.all && token ? first.remaining : undefined,
   }
-  const body = listBody(request, kind, objects, metadata, output)
-  exchange.response = await respond(200, body, output, warnings)
+  const listing = { request, kind, metadata, output, pages: pages.map((page) => shown(exchange, page)) }
+  const text = (await Array.fromAsync(await listPieces(listing))).join('')
+  exchange.response = { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
 }

@@ -11,9 +11,10 @@ import { toStatusError } from '../../registry/errors.ts'
 import { list, visible } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { Change, ChangeBatch, Stored } from '../../storage/interface.ts'
+import type { Change, ChangeBatch, ListPage, ListRequest, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { includeObject, type Output, unfit } from '../negotiation.ts'
+import { pagesFrom } from '../page.ts'
 import { first as firstValue } from '../request.ts'
 import { revisionOf, type Selection, selectionOf } from '../selection.ts'
 
@@ -56,7 +57,7 @@ function eventWriter({ kind, request, context, store, services }: StoredExchange
     if (transform.as !== 'Table') return partialMetadata(object, transform.version)
     const include = includeObject(firstValue(request.query, 'includeObject'))
     const metadata: JsonObject = { resourceVersion: object.metadata.resourceVersion ?? '' }
-    const rows = table(kind.columns, [object], metadata, {
+    const rows = table(kind.columns, object, metadata, {
       version: transform.version,
       include,
       now: now(),
@@ -86,7 +87,7 @@ function eventWriter({ kind, request, context, store, services }: StoredExchange
 
 interface Start {
   /** What is there, where the watch begins with it. */
-  initial: Stored[] | undefined
+  initial: AsyncIterable<ListPage> | undefined
   rv: number
 }
 
@@ -97,17 +98,14 @@ async function begin(exchange: StoredExchange, selection: Selection): Promise<St
   const revision = revisionOf(resourceVersion)
   const wantsInitial = sendInitialEvents ?? !revision
   if (!wantsInitial) return { initial: undefined, rv: revision || (await store.storage.revision(store.kind.table)) }
-  const { items, rv } = await list(
-    store,
-    {
-      ...(request.namespace && { namespace: request.namespace }),
-      ...(revision && { notOlderThan: revision }),
-      ...(!selection.all && { matches: selection.matches }),
-    },
-    'watch',
-    context,
-  )
-  return { initial: items, rv }
+  const range = {
+    ...(request.namespace && { namespace: request.namespace }),
+    ...(!selection.all && { matches: selection.matches }),
+  }
+  const read = (from: Pick<ListRequest, 'notOlderThan' | 'at' | 'after'>) =>
+    list(store, { ...range, ...from }, 'watch', context)
+  const first = await read(revision ? { notOlderThan: revision } : {})
+  return { initial: pagesFrom(first, read), rv: first.rv }
 }
 
 /** Starts a watch; what is wrong with the request is an ordinary error before the stream begins. */
@@ -174,10 +172,15 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
   let checked = began
   let isReached = true
 
-  if (start.initial) {
-    for (const stored of start.initial) yield write.change('ADDED', stored)
-    if (allowWatchBookmarks && sendInitialEvents) yield write.bookmark(rv, true)
+  try {
+    for await (const { items } of start.initial ?? []) {
+      for (const one of items) yield write.change('ADDED', one.read())
+    }
+  } catch (error) {
+    yield write.error(failure(error, rv))
+    return
   }
+  if (start.initial && allowWatchBookmarks && sendInitialEvents) yield write.bookmark(rv, true)
   for (let now = began; now < end; now = services.elapsed()) {
     try {
       const batch = await changesAfter(store, rv)

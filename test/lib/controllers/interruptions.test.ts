@@ -189,7 +189,7 @@ describe('200 dependents', () => {
     expect(collector.written.filter((what) => what === 'unlinked')).toHaveLength(200)
     expect(collector.written.at(-1)).toBe('released')
     const { items } = await world.storage.list(world.instances.kind.table, {})
-    expect(items.filter(({ object }) => object.metadata.ownerReferences === undefined)).toHaveLength(200)
+    expect(items.filter((one) => one.read().object.metadata.ownerReferences === undefined)).toHaveLength(200)
   })
 })
 

@@ -170,7 +170,7 @@ test('a writer killed between any two of its calls leaves all or nothing, and no
     writer.child.kill('SIGKILL')
     await ended
     const before = (await storage.list(widgets, {})).items.find(({ key }) => key === 'one')
-    const isCommitted = before?.object.spec?.in === 'child'
+    const isCommitted = before?.read().object.spec?.in === 'child'
     expect(isCommitted, line).toBe(line === 'after TransactWriteItemsCommand' || line === 'end')
     // Whatever it left, others write and list on.
     await storage.update(widgets, 'one', (current) => {

@@ -1,4 +1,5 @@
 /** What the port promises, over the embedded DynamoDB. */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { Companion, Storage, Table } from '../../../lib/storage/interface.ts'
@@ -254,8 +255,8 @@ describe('lists', () => {
     for (let round = 0; ; round++) {
       expect(page.rv).toBe(rv)
       expect(page.items.length).toBeGreaterThan(0)
-      for (const { key, object } of page.items) {
-        expect(object.spec).toEqual({ of: key })
+      for (const { key, read } of page.items) {
+        expect(read().object.spec).toEqual({ of: key })
         seen.push(key)
       }
       if (page.next === undefined) break
@@ -282,6 +283,27 @@ describe('lists', () => {
     expect(await storage.list(widgets, { limit: 2 ** 63 })).not.toHaveProperty('next')
     for (const judge of ['filter', 'matches']) {
       expect(await storage.list(widgets, { limit: 1, [judge]: () => true })).not.toHaveProperty('remaining')
+    }
+  })
+
+  // What many large objects weigh is held by no list at once.
+  test('a page ends by what it weighs, too', async () => {
+    const keys = Array.from({ length: 50 }, (_, i) => `k${10 + i}`)
+    // Does not deflate, and is nearly as large as may be.
+    const text = randomBytes(180_000).toString('base64')
+    for (const key of keys) await create(storage, key, { text }, widgets)
+    for (const request of [{ limit: 50 }, {}]) {
+      const seen: string[] = []
+      const pages: number[] = []
+      for (let start = {}; ; ) {
+        const { rv, items, next } = await storage.list(widgets, { ...request, ...start })
+        pages.push(items.length)
+        seen.push(...items.map(({ key }) => key))
+        if (next === undefined) break
+        start = { after: next, at: rv }
+      }
+      expect(seen).toEqual(keys)
+      expect(pages.length).toBeGreaterThan(1)
     }
   })
 
@@ -326,7 +348,7 @@ describe('lists', () => {
     await remove(storage, 'a', widgets)
     await create(storage, 'a', { v: 3 }, widgets)
     const at = async (rv: number) =>
-      (await storage.list(widgets, { at: rv })).items.map(({ key, object }) => [key, object.spec?.v])
+      (await storage.list(widgets, { at: rv })).items.map((one) => [one.key, one.read().object.spec?.v])
     expect(await at(1)).toEqual([])
     expect(await at(2)).toEqual([['a', 1]])
     expect(await at(3)).toEqual([['a', 2]])
@@ -430,7 +452,7 @@ describe('activity', () => {
       seen: 7000,
     })
     for (const request of [{}, { limit: 1 }, { partitions: ['x'] }]) {
-      expect((await storage.list(widgets, request)).items[0]).toMatchObject({ activity: 7000 })
+      expect((await storage.list(widgets, request)).items[0]?.read()).toMatchObject({ activity: 7000 })
     }
     expect((await set(storage, 'a', { in: ['x'] }, widgets)).after).toMatchObject({ rv: 3, activity: 7000 })
     expect(await storage.revision(widgets)).toBe(3)
@@ -446,7 +468,7 @@ describe('activity', () => {
     expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
     await touch(9000, 'uid-of-an-earlier-one')
     expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
-    expect((await storage.list(widgets, {})).items[0]?.activity).toBeUndefined()
+    expect((await storage.list(widgets, {})).items[0]?.read()).not.toHaveProperty('activity')
   })
 
   test('reaches every page of a list', async () => {
@@ -472,7 +494,7 @@ describe('activity', () => {
     const seen: (number | undefined)[] = []
     for (let after: string | undefined; ; ) {
       const page = await storage.list(widgets, { limit: 2, ...(after && { after }) })
-      seen.push(...page.items.map(({ activity }) => activity))
+      seen.push(...page.items.map((one) => one.read().activity))
       after = page.next
       if (!after) break
     }

@@ -195,7 +195,7 @@ describe('single requests', () => {
       await create(storage, 'a', {}, widgets)
       before = failing(operation, throttle, 3)
       await set(storage, 'a', { size: 1 }, widgets)
-      expect((await storage.list(widgets, {})).items[0]?.object.spec).toEqual({ size: 1 })
+      expect((await storage.list(widgets, {})).items[0]?.read().object.spec).toEqual({ size: 1 })
     },
   )
 })

@@ -195,7 +195,7 @@ describe('the log that has expired', () => {
     await create(storage, 'a', { v: 4 }, widgets)
     await storage.sweep(widgets)
     const { items } = await storage.list(widgets, { at: 4 })
-    expect(items.map(({ key, object }) => [key, object.spec?.v])).toEqual([
+    expect(items.map((one) => [one.key, one.read().object.spec?.v])).toEqual([
       ['a', 2],
       ['b', undefined],
     ])
@@ -259,7 +259,7 @@ describe('what is seen half', () => {
     await put(row ?? {})
     await drop({ pk: rowsOf(widgets.resource), sk: 'b' })
     const { items, rv } = await storage.list(widgets, {})
-    expect([rv, items.map(({ key, object }) => [key, object.spec?.v])]).toEqual([
+    expect([rv, items.map((one) => [one.key, one.read().object.spec?.v])]).toEqual([
       4,
       [
         ['a', 2],

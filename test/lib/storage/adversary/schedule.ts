@@ -194,7 +194,7 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
       let request: ListRequest = { ...range, ...(limit && { limit }), ...(earlier && { at: earlier }) }
       for (;;) {
         const page = await storage.list(widgets, request)
-        one.items.push(...page.items)
+        one.items.push(...page.items.map((item) => item.read()))
         if (limit && page.items.length > limit) throw new Error('a page over its limit')
         if (request.at !== undefined && page.rv !== request.at) throw new Error('a page at another revision')
         if (page.next === undefined) {

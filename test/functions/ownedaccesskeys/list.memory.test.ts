@@ -1,0 +1,69 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type AttributeValue, BatchWriteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { expect, test } from 'vitest'
+import { rowsOf } from '../../../lib/storage/keys.ts'
+import { useFunctions } from '../../support/functions.ts'
+import { accessKeys, callsOf } from '../stored/fixtures.ts'
+import type { Form, Listed } from './lister.ts'
+
+const functions = useFunctions()
+const { call, make } = callsOf(functions, accessKeys)
+
+/** 28 MB of text, more than the process has left, which deflate to less than 100 KB in the table. */
+const count = 20
+const characters = 1.4 * 1024 * 1024
+const heapMegabytes = 44
+
+/** Puts the row of an object again under other names. */
+async function copyRow(name: string): Promise<void> {
+  const { client, table: TableName } = functions.get().dynamodb
+  const key = { pk: { S: rowsOf('ownedaccesskeys') }, sk: { S: name } }
+  const { Item = {} } = await client.send(new GetItemCommand({ TableName, Key: key }))
+  const copies = Array.from({ length: count - 1 }, (_, index) => ({ ...Item, sk: { S: `${name}-${index}` } }))
+  while (copies.length > 0) {
+    const requests = copies.splice(0, 25).map((one: Record<string, AttributeValue>) => ({ PutRequest: { Item: one } }))
+    await client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: requests } }))
+  }
+}
+
+/** What a process with that much memory answers: fewer answers than forms where it ended before. */
+async function listed(forms: readonly Form[]): Promise<Listed[]> {
+  const child = fork(new URL('lister.ts', import.meta.url), {
+    execArgv: [`--max-old-space-size=${heapMegabytes}`],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const answers: Listed[] = []
+  child.on('message', (answer) => answers.push(answer as Listed))
+  child.send(forms)
+  await once(child, 'exit')
+  return answers
+}
+
+const accept = (form: string) => ({ accept: `application/json;as=${form};v=v1;g=meta.k8s.io` })
+const forms: Record<string, Form> = {
+  'a page': { headers: {}, query: { limit: '500' } },
+  'all of them': { headers: {}, query: {} },
+  selected: { headers: {}, query: { fieldSelector: 'spec.user=alice' } },
+  indented: { headers: {}, query: { pretty: 'true' } },
+  'rows with their objects': { headers: accept('Table'), query: { includeObject: 'Object' } },
+  'the first events of a watch': { headers: {}, query: { watch: 'true', timeoutSeconds: '1' } },
+  YAML: { headers: { accept: 'application/yaml' }, query: {} },
+}
+
+test('many large keys are listed in the memory of a few', async () => {
+  await make({ name: 'large' }, { user: 'alice', description: 'x'.repeat(characters) })
+  await copyRow('large')
+  const answers = await listed(Object.values(forms))
+  const found = Object.keys(forms).map((form, index) => {
+    const { status, bytes = 0 } = answers[index] ?? {}
+    return { form, status, isWhole: bytes > count * characters }
+  })
+  expect(found).toEqual(found.map(({ form }) => ({ form, status: 200, isWhole: true })))
+})
+
+test('metadata of many large keys is metadata of each', async () => {
+  const { text, json } = await call('list', { headers: accept('PartialObjectMetadataList') })
+  expect(json.items).toHaveLength(count)
+  expect(text).not.toContain('xxx')
+})

@@ -1,0 +1,49 @@
+/** The process that list.memory.test.ts gives little memory: lists access keys in the forms that it is told, one after the other. */
+import { readFile } from 'node:fs/promises'
+import process from 'node:process'
+import { Writable } from 'node:stream'
+import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../../infra/local/streaming.ts'
+
+export interface Form {
+  headers: Record<string, string>
+  query: Record<string, string>
+}
+
+export interface Listed {
+  status: number | undefined
+  bytes: number
+}
+
+installRuntimeGlobal()
+const { handler } = await import('../../../functions/ownedaccesskeys/list.ts')
+const given = JSON.parse(await readFile(new URL('../../../events/ownedaccesskeys/list.json', import.meta.url), 'utf8'))
+
+async function list({ headers, query }: Form): Promise<Listed> {
+  let metadata: Metadata = {}
+  let bytes = 0
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      // As a client takes what is sent: later.
+      setImmediate(done)
+    },
+  })
+  const stream = createResponseStream((received) => {
+    metadata = received
+    return sink
+  })
+  const event = {
+    ...given,
+    headers,
+    multiValueHeaders: {},
+    queryStringParameters: query,
+    multiValueQueryStringParameters: {},
+  }
+  await handler(event, stream, { getRemainingTimeInMillis: () => 60_000 })
+  return { status: metadata.statusCode, bytes }
+}
+
+process.once('message', async (forms: Form[]) => {
+  for (const form of forms) process.send?.(await list(form))
+  process.disconnect()
+})
