@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { usePackaged } from '../support/packaged.ts'
-import { metricId, metricsOf } from './watched.ts'
+import { metricId } from './watched.ts'
 
 const packaged = usePackaged({
   ApiGatewayRestApi: 'api',
@@ -15,69 +15,62 @@ const packaged = usePackaged({
 const { ofType } = packaged
 
 interface Alarm {
-  metrics: string[]
+  metric: string
   begins: string
   missing: string
 }
 
-interface Metric {
-  MetricStat?: { Period: number }
-}
-
 /** An alarm by its name without the deployment's: what it looks at, by the function or rule where it names one; when it begins. */
 function alarms(): Map<string, Alarm> {
-  const read = ofType('AWS::CloudWatch::Alarm').map(([, { Properties }]) => {
-    const metrics = metricsOf(Properties).map(({ Namespace, MetricName, Dimensions = [] }) => {
-      const of = Dimensions.flatMap(({ Name, Value }: { Name: string; Value: { Ref?: string } & string }) =>
-        ['ApiName', 'FunctionName', 'RuleName'].includes(Name) ? (Value.Ref ?? Value) : [],
-      )
-      return metricId(Namespace, MetricName, of)
-    })
-    const { ComparisonOperator, Threshold, EvaluationPeriods, DatapointsToAlarm, Period } = Properties
-    const seconds = Period ?? Properties.Metrics.find(({ MetricStat }: Metric) => MetricStat)?.MetricStat?.Period
+  const read = ofType('AWS::CloudWatch::Alarm').map(([, { Properties }]): [string, Alarm] => {
+    const { Namespace, MetricName, Dimensions = [], ComparisonOperator, Threshold, Period } = Properties
+    const of = Dimensions.flatMap(({ Name, Value }: { Name: string; Value: { Ref?: string } & string }) =>
+      ['ApiName', 'FunctionName', 'RuleName'].includes(Name) ? (Value.Ref ?? Value) : [],
+    )
     const sign = { GreaterThanOrEqualToThreshold: '>=', LessThanThreshold: '<' }[ComparisonOperator as string]
-    const begins = `${sign} ${Threshold}, ${DatapointsToAlarm ?? EvaluationPeriods} of ${EvaluationPeriods} x ${seconds} s`
+    const { EvaluationPeriods: periods, DatapointsToAlarm: points = periods, TreatMissingData: missing } = Properties
+    const begins = `${sign} ${Threshold}, ${points} of ${periods} x ${Period} s`
     return [
       Properties.AlarmName.replace('keyplane-dev-', ''),
-      { metrics, begins, missing: Properties.TreatMissingData },
+      { metric: metricId(Namespace, MetricName, of), begins, missing },
     ]
   })
-  return new Map(read as [])
+  return new Map(read)
 }
 
-test.each<[alarm: string, begins: string, metrics: string[]]>([
-  ['server-errors', '>= 5, 1 of 1 x 300 s', ['AWS/ApiGateway 5XXError dev-keyplane']],
-  ['throttled', '>= 50, 1 of 1 x 300 s', ['keyplane/dev throttled']],
-  ['authorizer-errors', '>= 1, 2 of 5 x 60 s', ['keyplane/dev authorizerFailed']],
-  ['authorizer-throttles', '>= 1, 2 of 5 x 60 s', ['AWS/Lambda Throttles AuthorizerLambdaFunction']],
-  ['sweep-errors', '>= 1, 2 of 2 x 3600 s', ['AWS/Lambda Errors SweepLambdaFunction']],
-  ['sweep-failures', '>= 1, 3 of 3 x 3600 s', ['keyplane/dev sweepFailed']],
-  ['sweep-stopped', '< 1, 3 of 3 x 3600 s', ['AWS/Lambda Invocations SweepLambdaFunction']],
-  ['collector-errors', '>= 1, 2 of 2 x 900 s', ['AWS/Lambda Errors GarbagecollectorLambdaFunction']],
-  ['collector-failures', '>= 1, 3 of 3 x 3600 s', ['keyplane/dev collectionFailed']],
-  ['collector-stopped', '< 1, 3 of 3 x 3600 s', ['AWS/Events Invocations GarbagecollectorEventsRuleSchedule1']],
-  ['stream-age', '>= 900000, 1 of 1 x 300 s', ['AWS/Lambda IteratorAge GarbagecollectorLambdaFunction']],
-  ['uncollected-changes', '>= 1, 1 of 1 x 300 s', ['AWS/SQS ApproximateNumberOfMessagesVisible']],
-  ['settle-errors', '>= 10, 2 of 2 x 900 s', ['AWS/Lambda Errors SettleLambdaFunction']],
-  ['settle-stopped', '< 1, 2 of 2 x 900 s', ['AWS/Lambda Invocations SettleLambdaFunction']],
-])('alarm %s begins at %s', (name, begins, metrics) => {
+test.each<[alarm: string, begins: string, metric: string]>([
+  ['server-errors', '>= 5, 1 of 1 x 300 s', 'AWS/ApiGateway 5XXError dev-keyplane'],
+  ['throttled', '>= 50, 1 of 1 x 300 s', 'keyplane/dev throttled'],
+  ['authorizer-errors', '>= 1, 2 of 5 x 60 s', 'keyplane/dev authorizerFailed'],
+  ['authorizer-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles AuthorizerLambdaFunction'],
+  ['key-lists-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles OwnedaccesskeysDashlistLambdaFunction'],
+  [
+    'instance-lists-throttled',
+    '>= 1, 2 of 5 x 60 s',
+    'AWS/Lambda Throttles VirtualclusterinstancesDashlistLambdaFunction',
+  ],
+  ['collector-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles GarbagecollectorLambdaFunction'],
+  ['sweep-errors', '>= 1, 2 of 2 x 3600 s', 'AWS/Lambda Errors SweepLambdaFunction'],
+  ['sweep-failures', '>= 1, 3 of 3 x 3600 s', 'keyplane/dev sweepFailed'],
+  ['sweep-stopped', '< 1, 3 of 3 x 3600 s', 'AWS/Lambda Invocations SweepLambdaFunction'],
+  ['collector-errors', '>= 1, 2 of 2 x 900 s', 'AWS/Lambda Errors GarbagecollectorLambdaFunction'],
+  ['collector-failures', '>= 1, 3 of 3 x 3600 s', 'keyplane/dev collectionFailed'],
+  ['collector-stopped', '< 1, 3 of 3 x 3600 s', 'AWS/Events Invocations GarbagecollectorEventsRuleSchedule1'],
+  ['stream-age', '>= 900000, 1 of 1 x 300 s', 'AWS/Lambda IteratorAge GarbagecollectorLambdaFunction'],
+  ['uncollected-changes', '>= 1, 1 of 1 x 300 s', 'AWS/SQS ApproximateNumberOfMessagesVisible'],
+  ['settle-errors', '>= 10, 2 of 2 x 900 s', 'AWS/Lambda Errors SettleLambdaFunction'],
+  ['settle-stopped', '< 1, 2 of 2 x 900 s', 'AWS/Lambda Invocations SettleLambdaFunction'],
+])('alarm %s begins at %s', (name, begins, metric) => {
   // What must happen and does not is missing.
   const missing = begins.startsWith('<') ? 'breaching' : 'notBreaching'
-  expect(alarms().get(name)).toEqual({ metrics, begins, missing })
+  expect(alarms().get(name)).toEqual({ metric, begins, missing })
 })
 
-test('an alarm adds up the throttles of all functions that run by themselves or may be given a ceiling', () => {
-  const byThemselves = ofType('AWS::Events::Rule').map(
-    ([, { Properties }]) => Properties.Targets[0].Arn['Fn::GetAtt'][0],
-  )
-  const streaming = new Set(
-    packaged.deployment.routes.filter((route) => route.streaming).map(({ functionId }) => functionId),
-  )
-  const { metrics = [], begins } = alarms().get('functions-throttled') ?? {}
-  expect(metrics.sort()).toEqual([...byThemselves, ...streaming].map((id) => `AWS/Lambda Throttles ${id}`).sort())
-  expect(begins).toBe('>= 1, 2 of 5 x 60 s')
-  const all = packaged.resources.FunctionsThrottledAlarm?.Properties.Metrics.filter((one: Metric) => !one.MetricStat)
-  expect(all).toEqual([{ Id: 'all', Expression: 'SUM(METRICS())', Label: 'Throttles' }])
+test('whatever may have a ceiling has an alarm on it', () => {
+  const { deployment } = packaged
+  const streaming = deployment.routes.filter((route) => route.streaming).map(({ functionId }) => functionId)
+  const watched = [...alarms().values()].map(({ metric }) => metric)
+  expect(watched).toEqual(expect.arrayContaining([...new Set(streaming)].map((id) => `AWS/Lambda Throttles ${id}`)))
 })
 
 test('what DynamoDB refuses of the table and its index has an alarm each', () => {
@@ -110,6 +103,5 @@ test('every alarm is explained', async () => {
 
 test('the page says what the alarms cost', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
-  const metrics = [...alarms().values()].flatMap((alarm) => alarm.metrics).length
-  expect(page.replaceAll('\n', ' ')).toContain(`$${(metrics * 0.1).toFixed(2)} for the alarms`)
+  expect(page.replaceAll('\n', ' ')).toContain(`$${(alarms().size * 0.1).toFixed(2)} for the alarms`)
 })

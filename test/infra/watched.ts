@@ -34,7 +34,7 @@ export function readWatched(text: string): Watched {
       values.set(key, (values.get(key) ?? new Set()).add(value))
     }
   }
-  for (const { Namespace, MetricName, Dimensions = [] } of ofType('AWS::CloudWatch::Alarm').flatMap(metricsOf)) {
+  for (const { Namespace, MetricName, Dimensions = [] } of ofType('AWS::CloudWatch::Alarm')) {
     look(
       Namespace,
       MetricName,
@@ -72,12 +72,6 @@ export function readWatched(text: string): Watched {
     ),
   )
   return { metrics, values, filtered: new Set(filtered) }
-}
-
-/** What an alarm looks at: one metric, or those that it calculates with. */
-export function metricsOf(alarm: Resource['Properties']): Resource['Properties'][] {
-  if (alarm.Metrics === undefined) return [alarm]
-  return alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: object } }) => MetricStat?.Metric ?? [])
 }
 
 /** `.` is what stands there in the row before, `...` all that does but for the end. */
