@@ -50,13 +50,14 @@ export function plan(write: Write): Plan {
   const { table, current, change, id, key } = write
   const prev = current ? [current.object, current.internal] : []
   const next = change.type === 'put' ? [writeObject(change.object), writeInternal(change.internal)] : []
+  const reserved = change.type === 'put' && change.reserve ? 0 : reserveBytes
   for (const text of next) {
     const bytes = Buffer.byteLength(text)
-    if (bytes > objectBytes) throw new StorageError('TooLarge', `an object of ${bytes} bytes`)
+    if (bytes > objectBytes - reserved) throw new StorageError('TooLarge', `an object of ${bytes} bytes`)
   }
   const bodies = pack([...next, ...prev])
   const place = bodies.slice(0, next.length).reduce((sum, body) => sum + sizeOf(body), 0)
-  if (place > placeBytes - (change.type === 'put' && change.reserve ? 0 : reserveBytes)) {
+  if (place > placeBytes - reserved) {
     throw new StorageError('TooLarge', `an object of ${place} bytes as it is stored`)
   }
   const [object, internal] = bodies

@@ -294,6 +294,38 @@ describe('bodies', () => {
     expect(outcomes).toEqual(outcomes.map(([size]) => [size, 201, 200, 200, 401]))
   })
 
+  // It deflates to nothing: what bounds it is its text.
+  test('no object is too long to be disabled and deleted', async () => {
+    const type = { 'content-type': 'application/merge-patch+json' }
+    const made = (length: number) => {
+      const metadata = { generateName: 'long-', finalizers: ['example.com/hold'] }
+      const body = key('', { description: 'x'.repeat(length) }, { metadata })
+      return send({ method: 'POST', path: keys, token: held.alice, body })
+    }
+    let [fits, large] = [1_560_000, 1_573_000]
+    let longest = await made(fits)
+    while (large - fits > 1) {
+      const middle = (fits + large) >> 1
+      const { status, ...reply } = await made(middle)
+      if (status !== 201) large = middle
+      else {
+        await send({ method: 'DELETE', path: `${keys}/${longest.json.metadata.name}`, token: held.alice })
+        ;[fits, longest] = [middle, { status, ...reply }]
+      }
+    }
+    const path = `${keys}/${longest.json.metadata.name}`
+    const disabled = await send({
+      method: 'PATCH',
+      path,
+      token: held.admin,
+      headers: type,
+      body: { spec: { disabled: true } },
+    })
+    const deleted = await send({ method: 'DELETE', path, token: held.admin })
+    const used = await send({ path: keys, token: longest.json.spec.key })
+    expect([longest.status, disabled.status, deleted.status, used.status]).toEqual([201, 200, 200, 401])
+  })
+
   test('answers in no form that nobody asked for', async () => {
     const accepts = [
       'text/html',
