@@ -38,6 +38,7 @@ const KEY_OPTIONAL = {
   displayName: isText,
   email: isText,
   expires: isCount,
+  generation: isCount,
 }
 
 function parsed(bytes: Buffer): unknown {

@@ -2,7 +2,7 @@
  * The credential of a key: one item with all that the authorizer needs, so that authentication is one read. It is written in the same
  * transaction as the key. pk `credential#VERSION#HASH`, sk `#`; the key's value itself is nowhere.
  *
- *     pk=credential#2#bXk… sk=# name=ci uid=… user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
+ *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
  */
 import { effectiveUser, type KeySpec } from '../authorization/identity.ts'
@@ -21,6 +21,8 @@ export interface Credential extends KeyLife {
   /** Of the key object. */
   name: string
   uid: string
+  /** Of the key's spec, which a change of its value counts for, too. Items of earlier versions have none. */
+  generation?: number
   type: string
   /** The name and groups of a request with this key. */
   user: string
@@ -119,8 +121,8 @@ export function readCredential(item: JsonObject): Credential {
 
 /** The user of a request with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
-  const { user, uid, identity, groups, name, type, chain, specUser, specTeam, specSubject, displayName, email } =
-    credential
+  const { user, uid, identity, groups, name, type, chain } = credential
+  const { generation, specUser, specTeam, specSubject, displayName, email } = credential
   return {
     name: user,
     identity,
@@ -135,6 +137,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
       ...(displayName !== undefined && { displayName }),
       ...(email !== undefined && { email }),
       ...(expires !== undefined && { expires }),
+      ...(generation !== undefined && { generation }),
     },
     chain,
   }
@@ -157,6 +160,7 @@ const REQUIRED = {
 const OPTIONAL = {
   lastActivity: isCount,
   ttl: isCount,
+  generation: isCount,
   specUser: isText,
   specTeam: isText,
   specSubject: isText,
@@ -185,6 +189,7 @@ function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: 
   return {
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
+    ...(metadata.generation !== undefined && { generation: metadata.generation }),
     type: keySpec.type ?? '',
     user,
     identity,

@@ -24,6 +24,8 @@ export interface UserInfo {
     email?: string
     /** Unix seconds; absent = no expiry. */
     expires?: number
+    /** Of the key as it was when the request was allowed. */
+    generation?: number
   }
   /** The scopes that a request must pass, all of them; empty = unrestricted. */
   chain: ScopeChain

@@ -41,7 +41,7 @@ describe('Allow', () => {
       name: 'alice',
       identity: 'user:alice',
       groups: ['dev', 'system:authenticated', 'team:ops'],
-      key: { name: 'living', uid, type: 'User', user: 'alice', team: 'ops' },
+      key: { name: 'living', uid, generation: 1, type: 'User', user: 'alice', team: 'ops' },
       chain: [scope],
     })
   })
@@ -121,4 +121,26 @@ describe('Unauthorized', () => {
     await expect(ask(bearer(key))).rejects.toThrow(/^Unauthorized$/)
     expect((await ask(bearer(next))).context).toHaveProperty('user')
   })
+})
+
+// An open watch is compared with it: what was allowed is the key as it was then.
+test('the user has the generation of the key, whatever changed it', async () => {
+  const key = await keyOf('changing')
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const changes = [
+    { metadata: { labels: { a: 'b' } } },
+    { spec: { groups: ['x'] } },
+    { spec: { scope: { rules: [{}] } } },
+  ]
+  const seen: unknown[] = []
+  for (const body of changes) {
+    await call('patch', { parameters: { name: 'changing' }, headers, body })
+    const { generation } = (await read('changing')).metadata
+    seen.push([generation, decodeUser((await ask(bearer(key))).context.user).key.generation])
+  }
+  expect(seen).toEqual([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+  ])
 })

@@ -164,7 +164,8 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
     !request.namespace || object.metadata.namespace === request.namespace
   const mayWatch = visible(store, 'watch', context)
   const sees = (stored: Stored): boolean => inNamespace(stored) && selection.matches(stored) && mayWatch(stored)
-  const generation = await services.keyGeneration(context)
+  // As it was when the request was allowed: what it is by now may have changed since.
+  const generation = context.user.key.generation ?? (await services.keyGeneration(context))
   const began = services.elapsed()
   const end = began + Math.min(maxWatchMs, timeoutSeconds ? timeoutSeconds * 1000 : maxWatchMs)
   let { rv } = start

@@ -23,6 +23,7 @@ const user = fc
         displayName: text,
         email: text,
         expires: fc.nat(),
+        generation: fc.nat(),
       },
       { requiredKeys: ['name', 'uid', 'type'] },
     ),
@@ -62,6 +63,7 @@ describe('the user in the context', () => {
         displayName: 'd'.repeat(126),
         email: 'e'.repeat(126),
         expires: 253_402_300_799,
+        generation: Number.MAX_SAFE_INTEGER,
       },
       chain,
     }

@@ -38,6 +38,7 @@ describe('what is written', () => {
         attributes: {
           name: 'ci',
           uid: 'u-1',
+          generation: 1,
           type: 'User',
           user: 'alice',
           identity: 'user:alice',
@@ -66,7 +67,7 @@ describe('what is written', () => {
 
   test('for a change: what is gone is removed, the last activity and sealed values stay', () => {
     const [companion] = updatedCredential(
-      storedKey({ disabled: true }, {}, { deletionTimestamp: '2026-11-21T01:00:00Z' }),
+      storedKey({ disabled: true }, {}, { deletionTimestamp: '2026-11-21T01:00:00Z', generation: 2 }),
       {},
       {},
     )
@@ -74,7 +75,7 @@ describe('what is written', () => {
       op: 'set',
       pk: PK,
       sk: '#',
-      attributes: { user: 'admin', disabled: true, deleted: true, chain: [] },
+      attributes: { user: 'admin', generation: 2, disabled: true, deleted: true, chain: [] },
     })
     if (companion?.op !== 'set') throw new Error('a change sets')
     expect(companion.ifAbsent).toBeUndefined()
@@ -142,9 +143,15 @@ describe('what is read', () => {
         displayName: 'Alice',
         email: 'a@example.com',
         expires: CREATED + 100,
+        generation: 1,
       },
       chain: [{ projects: [{ project: 'a' }] }, { clusters: [{ cluster: 'c' }] }],
     })
+  })
+
+  test('of an earlier version has no generation', () => {
+    const { generation: _, ...item } = itemOf(FULL)
+    expect(credentialUser(readCredential(item), undefined).key).not.toHaveProperty('generation')
   })
 
   test('is refused when anything is missing, wrong or unknown', () => {

@@ -16,7 +16,7 @@ export function storedKey(
     object: {
       apiVersion: 'management.platform/v1',
       kind: 'OwnedAccessKey',
-      metadata: { name: 'ci', uid: 'u-1', creationTimestamp: '2026-11-21T00:00:00Z', ...metadata },
+      metadata: { name: 'ci', uid: 'u-1', generation: 1, creationTimestamp: '2026-11-21T00:00:00Z', ...metadata },
       spec,
     },
     internal: writeInternal({ creator: 'user:admin', carried: [], credential: HASH, ...internal }),

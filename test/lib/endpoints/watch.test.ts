@@ -1,6 +1,7 @@
 /** Watches in their own time: what they say while nothing happens, when they end, and as of when they show an object. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { UserInfo } from '../../../lib/authentication/user.ts'
 import type { EndpointServices, StoredExchange } from '../../../lib/endpoints/exchange.ts'
 import { run, storedPipelines } from '../../../lib/endpoints/pipeline.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
@@ -43,10 +44,12 @@ async function watch(
   {
     generation = () => 1,
     when = {},
+    user = admin,
   }: {
     /** Of the key, in each second; undefined = it is dead. */
     generation?: (second: number) => number | undefined
     when?: Record<number, () => Promise<unknown>>
+    user?: UserInfo
   } = {},
 ): Promise<Watched[]> {
   let now = 0
@@ -75,11 +78,11 @@ async function watch(
       query: new Map(Object.entries({ watch: 'true', ...query }).map(([name, value]) => [name, [value]])),
       headers: { accept: 'application/json' },
       body: new Uint8Array(),
-      user: admin,
+      user,
       requestId: 'r',
       now: noon,
     },
-    context: contextOf(admin, { now: noon }),
+    context: contextOf(user, { now: noon }),
     warnings: [],
     services,
     kind,
@@ -177,6 +180,15 @@ describe('a watch', () => {
     const when = { 35: () => make(name) }
     const seen = await watch({ resourceVersion }, { generation: (second) => (second < 22 ? 1 : 2), when })
     expect(seen).toEqual([{ at: 20, line: '\n' }])
+  })
+
+  // Whoever opens one after another has one open in every moment, in that of the change, too.
+  test('ends within 10 seconds where its key was changed before it began', async () => {
+    const resourceVersion = await newest()
+    const name = `k-${++names}`
+    const user = { ...admin, key: { ...admin.key, generation: 1 } }
+    const seen = await watch({ resourceVersion }, { generation: () => 2, when: { 15: () => make(name) }, user })
+    expect(seen).toEqual([])
   })
 
   test('begins with what there is, and says where that ends to clients that take bookmarks', async () => {

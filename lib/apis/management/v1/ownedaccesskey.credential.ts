@@ -84,6 +84,7 @@ async function demandUnused(
 const credentialParts = ({ object, internal }: Pick<Stored, 'object' | 'internal'>) => ({
   spec: object.spec ?? {},
   deleted: object.metadata.deletionTimestamp !== undefined,
+  generation: object.metadata.generation,
   internal,
 })
 
