@@ -31,7 +31,27 @@ export const readInternal = (body: Body): JsonObject => parseBody(body)
 /** The exact parser only where some number may need it: the texts are our own, and lists read thousands of them. */
 function parseBody(body: Body): JsonObject {
   const text = unpack(body)
-  return /\d{16}/.test(text) ? (parseJson(text, Number.POSITIVE_INFINITY).value as JsonObject) : JSON.parse(text)
+  return hasLongNumber(text) ? (parseJson(text, Number.POSITIVE_INFINITY).value as JsonObject) : JSON.parse(text)
+}
+
+/** The digits of the smallest number that JavaScript may not hold exactly. */
+const longNumber = 16
+
+const isDigit = (text: string, at: number): boolean => {
+  const unit = text.charCodeAt(at)
+  return unit >= 48 && unit <= 57
+}
+
+/** Whether so many digits follow each other: one of them then stands at a multiple of their number, so few are looked at. */
+export function hasLongNumber(text: string): boolean {
+  for (let at = longNumber - 1; at < text.length; at += longNumber) {
+    if (!isDigit(text, at)) continue
+    let [first, last] = [at, at]
+    while (isDigit(text, first - 1)) first--
+    while (isDigit(text, last + 1)) last++
+    if (last - first + 1 >= longNumber) return true
+  }
+  return false
 }
 
 export const isBody = (value: unknown): value is Body => typeof value === 'string' || value instanceof Uint8Array

@@ -180,7 +180,7 @@ async function statesAt(context: Context, range: Range, snapshot: Snapshot, stre
   for (const sk of [...rows.keys()].sort(byBytes)) {
     const copies = rows.get(sk) ?? []
     const candidates = partitions.map((partition, index) => {
-      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, past.get(keyOf(sk)))
+      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, () => past.get(keyOf(sk)))
       return found && (partition === undefined || found.partitions.includes(partition)) ? found : undefined
     })
     const found = candidates.find((one) => one !== undefined)
@@ -194,9 +194,9 @@ function stateOf(
   row: Item | undefined,
   entry: Slot | undefined,
   rv: number,
-  past: State | undefined,
+  past: () => State | undefined,
 ): State | undefined {
-  if (rvOf(row) > rv) return past
+  if (rvOf(row) > rv) return past()
   return entry && entry.rev > rvOf(row) ? entry.state : rowState(row)
 }
 

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { hasLongNumber, readObject, writeObject } from '../../../lib/storage/body.ts'
+import { marshalled, unmarshalled } from '../../../lib/storage/expressions.ts'
+import { widget } from './fixtures.ts'
+
+describe('bodies', () => {
+  const digits = fc.stringMatching(/^\d{0,40}$/)
+
+  test('long numbers are found wherever they stand', () => {
+    const text = fc.array(fc.oneof(digits, fc.string({ maxLength: 20 })), { maxLength: 6 }).map((all) => all.join(''))
+    fc.assert(
+      fc.property(text, (one) => {
+        expect(hasLongNumber(one)).toBe(/\d{16}/.test(one))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each([2n ** 53n + 1n, -(2n ** 63n), 9_007_199_254_740_993n])('%d is read as it was written', (number) => {
+    const object = widget('a', { number })
+    expect(readObject(writeObject(object), 7).spec).toEqual({ number })
+  })
+})
+
+describe('attributes', () => {
+  const value = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.string(),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }),
+      fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n }),
+      fc.boolean(),
+      fc.constant(null),
+      fc.uint8Array({ minLength: 1, maxLength: 8 }),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), tie('value'), { maxKeys: 3 }),
+    ),
+  })).value
+
+  test('are read as they were written', () => {
+    fc.assert(
+      fc.property(value, (one) => {
+        expect(unmarshalled(marshalled({ one }))).toEqual({ one })
+      }),
+    )
+  })
+
+  test('of types that nobody writes are an error', () => {
+    expect(() => unmarshalled({ one: { SS: ['a'] } })).toThrow('an attribute of the type SS')
+  })
+})
