@@ -50,7 +50,7 @@ test('there are pages', () => {
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md']))
 })
 
-test.each(pages.filter((page) => page.startsWith('lib/')))('%s names modules that are there', async (page) => {
+test.each(['lib/README.md', 'lib/storage/README.md'])('%s names modules that are there', async (page) => {
   const files = await Array.fromAsync(glob(['lib/**/*.ts', 'test/**/*.ts'], { cwd: root }))
   const isThere = (name: string) => files.some((file) => file === name || file.endsWith(`/${name}`))
   const named = modulesNamed(await proseOf(page))

@@ -57,7 +57,7 @@ function limits(schema: Schema): string[] {
 }
 
 /** A text in a cell of a table. */
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+const cell = (text: string): string => text.replace(/[|*]/g, '\\$&').replaceAll('\n', ' ')
 
 function rows(schema: Schema, path: string): string[] {
   if (schema.type === 'list') return rows(schema.items, `${path}[]`)
@@ -71,21 +71,14 @@ function rows(schema: Schema, path: string): string[] {
   })
 }
 
-/** One line for each field of spec and status, in the order of the schema. Ends with a newline. */
+/** One line for each field of spec and status, in the order of the schema. Ends with a newline. The pages lie beside the kinds. */
 export function referencePage(kind: OpenApiKind): string {
   const parts = Object.entries({ spec: kind.schema.spec, status: kind.schema.status })
   const sections = parts.flatMap(([name, schema]) => {
     if (!schema) return []
-    return [
-      '',
-      `## ${name}`,
-      '',
-      schema.description,
-      '',
-      '| Field | Type | Description |',
-      '|---|---|---|',
-      ...rows(schema, name),
-    ]
+    const table = rows(schema, name)
+    const head = ['', '| Field | Type | Description |', '|---|---|---|']
+    return ['', `## ${name}`, '', schema.description, ...(table.length > 0 ? [...head, ...table] : [])]
   })
   const { group, version, plural, scope, verbs } = kind
   const facts = [

@@ -43,9 +43,14 @@ test('a page has a line for each field, in the order of the schema', () => {
 })
 
 test('what would break a table is escaped', () => {
-  const spec = object('S.', { a: string('One | two\nthree.') })
+  const spec = object('S.', { a: string('One | two\nthree, or *.') })
   const page = referencePage({ ...example, subresource: 'x', scope: 'Namespaced', verbs: ['create'], schema: { spec } })
-  expect(page).toContain('| `spec.a` | string | One \\| two three. |')
+  expect(page).toContain('| `spec.a` | string | One \\| two three, or \\*. |')
   expect(page).toContain('- resource: `examples/x`, namespaced')
   expect(page).not.toContain('## status')
+})
+
+test('a part without fields has no table', () => {
+  const page = referencePage({ ...example, verbs: ['create'], schema: { spec: object('Nothing is asked.', {}) } })
+  expect(page.split('\n').slice(-4)).toEqual(['## spec', '', 'Nothing is asked.', ''])
 })
