@@ -108,7 +108,7 @@ describe('imports', () => {
       if (isPackage(to) || to.startsWith('node:') || roomOf(from) === roomOf(to)) return false
       const room = roomOf(from)
       if (room === 'infra') return !to.startsWith('lib/')
-      if (room === 'functions') return !to.startsWith('lib/server/') && !to.startsWith('lib/apis/')
+      if (room === 'functions') return !/^lib\/(server|apis|endpoints\/handlers)\//.test(to)
       if (room === 'server') return !to.startsWith('lib/')
       return !below[room]?.includes(roomOf(to)) && !(typeOnly && to === whoAsks)
     })
@@ -222,6 +222,30 @@ describe('size', () => {
   test('no file is called after having no subject', () => {
     const vague = [...sources.keys()].filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/.test(file))
     expect(vague).toEqual([])
+  })
+
+  test('a function loads at once what its verb needs, and nothing that others need', async () => {
+    const closure = (file: string, found = new Set<string>()): Set<string> => {
+      if (found.has(file)) return found
+      found.add(file)
+      for (const { to, typeOnly, lazy } of byFile.get(file) ?? []) if (!typeOnly && !lazy) closure(to, found)
+      return found
+    }
+    const byFile = Map.groupBy(imports, ({ from }) => from)
+    const names = await functionNames(root)
+    const loaded = new Map(names.map((name) => [name, closure(`functions/${name}.ts`)]))
+    const having = (...modules: string[]) =>
+      names.filter((name) => modules.some((module) => loaded.get(name)?.has(module)))
+    const some = (pattern: RegExp) => names.filter((name) => pattern.test(name))
+
+    expect(having('lib/meta/yamllibrary.ts', 'lib/kubeconfig/x509.ts')).toEqual([])
+    expect(having('lib/token/kmsclient.ts', 'lib/kubeconfig/secretsclient.ts')).toEqual([])
+    expect(having('fast-json-patch', 'lib/meta/mergepatch.ts')).toEqual(some(/\/patch$/))
+    expect(having('lib/endpoints/handlers/watch.ts')).toEqual(some(/\/list$/))
+    expect(having('lib/meta/fieldmanager.ts')).toEqual(some(/\/(create|update|patch)$|^reviews\/|^(bootstrap|garbagecollector|sweep)$/))
+    // What has no body decodes none.
+    expect(having('lib/meta/decode.ts').filter((name) => /\/(get|list)$|^(authorizer|settle)$/.test(name))).toEqual([])
+    expect(having('lib/storage/dynamodb.ts')).toEqual(names.filter((name) => !bare.includes(name)))
   })
 
   test('a function starts quickly: what it loads at once is below its bound', async () => {

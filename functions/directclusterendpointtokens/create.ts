@@ -1,4 +1,5 @@
 import { DirectClusterEndpointToken } from '../../lib/apis/management/v1/directclusterendpointtoken.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(DirectClusterEndpointToken, 'create')
+export const handler = virtualHandler(DirectClusterEndpointToken, virtualPipeline)

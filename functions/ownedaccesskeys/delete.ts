@@ -1,4 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { deletePipeline } from '../../lib/endpoints/handlers/delete.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(OwnedAccessKey, 'delete')
+export const handler = storedHandler(OwnedAccessKey, deletePipeline)

@@ -1,4 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { deleteCollectionPipeline } from '../../lib/endpoints/handlers/delete.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(OwnedAccessKey, 'deletecollection')
+export const handler = storedHandler(OwnedAccessKey, deleteCollectionPipeline)

@@ -1,4 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { getPipeline } from '../../lib/endpoints/handlers/get.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(OwnedAccessKey, 'get')
+export const handler = storedHandler(OwnedAccessKey, getPipeline)

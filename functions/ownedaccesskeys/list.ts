@@ -1,4 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { listPipeline } from '../../lib/endpoints/handlers/collection.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(OwnedAccessKey, 'list')
+export const handler = storedHandler(OwnedAccessKey, listPipeline)

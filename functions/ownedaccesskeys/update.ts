@@ -1,4 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { updatePipeline } from '../../lib/endpoints/handlers/update.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(OwnedAccessKey, 'update')
+export const handler = storedHandler(OwnedAccessKey, updatePipeline)

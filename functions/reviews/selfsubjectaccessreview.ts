@@ -1,4 +1,5 @@
 import { SelfSubjectAccessReview } from '../../lib/apis/authorization/v1/selfsubjectaccessreview.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(SelfSubjectAccessReview, 'create')
+export const handler = virtualHandler(SelfSubjectAccessReview, virtualPipeline)

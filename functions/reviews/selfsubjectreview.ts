@@ -1,4 +1,5 @@
 import { SelfSubjectReview } from '../../lib/apis/authentication/v1/selfsubjectreview.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(SelfSubjectReview, 'create')
+export const handler = virtualHandler(SelfSubjectReview, virtualPipeline)

@@ -1,4 +1,5 @@
 import { SelfSubjectRulesReview } from '../../lib/apis/authorization/v1/selfsubjectrulesreview.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(SelfSubjectRulesReview, 'create')
+export const handler = virtualHandler(SelfSubjectRulesReview, virtualPipeline)

@@ -1,4 +1,5 @@
 import { SubjectAccessReview } from '../../lib/apis/authorization/v1/subjectaccessreview.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(SubjectAccessReview, 'create')
+export const handler = virtualHandler(SubjectAccessReview, virtualPipeline)

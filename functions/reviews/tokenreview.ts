@@ -1,4 +1,5 @@
 import { TokenReview } from '../../lib/apis/authentication/v1/tokenreview.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(TokenReview, 'create')
+export const handler = virtualHandler(TokenReview, virtualPipeline)

@@ -1,4 +1,5 @@
 import { Self } from '../../lib/apis/management/v1/self.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(Self, 'create')
+export const handler = virtualHandler(Self, virtualPipeline)

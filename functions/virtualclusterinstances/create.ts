@@ -1,4 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { createPipeline } from '../../lib/endpoints/handlers/create.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(VirtualClusterInstance, 'create')
+export const handler = storedHandler(VirtualClusterInstance, createPipeline)

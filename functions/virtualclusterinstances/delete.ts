@@ -1,4 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { deletePipeline } from '../../lib/endpoints/handlers/delete.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(VirtualClusterInstance, 'delete')
+export const handler = storedHandler(VirtualClusterInstance, deletePipeline)

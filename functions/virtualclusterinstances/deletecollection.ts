@@ -1,4 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { deleteCollectionPipeline } from '../../lib/endpoints/handlers/delete.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(VirtualClusterInstance, 'deletecollection')
+export const handler = storedHandler(VirtualClusterInstance, deleteCollectionPipeline)

@@ -1,4 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { getPipeline } from '../../lib/endpoints/handlers/get.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(VirtualClusterInstance, 'get')
+export const handler = storedHandler(VirtualClusterInstance, getPipeline)

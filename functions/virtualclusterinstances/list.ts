@@ -1,4 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { listPipeline } from '../../lib/endpoints/handlers/collection.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(VirtualClusterInstance, 'list')
+export const handler = storedHandler(VirtualClusterInstance, listPipeline)

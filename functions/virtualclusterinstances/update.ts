@@ -1,4 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { handler as serve } from '../../lib/server/handler.ts'
+import { updatePipeline } from '../../lib/endpoints/handlers/update.ts'
+import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = serve(VirtualClusterInstance, 'update')
+export const handler = storedHandler(VirtualClusterInstance, updatePipeline)

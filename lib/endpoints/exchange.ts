@@ -1,7 +1,7 @@
 /** One request on its way through the stages of its verb: each stage reads what the ones before it have put here. */
 import type { Attributes } from '../authorization/attributes.ts'
 import type { KubeObject } from '../meta/types.ts'
-import type { RequestContext, StoredKind, VirtualKind } from '../registry/kind.ts'
+import type { RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
 import type { Store } from '../registry/store.ts'
 import type { Output } from './negotiation.ts'
 import type { ListOptions, WriteOptions } from './options.ts'
@@ -46,6 +46,16 @@ export interface VirtualExchange extends Exchange {
 
 /** A step of a pipeline. */
 export type Stage<E extends Exchange> = (exchange: E) => void | Promise<void>
+
+/** The stages of a verb, in their order. */
+export interface Pipeline<V extends StoredVerb, E extends Exchange> {
+  verb: V
+  stages: readonly Stage<E>[]
+}
+
+export type StoredPipeline<V extends StoredVerb = StoredVerb> = Pipeline<V, StoredExchange>
+/** What is virtual has one verb. */
+export type VirtualPipeline = Pipeline<'create', VirtualExchange>
 
 /** What an earlier stage has put there; its absence is a mistake in the order of stages. */
 export function set<T>(value: T | undefined, name: string): T {

@@ -148,8 +148,5 @@ export const statusVerbs = ['get', 'patch', 'update'] as const
 /** The verbs that have handlers: a watch is a list that goes on. */
 export type StoredVerb = Exclude<(typeof storedVerbs)[number], 'watch'>
 
-/** The verbs that a kind has handlers for: `serve(DirectClusterEndpointToken, 'get')` does not compile. */
-export type VerbOf<K> = K extends { archetype: 'stored' } ? StoredVerb : 'create'
-
 /** As errors name the kind: `ownedaccesskeys.management.platform`. */
 export const groupResource = ({ group, plural }: KindInfo): GroupResource => ({ group, resource: plural })

@@ -1,8 +1,12 @@
-/** The Lambda handler of a verb of a kind, `handler(OwnedAccessKey, 'create')`: the pipeline answers. */
-import type { Exchange } from '../endpoints/exchange.ts'
-import { run, storedPipelines, virtualPipeline } from '../endpoints/pipeline.ts'
+/**
+ * The Lambda handlers: `storedHandler(OwnedAccessKey, getPipeline)`, `virtualHandler(Self, virtualPipeline)`. Kinds and verbs that do not go
+ * together do not compile.
+ */
+import type { Exchange, StoredPipeline, VirtualPipeline } from '../endpoints/exchange.ts'
+import { run } from '../endpoints/pipeline.ts'
 import type { ApiRequest } from '../endpoints/request.ts'
-import type { Kind, StoredVerb, VerbOf } from '../registry/kind.ts'
+import type { KubeObject } from '../meta/types.ts'
+import type { StoredKind, VirtualKind } from '../registry/kind.ts'
 import { describeError } from './log.ts'
 import { type Endpoint, type LambdaHandler, type Notes, serveWith } from './serve.ts'
 import { createServer, type Server } from './services.ts'
@@ -37,29 +41,29 @@ function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange
   }
 }
 
-function endpointOf(kind: Kind<Server>, verb: StoredVerb): Endpoint<Server> {
-  return (request, server, notes) => {
-    const exchange = exchangeOf(request, server, notes)
-    const report = (error: unknown) =>
-      server.log('error', 'request failed', { requestId: request.requestId, error: describeError(error) })
-    if (kind.archetype === 'stored') {
-      const store = server.storeOf(kind)
-      return run({ ...exchange, kind: store.kind, store }, storedPipelines[verb], report)
-    }
-    const { namespace, name } = request
-    const { context } = exchange
-    const create = (object: Parameters<typeof kind.create>[0]['object']) =>
-      kind.create({ object, namespace, name, context }, server)
-    return run({ ...exchange, kind, create }, virtualPipeline, report)
+const reporting =
+  ({ log }: Server, { requestId }: ApiRequest) =>
+  (error: unknown): void =>
+    log('error', 'request failed', { requestId, error: describeError(error) })
+
+/** The handler of one verb of a stored kind. Everything that it needs is made when the process starts. */
+export function storedHandler(kind: StoredKind<Server>, { verb, stages }: StoredPipeline): LambdaHandler {
+  const endpoint: Endpoint<Server> = (request, server, notes) => {
+    const store = server.storeOf(kind)
+    const exchange = { ...exchangeOf(request, server, notes), kind: store.kind, store }
+    return run(exchange, stages, reporting(server, request))
   }
+  return serveWith(createServer(process.env), endpoint, { verb, resource: kind.plural, streams: verb === 'list' })
 }
 
-/**
- * The handler of one verb of one kind; verbs that a kind does not have do not compile. Everything that it needs is made when
- * the process starts.
- */
-export function handler<K extends Kind<Server>>(kind: K, verb: VerbOf<K>): LambdaHandler {
-  const below = kind.archetype === 'virtual' && kind.subresource ? `/${kind.subresource}` : ''
-  const resource = kind.plural + below
-  return serveWith(createServer(process.env), endpointOf(kind, verb), { verb, resource, streams: verb === 'list' })
+/** The handler of a virtual kind. */
+export function virtualHandler(kind: VirtualKind<Server>, { verb, stages }: VirtualPipeline): LambdaHandler {
+  const endpoint: Endpoint<Server> = (request, server, notes) => {
+    const { namespace, name } = request
+    const exchange = exchangeOf(request, server, notes)
+    const create = (object: KubeObject) => kind.create({ object, namespace, name, context: exchange.context }, server)
+    return run({ ...exchange, kind, create }, stages, reporting(server, request))
+  }
+  const resource = kind.subresource ? `${kind.plural}/${kind.subresource}` : kind.plural
+  return serveWith(createServer(process.env), endpoint, { verb, resource, streams: false })
 }

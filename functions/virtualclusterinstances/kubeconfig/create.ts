@@ -1,4 +1,5 @@
 import { VirtualClusterInstanceKubeConfig } from '../../../lib/apis/management/v1/virtualclusterinstancekubeconfig.ts'
-import { handler as serve } from '../../../lib/server/handler.ts'
+import { virtualPipeline } from '../../../lib/endpoints/handlers/virtual.ts'
+import { virtualHandler } from '../../../lib/server/handler.ts'
 
-export const handler = serve(VirtualClusterInstanceKubeConfig, 'create')
+export const handler = virtualHandler(VirtualClusterInstanceKubeConfig, virtualPipeline)

@@ -7,8 +7,10 @@ import { splitWriteOnly } from '../../meta/writeonly.ts'
 import { type CreateRequest, create } from '../../registry/create.ts'
 import { accessToCreate, noteRule, refusal } from '../../registry/store.ts'
 import { decodeRequest } from '../bodies.ts'
-import type { StoredExchange } from '../exchange.ts'
+import type { StoredExchange, StoredPipeline } from '../exchange.ts'
 import { writer } from '../managers.ts'
+import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
+import { sized, typed, withOptions } from '../writestages.ts'
 import { placed } from './addressed.ts'
 import { respondOutcome } from './outcome.ts'
 
@@ -41,4 +43,9 @@ export async function createObject(exchange: StoredExchange): Promise<void> {
   const { resourceVersion } = decoded.metadata
   const toCreate: CreateRequest = { object: managed, secrets, ...(resourceVersion && { resourceVersion }) }
   await respondOutcome(exchange, await create(store, toCreate, context))
+}
+
+export const createPipeline: StoredPipeline<'create'> = {
+  verb: 'create',
+  stages: [refuseImpersonation, checkNames, acceptable, typed, sized, withOptions('CreateOptions'), createObject],
 }

@@ -7,13 +7,15 @@ import type { Status } from '../../meta/types.ts'
 import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
 import { presented } from '../../registry/store.ts'
 import { bodyType } from '../bodies.ts'
-import { type StoredExchange, set } from '../exchange.ts'
+import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
 import { listPieces } from '../listtext.ts'
 import { dryRunErrors, flag, integer, listOptions } from '../options.ts'
 import { nextToken, pagesFrom, readPage, type Start, shown, startOf } from '../page.ts'
 import { first } from '../request.ts'
 import { respond, respondObject } from '../respond.ts'
 import { selectionOf } from '../selection.ts'
+import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
+import { sized } from '../writestages.ts'
 
 const policies = ['Foreground', 'Background', 'Orphan']
 
@@ -108,4 +110,14 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   const listing = { request, kind, metadata, output, pages: pages.map((page) => shown(exchange, page)) }
   const text = (await Array.fromAsync(await listPieces(listing))).join('')
   exchange.response = { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
+}
+
+export const deletePipeline: StoredPipeline<'delete'> = {
+  verb: 'delete',
+  stages: [refuseImpersonation, checkNames, acceptable, sized, deleteObject],
+}
+
+export const deleteCollectionPipeline: StoredPipeline<'deletecollection'> = {
+  verb: 'deletecollection',
+  stages: [refuseImpersonation, checkNames, acceptable, sized, deleteCollection],
 }

@@ -1,10 +1,11 @@
 /** GET of one object, or of it through its status subresource. */
 import { get } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
-import { type StoredExchange, set } from '../exchange.ts'
+import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
 import { first } from '../request.ts'
 import { respondObject } from '../respond.ts'
 import { revisionOf } from '../selection.ts'
+import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
 
 /** Reads are always of the newest state: every resourceVersion is satisfied that there has been. */
 export async function getObject(exchange: StoredExchange): Promise<void> {
@@ -14,4 +15,9 @@ export async function getObject(exchange: StoredExchange): Promise<void> {
   const stored = await get(store, { namespace, name, subresource, reached }, context)
   const object = presented(store, stored, context.now)
   exchange.response = await respondObject(request, kind, object, set(exchange.output, 'output'), 200, warnings)
+}
+
+export const getPipeline: StoredPipeline<'get'> = {
+  verb: 'get',
+  stages: [refuseImpersonation, checkNames, acceptable, getObject],
 }

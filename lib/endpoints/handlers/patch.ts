@@ -14,8 +14,10 @@ import type { CreateRequest } from '../../registry/create.ts'
 import { groupResource, type KindInfo, type Subresource } from '../../registry/kind.ts'
 import { type Updated, update } from '../../registry/update.ts'
 import { judgeFields, patchType } from '../bodies.ts'
-import { type StoredExchange, set } from '../exchange.ts'
+import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
 import { writer } from '../managers.ts'
+import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
+import { patchTyped, sized, withOptions } from '../writestages.ts'
 import { checkName, placed } from './addressed.ts'
 import { asNew, demandCreate } from './create.ts'
 import { respondOutcome } from './outcome.ts'
@@ -152,4 +154,9 @@ export async function patchObject(exchange: StoredExchange): Promise<void> {
     context,
   )
   await respondOutcome(exchange, outcome)
+}
+
+export const patchPipeline: StoredPipeline<'patch'> = {
+  verb: 'patch',
+  stages: [refuseImpersonation, patchTyped, checkNames, acceptable, sized, withOptions('PatchOptions'), patchObject],
 }

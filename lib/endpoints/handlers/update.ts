@@ -5,8 +5,10 @@ import { splitWriteOnly } from '../../meta/writeonly.ts'
 import type { Subresource } from '../../registry/kind.ts'
 import { update } from '../../registry/update.ts'
 import { decodeRequest } from '../bodies.ts'
-import type { StoredExchange } from '../exchange.ts'
+import type { StoredExchange, StoredPipeline } from '../exchange.ts'
 import { writer } from '../managers.ts'
+import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
+import { sized, typed, withOptions } from '../writestages.ts'
 import { checkName, placed } from './addressed.ts'
 import { respondOutcome } from './outcome.ts'
 
@@ -37,4 +39,9 @@ export async function updateObject(exchange: StoredExchange): Promise<void> {
     context,
   )
   await respondOutcome(exchange, outcome)
+}
+
+export const updatePipeline: StoredPipeline<'update'> = {
+  verb: 'update',
+  stages: [refuseImpersonation, checkNames, acceptable, sized, withOptions('UpdateOptions'), typed, updateObject],
 }

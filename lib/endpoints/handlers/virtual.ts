@@ -6,10 +6,12 @@ import { rfc3339 } from '../../meta/time.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { validateSchema } from '../../meta/validateschema.ts'
 import { decodeRequest, judgeFields } from '../bodies.ts'
-import { set, type VirtualExchange } from '../exchange.ts'
+import { set, type VirtualExchange, type VirtualPipeline } from '../exchange.ts'
 import { writer } from '../managers.ts'
 import { decodeProtobuf, isProtobuf } from '../protobuf.ts'
 import { respondObject } from '../respond.ts'
+import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
+import { sized, withOptions } from '../writestages.ts'
 import { placed } from './addressed.ts'
 
 async function decode(exchange: VirtualExchange): Promise<Decoded> {
@@ -50,4 +52,9 @@ export async function createVirtual(exchange: VirtualExchange): Promise<void> {
   const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: object })
   const answer = await exchange.create(managed)
   exchange.response = await respondObject(request, kind, answer, set(exchange.output, 'output'), 201, warnings)
+}
+
+export const virtualPipeline: VirtualPipeline = {
+  verb: 'create',
+  stages: [refuseImpersonation, checkNames, acceptable, sized, withOptions('CreateOptions'), createVirtual],
 }

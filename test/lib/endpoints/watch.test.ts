@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { UserInfo } from '../../../lib/authentication/user.ts'
 import type { EndpointServices, StoredExchange } from '../../../lib/endpoints/exchange.ts'
-import { run, storedPipelines } from '../../../lib/endpoints/pipeline.ts'
+import { listPipeline } from '../../../lib/endpoints/handlers/collection.ts'
+import { run } from '../../../lib/endpoints/pipeline.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import { create } from '../../../lib/registry/create.ts'
 import { remove } from '../../../lib/registry/delete.ts'
@@ -88,7 +89,7 @@ async function watch(
     kind,
     store: store(),
   }
-  const { body } = await run(exchange, storedPipelines.list, (error) => {
+  const { body } = await run(exchange, listPipeline.stages, (error) => {
     throw error
   })
   const lines: Watched[] = []
