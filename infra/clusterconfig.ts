@@ -5,7 +5,7 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Place } from '../lib/authorization/place.ts'
+import { type Place, readPlace } from '../lib/authorization/place.ts'
 import { dumpYaml } from '../lib/meta/yaml.ts'
 import { checkedIssuer } from '../lib/token/jwks.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
@@ -53,25 +53,19 @@ function url(text: string): string {
   }
 }
 
-const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
-const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`
-const matches = (pattern: string, text: string) => text.length <= 253 && new RegExp(`^${pattern}$`).test(text)
-
 function identityOf(values: { cluster?: string; 'virtual-cluster'?: string; uid?: string }): Place {
   const { cluster, 'virtual-cluster': virtualCluster, uid } = values
   if ((cluster === undefined) === (virtualCluster === undefined)) {
     throw new UsageError('one of --cluster and --virtual-cluster is needed')
   }
-  if (cluster !== undefined) {
-    if (!matches(SUBDOMAIN, cluster)) throw new UsageError('--cluster is not the name of a cluster')
-    return { type: 'cluster', name: cluster }
+  const placeAt = (text: string, wrong: string): Place => {
+    const place = readPlace(text)
+    if (place === undefined) throw new UsageError(wrong)
+    return place
   }
-  const [namespace = '', name = '', ...rest] = (virtualCluster ?? '').split('/')
-  if (!matches(LABEL, namespace) || !matches(SUBDOMAIN, name) || rest.length > 0) {
-    throw new UsageError('--virtual-cluster is not NAMESPACE/NAME')
-  }
-  if (!matches('[-A-Za-z0-9]+', uid ?? '')) throw new UsageError('--uid is needed: the uid of the instance')
-  return { type: 'virtualCluster', namespace, name, uid: uid ?? '' }
+  if (cluster !== undefined) return placeAt(`clusters/${cluster}`, '--cluster is not the name of a cluster')
+  placeAt(`virtualclusters/${virtualCluster}/any`, '--virtual-cluster is not NAMESPACE/NAME')
+  return placeAt(`virtualclusters/${virtualCluster}/${uid ?? ''}`, '--uid is needed: the uid of the instance')
 }
 
 /** The files as text: a comment with the flags, then one YAML document each. */

@@ -2,6 +2,7 @@
  * Reads the members of an AWS call: a wrong JSON type is a SerializationException, a broken constraint a
  * ValidationException in the words of AWS's own front ends. Values are never echoed: they may be secrets.
  */
+import { isObject } from '../../lib/meta/walk.ts'
 import { AwsError, type AwsInput } from './awsjson.ts'
 
 const violated = (name: string, constraint: string): AwsError =>
@@ -34,9 +35,8 @@ const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
 const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
 const isTextList = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
 const isTextMap = (value: unknown): value is Record<string, string> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isText)
-const isObjectList = (value: unknown): value is AwsInput[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one))
+  isObject(value) && Object.values(value).every(isText)
+const isObjectList = (value: unknown): value is AwsInput[] => Array.isArray(value) && value.every(isObject)
 
 /** Text of `min` to `max` characters. */
 export function text(input: AwsInput, name: string, min: number, max: number): string | undefined {

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isObject } from '../../lib/meta/walk.ts'
 
 /** A member's value is whatever the client sent: read it through awsinput.ts. */
 export type AwsInput = Readonly<Record<string, unknown>>
@@ -118,7 +119,7 @@ async function readInput(request: IncomingMessage): Promise<AwsInput> {
   }
   try {
     const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}')
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as AwsInput
+    if (isObject(value)) return value
   } catch {}
   throw new AwsError('SerializationException', 'Unexpected content: a JSON object is required')
 }

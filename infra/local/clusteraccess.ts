@@ -1,6 +1,7 @@
 /** Who asks the demo virtual cluster, and what they may: the part of authentication and RBAC that it has. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
+import { bearerToken } from '../../lib/authentication/bearertoken.ts'
 import { unauthorized } from '../../lib/meta/errors.ts'
 import { subjectOf } from './certificates.ts'
 import { CLIENT_SIGNER, CSR } from './csrobject.ts'
@@ -53,7 +54,7 @@ export async function authenticate(
     if (commonName === '') throw unauthorized()
     return known({ name: commonName, groups: organizations })
   }
-  const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+  const token = bearerToken(authorization === undefined ? undefined : [authorization])
   if (token === undefined) {
     if (authorization !== undefined) throw unauthorized()
     return ANONYMOUS

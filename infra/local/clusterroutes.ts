@@ -1,12 +1,6 @@
 /** Requests of the demo virtual cluster from path to answer, in kube-apiserver's order: who, may they, what. */
-import {
-  forbiddenPath,
-  forbiddenResource,
-  invalidObject,
-  methodNotAllowed,
-  notFound,
-  routeNotFound,
-} from '../../lib/meta/errors.ts'
+import { forbiddenFor } from '../../lib/authorization/forbidden.ts'
+import { invalidObject, methodNotAllowed, notFound, routeNotFound } from '../../lib/meta/errors.ts'
 import { notSupported } from '../../lib/meta/field.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { type ClusterUser, mayDo, mayRead } from './clusteraccess.ts'
@@ -50,13 +44,7 @@ export async function route(request: ClusterRequest, services: ClusterServices):
   const full = subresource ? `${resource}/${subresource}` : resource
   const refused = await services.review(request.user, { verb, group, resource: full, name, namespace })
   if (refused !== undefined || !mayDo(request.user, { verb, group, resource: full, name }))
-    throw forbiddenResource(
-      { group, resource },
-      name,
-      `User "${request.user.name}" cannot ${verb} resource "${full}" in API group "${group}" ${
-        namespace ? `in the namespace "${namespace}"` : 'at the cluster scope'
-      }${refused ? `: ${refused}` : ''}`,
-    )
+    throw forbiddenFor({ kind: 'resource', target: HERE, verb, ...target }, request.user, refused)
   if (group === CSR.group && resource === CSR.resource) return signingRequest(request, verb, target, services.csr)
   if (full === 'selfsubjectreviews' && group === 'authentication.k8s.io')
     return verb === 'create' ? selfSubjectReview(request, services) : refuse()
@@ -64,6 +52,9 @@ export async function route(request: ClusterRequest, services: ClusterServices):
   if (!view) throw routeNotFound()
   return show(request, verb, target, view, services)
 }
+
+/** Texts of refusals do not say where. */
+const HERE = { type: 'Cluster', cluster: 'demo' } as const
 
 interface Target {
   group: string
@@ -111,7 +102,7 @@ async function readPath({ method, path, user }: ClusterRequest, { review }: Clus
   if (method !== 'GET' && method !== 'HEAD') return refuse()
   const refused = await review(user, { path: trimmed })
   if (refused !== undefined || !mayRead(user, trimmed))
-    throw forbiddenPath(`User "${user.name}" cannot get path "${trimmed}"${refused ? `: ${refused}` : ''}`)
+    throw forbiddenFor({ kind: 'nonresource', target: HERE, verb: 'get', path: trimmed }, user, refused)
   if (trimmed === '/version') return { status: 200, body: VERSION }
   if (/^\/(health|live|ready)z$/.test(trimmed)) return { status: 200, body: 'ok' }
   const document = DISCOVERY.get(trimmed)

@@ -15,6 +15,7 @@ import {
   unsupportedMediaType,
 } from '../../lib/meta/errors.ts'
 import { rfc3339 } from '../../lib/meta/time.ts'
+import { isObject } from '../../lib/meta/walk.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { issueLoopback } from './certificates.ts'
 import { authenticate, type Role, type VerifyToken } from './clusteraccess.ts'
@@ -144,7 +145,7 @@ async function readBody(request: IncomingMessage): Promise<Members> {
   } catch {
     throw badRequest('the object provided is unrecognized: json parse error')
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  if (isObject(value)) return value
   throw badRequest('the object provided is unrecognized: it is no object')
 }
 
