@@ -1,5 +1,6 @@
 /** What the demo virtual cluster has to show: discovery, its version, a namespace and two pods. */
 import { rfc3339 } from '../../lib/meta/time.ts'
+
 export interface View {
   kind: 'Namespace' | 'Pod'
   columns: readonly string[]

@@ -1,5 +1,6 @@
 /**
- * The keys behind the KMS endpoint: made here, never leave it, and what they can do. AWS's checks and shapes are in kms.ts.
+ * The keys behind the KMS endpoint: made here, never leave it, and what they can do. AWS's checks and shapes are in kmscryptography.ts
+ * and kmsmanagement.ts.
  */
 import {
   createCipheriv,
