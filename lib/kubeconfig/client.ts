@@ -2,8 +2,9 @@
  * The client of a virtual cluster: JSON over TLS and nothing else. No redirects, no proxies, no files, no connections
  * kept, and nothing of what the other side says goes any further than it is asked to.
  */
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
+import { parseJson, stringify } from '../meta/json.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { isObject } from '../meta/walk.ts'
 import type { Credentials } from './credentials.ts'
@@ -25,7 +26,7 @@ export interface ClusterClient {
   send(request: ClusterRequest): Promise<JsonObject>
 }
 
-/** A signing request with a chain of certificates has a few KiB. */
+/** Of all that is sent for one answer, framing included. A signing request with a chain of certificates has a few KiB. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 /** A client of one virtual cluster: a connection for each request, bounded in size, without redirects. `name` is NAMESPACE/NAME. */
@@ -53,7 +54,7 @@ interface Answer {
 
 function exchange(credentials: Credentials, wanted: ClusterRequest): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const body = wanted.body === undefined ? undefined : JSON.stringify(wanted.body)
+    const body = wanted.body === undefined ? undefined : stringify(wanted.body)
     const url = new URL(credentials.server.replace(/\/+$/, '') + wanted.path)
     const outgoing = request(url, options(credentials, wanted, body), (incoming) => {
       receive(incoming).then(resolve, (error) => {
@@ -61,8 +62,31 @@ function exchange(credentials: Credentials, wanted: ClusterRequest): Promise<Ans
         reject(error)
       })
     })
+    limit(outgoing, reject)
     outgoing.on('error', reject)
     outgoing.end(body)
+  })
+}
+
+/**
+ * Breaks off what is no answer: more than one may be, of which a parser may see little (interim answers, empty lines, the
+ * framing of single bytes), and a change of protocol, after which the request would never end, by its signal neither.
+ */
+function limit(outgoing: ClientRequest, refuse: (error: Refused) => void): void {
+  const end = (failure: ClusterFailure) => {
+    refuse(new Refused(failure))
+    outgoing.destroy()
+  }
+  outgoing.on('socket', (socket) => {
+    let size = 0
+    socket.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > MAX_ANSWER_BYTES) end('too-large')
+    })
+  })
+  outgoing.on('upgrade', (_, socket) => {
+    socket.destroy()
+    end('garbage')
   })
 }
 
@@ -95,12 +119,7 @@ function options(
 
 async function receive(incoming: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_ANSWER_BYTES) throw new Refused('too-large')
-    chunks.push(chunk)
-  }
+  for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk)
   const { statusCode = 0, headers } = incoming
   return { status: statusCode, type: headers['content-type'] ?? '', text: Buffer.concat(chunks).toString('utf8') }
 }
@@ -109,7 +128,8 @@ function parse({ type, text }: Answer): JsonObject {
   if (!/^application\/json\s*(;|$)/i.test(type)) throw new Refused('garbage')
   let value: unknown
   try {
-    value = JSON.parse(text)
+    // Bounded in depth: what is deeper than others can walk is no answer.
+    ;({ value } = parseJson(text))
   } catch {
     // The parser's message would quote the text.
     throw new Refused('garbage')
@@ -147,7 +167,13 @@ function asClusterError(error: unknown, name: string, signal: AbortSignal): Clus
   if (error instanceof ClusterError) return error
   if (signal.aborted) return clusterError('timeout', name, '', error)
   if (error instanceof Refused) return clusterError(error.failure, name)
-  return clusterError(codeFailure((error as NodeJS.ErrnoException).code ?? ''), name, '', error)
+  return clusterError(codeFailure((error as NodeJS.ErrnoException).code ?? ''), name, '', ours(error))
+}
+
+/** An error without the other side's words: of a certificate for another name, the message has all names in it. */
+function ours(error: unknown): unknown {
+  const { code = 'no code', syscall } = error as NodeJS.ErrnoException
+  return syscall === undefined ? new Error(code) : error
 }
 
 /** Node's error codes: of the system, of OpenSSL's verification (X509_V_ERR_…), of TLS and of the HTTP parser. */

@@ -63,13 +63,13 @@ export async function issueClientCertificate(
     if ('problem' in issued) throw clusterError('wrong-certificate', client.name, issued.problem)
     return { ...issued, key, warnings: await cleanUp(name, uid, services) }
   } catch (error) {
-    const mayExist = uid !== undefined || isFailure(error, ...UNCERTAIN)
+    const mayExist = uid !== undefined || !(error instanceof ClusterError) || isFailure(error, ...UNCERTAIN)
     const [left] = mayExist ? await cleanUp(name, uid, services) : []
     throw left !== undefined && error instanceof ClusterError ? withRemark(error, left) : error
   }
 }
 
-/** After these nobody knows whether the request was created; after all others it was not. */
+/** After these nobody knows whether the request was created; after all other failures of the cluster it was not. */
 const UNCERTAIN = ['timeout', 'reset', 'failing', 'garbage', 'too-large'] as const
 
 async function cleanUp(name: string, uid: string | undefined, services: CertificateServices): Promise<string[]> {

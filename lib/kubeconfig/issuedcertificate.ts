@@ -3,6 +3,8 @@ import type { X509Certificate } from 'node:crypto'
 import { certificates, privateKey, toPem } from './pem.ts'
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+/** Of all that the signer answers with, and clients get to keep. A chain has a few KiB. */
+const MAX_LENGTH = 64 * 1024
 /** Signers backdate by 5 minutes and clocks differ. */
 const SKEW_MS = 5 * 60_000
 
@@ -26,6 +28,7 @@ export interface IssuedCertificate {
 
 /** The certificate in canonical PEM and its real end, or what is wrong with it (public words). */
 export function issuedCertificate(pem: string, expected: Expected): IssuedCertificate | { problem: string } {
+  if (pem.length > MAX_LENGTH) return { problem: 'it is too large' }
   const chain = certificates(pem)
   if (!chain) return { problem: 'it cannot be read' }
   const [own, ...authorities] = chain
@@ -56,8 +59,11 @@ function subjectProblem(own: X509Certificate, { key, user, groups }: Expected): 
 
 function timeProblem(own: X509Certificate, { now, maxSeconds }: Expected): string | undefined {
   const time = now.getTime()
-  if (own.validToDate.getTime() <= time) return 'it has expired'
-  if (own.validFromDate.getTime() > time + SKEW_MS) return 'it is not valid yet'
-  const tooLong = maxSeconds !== undefined && own.validToDate.getTime() > time + maxSeconds * 1000 + SKEW_MS
+  const [from, to] = [own.validFromDate.getTime(), own.validToDate.getTime()]
+  // Neither before nor after anything: no comparison below would mind.
+  if (Number.isNaN(from) || Number.isNaN(to)) return 'it has no time'
+  if (to <= time) return 'it has expired'
+  if (from > time + SKEW_MS) return 'it is not valid yet'
+  const tooLong = maxSeconds !== undefined && to > time + maxSeconds * 1000 + SKEW_MS
   return tooLong ? 'it is valid for longer than this deployment allows' : undefined
 }

@@ -96,6 +96,40 @@ const failures: Record<string, Failing> = {
     status: bad,
     cause: 'gave an answer that is too large',
   },
+  deep: {
+    plays: {
+      create: ({ body, ...call }) => {
+        const depth = 200_000
+        const request = '['.repeat(depth) + ']'.repeat(depth)
+        raw(JSON.stringify({ ...body, spec: { request: SAID } }).replace(`"${SAID}"`, request))({ body, ...call })
+      },
+    },
+    status: bad,
+    cause: 'gave an answer that makes no sense',
+  },
+  upgrade: {
+    plays: {
+      approve: ({ response }) =>
+        void response.socket?.write(
+          `HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: ${SAID}\r\n\r\n`,
+        ),
+    },
+    status: bad,
+    cause: 'gave an answer that makes no sense',
+  },
+  interim: {
+    plays: {
+      read: ({ response: { socket } }) => {
+        const more = () => {
+          if (socket?.writable) socket.write(`HTTP/1.1 103 Early Hints\r\nLink: ${SAID}\r\n\r\n`.repeat(1000), more)
+        }
+        socket?.on('error', () => undefined)
+        more()
+      },
+    },
+    status: bad,
+    cause: 'gave an answer that is too large',
+  },
   failing: { plays: { approve: refuse(500) }, status: bad, cause: 'reports an error of its own' },
   broken: {
     plays: { read: ({ response }) => void response.socket?.destroy() },

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createClusterClient } from '../../../lib/kubeconfig/client.ts'
 import type { Credentials } from '../../../lib/kubeconfig/credentials.ts'
 import type { ClusterFailure } from '../../../lib/kubeconfig/failure.ts'
+import { describeError } from '../../../lib/server/log.ts'
 import { testAuthority } from './authority.ts'
 import { type Play, useFaultyClusters } from './faultycluster.ts'
 
@@ -15,7 +16,7 @@ const patient = () => new AbortController().signal
 const get = (credentials: Credentials, signal = patient()) =>
   createClusterClient('p-shop/dev', credentials).send({ method: 'GET', path: PATH, signal })
 
-/** The failure must say what it is, name the cluster, and hold nothing of what the other side said. */
+/** The failure must say what it is, name the cluster, and hold nothing of what the other side said: the log neither. */
 async function expectFailure(answer: Promise<unknown>, failure: ClusterFailure, code: number): Promise<void> {
   const error = await answer.then(
     () => undefined,
@@ -24,6 +25,7 @@ async function expectFailure(answer: Promise<unknown>, failure: ClusterFailure, 
   expect(error).toMatchObject({ failure, status: { code, status: 'Failure' } })
   expect(error.status.message).toContain('virtual cluster "p-shop/dev"')
   expect(JSON.stringify(error.status)).not.toMatch(/hunter2|cluster-administrator-token|127\.0\.0\.1/)
+  expect(describeError(error)).not.toMatch(/hunter2|cluster-administrator-token/)
 }
 
 describe('what arrives', () => {
@@ -96,6 +98,18 @@ describe('what the cluster answers', () => {
     ['null', raw('application/json', 'null')],
     ['a page', raw('text/html', '{}')],
     ['another JSON', raw('application/json-seq', '{}')],
+    [
+      'what is deeper than others can walk',
+      raw('application/json', `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`),
+    ],
+    ['no HTTP', ({ response }) => void response.socket?.end('hunter2\r\n\r\n')],
+    [
+      'another protocol',
+      ({ response }) =>
+        void response.socket?.write(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: hunter2\r\n\r\n{}',
+        ),
+    ],
   ])('%s is garbage', async (_, read) => {
     const cluster = await start({ plays: { read } })
     await expectFailure(get(cluster.credentials), 'garbage', 502)
@@ -114,6 +128,31 @@ describe('what the cluster answers', () => {
     }
     const cluster = await start({ plays: { read } })
     await expectFailure(get(cluster.credentials), 'too-large', 502)
+    expect(sent).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
+  test.each<[string, string, string, ClusterFailure]>([
+    ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n', 'too-large'],
+    ['permissions to continue', '', 'HTTP/1.1 100 Continue\r\n\r\n', 'too-large'],
+    ['empty lines', '', '\r\n', 'too-large'],
+    ['single bytes', `${head}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n', 'too-large'],
+    ['headers', head, 'X-Y: z\r\n', 'garbage'],
+    ['trailers', `${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`, 'X-Y: z\r\n', 'garbage'],
+    ['extensions of a chunk', `${head}Transfer-Encoding: chunked\r\n\r\n1;`, 'x=y;', 'garbage'],
+  ])('%s without end are cut off', async (_, begin, again, failure) => {
+    const filler = again.repeat(1000)
+    let sent = 0
+    const read: Play = ({ response: { socket } }) => {
+      socket?.on('error', () => undefined).write(begin)
+      const more = () => {
+        sent += filler.length
+        if (socket?.writable && sent < 64 * 1024 * 1024) socket.write(filler, more)
+      }
+      more()
+    }
+    const cluster = await start({ plays: { read } })
+    await expectFailure(get(cluster.credentials), failure, 502)
     expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 
@@ -174,6 +213,12 @@ describe('what keeps a connection from being made', () => {
       server: await clusters.authority.pair({ names: ['api.example.com'], usages: ['1.3.6.1.5.5.7.3.1'] }),
     })
     await expectFailure(get(cluster.credentials), 'wrong-name', 503)
+    // It knows the token by now, and could have it logged.
+    const telling = await start({
+      server: await clusters.authority.pair({ names: ['cluster-administrator-token'], usages: ['1.3.6.1.5.5.7.3.1'] }),
+    })
+    const server = telling.url.replace('127.0.0.1', 'localhost')
+    await expectFailure(get({ ...telling.credentials, server }), 'wrong-name', 503)
   })
 
   test('a certificate that has expired, and one that is not valid yet', async () => {

@@ -100,6 +100,19 @@ describe('a healthy virtual cluster', () => {
     expect(used.pauses).toEqual([100, 200, 400, 800, 1600, 2000, 2000])
   })
 
+  test('may count further than JavaScript does', async () => {
+    const create: Play = async ({ body, response }) => {
+      const metadata = { ...body.metadata, uid: 'u', resourceVersion: '1' }
+      const made = { ...body, metadata, status: {} }
+      cluster.stored.set(NAME, made)
+      const text = JSON.stringify(made).replace('"metadata":{', '"metadata":{"generation":9007199254740993,')
+      response.writeHead(201, { 'Content-Type': 'application/json' }).end(text)
+    }
+    const cluster = await start({ plays: { create } })
+    await issueClientCertificate(order, services(cluster))
+    expect(steps(cluster)).toEqual(['create', 'approve', 'read', 'delete'])
+  })
+
   test('may approve by itself', async () => {
     const create: Play = ({ body, answer }) => {
       const metadata = { ...body.metadata, uid: 'u', resourceVersion: '1' }
@@ -176,6 +189,19 @@ describe('a virtual cluster that fails', () => {
     expect(await failure(issueClientCertificate(order, services(cluster)))).toMatchObject({ failure: 'reset' })
     expect(cluster.stored.size).toBe(0)
   })
+})
+
+test('after what nobody foresaw, what was made is deleted, too', async () => {
+  const cluster = await start()
+  const { client, ...others } = services(cluster)
+  const send: typeof client.send = async (request) => {
+    const answer = await client.send(request)
+    if (request.method === 'POST') throw new Error('unforeseen')
+    return answer
+  }
+  const error = await failure(issueClientCertificate(order, { ...others, client: { ...client, send } }))
+  expect(error).toEqual(new Error('unforeseen'))
+  expect(cluster.stored.size).toBe(0)
 })
 
 describe('a request that is not what was asked for', () => {

@@ -68,6 +68,32 @@ describe('issuedCertificate', () => {
     expect(check(pem, { maxSeconds: 3600 })).toHaveProperty('certificate')
   })
 
+  /** With another text in the place of one of the two times; the signature is the signer's affair. */
+  const withTime = (pem: string, index: number, text: string): string => {
+    const bytes = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64')
+    const [start = 0] = [...bytes.toString('latin1').matchAll(/\d{12}Z/g)].map(({ index }) => index).slice(index)
+    bytes.write(text, start, 'latin1')
+    return `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64')}\n-----END CERTIFICATE-----\n`
+  }
+  test.each(['269999999999Z', 'abcdefabcdefZ', '260230000000Z', '            Z'])(
+    'the time %j is none',
+    async (text) => {
+      const pem = await authority.sign(mine.request)
+      expect(check(withTime(pem, 0, '260101000000Z'))).toHaveProperty('certificate')
+      for (const index of [0, 1]) {
+        expect(check(withTime(pem, index, text), { maxSeconds: 3600 })).toEqual({ problem: 'it has no time' })
+      }
+    },
+  )
+
+  test('is too large with all that a signer may put beside it', async () => {
+    const own = await authority.sign(mine.request)
+    const chain = authority.certificate.repeat(200)
+    expect(check(own + 'x'.repeat(60_000))).toHaveProperty('certificate')
+    expect(check(own + 'x'.repeat(64 * 1024))).toEqual({ problem: 'it is too large' })
+    expect(check(own + chain)).toEqual({ problem: 'it is too large' })
+  })
+
   test.each(['', 'x', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])('%j cannot be read', (pem) => {
     expect(check(pem)).toEqual({ problem: 'it cannot be read' })
   })
