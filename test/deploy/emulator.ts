@@ -25,17 +25,26 @@ const run = promisify(execFile)
 /** KMS of the emulator needs cryptography. */
 const packages = ['ministack==1.5.33', 'cryptography==50.0.2']
 
+/** Makes a Python environment with these packages; the folder of its commands. */
+async function install(folder: string, names: readonly string[]): Promise<string> {
+  await run('python3', ['-m', 'venv', folder])
+  const bin = join(folder, 'bin')
+  await run(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...names])
+  return bin
+}
+
+/** The AWS command line in an environment of its own, since the emulator wants other versions of what both need: its folder. */
+export const installCommandLine = (folder: string): Promise<string> => install(folder, ['awscli==1.45.11'])
+
 export async function startEmulator(): Promise<Emulator> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-deploy-'))
-  const venv = join(folder, 'venv')
   const temporary = join(folder, 'tmp')
   try {
-    await run('python3', ['-m', 'venv', venv])
-    await run(join(venv, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages])
+    const bin = await install(join(folder, 'venv'), packages)
     await mkdir(temporary)
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const { child, log } = start(join(venv, 'bin', 'python'), port, temporary)
+    const { child, log } = start(join(bin, 'python'), port, temporary)
     await ready(url, child, log)
     return {
       url,

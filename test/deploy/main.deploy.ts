@@ -5,86 +5,36 @@
  * (test/infra/guarded.test.ts compares what is measured with what is looked at); throttle (test/infra/local/throttle.test.ts);
  * restore a table to a moment (test/infra/restore.test.ts begins with a copy).
  */
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { CreateSecretCommand, GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAuthority, validFor } from '../../infra/local/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
 import { checks } from '../smoke/checks.ts'
-import { type Answer, type Client, createClient } from '../smoke/client.ts'
-import { type Emulator, startEmulator } from './emulator.ts'
+import type { Answer, Client } from '../smoke/client.ts'
+import { type Deployed, startDeployed } from './deployed.ts'
 
-const root = join(import.meta.dirname, '../..')
 const stage = 'e2e'
-const target = ['--stage', stage, '--region', 'eu-central-1']
 const keys = '/apis/management.platform/v1/ownedaccesskeys'
 const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
 const merge = 'application/merge-patch+json'
 
-let emulator: Emulator
-let secrets: SecretsManagerClient
+let at: Deployed
 let deployed: Record<string, string>
-let url: string
 let adminKey: string
 let client: Client
 /** What must never be printed or logged. */
 const confidential: string[] = []
-/** What the commands have printed. */
-const printed: string[] = []
 
-async function run(command: string, args: readonly string[]): Promise<string> {
-  const env = { ...process.env, ...emulator.environment }
-  const running = promisify(execFile)(command, args, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 })
-  // It would wait for the end of its input.
-  running.child.stdin?.end()
-  const { stdout, stderr } = await running
-  printed.push(stdout, stderr)
-  return stdout
-}
-
-const npm = (script: string, args: readonly string[]) => run('npm', ['run', '--silent', script, '--', ...args])
-const osls = (command: string, args: readonly string[]) =>
-  run(join(root, 'node_modules/.bin/serverless'), [command, ...args])
-
-/** What deploy prints, by the first word of the line. */
-async function deploy(signingKeys: string): Promise<Record<string, string>> {
-  const said = await npm('deploy', [
-    ...target,
-    '--param',
-    'throttle-rate=100',
-    '--param',
-    `signing-keys=${signingKeys}`,
-  ])
-  return Object.fromEntries([...said.matchAll(/^(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, name, value]) => [name, value]))
-}
-
-const secretText = async (SecretId: string): Promise<string> =>
-  (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? ''
+const deploy = (signingKeys: string) => at.deploy('throttle-rate=100', `signing-keys=${signingKeys}`)
 
 beforeAll(async () => {
-  emulator = await startEmulator()
-  const { url: endpoint, environment } = emulator
-  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = environment
-  secrets = new SecretsManagerClient({
-    endpoint,
-    region: 'eu-central-1',
-    credentials: { accessKeyId, secretAccessKey },
-  })
-  deployed = await deploy('1')
-  adminKey = await secretText(`keyplane/${stage}/access-key`)
+  at = await startDeployed(stage, 'throttle-rate=100', 'signing-keys=1')
+  ;({ said: deployed, adminKey, client } = at)
   confidential.push(adminKey)
-  const [api] = new URL(deployed.url ?? '').host.split('.')
-  url = `${endpoint}/restapis/${api}/${stage}/_user_request_/kubernetes/management`
-  client = createClient({ url, key: adminKey })
 }, 300_000)
-afterAll(async () => {
-  secrets?.destroy()
-  await emulator?.stop()
-})
+afterAll(() => at?.stop())
 
 async function post(path: string, body: object, token = adminKey): Promise<Answer> {
   const answer = await client.call(path, { method: 'POST', body, token })
@@ -127,7 +77,7 @@ test('deploy says where things are, and what was made', () => {
 })
 
 test('the emulator enforces roles', async () => {
-  const health = await fetch(`${emulator.url}/_ministack/health`)
+  const health = await fetch(`${at.emulator.url}/_ministack/health`)
   expect(await health.json()).toMatchObject({ auth: 'enabled' })
 })
 
@@ -172,7 +122,9 @@ test('a kube config holds a token for its virtual cluster', async () => {
   const server = 'https://demo.example.com'
   const SecretString = kubeConfigFile({ name: 'manager', server, certificateAuthority, token: 'manager-token' })
   confidential.push('manager-token')
-  await secrets.send(new CreateSecretCommand({ Name: `keyplane/${stage}/virtualclusters/p-demo/demo`, SecretString }))
+  await at.secrets.send(
+    new CreateSecretCommand({ Name: `keyplane/${stage}/virtualclusters/p-demo/demo`, SecretString }),
+  )
   const spec = { owner: { user: 'alice' }, accessPoint: { ingress: { host: 'demo.example.com' } } }
   const made = await post(instances, typed('VirtualClusterInstance', { name: 'demo' }, spec))
   const token = await makeKey('alice-demo', { user: 'alice', scope: { projects: [{ project: 'demo' }] } })
@@ -234,7 +186,7 @@ test.each(checks.filter(({ emulated }) => !emulated))(
 test.each(['authorizer', 'ownedaccesskeys-create', 'directclusterendpointtokens-create'])(
   'the log of %s has nothing confidential',
   async (name) => {
-    const log = await osls('logs', ['--function', name, '--startTime', '1h', ...target])
+    const log = await at.osls('logs', '--function', name, '--startTime', '1h')
     const lines = log.split('\n').filter((line) => line.startsWith('{'))
     expect(lines.length).toBeGreaterThan(0)
     for (const line of lines) expect(JSON.parse(line)).toHaveProperty('message')
@@ -253,12 +205,12 @@ const publishedKids = async (): Promise<string[]> => {
   return json.keys.map(({ kid }: { kid: string }) => kid)
 }
 
-test('deployed again all stays, and a new signing key is published before it signs', async () => {
+test('deployed again all stays, and a new signing key is published before it signs, and alone when the old one is left out', async () => {
   const kept = { ...deployed, pepper: 'kept', 'first key': `kept, in secret keyplane/${stage}/access-key` }
   const [before] = await publishedKids()
   const old = await clusterToken()
   expect(await deploy('1,2')).toEqual(kept)
-  expect(await secretText(`keyplane/${stage}/access-key`)).toBe(adminKey)
+  expect(await at.secretText(`keyplane/${stage}/access-key`)).toBe(adminKey)
   expect(await status(`${keys}/alice`, adminKey)).toBe(200)
   const [first, second] = await publishedKids()
   expect([first, second]).toEqual([before, expect.not.stringMatching(before ?? '')])
@@ -269,19 +221,24 @@ test('deployed again all stays, and a new signing key is published before it sig
   const fresh = await clusterToken()
   expect(decodeProtectedHeader(fresh).kid).toBe(second)
   for (const token of [old, fresh]) await claimsOf(token, `${deployed.url}/clusters/west`)
+
+  expect(await deploy('2')).toEqual(kept)
+  expect(await publishedKids()).toEqual([second])
+  await claimsOf(fresh, `${deployed.url}/clusters/west`)
+  await expect(claimsOf(old, `${deployed.url}/clusters/west`)).rejects.toThrow('no applicable key found')
 })
 
 test('remove leaves what cannot be made again, and says so', async () => {
-  const said = await npm('remove', target)
+  const said = await at.npm('remove')
   expect(said).toContain(`table         ${deployed.table}`)
   expect(said).toMatch(/^pepper {8}\S+$/m)
   expect(said).toMatch(/^signing key {3}\S+$/m)
   expect(await status('/version', '')).toBe(404)
-  const pepper = await secretText(/^pepper {8}(\S+)$/m.exec(said)?.[1] ?? '')
+  const pepper = await at.secretText(/^pepper {8}(\S+)$/m.exec(said)?.[1] ?? '')
   confidential.push(...Object.values<string>(JSON.parse(pepper).peppers))
 })
 
 test('no command has printed anything confidential', () => {
   expect(confidential.length).toBeGreaterThan(5)
-  for (const text of confidential) expect(printed.join('\n')).not.toContain(text)
+  for (const text of confidential) expect(at.printed.join('\n')).not.toContain(text)
 })

@@ -4,7 +4,9 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/deploy/*.deploy.ts'],
-    // One test deploys twice.
+    // All deploy what is packaged in the same place.
+    fileParallelism: false,
+    // One test deploys three times.
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { load } from 'js-yaml'
 import { beforeAll, expect, test } from 'vitest'
+import { osls } from '../../infra/osls.ts'
+import { ensurePackaged } from '../../infra/package.ts'
 
 const root = join(import.meta.dirname, '../..')
 const given = { stage: 'prod', issuer: 'https://tokens.example.com/prod', 'list-concurrency': 300 }
@@ -79,3 +81,16 @@ test('every parameter is explained, with its default', async () => {
     expect([name, text]).toEqual([name, String(value)])
   expect([...shown.keys()]).toEqual(expect.arrayContaining(named.filter((name) => name !== 'stage')))
 })
+
+test('lists have the ceiling that is given, and none by default', async () => {
+  const { Resources } = JSON.parse(await readFile((await ensurePackaged({ quiet: true })).template, 'utf8'))
+  expect(JSON.stringify(Resources)).not.toContain('ReservedConcurrentExecutions')
+  const resolved = await osls('print --path functions --format json', ['--param=list-concurrency=300'])
+  const given = Object.entries<{ reservedConcurrency?: number }>(JSON.parse(resolved)).flatMap(
+    ([name, { reservedConcurrency }]) => (reservedConcurrency === undefined ? [] : [[name, reservedConcurrency]]),
+  )
+  expect(given).toEqual([
+    ['ownedaccesskeys-list', 300],
+    ['virtualclusterinstances-list', 300],
+  ])
+}, 60_000)

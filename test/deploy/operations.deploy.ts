@@ -1,0 +1,260 @@
+/**
+ * The commands of docs/operations.md, as they stand there, on a deployment of the emulator, with the AWS command line and
+ * kubectl. What the emulator leaves out of them: filters of logs, and the moment to which a table is restored (it takes what
+ * the table has). Lists, which it cannot stream, are asked of the local server (test/server/operations.test.ts).
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { issueLoopback, makeAuthority, validFor } from '../../infra/local/certificates.ts'
+import { checks } from '../smoke/checks.ts'
+import { createClient } from '../smoke/client.ts'
+import { blocks, commandsOf } from '../support/commands.ts'
+import { describeKubectl } from '../support/kubectl.ts'
+import { type Deployed, startDeployed } from './deployed.ts'
+import { installCommandLine } from './emulator.ts'
+
+const stage = 'ops'
+const keys = '/apis/management.platform/v1/ownedaccesskeys'
+
+let at: Deployed
+let folder: string
+/** Of the AWS command line. */
+let bin: string
+const place = (name: string) => join(folder, name)
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-operations-'))
+  ;[bin, at] = await Promise.all([installCommandLine(place('aws')), startDeployed(stage)])
+}, 300_000)
+afterAll(async () => {
+  await at?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Blocks that a test runs: none may be left out. */
+const known = new Set<string>()
+function page(heading: string, index: number, given: Record<string, string> = {}): string {
+  known.add(`${heading} ${index}`)
+  return commandsOf(heading, index, given)
+}
+
+const begin = page('Operations', 0, { 'STAGE=prod': `STAGE=${stage}` })
+// This version of the command line asks queues elsewhere than at the address in its environment.
+const elsewhere = 'aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }\n'
+
+/** Runs commands in one shell, after the first ones of the page; a failure of one is the end. */
+const shell = (...commands: string[]): Promise<string> =>
+  at.run('bash', ['-euo', 'pipefail', '-c', [elsewhere, begin, ...commands].join('\n')], {
+    PATH: [bin, process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
+    KUBECONFIG: place('kubeconfig'),
+    SSL_CERT_FILE: place('ca.crt'),
+  })
+
+const keyObject = (name: string) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'OwnedAccessKey',
+  metadata: { name },
+  spec: {},
+})
+
+async function makeKey(name: string, token = at.adminKey, query = ''): Promise<string> {
+  const answer = await at.client.call(keys + query, { method: 'POST', body: keyObject(name), token })
+  expect([answer.status, answer.text]).toEqual([201, expect.any(String)])
+  return answer.json.spec.key
+}
+
+const statusOf = async (name: string, token: string) => (await at.client.call(`${keys}/${name}`, { token })).status
+
+test('the checks of a deployment are made with a key that is in no file afterwards', async () => {
+  const commands = page('Deploying', 0, { URL: at.url, 'smoke.key': place('smoke.key') })
+    .replace(/^npm run deploy .*\n/, '')
+    // The emulator cannot show all of it.
+    .replace('; rm', ' || true; rm')
+  const emulated = checks.filter((check) => check.emulated).length
+  const said = await shell(`first_key() { printf %s ${at.adminKey}; }`, commands)
+  expect(said).toContain(`${emulated} passed, ${checks.length - emulated} failed`)
+  await expect(readFile(place('smoke.key'))).rejects.toThrow('ENOENT')
+})
+
+test('somebody subscribes to the alarms', async () => {
+  const said = await shell(
+    page('What to watch', 0),
+    'aws sns list-subscriptions-by-topic --topic-arn $(resource AlarmTopic)',
+  )
+  expect(said).toContain('you@example.com')
+})
+
+test('the log says of a request why it failed', async () => {
+  const { status, headers } = await at.client.call(keys, { method: 'POST', body: keyObject('No Name') })
+  expect(status).toBe(422)
+  const said = await shell(page('What to watch', 1, { 'AUDIT-ID': headers['audit-id'] ?? 'none' }))
+  expect(said).toContain(`"requestId":"${headers['audit-id']}"`)
+})
+
+test('after a pass of the collector the queue of what it gave up on is emptied', async () => {
+  const queue = 'aws sqs get-queue-attributes --queue-url $(resource UncollectedChanges) --attribute-names All'
+  const said = await shell(
+    'aws sqs send-message --queue-url $(resource UncollectedChanges) --message-body given-up',
+    queue,
+    page('Changes that were not collected', 0),
+    queue,
+  )
+  const counts = [...said.matchAll(/"ApproximateNumberOfMessages": "(\d)"/g)].map(([, count]) => count)
+  expect(counts).toEqual(['1', '0'])
+  expect(said).toMatch(/"message":"garbage collection","source":"schedule".*"failed":0/)
+})
+
+test('the credentials of a virtual cluster are changed', async () => {
+  await writeFile(place('kubeconfig.new'), 'new')
+  await shell(
+    `aws secretsmanager create-secret --name keyplane/${stage}/virtualclusters/p-shop/dev --secret-string old`,
+    page('Credentials of virtual clusters', 0, { 'file://kubeconfig': `file://${place('kubeconfig.new')}` }),
+  )
+  expect(await at.secretText(`keyplane/${stage}/virtualclusters/p-shop/dev`)).toBe('new')
+})
+
+/** The API under its own path over TLS: kubectl sends no key without. */
+async function startFront(): Promise<{ url: string; stop(): void }> {
+  const authority = await makeAuthority('operations', validFor(1, Date.now()))
+  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
+  await writeFile(place('ca.crt'), authority.certificate)
+  const base = '/kubernetes/management'
+  const client = createClient({ url: at.url.slice(0, -base.length), key: '' })
+  const server = createServer({ cert, key }, async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { authorization = '', accept = '*/*', 'content-type': type = 'application/json' } = request.headers
+    const token = authorization.replace('Bearer ', '')
+    const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}
+    const answer = await client.call(request.url ?? '', { method: request.method ?? '', token, accept, type, ...body })
+    response.writeHead(answer.status, { 'content-type': answer.headers['content-type'] ?? '' })
+    response.end(answer.text)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const stop = () => {
+    server.closeAllConnections()
+    server.close()
+  }
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}${base}`, stop }
+}
+
+describeKubectl('with kubectl', () => {
+  let front: Awaited<ReturnType<typeof startFront>>
+  beforeAll(async () => {
+    front = await startFront()
+  })
+  afterAll(() => front?.stop())
+
+  test('it is an administrator with the first key', async () => {
+    const config = page('Operations', 1, { '=URL': `=${front.url}` })
+    const said = await shell(config, 'kubectl auth whoami -o jsonpath={.status.userInfo.groups}')
+    expect(said).toContain('system:masters')
+  })
+
+  test('one key is disabled', async () => {
+    const token = await makeKey('one')
+    await shell(page('Revoking', 0, { NAME: 'one' }))
+    expect(await statusOf('one', token)).toBe(401)
+  })
+
+  test('all keys that were made with one key are disabled, and no others', async () => {
+    const parent = await makeKey('parent')
+    const made = await makeKey('made', parent)
+    const other = await makeKey('other')
+    await makeKey('other-2', parent, '?dryRun=All')
+    const said = await shell(page('Revoking', 2, { NAME: 'parent' }))
+    expect(said).toBe('ownedaccesskey.management.platform/made patched\n')
+    expect(await statusOf('made', made)).toBe(401)
+    expect(await statusOf('other', other)).toBe(200)
+  })
+})
+
+test('a table is restored: nobody writes meanwhile, what was revoked stays dead', async () => {
+  const [mistake, leaked] = [await makeKey('mistake'), await makeKey('leaked')]
+  const stops = 'aws lambda get-function-concurrency --function-name keyplane-$STAGE-sweep'
+  const limits =
+    'aws apigateway get-stage --rest-api-id $API --stage-name $STAGE --query \'methodSettings."*/*".throttlingRateLimit\''
+  const closed = await shell(page('Restoring the table', 0), page('Restoring the table', 1), limits, stops)
+  expect(closed).toContain('"ReservedConcurrentExecutions": 0')
+  expect(closed).toContain('\n0.0\n')
+  for (const name of ['mistake', 'leaked']) await at.client.call(`${keys}/${name}`, { method: 'DELETE' })
+
+  await writeFile(place('revoked.txt'), 'leaked\n')
+  const opened = await shell(
+    page('Restoring the table', 0).split('\n', 1).join(),
+    page('Restoring the table', 2, { 'revoked.txt': place('revoked.txt') }),
+    page('Restoring the table', 0).replace('throttle 0 0', '').split('\nfor name')[0] ?? '',
+    page('Restoring the table', 3),
+    limits,
+    stops,
+  )
+  expect(opened).toMatch(/items written, \d+ removed, keys withheld: leaked$/m)
+  expect(opened).toContain('\n500.0\n')
+  expect(opened).not.toContain('ReservedConcurrentExecutions')
+  expect(await statusOf('mistake', mistake)).toBe(200)
+  expect(await statusOf('leaked', leaked)).toBe(401)
+})
+
+test('a pepper is rotated; when the old one is gone, all keys of before are dead, and there is a new first key', async () => {
+  const current = async () => JSON.parse(await at.secretText(await pepper()))
+  const pepper = async () => (await shell('resource Pepper')).trim()
+  const old = await makeKey('old')
+  const { peppers: before } = await current()
+  await shell(page('Pepper', 0))
+  expect(await current()).toEqual({ current: '1', peppers: { ...before, 2: expect.stringMatching(/^[\w+/]{43}=$/) } })
+  const [functions] = page('Pepper', 0).split('\nchange "')
+  await shell(functions ?? '', page('Pepper', 1))
+  expect((await current()).current).toBe('2')
+  expect(await statusOf('old', old)).toBe(200)
+  await shell(functions ?? '', page('Pepper', 3))
+  expect(Object.keys((await current()).peppers)).toEqual(['2'])
+
+  // Functions ask for it at once when they are deployed with another setting.
+  const said = await at.deploy('max-key-ttl-seconds=7776000')
+  expect(said['first key']).toMatch(/^made, /)
+  expect(await statusOf('old', old)).toBe(401)
+  expect(await statusOf('old', at.adminKey)).toBe(401)
+})
+
+test('without an administrator bootstrap makes a first key, and none while that works', async () => {
+  const first = page('Operations', 1).split('\n', 1).join()
+  const run = () => shell(first, page('Break glass', 0, { '--stage prod': `--stage ${stage}` }))
+  const kept = await run()
+  expect(kept).toMatch(/"accessKey": "kept"/)
+  const key = kept.trim().split('\n').at(-1) ?? ''
+  const { json } = await at.client.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token: key })
+  const { status } = await at.client.call(`${keys}/${json.status.accessKey}`, { method: 'DELETE', token: key })
+  expect(status).toBe(200)
+  const made = await run()
+  expect(made).toMatch(/"accessKey": "made"/)
+  expect(await statusOf('old', made.trim().split('\n').at(-1) ?? '')).toBe(200)
+})
+
+test('what a removal leaves is ended by hand', async () => {
+  const said = await at.npm('remove')
+  const named = (what: string) => new RegExp(`^${what} +(\\S+)$`, 'm').exec(said)?.[1] ?? ''
+  const table = named('table')
+  const given = { TABLE: table, PEPPER: named('pepper'), 'SIGNING-KEY': named('signing key') }
+  expect(await shell(page('Deploying', 1, given))).toContain('DeletionDate')
+  await expect(shell(`aws dynamodb describe-table --table-name ${table}`)).rejects.toThrow('ResourceNotFoundException')
+})
+
+test('no command of the page is left out', () => {
+  const elsewhere = [
+    // test/server/operations.test.ts
+    'Pepper 2',
+    'Revoking 1',
+    // test/deploy/main.deploy.ts deploys so
+    'Signing keys 0',
+  ]
+  const all = [...blocks].flatMap(([heading, { length }]) =>
+    Array.from({ length }, (_, index) => `${heading} ${index}`),
+  )
+  // Those with kubectl stand in tests that may not run.
+  const withKubectl = ['Operations 1', 'Revoking 0', 'Revoking 2']
+  expect(all.filter((one) => !known.has(one) && !withKubectl.includes(one)).sort()).toEqual(elsewhere)
+})

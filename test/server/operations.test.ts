@@ -1,0 +1,51 @@
+/** The commands of docs/operations.md that list keys, as they stand there, asked of the local server. */
+import { execFile } from 'node:child_process'
+import { delimiter } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, expect, test } from 'vitest'
+import { commandsOf } from '../support/commands.ts'
+import { describeKubectl, kubeConfig, useKubectl } from '../support/kubectl.ts'
+import { accessKey, keys } from '../support/objects.ts'
+
+describeKubectl('with kubectl', () => {
+  const at = useKubectl()
+  let shell: (commands: string) => Promise<string>
+  beforeAll(async () => {
+    const { base, certificateAuthority, adminKey } = at.server
+    const KUBECONFIG = await at.kubectl.file('operations', kubeConfig(base, certificateAuthority, adminKey))
+    const { KUBEBUILDER_ASSETS, PATH } = process.env
+    const env = { ...process.env, KUBECONFIG, PATH: [KUBEBUILDER_ASSETS, PATH].filter(Boolean).join(delimiter) }
+    shell = async (commands) =>
+      (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { env })).stdout
+    await at.server.make(keys, accessKey('alice-1', { user: 'alice' }))
+    await at.server.make(keys, accessKey('alice-2', { user: 'alice', ttl: 3600 }))
+    await at.server.make(keys, accessKey('bob', { user: 'bob' }))
+    await at.server.make(keys, accessKey('web-1', { team: 'web' }))
+  })
+
+  const disabled = async () => {
+    const { json } = await at.server.call(keys)
+    return json.items.flatMap(({ metadata, spec }: Listed) => (spec.disabled ? metadata.name : []))
+  }
+  interface Listed {
+    metadata: { name: string }
+    spec: { disabled?: boolean }
+  }
+
+  test('all keys of a user are disabled, and of nobody else', async () => {
+    await shell(commandsOf('Revoking', 1))
+    expect(await disabled()).toEqual(['alice-1', 'alice-2'])
+  })
+
+  test('those of a team, by what the page says to put in for the user', async () => {
+    await shell(commandsOf('Revoking', 1, { alice: 'team:web' }))
+    expect(await disabled()).toContain('web-1')
+  })
+
+  test('keys in the order in which they were made, with whom they are of', async () => {
+    const [header, ...rows] = (await shell(commandsOf('Pepper', 2))).trim().split('\n')
+    expect(header?.split(/ +/)).toEqual(['NAME', 'MADE', 'OWNER', 'ENDS'])
+    expect(rows.map((row) => row.split(/ +/)[2])).toEqual(['admin', 'alice', 'alice', 'bob', 'team:web'])
+    expect(rows.map((row) => row.split(/ +/)[3] === '<none>')).toEqual([true, true, false, true, true])
+  })
+})
