@@ -16,6 +16,7 @@ import {
   paginateScan,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
+import { activityOf, isSlot, revisionKey, rowsOf } from '../lib/storage/keys.ts'
 import { command, optionsIn, UsageError } from './command.ts'
 
 export type StoredItem = Record<string, AttributeValue>
@@ -40,15 +41,13 @@ export interface Restored {
   withheld: string[]
 }
 
-const revisionSortKey = '#revision'
 /** Beyond what a writer that hangs since before the mishap could hold. */
 const margin = 10_000
 
 const textOf = ({ S = '' }: AttributeValue = { S: '' }) => S
 const numberOf = ({ N = '0' }: AttributeValue = { N: '0' }) => Number(N)
 const idOf = ({ pk, sk }: StoredItem) => JSON.stringify([textOf(pk), textOf(sk)])
-const isRevision = ({ sk }: StoredItem) => textOf(sk) === revisionSortKey
-const isLog = ({ pk }: StoredItem) => /^[a-z]+#log#/.test(textOf(pk))
+const isRevision = ({ pk, sk }: StoredItem) => textOf(sk) === revisionKey(textOf(pk)).sk
 
 /** Makes `to` what `from` is; says how many items that took. Throws what the client throws: it can be run again. */
 export async function restore(restoration: Restoration): Promise<Restored> {
@@ -62,7 +61,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   }
   for await (const item of itemsOf(client, from)) {
     if (isRevision(item)) raise(item)
-    else if (isLog(item)) continue
+    else if (isSlot({ pk: textOf(item.pk) })) continue
     else {
       const key = keyNameOf(item)
       if (key !== undefined && without.has(key)) withheld.add(key)
@@ -91,12 +90,15 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   return { written: wanted.size, removed: extra.length, withheld: [...withheld].sort() }
 }
 
+const accessKeys = 'ownedaccesskeys'
+
 /** The access key that an item is about: its row, a copy, its activity, its credential, its entry at an owner. */
 function keyNameOf({ pk, sk, name, key }: StoredItem): string | undefined {
   const partition = textOf(pk)
-  if (/^ownedaccesskeys#(o|activity)(#|$)/.test(partition)) return textOf(sk)
+  const rows = rowsOf(accessKeys)
+  if (partition === rows || partition.startsWith(`${rows}#`) || partition === activityOf(accessKeys)) return textOf(sk)
   if (partition.startsWith('credential#')) return textOf(name)
-  return partition.startsWith('owner#') && textOf(sk).startsWith('ownedaccesskeys/') ? textOf(key) : undefined
+  return partition.startsWith('owner#') && textOf(sk).startsWith(`${accessKeys}/`) ? textOf(key) : undefined
 }
 
 async function* itemsOf(client: DynamoDBClient, TableName: string): AsyncGenerator<StoredItem, void, void> {
@@ -106,9 +108,10 @@ async function* itemsOf(client: DynamoDBClient, TableName: string): AsyncGenerat
 /** All that was before is settled, and nobody may ask for it. */
 async function putRevision(client: DynamoDBClient, TableName: string, kind: string, n: number, now: number) {
   const number = (value: number) => ({ N: String(value) })
+  const { pk, sk } = revisionKey(kind)
   const Item = {
-    pk: { S: kind },
-    sk: { S: revisionSortKey },
+    pk: { S: pk },
+    sk: { S: sk },
     n: number(n),
     settled: number(n),
     floor: number(n),

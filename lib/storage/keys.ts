@@ -30,10 +30,15 @@ export const rowsOf = (resource: string, partition?: string): string =>
 
 export const activityOf = (resource: string): string => `${resource}#activity`
 
+const logOf = (resource: string): string => `${resource}#log#`
+
 export const slotKey = (resource: string, rev: number): ItemKey => ({
-  pk: `${resource}#log#${Math.floor(rev / bucketSize)}`,
+  pk: `${logOf(resource)}${Math.floor(rev / bucketSize)}`,
   sk: String(rev).padStart(16, '0'),
 })
+
+/** Whether it is the key of a slot, of any kind. */
+export const isSlot = ({ pk }: Pick<ItemKey, 'pk'>): boolean => pk.startsWith(logOf(pk.slice(0, pk.indexOf('#'))))
 
 export const revOf = (slot: ItemKey): number => Number(slot.sk)
 
