@@ -13,6 +13,7 @@ import {
   notFound,
   plainError,
 } from '../../lib/meta/errors.ts'
+import { checkPreconditions } from '../../lib/meta/preconditions.ts'
 import { rfc3339 } from '../../lib/meta/time.ts'
 import type { KeyPair } from './certificates.ts'
 import { checkKind, type Members, objectOf, readConditions, readSpec, textMapOf, textOf } from './csrinput.ts'
@@ -161,24 +162,12 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
     },
 
     remove(name, body, options) {
-      const { uid, resourceVersion } = find(name).metadata
-      const preconditions = objectOf(body, 'preconditions')
-      const [wantedUid, wantedVersion] = [textOf(preconditions, 'uid'), textOf(preconditions, 'resourceVersion')]
-      const kind = { group: CSR.group, resource: KIND }
-      if (wantedUid !== '' && wantedUid !== uid)
-        throw conflict(
-          kind,
-          name,
-          `the UID in the precondition (${wantedUid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
-        )
-      if (wantedVersion !== '' && wantedVersion !== resourceVersion)
-        throw conflict(
-          kind,
-          name,
-          `the ResourceVersion in the precondition (${wantedVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
-        )
+      const { metadata } = find(name)
+      const wanted = objectOf(body, 'preconditions')
+      const [uid, resourceVersion] = ['uid', 'resourceVersion'].map((member) => textOf(wanted, member) || undefined)
+      checkPreconditions({ group: CSR.group, resource: KIND }, { uid, resourceVersion }, metadata)
       if (!options.dryRun) objects.delete(name)
-      const details = { name, group: CSR.group, kind: CSR.resource, uid }
+      const details = { name, group: CSR.group, kind: CSR.resource, uid: metadata.uid }
       return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
     },
   }

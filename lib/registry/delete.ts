@@ -2,18 +2,19 @@
  * Delete and deletecollection. Source: k8s.io/apiserver registry/generic/registry/store.go (Delete),
  * registry/rest/delete.go; kinds here have no graceful deletion of their own.
  */
-import { conflict, notFound, StatusError } from '../meta/errors.ts'
+import { notFound, StatusError } from '../meta/errors.ts'
+import { checkPreconditions, type Preconditions } from '../meta/preconditions.ts'
 import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
-import { groupResource, type KindInfo, type RequestContext } from './kind.ts'
+import { groupResource, type RequestContext } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
 import { demandAccess, keyOf, type Store } from './store.ts'
 
 export interface DeleteOptions {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
   orphanDependents?: boolean
-  preconditions?: { uid?: string; resourceVersion?: string }
+  preconditions?: Preconditions
 }
 
 /** `gone`: removed at once. Else finalizers hold the object, which is shown as it is now. */
@@ -43,25 +44,6 @@ function finalizersOnDelete(options: DeleteOptions, finalizers: readonly string[
   return new Set(result).symmetricDifference(new Set(finalizers)).size === 0 ? finalizers : result
 }
 
-function checkPreconditions(kind: KindInfo, { preconditions = {} }: DeleteOptions, { object }: Stored): void {
-  const { uid, resourceVersion, name = '' } = object.metadata
-  const gr = { group: kind.group, resource: kind.kind }
-  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-    throw conflict(
-      gr,
-      name,
-      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
-    )
-  }
-  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
-    throw conflict(
-      gr,
-      name,
-      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
-    )
-  }
-}
-
 /** Marks for deletion: the timestamp is set once and never moves later; the first mark raises the generation. */
 function marked(metadata: ObjectMeta, finalizers: readonly string[], now: Date): ObjectMeta {
   const first = metadata.deletionTimestamp === undefined
@@ -85,7 +67,8 @@ async function judge(
   context: RequestContext,
 ): Promise<{ mutation: Mutation; object: KubeObject }> {
   const { kind, strategy } = store
-  checkPreconditions(kind, options, live)
+  const asKind = { group: kind.group, resource: kind.kind }
+  checkPreconditions(asKind, options.preconditions ?? {}, live.object.metadata)
   const { object } = live
   const finalizers = finalizersOnDelete(options, object.metadata.finalizers ?? [])
   if (finalizers.length === 0) {
