@@ -23,9 +23,9 @@ async function decode(exchange: VirtualExchange): Promise<Decoded> {
   return decoded
 }
 
-/** What the client may say of the answer's metadata; the rest is the server's. */
-function identified({ object }: Decoded, now: Date): KubeObject {
-  const { name, generateName, namespace, labels, annotations } = object.metadata
+/** What the client may say of the answer's metadata, and of a subresource whose it is; the rest is the server's. */
+function identified({ subresource }: VirtualExchange['kind'], { object }: Decoded, now: Date): KubeObject {
+  const { name, generateName, namespace, uid, labels, annotations } = object.metadata
   const { spec } = object
   return {
     apiVersion: object.apiVersion,
@@ -34,6 +34,7 @@ function identified({ object }: Decoded, now: Date): KubeObject {
       ...(name && { name }),
       ...(generateName && { generateName }),
       ...(namespace && { namespace }),
+      ...(subresource !== undefined && uid && { uid }),
       creationTimestamp: rfc3339(now),
       ...(labels && { labels }),
       ...(annotations && { annotations }),
@@ -46,7 +47,7 @@ function identified({ object }: Decoded, now: Date): KubeObject {
 export async function createVirtual(exchange: VirtualExchange): Promise<void> {
   const { kind, request, context, warnings } = exchange
   const decoded = await decode(exchange)
-  const object = placed(kind, identified(decoded, context.now), request.namespace)
+  const object = placed(kind, identified(kind, decoded, context.now), request.namespace)
   const errors = validateSchema(object, kind.schema)
   if (errors.length > 0) throw invalidObject(kind.group, kind.kind, object.metadata.name ?? '', errors)
   const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: object })

@@ -1,7 +1,7 @@
 /** VirtualClusterInstanceKubeConfig: the kube config of a virtual cluster. Specification sections 2.5 and 4.1. */
 import { toInstance } from '../../../kubeconfig/instance.ts'
 import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
-import { invalidObject } from '../../../meta/errors.ts'
+import { conflict, invalidObject } from '../../../meta/errors.ts'
 import { type FieldError, invalid } from '../../../meta/field.ts'
 import { boolean, type FromSchema, int32, object, string, time } from '../../../meta/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
@@ -24,6 +24,16 @@ function nameErrors(given: string | undefined, name: string): FieldError[] {
   return [invalid('metadata.name', given, 'must match the virtual cluster instance name if specified')]
 }
 
+/**
+ * Throws 409 where the body says the uid of another instance: one that was deleted, and made again under its name.
+ * Source: k8s.io/kubernetes pkg/registry/core/serviceaccount/storage/token.go. A resourceVersion says nothing there.
+ */
+function demandUid(given: string | undefined, uid: string | undefined, name: string): void {
+  if (!given || given === uid) return
+  const why = `the UID in the kube config request (${given}) does not match the UID of the virtual cluster instance (${uid})`
+  throw conflict({ group, resource: kind }, name, why)
+}
+
 export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
   archetype: 'virtual',
   group,
@@ -43,8 +53,9 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
   },
   async create({ object: request, namespace, name, context }, services) {
     const misnamed = nameErrors(request.metadata.name, name)
-    if (misnamed.length > 0) throw invalidObject(group, kind, request.metadata.name ?? '', misnamed)
+    if (misnamed.length > 0) throw invalidObject(group, kind, name, misnamed)
     const stored = await services.instance({ namespace, name }, { verb: 'create', subresource: 'kubeconfig' }, context)
+    demandUid(request.metadata.uid, stored.object.metadata.uid, name)
     const made = await createKubeConfig(
       {
         instance: toInstance(stored.object),
