@@ -5,6 +5,7 @@
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
  */
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { effectiveUser, type KeySpec } from '../authorization/identity.ts'
 import { effectiveChain } from '../authorization/privilege.ts'
 import { readChain } from '../authorization/readscope.ts'
@@ -54,6 +55,7 @@ const SEALED = 'sealed:'
  */
 export const EXPIRY_INDEX = { name: 'expiry', partition: 'expiryIndex', sort: 'expiry', value: 'credential' } as const
 
+/** Where the credential lies that belongs to a hash. */
 export const credentialItemKey = ({ version, hash }: KeyHash): { pk: string; sk: string } => ({
   pk: `credential#${version}#${hash}`,
   sk: SORT_KEY,
@@ -105,6 +107,17 @@ export const absentCredentials = (hashes: readonly KeyHash[]): Companion[] =>
 
 /** Of a key that is removed for good. (One that finalizers still hold is updated: its credential says so.) */
 export const deletedCredential = (key: StoredKey): Companion[] => [{ op: 'delete', ...itemKeyOf(key) }]
+
+/**
+ * Whether the item holds this sealed value. Owners may try values that they cannot read: how long it takes says nothing of
+ * how much of one is right.
+ */
+export function holdsSealed(item: JsonObject, path: string, value: string): boolean {
+  const held = item[SEALED + path]
+  return typeof held === 'string' && timingSafeEqual(digest(held), digest(value))
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** What a use of the key at `now` writes into its item. */
 export const activityAttributes = (credential: Credential, now: number, limits: LifeLimits): JsonObject => ({

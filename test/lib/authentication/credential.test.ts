@@ -4,6 +4,7 @@ import {
   createdCredential,
   credentialUser,
   deletedCredential,
+  holdsSealed,
   readCredential,
   rotatedCredential,
   updatedCredential,
@@ -147,6 +148,16 @@ describe('what is read', () => {
       },
       chain: [{ projects: [{ project: 'a' }] }, { clusters: [{ cluster: 'c' }] }],
     })
+  })
+
+  test('says of a sealed value whether it is the one that it holds', () => {
+    const item = itemOf(FULL, { 'oidcLogin.idToken': 'secret' })
+    const tried = ['secret', 'secre', 'secrets', '', 'Secret'].map((value) =>
+      holdsSealed(item, 'oidcLogin.idToken', value),
+    )
+    expect(tried).toEqual([true, false, false, false, false])
+    expect(holdsSealed(item, 'oidcLogin.accessToken', '')).toBe(false)
+    expect(holdsSealed({ ...item, 'sealed:x': 1 }, 'x', '1')).toBe(false)
   })
 
   test('of an earlier version has no generation', () => {

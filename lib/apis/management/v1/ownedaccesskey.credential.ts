@@ -4,6 +4,7 @@ import {
   absentCredentials,
   createdCredential,
   deletedCredential,
+  holdsSealed,
   rotatedCredential,
   updatedCredential,
 } from '../../../authentication/credential.ts'
@@ -52,7 +53,7 @@ export async function prepareForUpdate(
   if (rotated) note('credential', 'access key')
   const sealed = Object.entries(sealedOf(draft.secrets))
   const stored = sealed.length > 0 ? ((await keys.readCredential(internal.credential)) ?? {}) : {}
-  if (rotated || sealed.some(([path, value]) => stored[`sealed:${path}`] !== value)) draft.specChanged = true
+  if (rotated || sealed.some(([path, value]) => !holdsSealed(stored, path, value))) draft.specChanged = true
   const carried = changesSpec(draft, old) ? chainAfterChange(user, keyOf(old), specOf(draft.object)) : internal.carried
   draft.internal = writeInternal({
     ...internal,
