@@ -36,6 +36,7 @@ const REVIEW_TOKEN = 'keyplane-authentication.kubeconfig'
 /** Holds an access key of role agent or vcluster: made by hand, never printed. */
 const ACCESS_KEY = 'keyplane-access-key'
 
+/** The files, with their names in `directory`. */
 export function clusterFiles(options: ClusterFilesOptions): ClusterFile[] {
   const reviews = `${options.api}/apis`
   return [

@@ -12,6 +12,7 @@ export interface BannerFacts {
   keeps: string
 }
 
+/** Begins and ends with a line end. */
 export function banner({ url, files, demoKubeconfig, keeps }: BannerFacts): string {
   const api = `${url}/apis/management.platform/v1`
   const curl = `curl -sS --cacert ${quote(files.ca)} -H "Authorization: Bearer $(cat ${quote(files.accessKey)})" -H 'Content-Type: application/json'`

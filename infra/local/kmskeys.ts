@@ -43,6 +43,7 @@ export interface KmsState {
 
 export const NO_KEYS: KmsState = { keys: [], aliases: [] }
 
+/** A new enabled key. `created` in Unix milliseconds. */
 export function makeKey(spec: KeySpec, description: string, created: number): KmsKey {
   const material =
     spec === 'SYMMETRIC_DEFAULT'

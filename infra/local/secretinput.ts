@@ -41,6 +41,7 @@ export function secretValueOf(input: AwsInput): SecretValue | undefined {
   return { member: 'SecretString', bytes: encoded }
 }
 
+/** AWSCURRENT where the call names none. */
 export function stagesOf(input: AwsInput): string[] {
   const stages = textList(input, 'VersionStages') ?? ['AWSCURRENT']
   if (stages.length === 0 || stages.length > 20 || stages.some((stage) => stage === '' || stage.length > 256))

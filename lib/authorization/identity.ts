@@ -5,7 +5,9 @@
 import type { Identity, UserInfo } from '../authentication/user.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
+/** The group that may do everything that its scope leaves it. */
 export const MASTERS = 'system:masters'
+/** The group that every user of an access key is in. */
 export const AUTHENTICATED = 'system:authenticated'
 
 /** What of a key's spec decides about privileges. All else (identity, oidcProvider, oidcLogin, parent) grants nothing. */
@@ -30,6 +32,7 @@ export interface Key {
   carried: ScopeChain
 }
 
+/** Whether the user is of that group, whatever scopes leave them. */
 export const isMaster = ({ groups }: Pick<UserInfo, 'groups'>): boolean => groups.includes(MASTERS)
 
 /** Whom the key stands for. Empty text counts as not set. */

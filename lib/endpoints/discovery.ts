@@ -108,6 +108,7 @@ export const namespaceObject = (name: string): JsonObject => ({
   status: { phase: 'Active' },
 })
 
+/** GET /api/v1/namespaces: none, since none is an object. */
 export const namespaceList = (): JsonObject => ({
   kind: 'NamespaceList',
   apiVersion: 'v1',

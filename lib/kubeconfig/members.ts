@@ -37,6 +37,7 @@ export function text(value: unknown, place: string, refuse: Refuse): string | un
   return typeof value === 'string' ? value : refuse(place, 'is not a string')
 }
 
+/** The place of a member of what lies at `place`, which is empty at the root. */
 export const join = (place: string, name: string): string => (place ? `${place}.${name}` : name)
 
 /** In a damaged file a "name" may be a piece of a key, so only what looks like a name is repeated. */

@@ -57,6 +57,7 @@ const named = ({ group, resource }: GroupResource, name: string): StatusDetails 
   kind: resource,
 })
 
+/** 400. `cause` is for the log. */
 export const badRequest = (message: string, cause?: unknown): StatusError =>
   failure(400, 'BadRequest', message, undefined, cause)
 
@@ -70,6 +71,7 @@ export const forbiddenResource = (gr: GroupResource, name: string, why: string):
 /** 403 for a path that is no resource. */
 export const forbiddenPath = (why: string): StatusError => failure(403, 'Forbidden', `forbidden: ${why}`, {})
 
+/** 404 of an object, also of one that this user may not see. */
 export const notFound = (gr: GroupResource, name: string): StatusError =>
   failure(404, 'NotFound', `${qualified(gr)} "${name}" not found`, named(gr, name))
 

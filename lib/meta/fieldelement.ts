@@ -102,4 +102,5 @@ export function elementText(element: FieldElement): string {
   }
 }
 
+/** `.spec.conditions[type="Ready"].status` */
 export const pathText = (path: FieldPath): string => path.map(elementText).join('')

@@ -42,8 +42,10 @@ const makeWholeObject = ({ spec, status }: KindSchema): ObjectSchema =>
     ...(status && { status }),
   })
 
+/** The value if it is an object, as the field manager takes every value of another shape for none. */
 export const asObject = (value: JsonValue | undefined): JsonObject | undefined => (isObject(value) ? value : undefined)
 
+/** The same of lists. */
 export const asList = (value: JsonValue | undefined): JsonValue[] | undefined =>
   Array.isArray(value) ? value : undefined
 

@@ -3,6 +3,7 @@ import { byBytes } from './byteorder.ts'
 import type { Schema } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
+/** Whether it is a JSON object: neither a list nor null. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -18,6 +18,7 @@ export type StorageErrorCode =
   /** The store did not answer, and it is not known whether the write was done, or will be. */
   | 'Undecided'
 
+/** A failure that a caller can tell from others by its code; its message is for the log only, but for TooNew. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode
   readonly companion?: number

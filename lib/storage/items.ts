@@ -21,6 +21,7 @@ export type FaultKind =
   /** No answer: it may or may not have been done, now or later. */
   | 'unanswered'
 
+/** An operation without a plain answer. The cause is the client's own exception. */
 export class Fault extends Error {
   readonly kind: FaultKind
 

@@ -22,16 +22,19 @@ export interface ItemKey {
 /** Slots of one log partition: a poll is one query, rarely two, and 64 entries of 16 KB fit in its page of 1 MB. */
 export const bucketSize = 64
 
+/** Where the revision of a kind is; with all other partitions of a kind its partition begins with the plural name. */
 export const revisionKey = (resource: string): ItemKey => ({ pk: resource, sk: '#revision' })
 
 /** The partition of all rows, or of the copies in one index partition. */
 export const rowsOf = (resource: string, partition?: string): string =>
   partition === undefined ? `${resource}#o` : `${resource}#o#${partition}`
 
+/** The partition of the last uses of a kind's objects, whose sort keys are those of their rows. */
 export const activityOf = (resource: string): string => `${resource}#activity`
 
 const logOf = (resource: string): string => `${resource}#log#`
 
+/** Where the log has what a revision did. */
 export const slotKey = (resource: string, rev: number): ItemKey => ({
   pk: `${logOf(resource)}${Math.floor(rev / bucketSize)}`,
   sk: String(rev).padStart(16, '0'),
@@ -40,6 +43,7 @@ export const slotKey = (resource: string, rev: number): ItemKey => ({
 /** Whether it is the key of a slot, of any kind. */
 export const isSlot = ({ pk }: Pick<ItemKey, 'pk'>): boolean => pk.startsWith(logOf(pk.slice(0, pk.indexOf('#'))))
 
+/** The revision of a slot. */
 export const revOf = (slot: ItemKey): number => Number(slot.sk)
 
 const escapes: Record<string, string> = { '%': '%25', '#': '%23', '/': '#' }
@@ -51,6 +55,7 @@ const escapes: Record<string, string> = { '%': '%25', '#': '%23', '/': '#' }
  */
 export const sortKey = (key: string): string => key.replace(/[%#/]/g, (character) => escapes[character] ?? character)
 
+/** The key of a sort key: undoes `sortKey`. */
 export const keyOf = (sk: string): string => sk.replace('#', '/').replaceAll('%23', '#').replaceAll('%25', '%')
 
 /** What the sort keys of all objects of a namespace begin with. */
