@@ -1,4 +1,4 @@
-/** The pages beside the kinds say what their schemas say. Run with `-u`, this writes them anew. */
+/** The pages beside the kinds say what their schemas say. With `-u` after the name of this file, vitest writes them anew. */
 import { expect, test } from 'vitest'
 import { kinds } from '../../../lib/apis/index.ts'
 import { group } from '../../../lib/apis/management/v1/group.ts'
