@@ -10,14 +10,16 @@ test('the stage traces nothing, is limited and leaves API Gateway no bodies to l
   expect(others).toEqual([])
   expect(stage?.[1].Properties.TracingEnabled).toBe(false)
   expect(stage?.[1].Properties.MethodSettings).toEqual([
-    expect.objectContaining({
+    {
       HttpMethod: '*',
       ResourcePath: '/*',
       ThrottlingRateLimit: 500,
       ThrottlingBurstLimit: 1000,
       DataTraceEnabled: false,
       LoggingLevel: 'ERROR',
-    }),
+      MetricsEnabled: false,
+      CachingEnabled: false,
+    },
   ])
   for (const [id] of ofType('AWS::Lambda::Function'))
     expect(packaged.resources[id]?.Properties.TracingConfig).toBeUndefined()

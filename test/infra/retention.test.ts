@@ -34,8 +34,17 @@ test('a signing key stays, and nobody is named in its policy but the account', (
   const { DeletionPolicy, Properties } = only('AWS::KMS::Key')
   expect(DeletionPolicy).toBe('Retain')
   expect(Properties).toMatchObject({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY', PendingWindowInDays: 30 })
+  expect(Object.keys(Properties).sort()).toEqual([
+    'Description',
+    'KeyPolicy',
+    'KeySpec',
+    'KeyUsage',
+    'PendingWindowInDays',
+  ])
   const [statement, ...others] = Properties.KeyPolicy.Statement
   expect(others).toEqual([])
+  // For the account, which leaves it to the roles.
+  expect(statement).toMatchObject({ Effect: 'Allow', Action: 'kms:*', Resource: '*' })
   expect(JSON.stringify(statement.Principal)).toMatch(
     /^\{"AWS":\{"Fn::Sub":"arn:[^:]+::Partition\}:iam::[^:]+::AccountId\}:root"\}\}$/,
   )

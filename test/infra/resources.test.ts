@@ -1,0 +1,138 @@
+/** What else is in the packaged template: nothing that no test looks at, and nothing by default that was not meant. */
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { type Resource, usePackaged } from '../support/packaged.ts'
+
+const root = join(import.meta.dirname, '../..')
+const packaged = usePackaged()
+const { ofType } = packaged
+const only = (type: string): Resource['Properties'] => {
+  const [found, ...others] = ofType(type)
+  expect(others).toEqual([])
+  return found?.[1].Properties ?? {}
+}
+
+let outputs: Record<string, { Value: unknown }>
+beforeAll(() => {
+  outputs = JSON.parse(packaged.text).Outputs
+})
+
+test('there is no type of resource that no test looks at', async () => {
+  // AWS::ApiGateway::Resource: the steps of paths, looked at as routes by test/agreement.test.ts.
+  const files = await Array.fromAsync(glob('test/{agreement.test,infra/*}.ts', { cwd: root }))
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
+  const types = new Set(Object.values(packaged.resources).map(({ Type }) => Type))
+  expect(types.size).toBeGreaterThan(20)
+  expect([...types].filter((type) => !texts.some((text) => text.includes(type)))).toEqual([])
+})
+
+test('the authorizer is asked of every request, whatever it brings', () => {
+  const { AuthorizerUri, RestApiId, ...rest } = only('AWS::ApiGateway::Authorizer')
+  // Without a source of identity: a request without a key is refused by it too.
+  expect(rest).toEqual({ AuthorizerResultTtlInSeconds: 0, Name: 'authorizer', Type: 'REQUEST' })
+  expect(JSON.stringify(AuthorizerUri)).toContain('"AuthorizerLambdaFunction"')
+})
+
+test('the API is one of its region, open to nobody by a policy, and compresses large answers', () => {
+  expect(only('AWS::ApiGateway::RestApi')).toEqual({
+    Name: 'dev-keyplane',
+    BinaryMediaTypes: ['application/vnd.kubernetes.protobuf', 'application/octet-stream'],
+    EndpointConfiguration: { Types: ['REGIONAL'] },
+    MinimumCompressionSize: 131_072,
+    Policy: '',
+  })
+})
+
+test('methods without an authorizer have no other authorization either, and no key of API Gateway', () => {
+  for (const [id, { Properties }] of ofType('AWS::ApiGateway::Method')) {
+    expect([id, Properties.ApiKeyRequired]).toEqual([id, false])
+    const authorizer = { AuthorizationType: 'CUSTOM', AuthorizerId: { Ref: 'AuthorizerApiGatewayAuthorizer' } }
+    const open = { AuthorizationType: 'NONE' }
+    const { AuthorizationType, AuthorizerId } = Properties
+    expect([authorizer, open]).toContainEqual({ AuthorizationType, ...(AuthorizerId && { AuthorizerId }) })
+  }
+})
+
+test('a function is nothing but its code, its size, its role and names of what it uses', () => {
+  for (const [id, { Properties }] of ofType('AWS::Lambda::Function')) {
+    const { Code, Handler, FunctionName, Timeout, Environment, Role, ...rest } = Properties
+    expect([id, rest]).toEqual([id, { Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize: 512 }])
+    expect(Code.S3Bucket).toEqual({ Ref: 'ServerlessDeploymentBucket' })
+    const byReference = Object.entries(Environment.Variables).filter(([, value]) => typeof value === 'object')
+    for (const [name] of byReference)
+      expect([id, name]).toEqual([id, expect.stringMatching(/(_ID|_IDS|_NAME|^ISSUER)$/)])
+  }
+})
+
+test('the log of a function is the one that Lambda writes, so that it ends', () => {
+  const names = ofType('AWS::Lambda::Function').map(([, { Properties }]) => `/aws/lambda/${Properties.FunctionName}`)
+  const logs = ofType('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties.LogGroupName)
+  expect(logs).toEqual(expect.arrayContaining(names))
+  expect(logs).toContain('/keyplane/dev/access')
+  expect(logs).toContainEqual({ 'Fn::Sub': `API-Gateway-Execution-Logs_\${ApiGatewayRestApi}/dev` })
+})
+
+test('metrics from the access log are of answers of 429, and of an authorizer that failed', () => {
+  const filters = ofType('AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties)
+  for (const { LogGroupName } of filters) expect(LogGroupName).toEqual({ Ref: 'AccessLog' })
+  expect(filters.map(({ FilterPattern }) => FilterPattern)).toEqual([
+    '{ $.status = 429 }',
+    '{ $.error = "AUTHORIZER_*" }',
+  ])
+})
+
+test('the bucket of the archives is encrypted, open to nobody, and spoken to over TLS only', () => {
+  const { BucketEncryption, PublicAccessBlockConfiguration, ...rest } = only('AWS::S3::Bucket')
+  expect(rest).toEqual({})
+  expect(JSON.stringify(BucketEncryption)).toContain('"SSEAlgorithm":"AES256"')
+  expect(new Set(Object.values(PublicAccessBlockConfiguration))).toEqual(new Set([true]))
+  expect(Object.keys(PublicAccessBlockConfiguration)).toHaveLength(4)
+  const [statement, ...others] = only('AWS::S3::BucketPolicy').PolicyDocument.Statement
+  expect(others).toEqual([])
+  expect(statement).toMatchObject({
+    Action: 's3:*',
+    Effect: 'Deny',
+    Principal: '*',
+    Condition: { Bool: { 'aws:SecureTransport': false } },
+  })
+  expect(statement.Resource).toHaveLength(2)
+})
+
+test('the topic of the alarms is open to the account only', () => {
+  expect(only('AWS::SNS::Topic')).toEqual({ TopicName: 'keyplane-dev-alarms' })
+})
+
+test('the pepper stays, and has no name that stands in the way of a next deployment; the first key goes', () => {
+  const secrets = Object.fromEntries(ofType('AWS::SecretsManager::Secret'))
+  expect(secrets.Pepper).toMatchObject({ DeletionPolicy: 'Retain', Properties: { Description: expect.any(String) } })
+  expect(Object.keys(secrets.Pepper?.Properties ?? {})).toEqual(['Description'])
+  expect(secrets.AccessKey).toMatchObject({ DeletionPolicy: 'Delete', Properties: { Name: 'keyplane/dev/access-key' } })
+  expect(Object.keys(secrets)).toHaveLength(2)
+})
+
+test('API Gateway writes logs with a role that does nothing else', () => {
+  expect(only('AWS::ApiGateway::Account')).toEqual({ CloudWatchRoleArn: { 'Fn::GetAtt': ['GatewayLogRole', 'Arn'] } })
+  const { AssumeRolePolicyDocument, ManagedPolicyArns, ...rest } = packaged.resources.GatewayLogRole?.Properties ?? {}
+  expect(rest).toEqual({})
+  const arn = `arn:\${AWS::Partition}:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs`
+  expect(ManagedPolicyArns).toEqual([{ 'Fn::Sub': arn }])
+  expect(AssumeRolePolicyDocument.Statement).toEqual([
+    { Effect: 'Allow', Principal: { Service: 'apigateway.amazonaws.com' }, Action: 'sts:AssumeRole' },
+  ])
+})
+
+test('outputs are names and addresses', () => {
+  expect(Object.keys(outputs).sort()).toEqual([
+    'AccessKeySecretId',
+    'AlarmTopicArn',
+    'PepperSecretId',
+    'ServerlessDeploymentBucketName',
+    'ServiceEndpoint',
+    'SigningKeyId',
+    'TableName',
+    'Url',
+  ])
+  for (const [, { Value }] of Object.entries(outputs))
+    expect(Object.keys(Value as object)[0]).toMatch(/^(Ref|Fn::Sub|Fn::Join)$/)
+})
