@@ -6,7 +6,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -14,6 +13,7 @@ import {
   type DynamoDBClientConfig,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
+import { freePort } from '../../infra/local/freeport.ts'
 
 export interface TestDynamoDB {
   endpoint: string
@@ -135,14 +135,4 @@ function isListening(child: ChildProcess): Promise<boolean> {
     child.once('exit', () => resolve(false))
     child.once('error', reject)
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }

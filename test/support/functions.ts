@@ -7,6 +7,7 @@ import { createResponseStream, installRuntimeGlobal, type Metadata } from '../..
 import { encodeUser } from '../../lib/authentication/context.ts'
 import type { UserInfo } from '../../lib/authentication/user.ts'
 import { startDeployment, type TestDeployment } from './deployment.ts'
+import { parsed } from './parsed.ts'
 import type { Answer } from './server.ts'
 
 /** What differs from the event in events/. */
@@ -148,13 +149,4 @@ async function streamed(
   await handler(event, stream, context)
   const { statusCode = 200, headers = {}, multiValueHeaders = {} } = metadata
   return answerOf({ statusCode, headers, multiValueHeaders, body: Buffer.concat(chunks).toString() })
-}
-
-/** Undefined for what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -9,6 +9,7 @@ import { startGateway } from '../../infra/local/gateway.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { firstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, startDeployment, type TestDeployment } from './deployment.ts'
+import { parsed } from './parsed.ts'
 
 export interface Answer {
   status: number
@@ -123,13 +124,4 @@ export function request(
     sent.on('error', reject)
     sent.end(text)
   })
-}
-
-/** Undefined for what is no JSON. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

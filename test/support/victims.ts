@@ -6,7 +6,8 @@ import https from 'node:https'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { basePath } from './deployment.ts'
 import * as below from './objects.ts'
-import { parsed, startServer, type TestServer } from './server.ts'
+import { parsed } from './parsed.ts'
+import { startServer, type TestServer } from './server.ts'
 
 /** Whole paths, since some attacks are on what is before the base. */
 export const management = `${basePath}${below.management}`
