@@ -265,16 +265,20 @@ describe('giving up', () => {
 })
 
 describe('deadlines', () => {
-  test('a transaction is not sent ten seconds after its revision was taken, not even by the client', async () => {
-    let late = 0
-    const slow = createStorage({
+  /** The clock of a machine that stands still for a while: `late` milliseconds by now. */
+  const delayed = (late: () => number): Storage =>
+    createStorage({
       client,
       table: db.table,
-      now: () => Date.now() + late,
+      now: () => Date.now() + late(),
       elapsed: () => performance.now(),
       random: Math.random,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     })
+
+  test('a transaction is not sent ten seconds after its revision was taken, not even by the client', async () => {
+    let late = 0
+    const slow = delayed(() => late)
     let sent = 0
     before = (operation) => {
       if (operation !== 'TransactWriteItems') return
@@ -289,14 +293,7 @@ describe('deadlines', () => {
 
   test('a writer that wakes up after hours does not believe an empty slot', async () => {
     let late = 0
-    const frozen = createStorage({
-      client,
-      table: db.table,
-      now: () => Date.now() + late,
-      elapsed: () => performance.now(),
-      random: Math.random,
-      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    })
+    const frozen = delayed(() => late)
     after = (operation) => {
       if (operation !== 'TransactWriteItems') return
       late = 25 * 3_600_000
