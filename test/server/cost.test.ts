@@ -77,16 +77,38 @@ const weight = ({ reads, writes }: Taken) => reads + writes
 const kilobyte = (name: string) => accessKey(name, { user: 'somebody', description: 'x'.repeat(470) })
 
 /** The rows of the page's table, by the request: calls, read units, write units, dollars a million. */
-async function readPage(): Promise<Map<string, number[]>> {
-  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+function requestsOf(page: string): Map<string, number[]> {
   const rows = page.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \| (?:\$([\d.]+))?/gm)
   return new Map([...rows].map(([, name = '', ...figures]) => [name, figures.map((one) => Number(one ?? Number.NaN))]))
 }
 
-/** Of a million requests, without the table: gateway, two functions, their time and their logs, as the page's first table has it. */
-const others = 3.5 + 2 * 0.2 + 0.0125 * 13.3334 + 2.7 * 0.5
+const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+
+/** The figures in the row of a part, in the order in which they stand there. */
+const figuresOf = (part: string): number[] =>
+  (new RegExp(`^\\| ${part} \\| (.*) \\|$`, 'm').exec(page)?.[1]?.match(/\d[\d,.]*/g) ?? []).map((figure) =>
+    Number(figure.replaceAll(',', '').replace(/\.$/, '')),
+  )
+
+const [gateway = 0] = figuresOf('API Gateway')
+const [invocation = 0, second = 0, functions = 0, seconds = 0, lambda] = figuresOf('Lambda')
+const [gigabyte = 0, kilobytes = 0, logs] = figuresOf('logs')
+const [readUnit = 0, writeUnit = 0] = figuresOf('DynamoDB')
+const [signatures = 0, manySignatures = 0] = figuresOf('KMS')
+
+/** Of a million requests, without the table. */
+const others = gateway + functions * invocation + seconds * second * 1e6 + kilobytes * gigabyte
 const dollars = (name: string, reads: number, writes: number) =>
-  others + reads * 0.125 + writes * 0.625 + (name === 'token' ? 15 : 0)
+  others + reads * readUnit + writes * writeUnit + (name === 'token' ? (signatures / manySignatures) * 1e6 : 0)
+
+test('the prices of a million calls and lines are what the page makes of its prices', () => {
+  expect(lambda).toBe(Number((functions * invocation + seconds * second * 1e6).toFixed(2)))
+  expect(logs).toBe(Number((kilobytes * gigabyte).toFixed(2)))
+  // 10 ms and 15 ms of 512 MB.
+  expect(seconds).toBe((0.01 + 0.015) * 0.5)
+  const watch = 3600 * (0.5 * second + (5 * readUnit) / 1e6)
+  expect(page).toContain(`five reads a second: $${watch.toFixed(3)} an hour, $${Math.round(730 * watch)} a month`)
+})
 
 /** Of a request, in bytes: its line of the access log, three lines for each function from Lambda, and 26 for each line. */
 const linesOfPlatform = 430 + 2 * 280 + 9 * 26
@@ -104,14 +126,25 @@ test('what a request takes is what the page says', async () => {
     'delete of a key': await least((sample) => [`${keys}/made-${sample}`, { method: 'DELETE' }]),
     token: await least(() => [`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }]),
   }
-  const page = await readPage()
+  const said = requestsOf(page)
   for (const [name, one] of Object.entries(measured)) {
-    const [calls = 0, reads = 0, writes = 0, price] = page.get(name) ?? []
+    const [calls = 0, reads = 0, writes = 0, price] = said.get(name) ?? []
     // How much of the change log a list reads depends on when it was settled.
     const units = name === 'list of 100' ? expect.toSatisfy((one: number) => Math.abs(one - reads) <= 4) : reads
     expect([name, one]).toEqual([name, { calls, reads: units, writes }])
     if (name !== 'authorization') expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
   }
+})
+
+test('the first request of a key in a minute writes its last activity', async () => {
+  const { spec } = await server.make(keys, accessKey('seldom', { user: 'seldom' }))
+  const before = taken.writes
+  const self = () => server.call(`${management}/selves`, { method: 'POST', body: {}, token: spec.key })
+  expect((await self()).status).toBe(201)
+  const [, units] = /adds (\d) write units a minute/.exec(page) ?? []
+  expect(taken.writes - before).toBe(Number(units))
+  expect((await self()).status).toBe(201)
+  expect(taken.writes - before).toBe(Number(units))
 })
 
 test('what follows a page is counted for small pages only', async () => {
