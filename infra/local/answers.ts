@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { isBinary } from './events.ts'
+import { addHeader, type HeaderLists } from './headerlists.ts'
 import type { Rendered } from './responses.ts'
 import type { Metadata } from './streaming.ts'
 import type { Deployment } from './template.ts'
@@ -85,14 +86,9 @@ function setHeaders(
   response: ServerResponse,
   { headers, multiValueHeaders }: { headers: object; multiValueHeaders: Record<string, readonly unknown[]> },
 ) {
-  const lists = new Map<string, { name: string; values: string[] }>()
-  const add = (name: string, values: readonly unknown[]) => {
-    const known = lists.get(name.toLowerCase()) ?? { name, values: [] }
-    known.values.push(...values.map(String))
-    lists.set(name.toLowerCase(), known)
-  }
-  for (const [name, values] of Object.entries(multiValueHeaders)) add(name, values)
-  for (const [name, value] of Object.entries(headers)) add(name, [value])
+  const lists: HeaderLists = new Map()
+  for (const [name, values] of Object.entries(multiValueHeaders)) addHeader(lists, name, values.map(String))
+  for (const [name, value] of Object.entries(headers)) addHeader(lists, name, [String(value)])
   lists.delete('transfer-encoding')
   try {
     if (!lists.has('content-type')) response.setHeader('Content-Type', 'application/json')

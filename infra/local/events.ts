@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { rfc3339 } from '../../lib/meta/time.ts'
+import { addHeader, type HeaderLists } from './headerlists.ts'
 import type { Match } from './routes.ts'
 import type { Deployment } from './template.ts'
 
@@ -134,14 +135,10 @@ const hop = new Set([
   'upgrade',
 ])
 
-/** Names as the client wrote them; equal names in another case are one, written as the first. */
+/** Names as the client wrote them. */
 function headersOf(request: IncomingMessage): Record<string, string[]> {
-  const headers = new Map<string, { name: string; values: string[] }>()
-  const add = (name: string, value: string) => {
-    const known = headers.get(name.toLowerCase())
-    if (known) known.values.push(value)
-    else headers.set(name.toLowerCase(), { name, values: [value] })
-  }
+  const headers: HeaderLists = new Map()
+  const add = (name: string, value: string) => addHeader(headers, name, [value])
   for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
     const name = request.rawHeaders[at] ?? ''
     if (!hop.has(name.toLowerCase())) add(name, request.rawHeaders[at + 1] ?? '')

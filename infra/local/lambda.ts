@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { installRuntimeGlobal, streamingHandler } from './streaming.ts'
 import type { Deployment, FunctionDescription } from './template.ts'
+import { within } from './within.ts'
 
 /** The function threw (`cause`), took too long, or its answer cannot be sent. */
 export class FunctionError extends Error {
@@ -71,19 +72,14 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
   const run = async <T>(id: string, work: (handler: Handler, context: object) => Promise<T>): Promise<T> => {
     const description = describe(id)
     const milliseconds = description.timeoutSeconds * 1000
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<never>((_, reject) => {
-      const late = () => reject(new FunctionError(`Task timed out after ${description.timeoutSeconds} seconds`))
-      timer = setTimeout(late, milliseconds)
-    })
+    const late = () => new FunctionError(`Task timed out after ${description.timeoutSeconds} seconds`)
     try {
       const context = contextOf(description, performance.now() + milliseconds)
-      return await Promise.race([load(description).then((handler) => work(handler, context)), timeout])
+      const working = load(description).then((handler) => work(handler, context))
+      return await within(milliseconds, working, late)
     } catch (error) {
       if (error instanceof FunctionError || error instanceof EventTooLarge) throw error
       throw new FunctionError(`${description.name} failed`, { cause: error })
-    } finally {
-      clearTimeout(timer)
     }
   }
 

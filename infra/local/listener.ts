@@ -9,6 +9,7 @@ import { createRouter } from './routes.ts'
 import { createResponseStream } from './streaming.ts'
 import type { Deployment, Route } from './template.ts'
 import { createThrottle } from './throttle.ts'
+import { within } from './within.ts'
 
 export interface Listener {
   listener(request: IncomingMessage, response: ServerResponse): void
@@ -76,7 +77,7 @@ export function createListener(
   }
 
   async function buffer(route: Route, event: unknown, request: IncomingMessage, response: ServerResponse) {
-    const answer = await within(route.timeoutMilliseconds, lambda.invoke(route.functionId, event))
+    const answer = await within(route.timeoutMilliseconds, lambda.invoke(route.functionId, event), tooLate)
     await writeAnswer(response, answer, request.headers, api)
   }
 
@@ -99,7 +100,7 @@ export function createListener(
     response.once('close', () => end('the client has left'))
     streams.add(onShutdown)
     try {
-      await within(route.timeoutMilliseconds, lambda.stream(route.functionId, event, body))
+      await within(route.timeoutMilliseconds, lambda.stream(route.functionId, event, body), tooLate)
     } catch (error) {
       if (!ended) throw error
     } finally {
@@ -125,17 +126,7 @@ class IntegrationTimeout extends Error {
   override name = 'IntegrationTimeout'
 }
 
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new IntegrationTimeout()), milliseconds)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const tooLate = () => new IntegrationTimeout()
 
 /** The raw path and query of a request target in origin or absolute form. */
 function splitTarget(target: string): { path: string; search: string } {
