@@ -1,4 +1,5 @@
 /** The decision of the IAM policy that an authorizer returns. Source: AWS IAM policy evaluation logic. */
+import { isObject } from '../../lib/meta/walk.ts'
 
 interface Statement {
   Effect: string
@@ -28,10 +29,10 @@ export function evaluatePolicy(document: unknown, methodArn: string): Decision {
 const elements = new Set(['Sid', 'Effect', 'Action', 'Resource'])
 
 function statementsOf(document: unknown): Statement[] {
-  const statements = isRecord(document) ? [document.Statement].flat() : []
+  const statements = isObject(document) ? [document.Statement].flat() : []
   if (statements.length === 0) throw new PolicyError('a policy needs a statement')
   return statements.map((statement) => {
-    if (!isRecord(statement)) throw new PolicyError('a statement must be an object')
+    if (!isObject(statement)) throw new PolicyError('a statement must be an object')
     const unknown = Object.keys(statement).find((element) => !elements.has(element))
     if (unknown !== undefined) throw new PolicyError(`${unknown} of a statement is not evaluated here`)
     const { Effect, Action, Resource } = statement
@@ -42,9 +43,6 @@ function statementsOf(document: unknown): Statement[] {
     return { Effect, Action, Resource }
   })
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isStrings = (value: unknown): value is string | readonly string[] =>
   [value].flat().length > 0 && [value].flat().every((one) => typeof one === 'string')
