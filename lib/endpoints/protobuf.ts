@@ -1,10 +1,11 @@
 /**
- * Kubernetes' protobuf envelope, as compiled clients send their own reviews: `k8s\0`, then
+ * Kubernetes' protobuf envelope, as compiled clients send reviews: `k8s\0`, then
  * `Unknown{1: TypeMeta{1: apiVersion, 2: kind}, 2: raw}`. Only what a kind describes is read; the answer is JSON.
  * Source: k8s.io/apimachinery runtime/serializer/protobuf; protobuf.dev encoding.
  */
 import { badRequest, type StatusError } from '../meta/errors.ts'
-import type { JsonObject } from '../meta/types.ts'
+import { MAX_VALUES } from '../meta/jsonscanner.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { ProtobufMessage } from '../registry/kind.ts'
 
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
@@ -54,19 +55,39 @@ function text(bytes: Uint8Array): string {
   }
 }
 
+/** An entry of a map: its key, and a message of its values. */
+const entry: ProtobufMessage = {
+  1: { name: 'key', type: 'string' },
+  2: { name: 'values', type: 'message', fields: { 1: { name: 'items', type: 'strings' } } },
+}
+
+/** A member of an object of our own; two entries of one key are one, the later, as protobuf has it. */
+function setEntry(map: JsonObject, { key = '', values }: JsonObject): void {
+  if (typeof key !== 'string' || key === '__proto__') throw malformed()
+  map[key] = (values as JsonObject | undefined)?.items ?? []
+}
+
 /** Empty text counts as absent: compiled clients write every field. */
-function message(bytes: Uint8Array, description: ProtobufMessage, depth = 0): JsonObject {
+function message(
+  bytes: Uint8Array,
+  description: ProtobufMessage,
+  left = { values: MAX_VALUES },
+  depth = 0,
+): JsonObject {
   if (depth > maxDepth) throw malformed()
   const result: JsonObject = {}
   for (const [number, value] of fields(bytes)) {
     const field = Object.hasOwn(description, number) ? description[number] : undefined
     if (!field) continue
-    if (field.type === 'message') result[field.name] = message(value, field.fields, depth + 1)
-    else if (value.length > 0 && field.type === 'string') result[field.name] = text(value)
-    else if (field.type === 'strings') {
-      const list = result[field.name]
-      result[field.name] = [...(Array.isArray(list) ? list : []), text(value)]
-    }
+    if (left.values-- === 0) throw malformed()
+    if (field.type === 'message') result[field.name] = message(value, field.fields, left, depth + 1)
+    else if (field.type === 'map') {
+      result[field.name] ??= {}
+      setEntry(result[field.name] as JsonObject, message(value, entry, left, depth + 1))
+    } else if (field.type === 'strings') {
+      result[field.name] ??= []
+      ;(result[field.name] as JsonValue[]).push(text(value))
+    } else if (value.length > 0) result[field.name] = text(value)
   }
   return result
 }

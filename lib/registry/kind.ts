@@ -131,6 +131,8 @@ export interface VirtualKind<S = never> extends KindInfo {
 export interface ProtobufMessage {
   [field: number]:
     | { name: string; type: 'string' | 'strings' }
+    /** Of texts to lists of texts: `map<string, ExtraValue>`. */
+    | { name: string; type: 'map' }
     | { name: string; type: 'message'; fields: ProtobufMessage }
 }
 

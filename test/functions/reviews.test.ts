@@ -1,6 +1,7 @@
 /** The reviews by their events: what everybody may ask about themselves, and what only some may ask about others. */
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../support/functions.ts'
+import { envelope, field, message } from '../support/protobuf.ts'
 import { admin, alice } from '../support/users.ts'
 import { describeVirtual } from './virtual/create.ts'
 
@@ -9,27 +10,53 @@ const headers = { accept: 'application/json', 'content-type': 'application/json'
 const authentication = 'authentication.k8s.io/v1'
 const authorization = 'authorization.k8s.io/v1'
 const resourceAttributes = { group: 'management.platform', resource: 'ownedaccesskeys', verb: 'list' }
+const attributesInProtobuf = field(
+  1,
+  message(field(2, 'list'), field(3, 'management.platform'), field(5, 'ownedaccesskeys')),
+)
+const noSpec = Buffer.alloc(0)
 
 describe.each([
-  { name: 'reviews/selfsubjectreview', apiVersion: authentication, kind: 'SelfSubjectReview', spec: {} },
-  { name: 'reviews/tokenreview', apiVersion: authentication, kind: 'TokenReview', spec: { token: 'none' } },
+  {
+    name: 'reviews/selfsubjectreview',
+    apiVersion: authentication,
+    kind: 'SelfSubjectReview',
+    spec: {},
+    inProtobuf: noSpec,
+  },
+  {
+    name: 'reviews/tokenreview',
+    apiVersion: authentication,
+    kind: 'TokenReview',
+    spec: { token: 'none', audiences: ['a', 'b'] },
+    inProtobuf: message(field(1, 'none'), field(2, 'a'), field(2, 'b')),
+  },
   {
     name: 'reviews/selfsubjectaccessreview',
     apiVersion: authorization,
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes },
+    inProtobuf: attributesInProtobuf,
   },
   {
     name: 'reviews/selfsubjectrulesreview',
     apiVersion: authorization,
     kind: 'SelfSubjectRulesReview',
     spec: { namespace: 'p-web' },
+    inProtobuf: field(1, 'p-web'),
   },
   {
     name: 'reviews/subjectaccessreview',
     apiVersion: authorization,
     kind: 'SubjectAccessReview',
-    spec: { user: 'alice', resourceAttributes },
+    spec: { user: 'alice', groups: ['dev'], extra: { 'example.com/of': ['x', 'y'] }, uid: 'u', resourceAttributes },
+    inProtobuf: message(
+      attributesInProtobuf,
+      field(3, 'alice'),
+      field(4, 'dev'),
+      field(5, message(field(1, 'example.com/of'), field(2, message(field(1, 'x'), field(1, 'y'))))),
+      field(6, 'u'),
+    ),
   },
 ])('$name', (review) => {
   describeVirtual(functions, review)
@@ -38,6 +65,23 @@ describe.each([
     test('the event', async () => {
       const { status: code, json } = await functions.invoke(review.name)
       expect([code, json.kind]).toEqual([201, review.kind])
+    })
+
+    // Compiled clients send reviews in protobuf, and take the answer in JSON.
+    test('the same in protobuf', async () => {
+      const { name, apiVersion, kind, spec, inProtobuf } = review
+      const ask = async (type: string, body: unknown) => {
+        const { status: code, json } = await functions.invoke(name, {
+          user: admin,
+          headers: { 'content-type': type, accept: 'application/vnd.kubernetes.protobuf,application/json' },
+          body,
+        })
+        return { code, ...json, metadata: {} }
+      }
+      const expected = await ask('application/json', { apiVersion, kind, spec })
+      const raw = inProtobuf.length === 0 ? inProtobuf : field(2, inProtobuf)
+      expect(expected).toMatchObject({ code: 201, kind, status: expect.any(Object) })
+      expect(await ask('application/vnd.kubernetes.protobuf', envelope(apiVersion, kind, raw))).toEqual(expected)
     })
   })
 })

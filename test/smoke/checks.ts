@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { envelope, field, message } from '../support/protobuf.ts'
 import type { Client } from './client.ts'
 
 export interface Check {
@@ -116,16 +117,9 @@ export const checks: readonly Check[] = [
   },
 ]
 
-/** A field of a message: its number, its length, its bytes; all shorter than 128 here. */
-const field = (number: number, value: string | Uint8Array): Buffer => {
-  const bytes = Buffer.from(value as string)
-  return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes])
-}
-
 /** A SelfSubjectAccessReview as compiled clients send it. Source: k8s.io/api authorization/v1 generated.proto. */
 function accessReview({ verb, group, resource }: { verb: string; group: string; resource: string }): Buffer {
-  const attributes = Buffer.concat([field(2, verb), field(3, group), field(5, resource)])
+  const attributes = message(field(2, verb), field(3, group), field(5, resource))
   const raw = field(2, field(1, attributes))
-  const type = Buffer.concat([field(1, 'authorization.k8s.io/v1'), field(2, 'SelfSubjectAccessReview')])
-  return Buffer.concat([Buffer.from('k8s\0'), field(1, type), field(2, raw)])
+  return envelope('authorization.k8s.io/v1', 'SelfSubjectAccessReview', raw)
 }

@@ -16,7 +16,7 @@ export interface Invocation {
   user?: UserInfo
   /** All of what the authorizer says, in place of a user. */
   authorizer?: Record<string, string>
-  /** An object is sent as JSON, text as it is; null = none. */
+  /** An object is sent as JSON, text and bytes as they are; null = none. */
   body?: unknown
   /** In place of the event's query. */
   query?: Record<string, string | string[]>
@@ -115,10 +115,12 @@ function changed(
       multiValueQueryStringParameters: many,
       queryStringParameters: Object.fromEntries(Object.entries(many).map(([name, values]) => [name, values.at(-1)])),
     }),
-    ...(body !== undefined && {
-      isBase64Encoded: false,
-      body: body === null || typeof body === 'string' ? body : JSON.stringify(body),
-    }),
+    ...(body instanceof Uint8Array
+      ? { isBase64Encoded: true, body: Buffer.from(body).toString('base64') }
+      : body !== undefined && {
+          isBase64Encoded: false,
+          body: body === null || typeof body === 'string' ? body : JSON.stringify(body),
+        }),
     requestContext: { ...event.requestContext, ...(more && { authorizer: more }) },
   }
 }

@@ -115,6 +115,13 @@ export const TokenReview: VirtualKind<ReviewServices> = {
       error: string('Why the token is not taken.'),
     }),
   },
+  protobuf: {
+    2: {
+      name: 'spec',
+      type: 'message',
+      fields: { 1: { name: 'token', type: 'string' }, 2: { name: 'audiences', type: 'strings' } },
+    },
+  },
   async create({ object: asked, context }, services) {
     const asking = reviewAttributes('tokenreviews', { type: 'Management' })
     const mayAsk = await services.decide(context, asking)

@@ -17,6 +17,7 @@ import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { type Outsider, readExtras } from '../../../token/extras.ts'
 import {
   type AskedAttributes,
+  attributesProtobuf,
   nonResourceAttributes,
   resourceAttributes,
   toAttributes,
@@ -109,6 +110,19 @@ export const SubjectAccessReview: VirtualKind<ReviewServices> = {
       uid: string('Unique id of the user.'),
     }),
     status: reviewStatus,
+  },
+  protobuf: {
+    2: {
+      name: 'spec',
+      type: 'message',
+      fields: {
+        ...attributesProtobuf,
+        3: { name: 'user', type: 'string' },
+        4: { name: 'groups', type: 'strings' },
+        5: { name: 'extra', type: 'map' },
+        6: { name: 'uid', type: 'string' },
+      },
+    },
   },
   async create({ object: review, context }, services) {
     const asking = reviewAttributes('subjectaccessreviews', management)
