@@ -4,7 +4,8 @@
 export function byBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
-    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
     if (x !== y) return rank(x) - rank(y)
   }
   return a.length - b.length

@@ -55,7 +55,8 @@ async function advance(items: Context['items'], cursor: Cursor, limit: number | 
 }
 
 function take(cursor: Cursor, horizon: Horizon): Item[] {
-  const count = cursor.rows.findIndex(({ sk }) => !isWithin(sk, horizon))
+  const isAll = cursor.read === horizon
+  const count = isAll ? -1 : cursor.rows.findIndex(({ sk }) => !isWithin(sk, horizon))
   return cursor.rows.splice(0, count === -1 ? cursor.rows.length : count)
 }
 
