@@ -1,8 +1,10 @@
 /** What happened after a revision: one poll of a watch. */
-import { pollSlots } from './constants.ts'
+import { sizeOf } from './body.ts'
+import { pageBytes, pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
 import type { Change, ChangeBatch, Table } from './interface.ts'
-import { closeOverdue, highest, readSlots } from './log.ts'
+import { bucketEnd } from './keys.ts'
+import { closeOverdue, highest, readSlots, type Slots } from './log.ts'
 import { isExpired, readSlot, type Slot, stored } from './records.ts'
 import { demandFresh, demandReachable, expired, state } from './revision.ts'
 
@@ -14,8 +16,7 @@ export async function changes(context: Context, table: Table, since: number): Pr
   const { resource } = table
   const revision = await state(context, resource)
   demandReachable(revision, since)
-  const to = Math.min(revision.n, since + pollSlots)
-  const slots = await readSlots(context, resource, [since, to])
+  const { slots, to } = await readOn(context, resource, [since, Math.min(revision.n, since + pollSlots)])
   demandFresh(context, revision)
   // What lies above the window is taken for filled: a window of holes alone must not stop a watch for good.
   const filled = to < revision.n ? to : highest(slots, since)
@@ -37,9 +38,38 @@ export async function changes(context: Context, table: Table, since: number): Pr
   return to < revision.n ? { ...batch, more: true } : batch
 }
 
+/** The slots in (lo, hi], bucket after bucket, up to the one with which they weigh what a page of a list may: they end at `to`. */
+async function readOn(
+  context: Context,
+  resource: string,
+  [lo, hi]: readonly [lo: number, hi: number],
+): Promise<{ slots: Slots; to: number }> {
+  const slots: Slots = new Map()
+  let bytes = 0
+  for (let to = lo; ; ) {
+    const from = to
+    to = Math.min(hi, bucketEnd(from + 1))
+    for (const [rev, item] of await readSlots(context, resource, [from, to])) {
+      slots.set(rev, item)
+      bytes += sizeOf(item)
+    }
+    if (to === hi || bytes >= pageBytes) return { slots, to }
+  }
+}
+
 /** The state that a deletion ended is shown at the deletion's revision, from which clients resume. */
 function changeOf({ type, rev, key, state: next, prev }: Slot): Change {
   const shown = next ?? prev
   if (type === 'VOID' || shown === undefined) throw new Error(`revision ${rev} says nothing of ${key}`)
-  return { type, rv: rev, key, stored: stored(shown, rev), ...(prev && { previous: stored(prev) }) }
+  return {
+    type,
+    rv: rev,
+    key,
+    get stored() {
+      return stored(shown, rev)
+    },
+    get previous() {
+      return prev && stored(prev)
+    },
+  }
 }

@@ -19,7 +19,7 @@ export const settleAhead = 100
 /** When a write gives up. */
 export const maxTries = 60
 export const maxWriteTime = 5_000
-/** The slots that one poll of a watch reads; a watch that is further behind polls again at once. */
+/** The slots that one poll of a watch reads at most; a watch that is further behind polls again at once. */
 export const pollSlots = 512
 /** The revisions that a list goes back at most. Beyond, 410, as after a compaction: the client lists anew. */
 export const rewindSlots = 10_000

@@ -97,14 +97,15 @@ export interface ListPage {
   remaining?: number
 }
 
-/** One change. `stored` is the new state, for DELETED the last one; both stamped with the change's own revision `rv`. */
+/** One change, as it lies in the log: its states are decoded whenever they are asked for, each time anew. */
 export interface Change {
   type: 'ADDED' | 'MODIFIED' | 'DELETED'
   rv: number
   key: string
-  stored: Stored
+  /** The new state, for DELETED the last one; both stamped with the change's own revision `rv`. */
+  get stored(): Stored
   /** The state before a MODIFIED or DELETED. */
-  previous?: Stored
+  get previous(): Stored | undefined
 }
 
 export interface ChangeBatch {

@@ -22,6 +22,9 @@ export interface ItemKey {
 /** Slots of one log partition: a poll is one query, rarely two, and 64 entries of 16 KB fit in its page of 1 MB. */
 export const bucketSize = 64
 
+/** The last revision in the bucket of this one. */
+export const bucketEnd = (rev: number): number => (Math.floor(rev / bucketSize) + 1) * bucketSize - 1
+
 /** Where the revision of a kind is; with all other partitions of a kind its partition begins with the plural name. */
 export const revisionKey = (resource: string): ItemKey => ({ pk: resource, sk: '#revision' })
 

@@ -110,6 +110,9 @@ function rowsQuery({ resource, start, prefix }: Range, partition: string | undef
   return { pk: rowsOf(resource, partition), ...(prefix && { prefix }), ...(start && { after: start }) }
 }
 
+/** What is read of log entries: all but the state before. */
+const overlaid = ['sk', 'type', 'key', 'object', 'internal', 'partitions']
+
 /**
  * Decides the revision: the one asked for, else the highest filled slot, so that everything acknowledged before the
  * list began is in it. Throws Expired where the log no longer reaches back to the one asked for.
@@ -126,7 +129,7 @@ async function takeSnapshot(
   const [{ slots, top }] = await Promise.all([
     settled >= hi
       ? { slots: new Map(), top: hi }
-      : fill(context, resource, { lo: settled, hi, must: at ?? notOlderThan ?? settled, asOf }),
+      : fill(context, resource, { lo: settled, hi, must: at ?? notOlderThan ?? settled, asOf, attributes: overlaid }),
     at !== undefined && at < settled ? demandLogged(context, resource, at + 1) : undefined,
   ])
   demandFresh(context, revision)

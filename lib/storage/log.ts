@@ -6,7 +6,7 @@ import { holePoll, logSeconds, patience, stale } from './constants.ts'
 import { type Context, tries } from './context.ts'
 import { StorageError } from './errors.ts'
 import { Fault, type Item } from './items.ts'
-import { bucketSize, revOf, slotKey } from './keys.ts'
+import { bucketEnd, revOf, slotKey } from './keys.ts'
 
 /** Slots by revision, as they were found. */
 export type Slots = Map<number, Item>
@@ -38,9 +38,7 @@ export async function readSlots(
     }
   }
   const ranges: [number, number][] = []
-  for (let from = lo + 1; from <= hi; from = Math.floor(from / bucketSize + 1) * bucketSize) {
-    ranges.push([from, Math.min(hi, Math.floor(from / bucketSize + 1) * bucketSize - 1)])
-  }
+  for (let from = lo + 1; from <= hi; from = bucketEnd(from) + 1) ranges.push([from, Math.min(hi, bucketEnd(from))])
   for (let index = 0; index < ranges.length; index += parallel) {
     await Promise.all(ranges.slice(index, index + parallel).map(([from, to]) => readBucket(from, to)))
   }

@@ -30,9 +30,11 @@ export interface Slot {
   left: readonly string[]
 }
 
-/** Whether TTL may remove the item any moment: it counts as removed. */
-export const isExpired = (item: Item, now: number): boolean =>
-  typeof item.expires === 'number' && item.expires * 1000 <= now
+/** Whether TTL may remove what expires then (unix seconds) any moment: it counts as removed. */
+export const isOver = (expires: ItemValue | undefined, now: number): boolean =>
+  typeof expires === 'number' && expires * 1000 <= now
+
+export const isExpired = ({ expires }: Item, now: number): boolean => isOver(expires, now)
 
 export const rvOf = (item: Item | undefined): number => (typeof item?.rv === 'number' ? item.rv : 0)
 

@@ -31,13 +31,12 @@ type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
 /** The events of a change for a watcher that sees only what `sees`: at an edge an ADDED, or a DELETED of the old state. */
 function eventOf(change: Change, sees: (stored: Stored) => boolean): { type: EventType; stored: Stored } | undefined {
-  const now = change.type !== 'DELETED' && sees(change.stored)
-  const before =
-    change.type === 'DELETED' ? sees(change.stored) : change.previous !== undefined && sees(change.previous)
-  if (now) return { type: before ? 'MODIFIED' : 'ADDED', stored: change.stored }
-  if (!before) return undefined
-  const last = change.type === 'DELETED' ? change.stored : (change.previous ?? change.stored)
-  return { type: 'DELETED', stored: stamped(last, change.rv) }
+  const { type, rv, stored } = change
+  const isThere = type !== 'DELETED' && sees(stored)
+  const last = type === 'DELETED' ? stored : change.previous
+  const wasThere = last !== undefined && sees(last)
+  if (isThere) return { type: wasThere ? 'MODIFIED' : 'ADDED', stored }
+  return wasThere ? { type: 'DELETED', stored: stamped(last, rv) } : undefined
 }
 
 /** Clients resume from the resourceVersion of the object, so it must be the one of the event. */
@@ -183,8 +182,9 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
   }
   if (start.initial && allowWatchBookmarks && sendInitialEvents) yield write.bookmark(rv, true)
   for (let now = began; now < end; now = services.elapsed()) {
+    let batch: ChangeBatch | undefined
     try {
-      const batch = await changesAfter(store, rv)
+      batch = await changesAfter(store, rv)
       isReached = batch !== undefined
       for (const change of batch?.changes ?? []) {
         const event = eventOf(change, sees)
@@ -206,7 +206,7 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
       yield allowWatchBookmarks && isReached ? write.bookmark(rv) : '\n'
       spoken = now
     }
-    await services.sleep(Math.min(pollMs, Math.max(0, end - services.elapsed())))
+    if (!batch?.more) await services.sleep(Math.min(pollMs, Math.max(0, end - services.elapsed())))
   }
   if (allowWatchBookmarks && isReached) yield write.bookmark(rv)
 }

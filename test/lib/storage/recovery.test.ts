@@ -310,6 +310,23 @@ test('a watch that is far behind gets its changes in several answers', async () 
   expect([last.rv, last.more, last.changes.map(({ key }) => key)]).toEqual([560, undefined, ['b']])
 })
 
+test('an answer of a watch ends by what it weighs, too', async () => {
+  await create(storage, 'a', {}, widgets)
+  await assign('n', 200)
+  // Two states of one object, nearly as large as may be, and no text that was deflated: only who looks would see.
+  const large = { rv: 1, object: new Uint8Array(190_000), internal: '{}', partitions: [] }
+  const slots = Array.from({ length: 198 }, (_, i) => ({
+    ...slot(3 + i),
+    ...(i < 80 ? { ...large, type: 'MODIFIED', key: 'a', prev: large } : { type: 'VOID' }),
+  }))
+  for (const one of slots) await put(one)
+  const first = await storage.changes(widgets, 2)
+  expect([first.rv, first.more, first.changes.length]).toEqual([63, true, 61])
+  expect(() => first.changes[0]?.stored).toThrow('invalid')
+  const second = await storage.changes(widgets, 63)
+  expect([second.rv, second.more, second.changes.length]).toEqual([200, undefined, 19])
+})
+
 test('a watch is not stopped by a stretch of holes longer than one answer', async () => {
   await create(storage, 'a', {}, widgets)
   await assign('n', 559)

@@ -63,7 +63,7 @@ export const mutants: readonly Mutant[] = [
   {
     without: 'the rewind',
     edits: [
-      { file: 'list.ts', from: 'if (rvOf(row) > rv) return past', to: 'if (rvOf(row) > rv) return rowState(row)' },
+      { file: 'list.ts', from: 'if (rvOf(row) > rv) return past()', to: 'if (rvOf(row) > rv) return rowState(row)' },
     ],
   },
   {
@@ -171,11 +171,11 @@ export const mutants: readonly Mutant[] = [
     without: 'the complete range in the rewind of names created anew',
     seed: 903,
     edits: [
-      { file: 'rewind.ts', from: 'if (open < rev - 1 && hasHole(slots, open, rev - 1)) {', to: 'if (open < 0) {' },
+      { file: 'rewind.ts', from: 'if (open < rev - 1 && hasHole(links, open, rev - 1)) {', to: 'if (open < 0) {' },
       {
         file: 'rewind.ts',
-        from: 'const slot = await slotOf(past, one)',
-        to: 'if (!slots.has(one)) continue\n    const slot = await slotOf(past, one)',
+        from: 'const link = await linkOf(past, one)',
+        to: 'if (!links.has(one)) continue\n    const link = await linkOf(past, one)',
       },
     ],
   },

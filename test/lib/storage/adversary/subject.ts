@@ -12,13 +12,14 @@ export interface Edit {
   to: string
 }
 
-/** Constants that make rare things frequent: settling, several log partitions, watches that are behind. */
+/** Constants that make rare things frequent: settling, several log partitions, watches that are behind, pages that are full. */
 export const hurried: readonly Edit[] = [
   { file: 'constants.ts', from: 'settleEvery = 16', to: 'settleEvery = 3' },
   { file: 'constants.ts', from: 'settleBehind = 64', to: 'settleBehind = 3' },
   { file: 'constants.ts', from: 'settleAhead = 100', to: 'settleAhead = 12' },
   { file: 'constants.ts', from: 'pollSlots = 512', to: 'pollSlots = 6' },
   { file: 'keys.ts', from: 'bucketSize = 64', to: 'bucketSize = 8' },
+  { file: 'constants.ts', from: 'pageBytes = 8 * 1024 * 1024', to: 'pageBytes = 400' },
 ]
 
 const lib = fileURLToPath(new URL('../../../../lib/', import.meta.url))
