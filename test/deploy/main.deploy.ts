@@ -3,7 +3,7 @@
  * What it cannot do: stream answers and put the authorizer's context into those of the gateway (below, by name); look at the
  * partitions that a role is granted (test/infra/guarded.test.ts does); measure, raise alarms and search logs
  * (test/infra/guarded.test.ts compares what is measured with what is looked at); throttle (test/infra/local/throttle.test.ts);
- * restore a table to a moment (test/infra/restore.test.ts begins with a copy).
+ * restore a table to a moment (test/infra/restore.test.ts begins with a copy); reserve concurrency (test/infra/settings.test.ts).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'

@@ -1,4 +1,5 @@
 /** What else is in the packaged template: nothing that no test looks at, and nothing by default that was not meant. */
+import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -25,6 +26,11 @@ test('there is no type of resource that no test looks at', async () => {
   const types = new Set(Object.values(packaged.resources).map(({ Type }) => Type))
   expect(types.size).toBeGreaterThan(20)
   expect([...types].filter((type) => !texts.some((text) => text.includes(type)))).toEqual([])
+})
+
+test('no finding of cfn-lint is told to be none', () => {
+  expect(packaged.text).not.toMatch(/cfn-lint|"Metadata"/)
+  expect(existsSync(join(root, '.cfnlintrc'))).toBe(false)
 })
 
 test('the authorizer is asked of every request, whatever it brings', () => {

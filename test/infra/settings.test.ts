@@ -82,15 +82,53 @@ test('every parameter is explained, with its default', async () => {
   expect([...shown.keys()]).toEqual(expect.arrayContaining(named.filter((name) => name !== 'stage')))
 })
 
-test('lists have the ceiling that is given, and none by default', async () => {
-  const { Resources } = JSON.parse(await readFile((await ensurePackaged({ quiet: true })).template, 'utf8'))
-  expect(JSON.stringify(Resources)).not.toContain('ReservedConcurrentExecutions')
-  const resolved = await osls('print --path functions --format json', ['--param=list-concurrency=300'])
-  const given = Object.entries<{ reservedConcurrency?: number }>(JSON.parse(resolved)).flatMap(
+test('every parameter gets to where it takes effect', async () => {
+  const params = {
+    issuer: 'https://tokens.example.com/prod',
+    'max-key-ttl-seconds': 1001,
+    'max-token-ttl-seconds': 1002,
+    'max-certificate-ttl-seconds': 1003,
+    'key-retention-seconds': 1004,
+    'project-namespace-prefix': 'q-',
+    'space-namespace': 'q-{project}-r-{space}',
+    'log-retention-days': 365,
+    'throttle-rate': 1005,
+    'throttle-burst': 1006,
+    'list-concurrency': 1007,
+    // test/infra/signingkeys.test.ts
+    'signing-keys': '2,1',
+  }
+  expect(Object.keys(params).sort()).toEqual(named.filter((name) => name !== 'stage').sort())
+  const given = ['--stage=prod', ...Object.entries(params).map(([name, value]) => `--param=${name}=${value}`)]
+  const { provider, resources, functions, custom } = JSON.parse(await osls('print --format json', given))
+  expect(provider.environment).toEqual({
+    STAGE: 'prod',
+    BASE_PATH: '/kubernetes/management',
+    ISSUER: params.issuer,
+    MAX_KEY_TTL_SECONDS: '1001',
+    MAX_TOKEN_TTL_SECONDS: '1002',
+    MAX_CERTIFICATE_TTL_SECONDS: '1003',
+    KEY_RETENTION_SECONDS: '1004',
+    PROJECT_NAMESPACE_PREFIX: 'q-',
+    SPACE_NAMESPACE: params['space-namespace'],
+  })
+  const { Stage, AccessLog, ExecutionLog } = resources.Resources
+  // CloudFormation takes either.
+  const limits = { ThrottlingRateLimit: '1005', ThrottlingBurstLimit: '1006' }
+  expect(Stage.Properties.MethodSettings).toEqual([expect.objectContaining(limits)])
+  const days = [provider.logRetentionInDays, ...[AccessLog, ExecutionLog].map((log) => log.Properties.RetentionInDays)]
+  expect(days.map(Number)).toEqual([365, 365, 365])
+  const reserved = Object.entries<{ reservedConcurrency?: number }>(functions).flatMap(
     ([name, { reservedConcurrency }]) => (reservedConcurrency === undefined ? [] : [[name, reservedConcurrency]]),
   )
-  expect(given).toEqual([
-    ['ownedaccesskeys-list', 300],
-    ['virtualclusterinstances-list', 300],
+  expect(reserved).toEqual([
+    ['ownedaccesskeys-list', 1007],
+    ['virtualclusterinstances-list', 1007],
   ])
+  expect(custom.settings['signing-keys']).toBe('2,1')
 }, 60_000)
+
+test('no concurrency is reserved by default', async () => {
+  const { template } = await ensurePackaged({ quiet: true })
+  expect(await readFile(template, 'utf8')).not.toContain('ReservedConcurrentExecutions')
+})

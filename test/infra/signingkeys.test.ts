@@ -1,0 +1,54 @@
+/** The keys that sign: which of them may, which are published, which stay. */
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const SigningKeys = createRequire(import.meta.url)(join(import.meta.dirname, '../../infra/plugins/signingkeys.cjs'))
+
+/** What becomes of the configuration with this setting. */
+function placed(setting: string | number) {
+  const service = {
+    custom: {
+      settings: { 'signing-keys': setting },
+      grants: { sign: {}, 'signing-keys': {} } as Record<string, Grant>,
+    },
+    resources: {
+      Resources: { SigningKey: { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' }, Table: {} },
+      Outputs: { SigningKeyId: { Value: {} } },
+    },
+  }
+  new SigningKeys({ service }).hooks['before:package:initialize']()
+  return { ...service.resources, ...service.custom }
+}
+
+interface Grant {
+  environment: object
+  statements: { Action: string; Resource: unknown }[]
+}
+
+const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
+
+test('the first signs, all are published', () => {
+  const { grants, Outputs } = placed('2,1')
+  const read = { Effect: 'Allow', Action: 'kms:GetPublicKey', Resource: [arn('SigningKey2'), arn('SigningKey')] }
+  const environment = { SIGNING_KEY_IDS: { 'Fn::Join': [',', [{ Ref: 'SigningKey2' }, { Ref: 'SigningKey' }]] } }
+  expect(grants['signing-keys']).toEqual({ environment, statements: [read] })
+  const sign = { Effect: 'Allow', Action: 'kms:Sign', Resource: arn('SigningKey2') }
+  expect(grants.sign).toEqual({ environment, statements: [sign, read] })
+  expect(Outputs.SigningKeyId.Value).toEqual({ Ref: 'SigningKey2' })
+})
+
+test('each is a key of its own that outlives the stack', () => {
+  const { Resources } = placed('1,2,7')
+  const kept = { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' }
+  expect(Resources).toEqual({ Table: {}, SigningKey: kept, SigningKey2: kept, SigningKey7: kept })
+})
+
+test('a key that is left out is no resource any more, and what is retained stays', () => {
+  // The command line gives a number.
+  expect(Object.keys(placed(2).Resources)).toEqual(['Table', 'SigningKey2'])
+})
+
+test('none is named twice', () => {
+  expect(() => placed('1,2,1')).toThrow('signing-keys names a key twice')
+})
