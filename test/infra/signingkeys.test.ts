@@ -7,11 +7,10 @@ const SigningKeys = createRequire(import.meta.url)(join(import.meta.dirname, '..
 
 /** What becomes of the configuration with this setting. */
 function placed(setting: string | number) {
+  // Filled by the plugin.
+  const grants: Record<string, Partial<Grant>> = { sign: {}, 'signing-keys': {} }
   const service = {
-    custom: {
-      settings: { 'signing-keys': setting },
-      grants: { sign: {}, 'signing-keys': {} } as Record<string, Grant>,
-    },
+    custom: { settings: { 'signing-keys': setting }, grants },
     resources: {
       Resources: { SigningKey: { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' }, Table: {} },
       Outputs: { SigningKeyId: { Value: {} } },
