@@ -1,7 +1,8 @@
 /** May I do this? (`kubectl auth can-i`). Source: k8s.io/api authorization/v1. */
 import { invalidObject } from '../../../meta/errors.ts'
-import { boolean, object, string } from '../../../meta/schema.ts'
+import { object } from '../../../meta/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
+import { reviewStatus } from './answer.schema.ts'
 import {
   type AskedAttributes,
   attributesProtobuf,
@@ -13,13 +14,6 @@ import {
 import { group, type ReviewServices, version } from './services.ts'
 
 const kind = 'SelfSubjectAccessReview'
-
-export const reviewStatus = object('The answer.', {
-  allowed: boolean('Whether the request would be allowed.'),
-  denied: boolean('Whether the request would be denied, whatever others say.'),
-  reason: string('Why.'),
-  evaluationError: string('What went wrong with the evaluation.'),
-})
 
 export const SelfSubjectAccessReview: VirtualKind<ReviewServices> = {
   archetype: 'virtual',

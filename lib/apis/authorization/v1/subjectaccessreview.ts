@@ -15,6 +15,7 @@ import { list, map, object, string } from '../../../meta/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { type Outsider, readExtras } from '../../../token/extras.ts'
+import { reviewStatus } from './answer.schema.ts'
 import {
   type AskedAttributes,
   attributesProtobuf,
@@ -23,7 +24,6 @@ import {
   toAttributes,
   validateAsked,
 } from './attributes.schema.ts'
-import { reviewStatus } from './selfsubjectaccessreview.ts'
 import { group, type ReviewServices, version } from './services.ts'
 
 const kind = 'SubjectAccessReview'
