@@ -2,20 +2,12 @@
  * The paths of a kind in OpenAPI: without the base path, because clients look them up so (kubectl explain).
  * Source: k8s.io/apiserver/pkg/endpoints/installer.go, k8s.io/kubectl/pkg/explain and pkg/util/openapi.
  */
-import type { KindSchema } from '../meta/schema.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
+import type { KindInfo } from '../registry/kind.ts'
 import { sharedRef } from './openapimeta.ts'
 
-/** What the document needs to know of a kind; kinds of the registry have it all but `verbs`. */
-export interface OpenApiKind {
-  group: string
-  version: string
-  kind: string
-  plural: string
-  singular: string
-  scope: 'Cluster' | 'Namespaced'
-  description: string
-  schema: KindSchema
+/** A kind and what of it is served. */
+export interface OpenApiKind extends KindInfo {
   /** Of the kind itself: `['create']` for kinds that store nothing. */
   verbs: readonly string[]
   /** Set where the kind is created below an object of `plural`: POST …/PLURAL/{name}/SUBRESOURCE. */
