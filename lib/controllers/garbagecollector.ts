@@ -1,20 +1,23 @@
 /**
  * The garbage collector: deletes objects whose owners are all gone, and lets go of owners that are being deleted once their
  * dependents are gone (foreground) or released (orphan). Every step looks at what is stored now and writes under the
- * condition that it still is so: steps can be repeated, interrupted, and done by several at once.
+ * condition that what counts of it still is so: steps can be repeated, interrupted, and done by several at once, and whoever
+ * changes the rest of an object all the time does not keep the collector from it.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (attemptToDeleteItem, processDeletingDependentsItem, orphanDependents).
  */
-import { StatusError } from '../meta/errors.ts'
+import { conflict, MODIFIED, StatusError } from '../meta/errors.ts'
 import { updateManagers } from '../meta/fieldmanager.ts'
 import { isSameOwner } from '../meta/ownerreferences.ts'
 import { wholeObject } from '../meta/typed.ts'
-import type { ObjectMeta, OwnerReference } from '../meta/types.ts'
+import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { FOREGROUND, ORPHAN, remove } from '../registry/delete.ts'
+import { groupResource } from '../registry/kind.ts'
 import { dependentsOf } from '../registry/owners.ts'
 import { update } from '../registry/update.ts'
 import { controllerContext } from './context.ts'
 import {
   type Graph,
+  isAlike,
   isBlocked,
   isOrphaning,
   isWaiting,
@@ -65,9 +68,14 @@ const nameOf = (node: Node) => {
   return { namespace, name }
 }
 
-/** An ordinary update of the metadata, if the object is still at the revision of `node`. */
-async function edit(collector: Collector, node: Node, change: (metadata: ObjectMeta) => ObjectMeta): Promise<void> {
-  const { store, stored } = node
+/** An ordinary update of the metadata, if the object is still what `stands` says; else a 409. */
+async function edit(
+  collector: Collector,
+  node: Node,
+  change: (metadata: ObjectMeta) => ObjectMeta,
+  stands: (live: KubeObject) => boolean = asIn(node),
+): Promise<void> {
+  const { store } = node
   const { group, version, kind, schema } = store.kind
   const { uid = '' } = metadataOf(node)
   const now = collector.now()
@@ -79,8 +87,8 @@ async function edit(collector: Collector, node: Node, change: (metadata: ObjectM
       verb: 'update',
       uid,
       transform: (live) => {
-        const metadata = { ...change(live.metadata), resourceVersion: String(stored.rv) }
-        const updated = { ...live, metadata }
+        if (!stands(live)) throw conflict(groupResource(store.kind), nameOf(node).name, MODIFIED)
+        const updated = { ...live, metadata: change(live.metadata) }
         const gvk = { group, version, kind }
         const write = { manager, subresource: '', now, gvk, schema: wholeObject(schema) } as const
         return { object: updateManagers({ ...write, live, updated }), secrets: [] }
@@ -90,13 +98,25 @@ async function edit(collector: Collector, node: Node, change: (metadata: ObjectM
   )
 }
 
-/** Takes owner references away. */
-async function unlink(collector: Collector, node: Node, drop: (reference: OwnerReference) => boolean): Promise<void> {
+/** Whether an object is still what it was in `node`, in all that counts. */
+const asIn =
+  ({ stored }: Node) =>
+  (live: KubeObject): boolean =>
+    isAlike(live, stored.object)
+
+/** Takes owner references away; `stands` as for `edit`. */
+async function unlink(
+  collector: Collector,
+  node: Node,
+  drop: (reference: OwnerReference) => boolean,
+  stands?: () => boolean,
+): Promise<void> {
   if (!metadataOf(node).ownerReferences?.some(drop)) return
-  await edit(collector, node, ({ ownerReferences = [], ...metadata }) => {
+  const change = ({ ownerReferences = [], ...metadata }: ObjectMeta) => {
     const kept = ownerReferences.filter((one) => !drop(one))
     return { ...metadata, ...(kept.length > 0 && { ownerReferences: kept }) }
-  })
+  }
+  await edit(collector, node, change, stands)
   collector.wrote('unlinked')
 }
 
@@ -137,8 +157,7 @@ async function collect(collector: Collector, node: Node): Promise<void> {
     return
   }
   const foreground = standings.includes('waiting') && (await hasDependents(collector, node))
-  const preconditions = { uid, resourceVersion: String(node.stored.rv) }
-  const options = { preconditions, ...(foreground && { propagationPolicy: 'Foreground' as const }) }
+  const options = { stands: asIn(node), ...(foreground && { propagationPolicy: 'Foreground' as const }) }
   await remove(node.store, nameOf(node), options, controllerContext(manager, collector.now()))
   collector.wrote('deleted')
 }
@@ -168,11 +187,13 @@ export const look = (collector: Collector, place: Place, notOlderThan?: number):
 async function lookAt(collector: Collector, node: Node): Promise<void> {
   const { uid = '' } = metadataOf(node)
   if (isOrphaning(metadataOf(node))) {
-    await eachDependent(collector, uid, (dependent) => unlink(collector, dependent, (one) => one.uid === uid))
+    const isThis = (one: OwnerReference) => one.uid === uid
+    // Whatever else becomes of a dependent, this owner is none.
+    await eachDependent(collector, uid, (dependent) => unlink(collector, dependent, isThis, () => true))
     await release(collector, node, ORPHAN)
   } else if (isWaiting(metadataOf(node))) {
-    await collectDependents(collector, uid)
-    await releaseUnblocked(collector, node)
+    // A dependent that cannot be deleted now keeps only an owner that it blocks.
+    await collectDependents(collector, uid).finally(() => releaseUnblocked(collector, node))
   } else {
     await collect(collector, node)
   }

@@ -2,6 +2,8 @@
  * Who owns whom. An owner reference names a kind, a name and a uid; the owner is in the dependent's namespace, or in none.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (isDangling, classifyReferences, blockingDependents).
  */
+
+import { deepEqual } from '../meta/equal.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
@@ -38,6 +40,16 @@ export const isOrphaning = (metadata: ObjectMeta): boolean =>
 /** Being deleted, once the dependents that block it are gone. */
 export const isWaiting = (metadata: ObjectMeta): boolean =>
   metadata.deletionTimestamp !== undefined && has(FOREGROUND, metadata)
+
+const counting = ({ metadata: { uid, ownerReferences = [], finalizers = [], deletionTimestamp } }: KubeObject) => ({
+  uid,
+  ownerReferences,
+  finalizers,
+  deletionTimestamp,
+})
+
+/** Whether two states of an object are the same in all that counts for the garbage collector. */
+export const isAlike = (one: KubeObject, other: KubeObject): boolean => deepEqual(counting(one), counting(other))
 
 /** Where a dependent is; undefined for a resource that is not served any more. */
 export function placeOf({ stores }: Graph, { resource, key }: Dependent): Place | undefined {

@@ -1,9 +1,8 @@
 /** What a change gives the garbage collector to do. Most changes: nothing. */
-import { deepEqual } from '../meta/equal.ts'
 import { isSameOwner } from '../meta/ownerreferences.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { type Collector, collectDependents, look, releaseUnblocked } from './garbagecollector.ts'
-import { type Graph, isOrphaning, isWaiting, ownerPlace, placeOf } from './graph.ts'
+import { type Graph, isAlike, isOrphaning, isWaiting, ownerPlace, placeOf } from './graph.ts'
 import { forEach, OutOfTime } from './parallel.ts'
 
 export type Task =
@@ -29,13 +28,6 @@ export const concerns = (metadata: ObjectMeta): boolean =>
     ? (metadata.ownerReferences ?? []).length > 0
     : isOrphaning(metadata) || isWaiting(metadata)
 
-const relevant = ({ metadata: { uid, ownerReferences = [], finalizers = [], deletionTimestamp } }: KubeObject) => ({
-  uid,
-  ownerReferences,
-  finalizers,
-  deletionTimestamp,
-})
-
 const blockingOf = (object: KubeObject | undefined): readonly OwnerReference[] =>
   (object?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
 
@@ -55,7 +47,7 @@ function unblocked(graph: Graph, { before, after }: Changed): Task[] {
 export function tasksOf(graph: Graph, change: Changed): Task[] {
   const { resource, key, rv, before, after } = change
   const gone = before?.metadata.uid !== after?.metadata.uid ? before?.metadata.uid : undefined
-  const isNew = after !== undefined && !(before && deepEqual(relevant(before), relevant(after)))
+  const isNew = after !== undefined && !(before && isAlike(before, after))
   return [
     ...(isNew && concerns(after.metadata) ? [{ type: 'look', resource, key, rv } as const] : []),
     ...(gone === undefined ? [] : [{ type: 'dependents', uid: gone } as const]),

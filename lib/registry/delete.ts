@@ -2,7 +2,7 @@
  * Delete and deletecollection. Source: k8s.io/apiserver registry/generic/registry/store.go (Delete),
  * registry/rest/delete.go; kinds here have no graceful deletion of their own.
  */
-import { notFound, StatusError } from '../meta/errors.ts'
+import { conflict, MODIFIED, notFound, StatusError } from '../meta/errors.ts'
 import { checkPreconditions, type Preconditions } from '../meta/preconditions.ts'
 import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
@@ -15,6 +15,8 @@ export interface DeleteOptions {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
   orphanDependents?: boolean
   preconditions?: Preconditions
+  /** Of the server's own deletions: whether the object is still what was judged, asked of what the write replaces. False: 409. */
+  stands?(live: KubeObject): boolean
 }
 
 /** `gone`: removed at once. Else finalizers hold the object, which is shown as it is now. */
@@ -70,6 +72,7 @@ async function judge(
   const asKind = { group: kind.group, resource: kind.kind }
   checkPreconditions(asKind, options.preconditions ?? {}, live.object.metadata)
   const { object } = live
+  if (options.stands?.(object) === false) throw conflict(groupResource(kind), object.metadata.name ?? '', MODIFIED)
   const finalizers = finalizersOnDelete(options, object.metadata.finalizers ?? [])
   if (finalizers.length === 0) {
     const side = (await strategy.companions?.(undefined, live)) ?? []

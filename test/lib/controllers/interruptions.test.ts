@@ -6,6 +6,7 @@ import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
 import { OutOfTime } from '../../../lib/controllers/parallel.ts'
 import { collectStream } from '../../../lib/controllers/records.ts'
+import type { DeleteOptions } from '../../../lib/registry/delete.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { blocking, intercepted, newWorld, passesFilter, reference, type World } from './world.ts'
@@ -235,6 +236,61 @@ test('what was judged before somebody changed it is judged again', async () => {
   )
   expect(await collectStream(world.collector(slow), records)).toMatchObject({ failed: [] })
   expect(await world.find('d')).toBeUndefined()
+})
+
+describe('a dependent that somebody changes all the time', () => {
+  const hold = { finalizers: ['example.com/hold'] }
+  /** Its annotations change before each of the collector's writes. */
+  async function restless(policy: DeleteOptions['propagationPolicy'], metadata: object = {}) {
+    const world = await newWorld(db)
+    const o = await world.make('o')
+    await world.make('d', { ...metadata, ownerReferences: [reference(o)] })
+    await world.delete('o', policy && { propagationPolicy: policy })
+    const records = world.records().filter(passesFilter)
+    let changes = 0
+    const storage = intercepted(world.storage, async (name, call) => {
+      if (name === 'update' && (await world.find('d'))) {
+        const annotations = { changes: `${changes++}` }
+        await world.change('d', (object) => ({ ...object, metadata: { ...object.metadata, annotations } }))
+      }
+      return call()
+    })
+    expect(await collectStream(world.collector(storage), records)).toMatchObject({ failed: [] })
+    return world
+  }
+
+  test('goes with its owner', async () => {
+    const world = await restless(undefined)
+    expect(await world.find('d')).toBeUndefined()
+  })
+
+  test('is marked, where a finalizer holds it', async () => {
+    const world = await restless(undefined, hold)
+    expect((await world.find('d'))?.metadata.deletionTimestamp).toBeDefined()
+  })
+
+  test('is released by an owner that orphans it, which goes', async () => {
+    const world = await restless('Orphan')
+    expect((await world.find('d'))?.metadata.ownerReferences).toBeUndefined()
+    expect(await world.find('o')).toBeUndefined()
+  })
+})
+
+test('a dependent that cannot be deleted keeps no owner that it does not block', async () => {
+  const world = await newWorld(db)
+  const o = await world.make('o')
+  await world.make('d', { ownerReferences: [reference(o)] })
+  world.records()
+  await world.delete('o', { propagationPolicy: 'Foreground' })
+  const records = world.records().filter(passesFilter)
+  const { storage } = world
+  const refusing: Storage = {
+    ...storage,
+    update: (table, key, ...rest) =>
+      key === 'd' ? Promise.reject(new Error('not now')) : storage.update(table, key, ...rest),
+  }
+  expect((await collectStream(world.collector(refusing), records)).failed).toHaveLength(1)
+  expect([await world.find('o'), (await world.find('d')) !== undefined]).toEqual([undefined, true])
 })
 
 test('an object that takes the name meanwhile is not harmed', async () => {
