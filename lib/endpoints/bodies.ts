@@ -12,19 +12,11 @@ import { requestEntityTooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { JsonValue } from '../meta/types.ts'
 import type { Exchange } from './exchange.ts'
 import { set } from './exchange.ts'
+import { bodyTypes, type PatchType, patchTypes } from './mediatypes.ts'
 import type { FieldValidation } from './options.ts'
 
 /** kube-apiserver's limit for bodies, in bytes. */
 export const maxBodyBytes = 3 * 1024 * 1024
-
-const bodyTypes: Readonly<Record<string, MediaType>> = { 'application/json': 'json', 'application/yaml': 'yaml' }
-const patchTypes = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/apply-patch+yaml',
-] as const
-
-export type PatchType = (typeof patchTypes)[number]
 
 /** What follows a media type: parameters, the last of them with a semicolon after it or not. Source: Go's mime.ParseMediaType. */
 const PARAMETERS = /^(?:\s*;\s*[\w!#$%&'*+.^`|~-]+\s*=\s*(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))*\s*;?\s*$/

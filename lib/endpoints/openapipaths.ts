@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { KindInfo } from '../registry/kind.ts'
+import { bodyTypes, patchTypes } from './mediatypes.ts'
 import { sharedRef } from './openapimeta.ts'
 
 /** A kind and what of it is served. */
@@ -73,15 +74,12 @@ const WATCH = ['watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeco
 const DELETE = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds']
 const WRITE = ['dryRun', 'fieldManager', 'fieldValidation']
 
-const PATCH_TYPES = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
-const BODY_TYPES = ['application/json', 'application/yaml']
-
 const content = (types: readonly string[], schema: JsonObject): JsonObject =>
   Object.fromEntries(types.map((type) => [type, { schema }]))
 
 const answer = (description: string, schema: JsonObject): JsonObject => ({
   description,
-  content: content(BODY_TYPES, schema),
+  content: content(Object.keys(bodyTypes), schema),
 })
 
 interface Operation {
@@ -114,14 +112,17 @@ const ref = (kind: OpenApiKind, suffix = ''): JsonObject => ({
   $ref: `#/components/schemas/${schemaName(kind)}${suffix}`,
 })
 
-const objectBody = (kind: OpenApiKind): JsonObject => ({ required: true, content: content(BODY_TYPES, ref(kind)) })
+const objectBody = (kind: OpenApiKind): JsonObject => ({
+  required: true,
+  content: content(Object.keys(bodyTypes), ref(kind)),
+})
 
 const patchBody: JsonObject = {
   required: true,
-  content: { ...content(PATCH_TYPES, { description: 'A patch in the format of its type.' }) },
+  content: { ...content(patchTypes, { description: 'A patch in the format of its type.' }) },
 }
 
-const deleteBody: JsonObject = { content: content(BODY_TYPES, sharedRef('DeleteOptions')) }
+const deleteBody: JsonObject = { content: content(Object.keys(bodyTypes), sharedRef('DeleteOptions')) }
 
 /** Operations by method, each with what serves it; without those that the kind does not have. */
 function operations(kind: OpenApiKind, where: string, all: Readonly<Record<string, [string, Operation]>>): JsonObject {
