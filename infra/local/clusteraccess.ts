@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import { bearerToken } from '../../lib/authentication/bearertoken.ts'
+import { AUTHENTICATED } from '../../lib/authorization/identity.ts'
 import { unauthorized } from '../../lib/meta/errors.ts'
 import { subjectOf } from './certificates.ts'
 import { CLIENT_SIGNER, CSR } from './csrobject.ts'
@@ -32,7 +33,6 @@ export interface Attributes {
 
 /** A name that no token of ours can have. */
 const ROLE_PREFIX = 'system:keyplane:'
-const AUTHENTICATED = 'system:authenticated'
 const ANONYMOUS: ClusterUser = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /**

@@ -1,4 +1,5 @@
 /** RBAC of a real kube-apiserver behind the demo: the same as clusteraccess.ts has in code. */
+import { AUTHENTICATED } from '../../lib/authorization/identity.ts'
 import { CLIENT_SIGNER, CSR } from './csrobject.ts'
 
 /** Before the name of a role: the user of its token. */
@@ -40,5 +41,5 @@ export const demoRoles = (): { resource: string; object: object }[] => [
     binding(`${USER_PREFIX}${name}`, 'User', `${USER_PREFIX}${name}`),
   ]),
   role(`${USER_PREFIX}view`, [VIEW]),
-  binding(`${USER_PREFIX}view`, 'Group', 'system:authenticated'),
+  binding(`${USER_PREFIX}view`, 'Group', AUTHENTICATED),
 ]
