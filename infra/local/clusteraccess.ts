@@ -1,7 +1,7 @@
 /** Who asks the demo virtual cluster, and what they may: the part of authentication and RBAC that it has. */
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import { bearerToken } from '../../lib/authentication/bearertoken.ts'
+import { isSameSecret } from '../../lib/authentication/samesecret.ts'
 import { AUTHENTICATED } from '../../lib/authorization/identity.ts'
 import { unauthorized } from '../../lib/meta/errors.ts'
 import { subjectOf } from './certificates.ts'
@@ -59,7 +59,7 @@ export async function authenticate(
     if (authorization !== undefined) throw unauthorized()
     return ANONYMOUS
   }
-  const role = ROLES.find((one) => sameText(tokens[one], token))
+  const role = ROLES.find((one) => isSameSecret(tokens[one], token))
   if (role !== undefined) return known({ name: `${ROLE_PREFIX}${role}`, groups: [] })
   const user = await verifyToken(token)
   if (!user || [user.name, ...user.groups].some((name) => name.startsWith('system:'))) throw unauthorized()
@@ -67,9 +67,6 @@ export async function authenticate(
 }
 
 const known = (user: ClusterUser): ClusterUser => ({ ...user, groups: [...new Set([...user.groups, AUTHENTICATED])] })
-
-const sameText = (one: string, other: string): boolean =>
-  timingSafeEqual(createHash('sha256').update(one).digest(), createHash('sha256').update(other).digest())
 
 interface Rule {
   verbs: readonly string[]

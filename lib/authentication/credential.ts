@@ -5,7 +5,6 @@
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { effectiveUser, type KeySpec } from '../authorization/identity.ts'
 import { effectiveChain } from '../authorization/privilege.ts'
 import { readChain } from '../authorization/readscope.ts'
@@ -15,6 +14,7 @@ import type { Companion } from '../storage/interface.ts'
 import { type KeyInternal, readInternal } from './keyinternal.ts'
 import { expiry, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
+import { isSameSecret } from './samesecret.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 import type { Identity, UserInfo } from './user.ts'
 
@@ -108,16 +108,11 @@ export const absentCredentials = (hashes: readonly KeyHash[]): Companion[] =>
 /** Of a key that is removed for good. (One that finalizers still hold is updated: its credential says so.) */
 export const deletedCredential = (key: StoredKey): Companion[] => [{ op: 'delete', ...itemKeyOf(key) }]
 
-/**
- * Whether the item holds this sealed value. Owners may try values that they cannot read: how long it takes says nothing of
- * how much of one is right.
- */
+/** Whether the item holds this sealed value: owners may try values that they cannot read. */
 export function holdsSealed(item: JsonObject, path: string, value: string): boolean {
   const held = item[SEALED + path]
-  return typeof held === 'string' && timingSafeEqual(digest(held), digest(value))
+  return typeof held === 'string' && isSameSecret(held, value)
 }
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** What a use of the key at `now` writes into its item. */
 export const activityAttributes = (credential: Credential, now: number, limits: LifeLimits): JsonObject => ({
