@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
+import { within } from '../../lib/server/within.ts'
 import { installRuntimeGlobal, streamingHandler } from './streaming.ts'
 import type { Deployment, FunctionDescription } from './template.ts'
-import { within } from './within.ts'
 
 /** The function threw (`cause`), took too long, or its answer cannot be sent. */
 export class FunctionError extends Error {

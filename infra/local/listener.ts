@@ -1,5 +1,6 @@
 /** One request through API Gateway: route, authorizer, integration, answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { within } from '../../lib/server/within.ts'
 import { beginAnswer, writeAnswer, writeRendered } from './answers.ts'
 import { authorize } from './authorize.ts'
 import { requestContext, requestEvent } from './events.ts'
@@ -9,7 +10,6 @@ import { createRouter } from './routes.ts'
 import { createResponseStream } from './streaming.ts'
 import type { Deployment, Route } from './template.ts'
 import { createThrottle } from './throttle.ts'
-import { within } from './within.ts'
 
 export interface Listener {
   listener(request: IncomingMessage, response: ServerResponse): void

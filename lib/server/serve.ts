@@ -18,6 +18,7 @@ import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from 
 import { describeError } from './log.ts'
 import { callsMeasured, counting, noCalls } from './metrics.ts'
 import { publicAnswer } from './public.ts'
+import { within } from './within.ts'
 
 /** Handlers give up before the gateway's 29 s, so that the client gets a Status. */
 const giveUpMs = 20_000
@@ -41,18 +42,12 @@ export type LambdaHandler = any
 
 /** The time limit is for the beginning of an answer; a stream ends itself. */
 async function withinTime(answer: Promise<ApiResponse>, form: Output | undefined): Promise<ApiResponse> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<ApiResponse>((_, reject) => {
-    const text = 'request did not complete within requested timeout - context deadline exceeded'
-    timer = setTimeout(() => reject(undecided(text)), giveUpMs)
-  })
+  const late = () => undecided('request did not complete within requested timeout - context deadline exceeded')
   try {
-    return await Promise.race([answer, late])
+    return await within(giveUpMs, answer, late)
   } catch (error) {
     if (error instanceof StatusError) return respondStatus(error.status, form)
     throw error
-  } finally {
-    clearTimeout(timer)
   }
 }
 
