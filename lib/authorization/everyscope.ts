@@ -14,11 +14,15 @@ const SELF_REVIEWS: ReadonlySet<string> = new Set([
 /** Paths of at most a group and its version: whatever is longer names a resource, and that is for the lists to allow. */
 const DISCOVERY = /^\/(api(\/[^/]+)?|apis(\/[^/]+){0,2}|openapi(\/.*)?|version|healthz|livez|readyz)\/?$/
 
+const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions'
+
 /** Whether the request is one of those; its line in a reason is `every scope`. */
 export function everyScopeAllows(attributes: Attributes): boolean {
   if (attributes.target.type !== 'Management') return false
   if (attributes.kind === 'nonresource')
     return ['get', 'head'].includes(attributes.verb) && DISCOVERY.test(attributes.path)
   const { verb, group, resource, subresource } = attributes
+  // Of which there are none: a way to find out what is served.
+  if (`${group}/${resource}` === DEFINITIONS && subresource === '') return verb === 'get' || verb === 'list'
   return verb === 'create' && subresource === '' && SELF_REVIEWS.has(`${group}/${resource}`)
 }

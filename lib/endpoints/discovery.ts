@@ -2,12 +2,14 @@
  * Discovery documents, made from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
  */
 import { groupVersion } from '../meta/groupversion.ts'
+import { object } from '../meta/schema.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { type ServedKind, statusVerbs, storedVerbs } from '../registry/kind.ts'
 
+const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list'] } as const
+
 /** The verbs of a kind itself. */
-export const verbsOf = ({ archetype }: Pick<ServedKind, 'archetype'>): readonly string[] =>
-  archetype === 'stored' ? storedVerbs : ['create']
+export const verbsOf = ({ archetype }: Pick<ServedKind, 'archetype'>): readonly string[] => verbs[archetype]
 
 interface Resource {
   name: string
@@ -108,10 +110,28 @@ export const namespaceObject = (name: string): JsonObject => ({
   status: { phase: 'Active' },
 })
 
-/** GET /api/v1/namespaces: none, since none is an object. */
-export const namespaceList = (): JsonObject => ({
-  kind: 'NamespaceList',
-  apiVersion: 'v1',
+/**
+ * No kind of this API is defined by a custom resource. Terraform's provider for Kubernetes looks a kind up among the
+ * definitions before it asks OpenAPI, and gives up where they cannot be listed.
+ */
+export const customResourceDefinition: ServedKind = {
+  archetype: 'absent',
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  singular: 'customresourcedefinition',
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+  scope: 'Cluster',
+  description: 'None: all kinds of this API are built in.',
+  schema: { spec: object('Nothing.', {}) },
+}
+
+/** A list of what there is none of; it never changes. */
+export const emptyList = (apiVersion: string, kind: string): JsonObject => ({
+  kind: `${kind}List`,
+  apiVersion,
   metadata: { resourceVersion: '1' },
   items: [],
 })

@@ -112,6 +112,20 @@ export function negotiate(
   throw notAcceptable(acceptedTypes)
 }
 
+const openApiV2Protobuf = [
+  'com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  'com.github.proto-openapi.spec.v2.v1.0+protobuf',
+]
+
+/** The form of OpenAPI v2, which has two. Throws 406. */
+export function negotiateOpenApiV2({ accept = '' }: Headers): 'json' | 'protobuf' {
+  for (const clause of clauses(accept.trim() || '*/*')) {
+    if (clause.type === 'application' && openApiV2Protobuf.includes(clause.subtype)) return 'protobuf'
+    if (mediaTypeOf(clause) === 'application/json') return 'json'
+  }
+  throw notAcceptable(['application/json', ...openApiV2Protobuf.map((subtype) => `application/${subtype}`)])
+}
+
 const discoveryVersions = ['v2', 'v2beta1'] as const
 
 export interface DiscoveryOutput extends Output {

@@ -55,14 +55,25 @@ const schemasOf = (kind: OpenApiKind): JsonObject => ({
 
 const merged = (parts: readonly JsonObject[]): JsonObject => Object.assign({}, ...parts)
 
+export interface OpenApiInfo {
+  title: string
+  version: string
+}
+
+/** Schemas by their names: those of the kinds, and what all share. */
+export const openApiSchemas = (kinds: readonly OpenApiKind[]): JsonObject => ({
+  ...merged(kinds.map(schemasOf)),
+  ...sharedSchemas(),
+})
+
 /** The document of kinds of one group version. Kinds that share a path (`/{name}/kubeconfig`) must not. */
-export function openApiDocument(kinds: readonly OpenApiKind[], info: { title: string; version: string }): JsonObject {
+export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo): JsonObject {
   return {
     openapi: '3.0.0',
     info: { ...info },
     paths: merged(kinds.map(pathsOf)),
     components: {
-      schemas: { ...merged(kinds.map(schemasOf)), ...sharedSchemas() },
+      schemas: openApiSchemas(kinds),
       parameters,
       securitySchemes: { BearerToken: { type: 'http', scheme: 'bearer', description: 'An access key.' } },
     },
@@ -78,11 +89,7 @@ export interface OpenApi {
 }
 
 /** Everything that is served below `basePath` + `/openapi/v3`, computed once. */
-export function openApi(
-  kinds: readonly OpenApiKind[],
-  info: { title: string; version: string },
-  basePath: string,
-): OpenApi {
+export function openApi(kinds: readonly OpenApiKind[], info: OpenApiInfo, basePath: string): OpenApi {
   const groups = Map.groupBy(kinds, ({ group, version }) => `apis/${group}/${version}`)
   const documents = [...groups]
     .sort(([one], [other]) => byBytes(one, other))

@@ -138,8 +138,8 @@ export interface ProtobufMessage {
 
 export type Kind<S = never> = StoredKind<S> | VirtualKind<S>
 
-/** A kind as documents tell of it, whatever it does. */
-export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual'; subresource?: string }
+/** A kind as documents tell of it, whatever it does. Of an `absent` one there is nothing, and can be nothing. */
+export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'absent'; subresource?: string }
 
 /** The verbs of every stored kind, in the order of discovery. */
 export const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const

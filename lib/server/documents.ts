@@ -8,22 +8,36 @@ import {
   apiResourceList,
   coreResourceList,
   coreVersions,
-  namespaceList,
+  customResourceDefinition,
+  emptyList,
   namespaceObject,
   verbsOf,
 } from '../endpoints/discovery.ts'
 import { etagOf } from '../endpoints/etag.ts'
-import { type DiscoveryOutput, negotiate, negotiateDiscovery } from '../endpoints/negotiation.ts'
+import { type DiscoveryOutput, negotiate, negotiateDiscovery, negotiateOpenApiV2 } from '../endpoints/negotiation.ts'
 import { openApi } from '../endpoints/openapi.ts'
+import { openApiV2 } from '../endpoints/openapiv2.ts'
 import { listOptions } from '../endpoints/options.ts'
 import { type ApiRequest, type ApiResponse, first } from '../endpoints/request.ts'
 import { encode, respond } from '../endpoints/respond.ts'
-import { methodNotSupported, routeNotFound } from '../meta/errors.ts'
+import { methodNotSupported, notFound, routeNotFound } from '../meta/errors.ts'
+import { groupVersion } from '../meta/groupversion.ts'
 import { stringify } from '../meta/json.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
-import type { JsonObject } from '../meta/types.ts'
+import type { GroupResource, JsonObject } from '../meta/types.ts'
+import { groupResource, type ServedKind } from '../registry/kind.ts'
 import type { BareServer } from './bare.ts'
 import type { Endpoint } from './serve.ts'
+
+/** What discovery lists. */
+const listed: readonly ServedKind[] = [...kinds, customResourceDefinition]
+
+const definitions = `/apis/${groupVersion(customResourceDefinition)}/${customResourceDefinition.plural}`
+
+/** What there is to see of these never changes; a list would be no answer to who waits for events. */
+function refuseWatch({ query }: ApiRequest, resource: GroupResource): void {
+  if (listOptions(query, true).watch) throw methodNotSupported(resource, 'watch')
+}
 
 /** The path below the base, without a closing slash. */
 const below = ({ path }: ApiRequest, { config }: BareServer): string => {
@@ -54,7 +68,7 @@ function kept(request: ApiRequest, etag: string, headers: Record<string, string>
 
 async function aggregated(request: ApiRequest, path: string, output: DiscoveryOutput): Promise<ApiResponse> {
   const { version, mediaType } = output
-  const value = path === '/api' ? aggregatedCore(version) : aggregatedGroups(kinds, version)
+  const value = path === '/api' ? aggregatedCore(version) : aggregatedGroups(listed, version)
   const contentType = `${mediaType};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
   const headers = { 'cache-control': 'public', 'content-type': contentType }
   return kept(request, etagOf(stringify(value)), headers, await encode(value, output))
@@ -69,11 +83,11 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
     if (group !== 'v1') return undefined
     if (version === undefined) return coreResourceList()
     if (version !== 'namespaces') return undefined
-    if (name === undefined) return namespaceList()
+    if (name === undefined) return emptyList('v1', 'Namespace')
     return dnsLabelErrors(name).length === 0 ? namespaceObject(name) : undefined
   }
-  if (group === undefined) return apiGroupList(kinds)
-  return version === undefined ? apiGroup(kinds, group) : apiResourceList(kinds, group, version)
+  if (group === undefined) return apiGroupList(listed)
+  return version === undefined ? apiGroup(listed, group) : apiResourceList(listed, group, version)
 }
 
 /** GET below /api and /apis, as far as it is no resource of ours. */
@@ -83,35 +97,45 @@ export const discovery: Endpoint = async (request, server) => {
     const output = negotiateDiscovery(request.headers, first(request.query, 'pretty'))
     if (output) return aggregated(request, path, output)
   }
-  // What there is to see of namespaces never changes; a list would be no answer to who waits for events.
-  if (path === '/api/v1/namespaces' && listOptions(request.query, true).watch) {
-    throw methodNotSupported({ group: '', resource: 'namespaces' }, 'watch')
+  if (path === '/api/v1/namespaces') refuseWatch(request, { group: '', resource: 'namespaces' })
+  if (path === definitions) {
+    refuseWatch(request, groupResource(customResourceDefinition))
+    return plain(request, emptyList(groupVersion(customResourceDefinition), customResourceDefinition.kind))
+  }
+  if (path.startsWith(`${definitions}/`)) {
+    throw notFound(groupResource(customResourceDefinition), path.slice(definitions.length + 1))
   }
   const found = document(path, new URL(server.config.issuer).host)
   if (!found) throw routeNotFound()
   return plain(request, found)
 }
 
-const openApiOf = (server: BareServer) =>
-  openApi(
-    kinds.map((kind) => ({ ...kind, verbs: verbsOf(kind) })),
-    { title: 'keyplane', version: 'v1' },
-    server.config.basePath,
-  )
+const openApiKinds = kinds.map((kind) => ({ ...kind, verbs: verbsOf(kind) }))
+const info = { title: 'keyplane', version: 'v1' }
 
 let documents: ReturnType<typeof openApi> | undefined
+let v2: ReturnType<typeof openApiV2> | undefined
 
 const yearSeconds = 365 * 24 * 3600
 
-/** GET below /openapi. v2 is an empty document in protobuf: what kubectl needs to accept kinds that are created only. */
-export const openApiDocuments: Endpoint = async (request, server) => {
-  documents ??= openApiOf(server)
-  const path = below(request, server)
-  const json = { 'content-type': 'application/json', vary: 'Accept' }
-  if (path === '/openapi/v2') {
+/**
+ * In protobuf it is empty: kubectl asks for nothing else, and an empty one keeps it from refusing kinds that are created only.
+ */
+function openApiV2Document(request: ApiRequest): ApiResponse {
+  if (negotiateOpenApiV2(request.headers) === 'protobuf') {
     const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-    return { status: 200, headers: { 'content-type': type }, warnings: [], body: '' }
+    return { status: 200, headers: { 'content-type': type, vary: 'Accept' }, warnings: [], body: '' }
   }
+  v2 ??= openApiV2(openApiKinds, info)
+  return kept(request, `"${v2.hash}"`, { 'content-type': 'application/json' }, v2.text)
+}
+
+/** GET below /openapi. */
+export const openApiDocuments: Endpoint = async (request, server) => {
+  const path = below(request, server)
+  if (path === '/openapi/v2') return openApiV2Document(request)
+  documents ??= openApi(openApiKinds, info, server.config.basePath)
+  const json = { 'content-type': 'application/json', vary: 'Accept' }
   if (path === '/openapi/v3') return { status: 200, headers: json, warnings: [], body: documents.index }
   const found = documents.documents.get(path.slice('/openapi/v3/'.length))
   if (!found) throw routeNotFound()

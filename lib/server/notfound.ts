@@ -54,6 +54,7 @@ function isDocument(path: string): boolean {
   if (/^\/(version|openapi\/v[23]|apis?|api\/v1(\/namespaces)?)$/.test(path)) return true
   const [, namespace] = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(path) ?? []
   if (namespace !== undefined) return dnsLabelErrors(namespace).length === 0
+  if (/^\/apis\/apiextensions\.k8s\.io(\/v1(\/customresourcedefinitions(\/[^/]+)?)?)?$/.test(path)) return true
   const [, group] = /^\/apis\/([^/]+(?:\/[^/]+)?)$/.exec(path) ?? []
   return servedResources.some(({ groupVersion }) => groupVersion === group || groupVersion.split('/')[0] === group)
 }

@@ -23,6 +23,7 @@ describe('discovery', () => {
         'management.platform',
         'authentication.k8s.io',
         'authorization.k8s.io',
+        'apiextensions.k8s.io',
       ])
       const { json } = await at('discovery', '/apis/management.platform/v1')
       expect(json.resources.map(({ name }: { name: string }) => name)).toEqual([
@@ -90,8 +91,60 @@ describe('discovery of namespaces', () => {
   })
 })
 
+describe('discovery of custom resource definitions', () => {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  // Terraform looks for its kinds here first.
+  test('200: there are none', async () => {
+    const { status: code, json } = await at('discovery', path)
+    expect([code, json]).toEqual([
+      200,
+      {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinitionList',
+        metadata: { resourceVersion: '1' },
+        items: [],
+      },
+    ])
+    const { json: resources } = await at('discovery', '/apis/apiextensions.k8s.io/v1')
+    expect(resources.resources).toMatchObject([{ name: 'customresourcedefinitions', verbs: ['get', 'list'] }])
+  })
+
+  test('404: any by its name', async () => {
+    const { status: code, json } = await at('discovery', `${path}/a.b.c`)
+    const message = 'customresourcedefinitions.apiextensions.k8s.io "a.b.c" not found'
+    expect([code, json.message]).toEqual([404, message])
+  })
+
+  test('405: a watch would wait for ever', async () => {
+    expect((await at('discovery', path, { query: { watch: '1' } })).status).toBe(405)
+  })
+})
+
 describe('openapi', () => {
   describe('200', () => {
+    const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+    test.each(['', '*/*', 'application/json', `text/html, ${protobuf};q=0.5, application/json`])(
+      'v2 for Accept: %s',
+      async (accept) => {
+        const { status: code, json, headers } = await at('openapi', '/openapi/v2', { headers: { accept } })
+        expect([code, json.swagger, headers['content-type']]).toEqual([200, '2.0', 'application/json'])
+        const kinds = Object.values<{ 'x-kubernetes-group-version-kind'?: { kind: string }[] }>(json.definitions)
+        const names = kinds.flatMap((one) => one['x-kubernetes-group-version-kind'] ?? []).map(({ kind }) => kind)
+        expect(names).toContain('OwnedAccessKey')
+        const known = { accept, 'If-None-Match': String(headers.etag) }
+        expect((await at('openapi', '/openapi/v2', { headers: known })).status).toBe(304)
+      },
+    )
+
+    // With anything in it kubectl would refuse kinds that have no list.
+    test.each([protobuf, protobuf.replace('@', '.'), `${protobuf}, application/json`])(
+      'v2 for Accept: %s is empty',
+      async (accept) => {
+        const { status: code, text, headers } = await at('openapi', '/openapi/v2', { headers: { accept } })
+        expect([code, text, headers['content-type']]).toEqual([200, '', protobuf.replace('@', '.')])
+      },
+    )
+
     test('the index names documents that exist', async () => {
       const { json } = await functions.invoke('openapi')
       const { serverRelativeURL } = json.paths['apis/management.platform/v1']
@@ -192,6 +245,7 @@ describe('notfound', () => {
       '/apis/management.platform/v1/things',
       '/apis/management.platform/v2',
       '/apis/other/v1',
+      '/apis/apiextensions.k8s.io/v1/others',
     ])('a write to %s', async (path) => {
       expect((await at('notfound', path, { method: 'POST' })).status).toBe(404)
     })
@@ -212,6 +266,8 @@ describe('notfound', () => {
       { method: 'DELETE', path: '/api/v1/namespaces/p-web' },
       { method: 'POST', path: '/apis/management.platform/v1/' },
       { method: 'PUT', path: '/apis/authentication.k8s.io' },
+      { method: 'POST', path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions' },
+      { method: 'PATCH', path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a.b' },
       { method: 'POST', path: '/api' },
       { method: 'PUT', path: '/openapi/v3' },
       { method: 'POST', path: '/version' },

@@ -243,7 +243,9 @@ Events:       <none>
     const wide = await api.kubectl.run('api-resources', '--verbs=create,get,list,watch', '-o', 'name')
     expect(wide.stdout).toBe('ownedaccesskeys.management.platform\nvirtualclusterinstances.management.platform\n')
     const versions = await api.kubectl.run('api-versions')
-    expect(versions.stdout).toBe('authentication.k8s.io/v1\nauthorization.k8s.io/v1\nmanagement.platform/v1\nv1\n')
+    const groups = ['apiextensions.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'management.platform']
+    expect(versions.stdout).toBe(`${groups.map((group) => `${group}/v1\n`).join('')}v1\n`)
+    expect((await api.kubectl.run('get', 'crd')).stderr).toBe('No resources found\n')
   })
 
   test.concurrent('auth whoami', async () => {

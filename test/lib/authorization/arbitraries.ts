@@ -102,6 +102,8 @@ export const attributes: fc.Arbitrary<Attributes> = fc.oneof(
           ['management.platform', 'selves', ''],
           ['authorization.k8s.io', 'subjectaccessreviews', ''],
           ['authentication.k8s.io', 'tokenreviews', ''],
+          ['apiextensions.k8s.io', 'customresourcedefinitions', ''],
+          ['apiextensions.k8s.io', 'customresourcedefinitions', 'status'],
           ['', 'pods', ''],
         ),
         name: fc.constantFrom('', 'a', 'b'),

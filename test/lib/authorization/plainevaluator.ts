@@ -55,7 +55,9 @@ function always(r: Attributes): boolean {
     what === 'create management.platform selves/' ||
     what === 'create authentication.k8s.io selfsubjectreviews/' ||
     what === 'create authorization.k8s.io selfsubjectaccessreviews/' ||
-    what === 'create authorization.k8s.io selfsubjectrulesreviews/'
+    what === 'create authorization.k8s.io selfsubjectrulesreviews/' ||
+    what === 'get apiextensions.k8s.io customresourcedefinitions/' ||
+    what === 'list apiextensions.k8s.io customresourcedefinitions/'
   )
 }
 

@@ -35,6 +35,7 @@ const GROUPS: Record<string, string> = {
   selfsubjectaccessreviews: 'authorization.k8s.io',
   selfsubjectrulesreviews: 'authorization.k8s.io',
   subjectaccessreviews: 'authorization.k8s.io',
+  customresourcedefinitions: 'apiextensions.k8s.io',
   pods: '',
   nodes: '',
   namespaces: '',
