@@ -1,0 +1,43 @@
+/** How long a function lets a client wait: less than the gateway does, which would not answer with a Status. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type BareServer, createBareServer } from '../../lib/server/bare.ts'
+import { type Endpoint, serveWith } from '../../lib/server/serve.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const gatewaySeconds = 29
+const context = { getRemainingTimeInMillis: () => 60_000 }
+
+/** What the function answers for an event of its own, and its log. */
+async function invoked(endpoint: Endpoint) {
+  const log = vi.fn()
+  const bare = createBareServer({ STAGE: 'test', ISSUER: 'https://keyplane.example.com' })
+  const server: BareServer = { config: bare.config, log, now: bare.now, signer: { sign: vi.fn() } as never }
+  const handler = serveWith(server, endpoint, { verb: 'get', resource: 'ownedaccesskeys', streams: false })
+  const event = JSON.parse(await readFile(join(import.meta.dirname, '../../events/ownedaccesskeys/get.json'), 'utf8'))
+  return { answer: handler(event, context) as Promise<{ statusCode: number; headers: object; body: string }>, log }
+}
+
+test('an endpoint that does not come to an end is a 504, while the gateway still waits', async () => {
+  const { answer, log } = await invoked(() => new Promise(() => {}))
+  await vi.advanceTimersByTimeAsync((gatewaySeconds - 1) * 1000)
+  const { statusCode, headers, body } = await answer
+  expect(statusCode).toBe(504)
+  expect(headers).not.toHaveProperty('retry-after')
+  expect(JSON.parse(body)).toMatchObject({ kind: 'Status', status: 'Failure', reason: 'Timeout', code: 504 })
+  expect(log).toHaveBeenCalledTimes(1)
+  expect(log.mock.calls[0]?.[2]).toMatchObject({ user: 'alice', code: 504 })
+})
+
+test('an answer in time leaves no timer behind', async () => {
+  const { answer } = await invoked(async () => ({ status: 200, headers: {}, warnings: [], body: 'in time' }))
+  expect(await answer).toMatchObject({ statusCode: 200, body: 'in time' })
+  expect(vi.getTimerCount()).toBe(0)
+})
