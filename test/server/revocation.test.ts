@@ -86,6 +86,31 @@ describe.each(changes)('a key that is %s', (_, refused, metadata, end) => {
   })
 })
 
+// Whoever holds the key tries to undo it all the time; some of it is always under way.
+test.each<[string, object, object, (spec: { disabled?: boolean; scope?: object }) => unknown]>([
+  ['disabled', { disabled: true }, { disabled: false }, ({ disabled }) => disabled],
+  ['narrowed', { scope: { clusters: [{ cluster: 'eu' }] } }, { scope: null }, ({ scope }) => scope !== undefined],
+])('a key that is %s stays so, whatever it does to itself', async (_, spec, undo, holds) => {
+  const { name, token } = await made()
+  let isOver = false
+  const ready: Promise<void>[] = []
+  const users = [1, 2, 3, 4].map(async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ready.push(promise)
+    for (let late = 0; late < 3; ) {
+      if (isOver) late++
+      const description = `${++count}`
+      await server.call(`${keys}/${name}`, { ...merge({ spec: { ...undo, description } }), token })
+      resolve()
+    }
+  })
+  await Promise.all(ready)
+  expect((await change(name, spec)).status).toBe(200)
+  isOver = true
+  await Promise.all(users)
+  expect(holds((await server.call(`${keys}/${name}`)).json.spec)).toBe(true)
+})
+
 test('of values that are given at the same time one works, and nothing that was before', async () => {
   const { name, token } = await made()
   const values = Array.from({ length: 10 }, (_, index) => value(`${name}-${index}`))

@@ -64,6 +64,53 @@ describe('403', () => {
   })
 })
 
+describe('409', () => {
+  /** Whoever is revoked is not to undo it by what was allowed before, and is under way. */
+  const self = ({ name, uid, generation }: { name: string; uid: string; generation: number }) => ({
+    ...alice,
+    key: { name, uid, generation, type: '', user: 'alice' },
+  })
+  const why = 'the access key of the request has been changed since the request was allowed'
+  const conflict = (name: string) =>
+    status(409, 'Conflict', `Operation cannot be fulfilled on ownedaccesskeys.management.platform "${name}": ${why}`)
+
+  test.each<[object, object]>([
+    [{ disabled: true }, { disabled: false }],
+    [{ scope: {} }, { scope: null }],
+    [{ key: 'the-value-after-rotation-0123456789' }, { key: 'the-value-of-the-holder-0123456789' }],
+    [{ ttl: 60 }, { ttl: 0 }],
+    [{ description: 'x' }, {}],
+  ])('a key to which %j has been done does not do %j to itself', async (change, undo) => {
+    const name = `changed-${Object.keys(change)}`
+    const { metadata } = await make({ name }, { user: 'alice' })
+    await merge(name, change)
+    const before = await read(name)
+    const { status: code, json } = await merge(name, undo, self(metadata))
+    expect([code, json]).toEqual([409, conflict(name)])
+    expect(await read(name)).toEqual(before)
+    expect((await merge(name, undo, self(before.metadata))).status).toBe(200)
+  })
+
+  test('labels are no such change, and others do what is theirs to do', async () => {
+    const { metadata } = await make({ name: 'labelled' }, { user: 'alice' })
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    await call('patch', { parameters: { name: 'labelled' }, headers, body: { metadata: { labels: { a: 'b' } } } })
+    expect((await merge('labelled', { disabled: true }, self(metadata))).status).toBe(200)
+    expect((await merge('labelled', { disabled: false })).status).toBe(200)
+  })
+
+  test('a key that is deleted does not make itself again', async () => {
+    const { metadata } = await make({ name: 'deleted' }, { user: 'alice' })
+    await call('delete', { parameters: { name: 'deleted' }, body: null })
+    const taken = status(409, 'AlreadyExists', 'ownedaccesskeys.management.platform "deleted" already exists')
+    const applied = await apply('deleted', {}, self(metadata))
+    const body = objectOf(accessKeys, { name: 'deleted' })
+    const created = await call('create', { user: self(metadata), body })
+    expect([applied.json, created.json]).toEqual([taken, taken])
+    expect((await read('deleted')).code).toBe(404)
+  })
+})
+
 describe('404', () => {
   // An apply of a name that another has must not say so by creating or conflicting.
   test("an apply of another's key", async () => {

@@ -15,7 +15,7 @@ import {
 } from '../../../authorization/privilege.ts'
 import { validateIdentity } from '../../../authorization/validateidentity.ts'
 import { validateScope } from '../../../authorization/validatescope.ts'
-import { forbiddenResource } from '../../../meta/errors.ts'
+import { alreadyExists, conflict, forbiddenResource } from '../../../meta/errors.ts'
 import { type FieldError, invalid } from '../../../meta/field.ts'
 import type { Draft, StoredKind, Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
@@ -47,6 +47,18 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
   ]
 }
 
+/**
+ * A key may change itself only while it is as it was when the request was allowed. Else what was under way when somebody
+ * disabled, narrowed or rotated it would undo that, or make it again after it was deleted. Throws 409; whoever tries again
+ * is judged again.
+ */
+function demandUnchanged({ key }: UserInfo, { object }: Draft, old: Stored | undefined): void {
+  const { name = '', uid, generation } = (old?.object ?? object).metadata
+  if (!old && name === key.name && key.uid !== '') throw alreadyExists(resource, name)
+  if (uid !== key.uid || key.generation === undefined || key.generation === generation) return
+  throw conflict(resource, name, 'the access key of the request has been changed since the request was allowed')
+}
+
 function strategy(services: Services): Strategy {
   const { scopes } = services
   /** A role may leave the holder only their own keys, whatever their groups. */
@@ -67,6 +79,7 @@ function strategy(services: Services): Strategy {
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old) => validate(services, draft, old),
     authorize(draft, old, { user, now }) {
+      demandUnchanged(user, draft, old)
       const next = specOf(draft.object)
       const changes = old !== undefined && changesSpec(draft, old)
       const reason = old ? changes && forbiddenChange(user, keyOf(old), next) : forbiddenCreation(user, next, now)
