@@ -146,7 +146,8 @@ async function withCertificate(
   // Before anything is made: what is wrong with it, is wrong afterwards too.
   const authority = trustedAuthority(instance, credentials)
   const issued = await order(request, seconds, credentials, signal, services).catch(async (error) => {
-    if (!isFailure(error, 'unauthorized')) throw error
+    // Where the time is over, another try would only add to it.
+    if (!isFailure(error, 'unauthorized') || signal.aborted) throw error
     const rotated = await clusterCredentials(instance, services, true)
     if (JSON.stringify(rotated) === JSON.stringify(credentials)) throw error
     return order(request, seconds, rotated, signal, services)

@@ -230,6 +230,23 @@ describe('with a client certificate', () => {
     expect(stale.read).toHaveLength(2)
   })
 
+  test('credentials that are refused when the time is over are not read again', async () => {
+    const controller = new AbortController()
+    await start({
+      plays: {
+        approve: ({ answer }) => answer(401, {}),
+        delete: ({ proceed }) => {
+          controller.abort()
+          return proceed()
+        },
+      },
+    })
+    const secrets = secretsOf({ kept: secretText(), now: secretText('new') })
+    expect(await refused({ spec }, { secrets, deadline: () => controller.signal })).toMatchObject({ code: 502 })
+    expect(secrets.read).toHaveLength(1)
+    expect(cluster.calls.map(({ step }) => step)).toEqual(['create', 'approve', 'delete'])
+  })
+
   test('the deployment may have a maximum', async () => {
     const limits = { maxTokenSeconds: 604_800, maxCertificateSeconds: 7200 }
     await made({ spec }, { limits })
