@@ -3,7 +3,7 @@
  * kubectl. What the emulator leaves out of them: filters of logs, and the moment to which a table is restored (it takes what
  * the table has). Lists, which it cannot stream, are asked of the local server (test/server/operations.test.ts).
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -150,9 +150,14 @@ describeKubectl('with kubectl', () => {
   afterAll(() => front?.stop())
 
   test('it is an administrator with the first key', async () => {
-    const config = page('Operations', 1, { '=URL': `=${front.url}` })
+    const config = page('Operations', 1, {
+      '"URL"': `"${front.url}"`,
+      '$PWD/keyplane-$STAGE.kubeconfig': place('kubeconfig'),
+      'keyplane-$STAGE.kubeconfig': place('kubeconfig'),
+    })
     const said = await shell(config, 'kubectl auth whoami -o jsonpath={.status.userInfo.groups}')
     expect(said).toContain('system:masters')
+    expect((await stat(place('kubeconfig'))).mode & 0o077).toBe(0)
   })
 
   test('one key is disabled', async () => {
@@ -204,13 +209,14 @@ test('a pepper is rotated; when the old one is gone, all keys of before are dead
   const pepper = async () => (await shell('resource Pepper')).trim()
   const old = await makeKey('old')
   const { peppers: before } = await current()
-  await shell(page('Pepper', 0))
+  const version = /^"[\w-]+"\n$/
+  expect(await shell(page('Pepper', 0))).toMatch(version)
   expect(await current()).toEqual({ current: '1', peppers: { ...before, 2: expect.stringMatching(/^[\w+/]{43}=$/) } })
   const [functions] = page('Pepper', 0).split('\nchange "')
-  await shell(functions ?? '', page('Pepper', 1))
+  expect(await shell(functions ?? '', page('Pepper', 1))).toMatch(version)
   expect((await current()).current).toBe('2')
   expect(await statusOf('old', old)).toBe(200)
-  await shell(functions ?? '', page('Pepper', 3))
+  expect(await shell(functions ?? '', page('Pepper', 3))).toMatch(version)
   expect(Object.keys((await current()).peppers)).toEqual(['2'])
 
   // Functions ask for it at once when they are deployed with another setting.

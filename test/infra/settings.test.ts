@@ -23,14 +23,29 @@ beforeAll(async () => {
   }
   defaults = params.default
   named = Object.keys(custom.settings)
+  checked([])
+})
+
+/** The plugin, with parameters of the command line. */
+function checked(param: string | string[]): void {
   const Settings = createRequire(import.meta.url)(join(root, 'infra/plugins/settings.cjs'))
-  new Settings({
+  const serverless = {
+    classes: { Error },
     configSchemaHandler: {
       defineCustomProperties: ({ properties }: { properties: { settings: object } }) => {
         accepts = new Ajv({ strict: false }).compile(properties.settings)
       },
     },
-  })
+  }
+  new Settings(serverless, { param })
+}
+
+test('a setting that there is not is refused: it would leave the default in force', () => {
+  expect(() => checked(['max-key-ttl-seconds=60', 'issuer=https://a.example/b=c'])).not.toThrow()
+  expect(() => checked('signing-keys=1')).not.toThrow()
+  for (const wrong of ['max-key-ttl=60', 'constructor=1', 'stage=prod']) {
+    expect(() => checked(['throttle-rate=5', wrong])).toThrow(`there is no setting ${wrong.split('=')[0]}`)
+  }
 })
 
 test('every parameter is checked, and the defaults pass', () => {
