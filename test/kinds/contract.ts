@@ -137,6 +137,22 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect(nameOf(given.stored)).not.toMatch(/^gen-/)
     })
 
+    test('tries another suffix for a generated name that is taken, eight at most', async () => {
+      const prefix = `${fresh()}-`
+      /** The first name ends in bbbbb, and so do the next ones; the one after them in ccccc. */
+      const named = async (taken: number) => {
+        let drawn = 0
+        const randomInt = () => (drawn++ < 5 * taken ? 0 : 1)
+        const request = { object: world.object({ generateName: prefix }), secrets: [] }
+        return create({ ...world.store, randomInt }, request, contextOf(admin))
+      }
+      expect(nameOf((await named(1)).stored)).toBe(`${prefix}bbbbb`)
+      const { code, reason, message, details } = await refusal(named(8))
+      expect([code, reason, details?.retryAfterSeconds]).toEqual([409, 'AlreadyExists', 1])
+      expect(message).toContain('not able to generate a unique name')
+      expect(nameOf((await named(7)).stored)).toBe(`${prefix}ccccc`)
+    })
+
     test('truncates a long prefix to fit the suffix', async () => {
       const { stored } = await world.create(world.object({ generateName: 'x'.repeat(250) }))
       expect(nameOf(stored)).toMatch(/^x{58}[a-z0-9]{5}$/)
