@@ -60,6 +60,11 @@ describe('Accept', () => {
     expect(form('application/yaml,application/json', { watch: true })).toBe(streamed)
     expect(form('text/html', { watch: true })).toBe(refused)
   })
+
+  it('is looked at as far as clients go, and no further', () => {
+    const others = (count: number) => 'text/html,'.repeat(count)
+    expect([form(`${others(63)}${json}`), form(`${others(64)}${json}`)]).toEqual([json, refused])
+  })
 })
 
 describe('indented', () => {
