@@ -9,8 +9,6 @@ import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { ProtobufMessage } from '../registry/kind.ts'
 
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
-/** Messages of reviews are four levels deep. */
-const maxDepth = 8
 
 /** Whether the body says that it is one. */
 export const isProtobuf = (headers: Readonly<Record<string, string>>): boolean =>
@@ -67,23 +65,17 @@ function setEntry(map: JsonObject, { key = '', values }: JsonObject): void {
   map[key] = (values as JsonObject | undefined)?.items ?? []
 }
 
-/** Empty text counts as absent: compiled clients write every field. */
-function message(
-  bytes: Uint8Array,
-  description: ProtobufMessage,
-  left = { values: MAX_VALUES },
-  depth = 0,
-): JsonObject {
-  if (depth > maxDepth) throw malformed()
+/** Empty text counts as absent: compiled clients write every field. It goes as deep as the description, whatever is sent. */
+function message(bytes: Uint8Array, description: ProtobufMessage, left = { values: MAX_VALUES }): JsonObject {
   const result: JsonObject = {}
   for (const [number, value] of fields(bytes)) {
     const field = Object.hasOwn(description, number) ? description[number] : undefined
     if (!field) continue
     if (left.values-- === 0) throw malformed()
-    if (field.type === 'message') result[field.name] = message(value, field.fields, left, depth + 1)
+    if (field.type === 'message') result[field.name] = message(value, field.fields, left)
     else if (field.type === 'map') {
       result[field.name] ??= {}
-      setEntry(result[field.name] as JsonObject, message(value, entry, left, depth + 1))
+      setEntry(result[field.name] as JsonObject, message(value, entry, left))
     } else if (field.type === 'strings') {
       result[field.name] ??= []
       ;(result[field.name] as JsonValue[]).push(text(value))
