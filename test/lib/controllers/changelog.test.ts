@@ -176,6 +176,20 @@ test('what fails is tried again, later and later, and keeps nothing else from be
   expect(await run()).toEqual({ tasks: 0, read: 0, failed: 0 })
 })
 
+test('what goes on failing is tried every 256 seconds in the end', async () => {
+  const run = timer()
+  await run()
+  await world.make('d', { ownerReferences: [ghost] })
+  failures.set('update', new Error('broken'))
+  expect(await run()).toMatchObject({ tasks: 1, failed: 1 })
+  for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 256]) {
+    elapsed += 1000 * seconds - 1
+    expect(await run()).toMatchObject({ tasks: 0, failed: 1 })
+    elapsed += 1
+    expect(await run()).toMatchObject({ tasks: 1, failed: 1 })
+  }
+})
+
 test('a log that cannot be read is read from the same place by the next run', async () => {
   const run = timer()
   await run()
