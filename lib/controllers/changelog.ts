@@ -4,6 +4,7 @@
  */
 import { StorageError } from '../storage/errors.ts'
 import type { Change } from '../storage/interface.ts'
+import type { RowChange } from '../storage/stream.ts'
 import type { Collector } from './garbagecollector.ts'
 import { OutOfTime } from './parallel.ts'
 import { keepPlace, readPlace } from './place.ts'
@@ -180,7 +181,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
   }
 }
 
-const changed = (resource: string, { type, rv, key, stored, previous }: Change) => ({
+const changed = (resource: string, { type, rv, key, stored, previous }: Change): RowChange => ({
   resource,
   key,
   rv,

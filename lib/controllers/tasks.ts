@@ -1,6 +1,7 @@
 /** What a change gives the garbage collector to do. Most changes: nothing. */
 import { isSameOwner } from '../meta/ownerreferences.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
+import type { RowChange } from '../storage/stream.ts'
 import { type Collector, collectDependents, look, releaseUnblocked } from './garbagecollector.ts'
 import { type Graph, isAlike, isOrphaning, isWaiting, ownerPlace, placeOf } from './graph.ts'
 import { forEach, OutOfTime } from './parallel.ts'
@@ -13,15 +14,6 @@ export type Task =
   /** An owner that a dependent does not block any more. */
   | { type: 'unblocked'; resource: string; key: string }
 
-/** The states of an object before and after a change; undefined where it did not exist. */
-export interface Changed {
-  resource: string
-  key: string
-  rv: number
-  before: KubeObject | undefined
-  after: KubeObject | undefined
-}
-
 /** Whether the object needs to be looked at at all, by what it is. */
 export const concerns = (metadata: ObjectMeta): boolean =>
   metadata.deletionTimestamp === undefined
@@ -32,7 +24,7 @@ const blockingOf = (object: KubeObject | undefined): readonly OwnerReference[] =
   (object?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
 
 /** Owners that the object blocked and blocks no more. */
-function unblocked(graph: Graph, { before, after }: Changed): Task[] {
+function unblocked(graph: Graph, { before, after }: RowChange): Task[] {
   if (!before) return []
   const now = blockingOf(after)
   return blockingOf(before)
@@ -44,7 +36,7 @@ function unblocked(graph: Graph, { before, after }: Changed): Task[] {
 }
 
 /** What follows from a change: a look at the object, at what it owned, at what it blocked. */
-export function tasksOf(graph: Graph, change: Changed): Task[] {
+export function tasksOf(graph: Graph, change: RowChange): Task[] {
   const { resource, key, rv, before, after } = change
   const gone = before?.metadata.uid !== after?.metadata.uid ? before?.metadata.uid : undefined
   const isNew = after !== undefined && !(before && isAlike(before, after))
