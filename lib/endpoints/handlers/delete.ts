@@ -63,6 +63,14 @@ async function optionsOf(exchange: StoredExchange): Promise<DeleteOptions> {
   }
 }
 
+const success = (details: NonNullable<Status['details']>): Status => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  details,
+})
+
 /** Answers with a Status when the object is gone, with the object when finalizers hold it. */
 export async function deleteObject(exchange: StoredExchange): Promise<void> {
   const { request, context, store, kind, warnings } = exchange
@@ -73,8 +81,7 @@ export async function deleteObject(exchange: StoredExchange): Promise<void> {
   context.note('uid', uid)
   if (gone) {
     const details = { name, group: kind.group, kind: kind.plural, uid }
-    const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
-    exchange.response = await respond(200, status, output, warnings)
+    exchange.response = await respond(200, success(details), output, warnings)
     return
   }
   const code = options.orphanDependents === false ? 202 : 200
@@ -82,7 +89,22 @@ export async function deleteObject(exchange: StoredExchange): Promise<void> {
   exchange.response = await respondObject(request, kind, object, output, code, warnings)
 }
 
-/** Answers with the list of the objects as they were before. */
+/** What an answer may have that is sent as one text, written as JSON: Lambda takes 6 MB with what surrounds it. */
+const answerBytes = 5.5 * 1024 * 1024
+
+/** The text of a list, all of which is made; undefined where it is more than an answer may have. */
+async function boundedText(pieces: AsyncIterable<string>): Promise<string | undefined> {
+  const kept: string[] = []
+  let bytes = 0
+  for await (const piece of pieces) {
+    bytes += Buffer.byteLength(JSON.stringify(piece))
+    if (bytes <= answerBytes) kept.push(piece)
+    else kept.length = 0
+  }
+  return bytes <= answerBytes ? kept.join('') : undefined
+}
+
+/** Answers with the list of the objects as they were before, with a Status where no answer can hold that. */
 export async function deleteCollection(exchange: StoredExchange): Promise<void> {
   const { request, context, store, kind, warnings } = exchange
   const listed = listOptions(request.query, false)
@@ -92,14 +114,17 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   const start = startOf(exchange, listed, selection, true)
   const read = (from: Start) => readPage(exchange, selection, from, listed.limit, 'deletecollection')
   const first = await read(start)
-  const pages = await Array.fromAsync(listed.limit > 0 ? [first] : pagesFrom(first, read))
-  const items = pages.flatMap((page) => page.items)
-  context.note('count', items.length)
-  context.note(
-    'names',
-    items.map(({ key }) => key),
-  )
-  await removeAll(store, items, options, context)
+  const names: string[] = []
+  /** Each page goes before the next one is read: no more than one is held. */
+  async function* deleted() {
+    for await (const page of listed.limit > 0 ? [first] : pagesFrom(first, read)) {
+      names.push(...page.items.map(({ key }) => key))
+      context.note('count', names.length)
+      context.note('names', names)
+      await removeAll(store, page.items, options, context)
+      yield shown(exchange, page)
+    }
+  }
   const output = set(exchange.output, 'output')
   const token = listed.limit > 0 ? nextToken(first, namespace) : undefined
   const metadata = {
@@ -107,9 +132,11 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
     continue: token,
     remainingItemCount: selection.all && token ? first.remaining : undefined,
   }
-  const listing = { request, kind, metadata, output, pages: pages.map((page) => shown(exchange, page)) }
-  const text = (await Array.fromAsync(await listPieces(listing))).join('')
-  exchange.response = { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
+  const text = await boundedText(await listPieces({ request, kind, metadata, output, pages: deleted() }))
+  exchange.response =
+    text === undefined
+      ? await respond(200, success({ group: kind.group, kind: kind.plural }), output, warnings)
+      : { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
 }
 
 export const deletePipeline: StoredPipeline<'delete'> = {

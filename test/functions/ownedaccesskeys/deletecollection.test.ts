@@ -1,7 +1,23 @@
+import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
 import { describeDeleteCollection } from '../stored/deletecollection.ts'
-import { accessKeys } from '../stored/fixtures.ts'
+import { accessKeys, callsOf } from '../stored/fixtures.ts'
 
 const functions = useFunctions()
+const { call, make, read } = callsOf(functions, accessKeys)
 
 describeDeleteCollection(functions, accessKeys)
+
+describe('200', () => {
+  // Lambda answers with 6 MB at most: what is done must be said all the same.
+  test('more than an answer can hold is gone all the same', async () => {
+    const names = ['large-a', 'large-b', 'large-c', 'large-d', 'large-e']
+    const spec = { user: 'alice', description: 'x'.repeat(1.4 * 1024 * 1024) }
+    for (const name of names) await make({ name, labels: { large: 'yes' } }, spec)
+    const { status, json } = await call('deletecollection', { query: { labelSelector: 'large' }, body: null })
+    expect([status, json.kind, json.status]).toEqual([200, 'Status', 'Success'])
+    expect(json.details).toEqual({ group: 'management.platform', kind: 'ownedaccesskeys' })
+    const left = await Promise.all(names.map(async (name) => (await read(name)).code))
+    expect(left).toEqual([404, 404, 404, 404, 404])
+  })
+})
