@@ -1,5 +1,5 @@
 /** Bodies as Lambda takes them: text, or a stream of bytes; lists compressed where the client asks for it. */
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { LambdaResponse } from './lambda.ts'
@@ -15,7 +15,7 @@ function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
 
 /**
  * A buffered function answers with text, which API Gateway compresses itself (minimumCompressionSize); a streaming one
- * with bytes. Text is never cut between the halves of a character.
+ * with bytes. No piece of a text may end within a character.
  */
 export function compressed(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
   const { body, immediate, ...rest } = response
@@ -24,10 +24,10 @@ export function compressed(response: LambdaResponse, event: APIGatewayProxyEvent
   const large = isText ? Buffer.byteLength(body) > minCompressedBytes : !immediate
   const source = Readable.from(isText ? [Buffer.from(body)] : bytes(body), { objectMode: false })
   if (!large || !acceptsGzip(event)) return { ...rest, body: source as never }
-  const gzip = createGzip()
-  source.on('error', (error) => gzip.destroy(error))
+  // Either ends with the other: who reads the bytes hears of an error, and a client that leaves ends the source.
+  const gzip = pipeline(source, createGzip(), () => {})
   const vary = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
-  return { ...rest, headers: { ...rest.headers, ...vary }, body: source.pipe(gzip) as never }
+  return { ...rest, headers: { ...rest.headers, ...vary }, body: gzip as never }
 }
 
 async function* bytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {

@@ -1,0 +1,90 @@
+/** Which answers are compressed, and that they say the same then. */
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { compressed } from '../../lib/server/compression.ts'
+import type { LambdaResponse } from '../../lib/server/lambda.ts'
+
+const bound = 128 * 1024
+const large = 'ä'.repeat(bound)
+const gzip = { 'Accept-Encoding': 'gzip' }
+
+type Body = LambdaResponse['body']
+
+async function* pieces(...texts: string[]): AsyncGenerator<string> {
+  yield* texts
+}
+
+/** The answer of a streaming function, its body still to be read. */
+function answered(body: Body, headers: object, more: object = {}) {
+  const response = { statusCode: 200, headers: { 'content-type': 'text/plain' }, multiValueHeaders: {}, body, ...more }
+  const answer = compressed(response, { headers } as never, true)
+  return { headers: answer.headers, source: answer.body as unknown as Readable }
+}
+
+/** Its text, and whether it was compressed. */
+async function read(body: Body, headers: object, more: object = {}): Promise<[text: string, compressed: boolean]> {
+  const { headers: sent, source } = answered(body, headers, more)
+  const bytes = await buffer(source)
+  const isCompressed = sent['content-encoding'] === 'gzip'
+  expect(sent.vary).toBe(isCompressed ? 'Accept-Encoding' : undefined)
+  expect(sent['content-type']).toBe('text/plain')
+  return [(isCompressed ? gunzipSync(bytes) : bytes).toString(), isCompressed]
+}
+
+test('a buffered function answers with its text: the gateway compresses it', () => {
+  const response = { statusCode: 200, headers: {}, multiValueHeaders: {}, body: large }
+  expect(compressed(response, { headers: gzip } as never, false)).toEqual(response)
+})
+
+describe('a streaming function', () => {
+  test.each([
+    ['what it has at once, where that is more than 128 KiB', 'x'.repeat(bound + 1), true],
+    ['no text of 128 KiB', 'x'.repeat(bound), false],
+    ['by bytes, not characters', 'ä'.repeat(bound / 2 + 1), true],
+    ['nothing of an empty text', '', false],
+  ])('compresses %s', async (_, text, isCompressed) => {
+    expect(await read(text, gzip)).toEqual([text, isCompressed])
+  })
+
+  test('compresses what comes in pieces, but no events: they would wait for the next ones', async () => {
+    expect(await read(pieces('ä', '{"b":', '"𝄞"}'), gzip)).toEqual(['ä{"b":"𝄞"}', true])
+    expect(await read(pieces('{}\n', '\n'), gzip, { immediate: true })).toEqual(['{}\n\n', false])
+  })
+
+  test.each([
+    [{}, false],
+    [null, false],
+    [{ 'Accept-Encoding': 'identity' }, false],
+    [{ 'Accept-Encoding': 'br, x-gzip' }, false],
+    [{ 'Accept-Encoding': 'gzip;q=0' }, false],
+    [{ 'Accept-Encoding': 'br, gzip; q=0.00' }, false],
+    [{ 'Accept-Encoding': 'gzip;q=0.5' }, true],
+    [{ 'accept-encoding': 'br , GZIP' }, true],
+  ])('of a client that sends %j: %s', async (headers, isCompressed) => {
+    expect(await read(large, headers as object)).toEqual([large, isCompressed])
+  })
+
+  test.each([gzip, {}])('that fails halfway does not end well: %j', async (headers) => {
+    async function* failing(): AsyncGenerator<string> {
+      yield large
+      throw new Error('halfway')
+    }
+    await expect(buffer(answered(failing(), headers).source)).rejects.toThrow('halfway')
+  })
+
+  test.each([gzip, {}])('reads no further for a client that has left: %j', async (headers) => {
+    const left = Promise.withResolvers<void>()
+    async function* endless(): AsyncGenerator<string> {
+      try {
+        for (;;) yield large
+      } finally {
+        left.resolve()
+      }
+    }
+    const { source } = answered(endless(), headers)
+    source.once('data', () => source.destroy())
+    await left.promise
+  })
+})
