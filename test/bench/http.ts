@@ -67,6 +67,9 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 }
 
+/** What `only` may name. */
+export const httpOperations: readonly string[] = Object.keys(operations)
+
 /** Objects of each kind of round, made before they are needed; a create round leaves its own for the deletes. */
 async function prepare(name: string, server: ServerProcess): Promise<Contender> {
   const contender: Contender = { name, server, names: Array.from({ length: kept }, unique), doomed: [] }
@@ -162,7 +165,7 @@ export async function benchHttp(options: HttpOptions): Promise<void> {
   ])
   const compared = contenders.length > 1
   const rows: (string | number)[][] = []
-  for (const name of Object.keys(operations).filter((one) => (options.only ?? one) === one)) {
+  for (const name of httpOperations.filter((one) => (options.only ?? one) === one)) {
     for (const count of [1, 16, 64]) {
       const all = await row(contenders, name, count, options)
       const [ours, theirs] = all

@@ -6,12 +6,12 @@
  */
 import { command, UsageError, wordsIn } from '../../infra/command.ts'
 import { benchGrowth } from './growth.ts'
-import { benchHttp } from './http.ts'
+import { benchHttp, httpOperations } from './http.ts'
 import { benchMicro } from './micro.ts'
 import { machine } from './print.ts'
 import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
-import { benchStorage } from './storage.ts'
+import { benchStorage, storageParts } from './storage.ts'
 
 const USAGE = `usage: npm run bench -- [storage] [http] [start] [micro] [growth] [--seconds 1] [--rounds 3] [--objects 10000] [--only NAME] [--profile FOLDER]
        npm run bench -- soak [--minutes 10]
@@ -49,6 +49,13 @@ await command(USAGE, async (args) => {
   const wanted = positionals.length > 0 ? positionals : Object.keys(parts)
   const unknown = wanted.find((name) => !all.has(name))
   if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`)
+  const names: Readonly<Record<string, readonly string[]>> = { storage: storageParts, http: httpOperations }
+  const known = wanted.flatMap((name) => names[name] ?? [])
+  if (values.only !== undefined && !known.includes(values.only)) {
+    throw new UsageError(
+      `--only names nothing of what is measured: ${known.join(', ') || 'there is nothing to choose'}`,
+    )
+  }
   machine()
   for (const name of wanted) await all.get(name)?.()
 })

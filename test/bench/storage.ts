@@ -229,19 +229,23 @@ export interface StorageOptions {
   rounds: number
   /** Objects that are listed, and that live beside those that are swept. */
   objects: number
-  /** writers, lists, watch, keys or sweep; all when absent. */
+  /** One of `storageParts`; all when absent. */
   only?: string | undefined
 }
 
+const parts: Readonly<Record<string, (deployment: TestDeployment, options: StorageOptions) => Promise<void>>> = {
+  writers,
+  lists,
+  watch: watchDelay,
+  keys: costsOfKeys,
+  sweep: sweeps,
+}
+
+/** What `only` may name. */
+export const storageParts: readonly string[] = Object.keys(parts)
+
 export async function benchStorage(options: StorageOptions): Promise<void> {
-  const parts: Record<string, (deployment: TestDeployment, options: StorageOptions) => Promise<void>> = {
-    writers,
-    lists,
-    watch: watchDelay,
-    keys: costsOfKeys,
-    sweep: sweeps,
-  }
-  for (const name of Object.keys(parts).filter((one) => (options.only ?? one) === one)) {
+  for (const name of storageParts.filter((one) => (options.only ?? one) === one)) {
     const deployment = await startDeployment('https://bench.invalid')
     await parts[name]?.(deployment, options).finally(() => deployment.stop())
   }
