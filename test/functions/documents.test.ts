@@ -152,6 +152,8 @@ describe('openapi', () => {
       const { status: code, json: document, headers } = await at('openapi', path, { query: { hash } })
       expect([code, document.openapi]).toEqual([200, '3.0.0'])
       expect(headers).toMatchObject({ etag: `"${hash}"`, 'cache-control': 'public, immutable' })
+      const days = (Date.parse(String(headers.expires)) - Date.now()) / 86_400_000
+      expect(Math.round(days)).toBe(365)
       const known = await at('openapi', path, { headers: { 'If-None-Match': `"${hash}"` } })
       expect([known.status, known.text]).toEqual([304, ''])
       const fresh = await at('openapi', path, { query: { hash: '' } })

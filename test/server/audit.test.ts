@@ -445,7 +445,7 @@ describe('the record', () => {
     expect(record.user).toBe('admin')
   })
 
-  test('is bounded: 128 characters of the user agent, 256 of names, 512 of a reason', async () => {
+  test('is bounded: 128 characters of the user agent, 256 of names, 512 of a reason, 16 of audiences', async () => {
     const long = 'x'.repeat(3000)
     const { record } = await audited(`${keys}?fieldSelector=metadata.name%3D${long}`, {
       headers: { 'user-agent': long },
@@ -455,6 +455,9 @@ describe('the record', () => {
     const denied = await audited(`${keys}?fieldSelector=metadata.name%3D${long}`, { token: value })
     expect(denied.record).toMatchObject({ decision: 'deny', code: 403 })
     expect(denied.record.reason).toHaveLength(512)
+    const clusters = Array.from({ length: 17 }, (_, number) => ({ cluster: `c-${number}` }))
+    const token = creation({ scope: { clusters } }, {}, 'DirectClusterEndpointToken')
+    expect((await audited(`${management}/directclusterendpointtokens`, token)).record.audiences).toHaveLength(16)
     expect(Math.max(...server.log.map((line) => line.length))).toBeLessThan(4096)
   })
 
