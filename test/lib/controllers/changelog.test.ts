@@ -1,6 +1,7 @@
 /** The collector on a timer: what it reads when, and what becomes of failures. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
+import { conflict, MODIFIED } from '../../../lib/meta/errors.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'
@@ -174,6 +175,16 @@ test('what fails is tried again, later and later, and keeps nothing else from be
   expect(await run()).toMatchObject({ failed: 0 })
   expect([await world.find('d1'), await world.find('d2')]).toEqual([undefined, undefined])
   expect(await run()).toEqual({ tasks: 0, read: 0, failed: 0 })
+})
+
+test('what others change at the same time is tried five times, then later', async () => {
+  const run = timer()
+  await run()
+  await world.make('d', { ownerReferences: [ghost] })
+  const lost = conflict({ group: 'management.platform', resource: 'ownedaccesskeys' }, 'd', MODIFIED)
+  failures.set('update', lost)
+  expect(await run()).toMatchObject({ tasks: 1, failed: 1, error: lost })
+  expect(calls.filter((name) => name === 'update')).toHaveLength(5)
 })
 
 test('what goes on failing is tried every 256 seconds in the end', async () => {
