@@ -34,3 +34,8 @@ export const pageBytes = 8 * 1024 * 1024
 export const keptBytes = 16 * 1024
 /** Of a range with more rows, tombstones among them, nobody is told how many follow. */
 export const countedRows = 1000
+/**
+ * The items that one query asks for at most: of objects of 1 KB DynamoDB takes as many for its megabyte anyway. The embedded one
+ * reads all that follow before it ends a page at a megabyte, so that without this a list of everything costs their square.
+ */
+export const queryItems = 1000

@@ -1,6 +1,7 @@
 /** Conditions, key ranges and changes in DynamoDB's expression language. Names and values are always placeholders. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
+import { queryItems } from './constants.ts'
 import type { IndexQuery } from './interface.ts'
 import type { Advance, Condition, Item, ItemQuery, ItemValue } from './items.ts'
 import type { ItemKey } from './keys.ts'
@@ -121,7 +122,7 @@ export function projected(attributes: readonly string[] | undefined) {
 const limited = (limit: number) => ({ Limit: Math.min(limit, 2 ** 31 - 1) })
 
 /** The key condition of a Query. `after` is a position: it need not be the key of an item. */
-export function queried({ pk, from, to, prefix, after, limit, attributes }: ItemQuery) {
+export function queried({ pk, from, to, prefix, after, limit = queryItems, attributes }: ItemQuery) {
   const range =
     prefix !== undefined
       ? { expression: ' AND begins_with(sk, :prefix)', values: { ':prefix': prefix } }
@@ -133,7 +134,7 @@ export function queried({ pk, from, to, prefix, after, limit, attributes }: Item
     ExpressionAttributeValues: marshalled({ ':pk': pk, ...range.values }),
     ...projected(attributes),
     ...(after !== undefined && { ExclusiveStartKey: keyOf({ pk, sk: after }) }),
-    ...(limit !== undefined && limited(limit)),
+    ...limited(limit),
   }
 }
 
