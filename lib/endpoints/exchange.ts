@@ -48,14 +48,13 @@ export interface VirtualExchange extends Exchange {
 export type Stage<E extends Exchange> = (exchange: E) => void | Promise<void>
 
 /** The stages of a verb, in their order. */
-export interface Pipeline<V extends StoredVerb, E extends Exchange> {
-  verb: V
+export interface Pipeline<E extends Exchange> {
+  verb: StoredVerb
   stages: readonly Stage<E>[]
 }
 
-export type StoredPipeline<V extends StoredVerb = StoredVerb> = Pipeline<V, StoredExchange>
-/** What is virtual has one verb. */
-export type VirtualPipeline = Pipeline<'create', VirtualExchange>
+export type StoredPipeline = Pipeline<StoredExchange>
+export type VirtualPipeline = Pipeline<VirtualExchange>
 
 /** What an earlier stage has put there; its absence is a mistake in the order of stages. */
 export function set<T>(value: T | undefined, name: string): T {

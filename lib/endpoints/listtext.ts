@@ -2,7 +2,6 @@
  * Lists in the negotiated form, as text in pieces: one object is decoded, shown and written at a time, so that what a list
  * takes of memory follows from its largest object and not from their sum.
  */
-
 import { groupVersion } from '../meta/groupversion.ts'
 import { stringify } from '../meta/json.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'

@@ -11,6 +11,7 @@ import { decodeContinue, encodeContinue } from './continuetoken.ts'
 import type { StoredExchange } from './exchange.ts'
 import type { ListOptions } from './options.ts'
 import type { ApiRequest } from './request.ts'
+import type { ListMetadata } from './respond.ts'
 import { revisionOf, type Selection } from './selection.ts'
 
 const expiredContinue =
@@ -97,8 +98,22 @@ export async function readPage(
 }
 
 /** The token of the next page, undefined after the last one. */
-export const nextToken = ({ rv, next }: ListPage, namespace: string): string | undefined =>
+const nextToken = ({ rv, next }: ListPage, namespace: string): string | undefined =>
   next === undefined ? undefined : encodeContinue({ rv, after: relative(namespace, next) })
+
+/** What the answer says of the list that begins with this page: only of a limited one something is told to follow. */
+export function metadataOf(
+  page: ListPage,
+  { all }: Pick<Selection, 'all'>,
+  { namespace, isLimited }: { namespace: string; isLimited: boolean },
+): ListMetadata {
+  const token = isLimited ? nextToken(page, namespace) : undefined
+  return {
+    resourceVersion: String(page.rv),
+    continue: token,
+    remainingItemCount: all && token ? page.remaining : undefined,
+  }
+}
 
 /** Where the page after another one starts, at the same revision. */
 export type Following = Required<Pick<ListRequest, 'at' | 'after'>>
@@ -124,11 +139,10 @@ export function* shown(
   for (const one of items) yield presented(store, one.read(), context.now)
 }
 
-/** The objects of a page and of those that follow it. */
+/** The objects of pages. */
 export async function* shownPages(
   exchange: StoredExchange,
-  page: ListPage,
-  read: (start: Following) => Promise<ListPage>,
+  pages: AsyncIterable<ListPage> | Iterable<ListPage>,
 ): AsyncGenerator<Iterable<KubeObject>> {
-  for await (const one of pagesFrom(page, read)) yield shown(exchange, one)
+  for await (const one of pages) yield shown(exchange, one)
 }

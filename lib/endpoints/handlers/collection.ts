@@ -18,7 +18,7 @@ function withListOptions(exchange: Exchange): void {
 const listOrWatch = (exchange: StoredExchange): Promise<void> =>
   set(exchange.listOptions, 'listOptions').watch ? watchObjects(exchange) : listObjects(exchange)
 
-export const listPipeline: StoredPipeline<'list'> = {
+export const listPipeline: StoredPipeline = {
   verb: 'list',
   stages: [refuseImpersonation, checkNames, withListOptions, listOrWatch],
 }

@@ -45,7 +45,7 @@ export async function createObject(exchange: StoredExchange): Promise<void> {
   await respondOutcome(exchange, await create(store, toCreate, context))
 }
 
-export const createPipeline: StoredPipeline<'create'> = {
+export const createPipeline: StoredPipeline = {
   verb: 'create',
   stages: [refuseImpersonation, checkNames, acceptable, typed, sized, withOptions('CreateOptions'), createObject],
 }

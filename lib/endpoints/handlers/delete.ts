@@ -10,7 +10,7 @@ import { bodyType } from '../bodies.ts'
 import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
 import { listPieces } from '../listtext.ts'
 import { dryRunErrors, flag, integer, listOptions } from '../options.ts'
-import { nextToken, pagesFrom, readPage, type Start, shown, startOf } from '../page.ts'
+import { metadataOf, pagesFrom, readPage, type Start, shown, startOf } from '../page.ts'
 import { first } from '../request.ts'
 import { respond, respondObject } from '../respond.ts'
 import { selectionOf } from '../selection.ts'
@@ -111,13 +111,14 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   const selection = selectionOf(kind, listed)
   const options = await optionsOf(exchange)
   const { namespace } = request
+  const isLimited = listed.limit > 0
   const start = startOf(exchange, listed, selection, true)
   const read = (from: Start) => readPage(exchange, selection, from, listed.limit, 'deletecollection')
   const first = await read(start)
   const names: string[] = []
   /** Each page goes before the next one is read: no more than one is held. */
   async function* deleted() {
-    for await (const page of listed.limit > 0 ? [first] : pagesFrom(first, read)) {
+    for await (const page of isLimited ? [first] : pagesFrom(first, read)) {
       names.push(...page.items.map(({ key }) => key))
       context.note('count', names.length)
       context.note('names', names)
@@ -126,12 +127,7 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
     }
   }
   const output = set(exchange.output, 'output')
-  const token = listed.limit > 0 ? nextToken(first, namespace) : undefined
-  const metadata = {
-    resourceVersion: String(first.rv),
-    continue: token,
-    remainingItemCount: selection.all && token ? first.remaining : undefined,
-  }
+  const metadata = metadataOf(first, selection, { namespace, isLimited })
   const text = await boundedText(await listPieces({ request, kind, metadata, output, pages: deleted() }))
   exchange.response =
     text === undefined
@@ -139,12 +135,12 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
       : { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
 }
 
-export const deletePipeline: StoredPipeline<'delete'> = {
+export const deletePipeline: StoredPipeline = {
   verb: 'delete',
   stages: [refuseImpersonation, checkNames, acceptable, sized, deleteObject],
 }
 
-export const deleteCollectionPipeline: StoredPipeline<'deletecollection'> = {
+export const deleteCollectionPipeline: StoredPipeline = {
   verb: 'deletecollection',
   stages: [refuseImpersonation, checkNames, acceptable, sized, deleteCollection],
 }

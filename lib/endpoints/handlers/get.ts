@@ -17,7 +17,7 @@ export async function getObject(exchange: StoredExchange): Promise<void> {
   exchange.response = await respondObject(request, kind, object, set(exchange.output, 'output'), 200, warnings)
 }
 
-export const getPipeline: StoredPipeline<'get'> = {
+export const getPipeline: StoredPipeline = {
   verb: 'get',
   stages: [refuseImpersonation, checkNames, acceptable, getObject],
 }

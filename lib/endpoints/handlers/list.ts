@@ -5,7 +5,7 @@
  */
 import { type StoredExchange, set } from '../exchange.ts'
 import { respondList } from '../listtext.ts'
-import { type Following, nextToken, readPage, shown, shownPages, startOf } from '../page.ts'
+import { type Following, metadataOf, pagesFrom, readPage, shownPages, startOf } from '../page.ts'
 import { selectionOf } from '../selection.ts'
 
 /** Objects read at once for an unlimited list: some 1–2 MB, one or two queries. */
@@ -20,13 +20,8 @@ export async function listObjects(exchange: StoredExchange): Promise<void> {
   const start = startOf(exchange, options, selection)
   const isLimited = options.limit > 0
   const first = await readPage(exchange, selection, start, options.limit || pageSize, 'list')
-  const token = isLimited ? nextToken(first, request.namespace) : undefined
-  const metadata = {
-    resourceVersion: String(first.rv),
-    continue: token,
-    remainingItemCount: selection.all && token ? first.remaining : undefined,
-  }
+  const metadata = metadataOf(first, selection, { namespace: request.namespace, isLimited })
   const following = (place: Following) => readPage(exchange, selection, place, pageSize, 'list')
-  const pages = isLimited ? [shown(exchange, first)] : shownPages(exchange, first, following)
+  const pages = shownPages(exchange, isLimited ? [first] : pagesFrom(first, following))
   exchange.response = await respondList({ request, kind, metadata, output, pages }, warnings)
 }

@@ -156,7 +156,7 @@ export async function patchObject(exchange: StoredExchange): Promise<void> {
   await respondOutcome(exchange, outcome)
 }
 
-export const patchPipeline: StoredPipeline<'patch'> = {
+export const patchPipeline: StoredPipeline = {
   verb: 'patch',
   stages: [refuseImpersonation, patchTyped, checkNames, acceptable, sized, withOptions('PatchOptions'), patchObject],
 }

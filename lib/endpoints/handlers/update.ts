@@ -41,7 +41,7 @@ export async function updateObject(exchange: StoredExchange): Promise<void> {
   await respondOutcome(exchange, outcome)
 }
 
-export const updatePipeline: StoredPipeline<'update'> = {
+export const updatePipeline: StoredPipeline = {
   verb: 'update',
   stages: [refuseImpersonation, checkNames, acceptable, sized, withOptions('UpdateOptions'), typed, updateObject],
 }

@@ -11,10 +11,10 @@ import { toStatusError } from '../../registry/errors.ts'
 import { list, visible } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { Change, ChangeBatch, ListPage, ListRequest, Stored } from '../../storage/interface.ts'
+import type { Change, ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { includeObject, type Output, unfit } from '../negotiation.ts'
-import { pagesFrom } from '../page.ts'
+import { type Start as ListStart, pagesFrom } from '../page.ts'
 import { first as firstValue } from '../request.ts'
 import { revisionOf, type Selection, selectionOf } from '../selection.ts'
 
@@ -101,8 +101,7 @@ async function begin(exchange: StoredExchange, selection: Selection): Promise<St
     ...(request.namespace && { namespace: request.namespace }),
     ...(!selection.all && { matches: selection.matches }),
   }
-  const read = (from: Pick<ListRequest, 'notOlderThan' | 'at' | 'after'>) =>
-    list(store, { ...range, ...from }, 'watch', context)
+  const read = (from: ListStart) => list(store, { ...range, ...from }, 'watch', context)
   const first = await read(revision ? { notOlderThan: revision } : {})
   return { initial: pagesFrom(first, read), rv: first.rv }
 }
