@@ -2,7 +2,6 @@
  * Discovery documents, made from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
  */
 import { groupVersion } from '../meta/groupversion.ts'
-import { object } from '../meta/schema.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { type ServedKind, statusVerbs, storedVerbs } from '../registry/kind.ts'
 
@@ -109,24 +108,6 @@ export const namespaceObject = (name: string): JsonObject => ({
   spec: { finalizers: ['kubernetes'] },
   status: { phase: 'Active' },
 })
-
-/**
- * No kind of this API is defined by a custom resource. Terraform's provider for Kubernetes looks a kind up among the
- * definitions before it asks OpenAPI, and gives up where they cannot be listed.
- */
-export const customResourceDefinition: ServedKind = {
-  archetype: 'absent',
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  singular: 'customresourcedefinition',
-  shortNames: ['crd', 'crds'],
-  categories: ['api-extensions'],
-  scope: 'Cluster',
-  description: 'None: all kinds of this API are built in.',
-  schema: { spec: object('Nothing.', {}) },
-}
 
 /** A list of what there is none of; it never changes. */
 export const emptyList = (apiVersion: string, kind: string): JsonObject => ({

@@ -1,4 +1,5 @@
 /** The functions that serve documents to authenticated users: discovery, OpenAPI and the namespaces that are no objects. */
+import { CustomResourceDefinition, definitionsPath } from '../apis/apiextensions/v1/customresourcedefinition.ts'
 import { kinds } from '../apis/index.ts'
 import {
   aggregatedCore,
@@ -8,7 +9,6 @@ import {
   apiResourceList,
   coreResourceList,
   coreVersions,
-  customResourceDefinition,
   emptyList,
   namespaceObject,
   verbsOf,
@@ -27,12 +27,11 @@ import { dnsLabelErrors } from '../meta/names.ts'
 import type { GroupResource, JsonObject } from '../meta/types.ts'
 import { groupResource, type ServedKind } from '../registry/kind.ts'
 import type { BareServer } from './bare.ts'
+import { once } from './once.ts'
 import type { Endpoint } from './serve.ts'
 
 /** What discovery lists. */
-const listed: readonly ServedKind[] = [...kinds, customResourceDefinition]
-
-const definitions = `/apis/${groupVersion(customResourceDefinition)}/${customResourceDefinition.plural}`
+const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
 
 /** What there is to see of these never changes; a list would be no answer to who waits for events. */
 function refuseWatch({ query }: ApiRequest, resource: GroupResource): void {
@@ -98,12 +97,12 @@ export const discovery: Endpoint = async (request, server) => {
     if (output) return aggregated(request, path, output)
   }
   if (path === '/api/v1/namespaces') refuseWatch(request, { group: '', resource: 'namespaces' })
-  if (path === definitions) {
-    refuseWatch(request, groupResource(customResourceDefinition))
-    return plain(request, emptyList(groupVersion(customResourceDefinition), customResourceDefinition.kind))
+  if (path === definitionsPath) {
+    refuseWatch(request, groupResource(CustomResourceDefinition))
+    return plain(request, emptyList(groupVersion(CustomResourceDefinition), CustomResourceDefinition.kind))
   }
-  if (path.startsWith(`${definitions}/`)) {
-    throw notFound(groupResource(customResourceDefinition), path.slice(definitions.length + 1))
+  if (path.startsWith(`${definitionsPath}/`)) {
+    throw notFound(groupResource(CustomResourceDefinition), path.slice(definitionsPath.length + 1))
   }
   const found = document(path, new URL(server.config.issuer).host)
   if (!found) throw routeNotFound()
@@ -114,7 +113,7 @@ const openApiKinds = kinds.map((kind) => ({ ...kind, verbs: verbsOf(kind) }))
 const info = { title: 'keyplane', version: 'v1' }
 
 let documents: ReturnType<typeof openApi> | undefined
-let v2: ReturnType<typeof openApiV2> | undefined
+const openApiV2Of = once(() => openApiV2(openApiKinds, info))
 
 const yearSeconds = 365 * 24 * 3600
 
@@ -126,8 +125,8 @@ function openApiV2Document(request: ApiRequest): ApiResponse {
     const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
     return { status: 200, headers: { 'content-type': type, vary: 'Accept' }, warnings: [], body: '' }
   }
-  v2 ??= openApiV2(openApiKinds, info)
-  return kept(request, `"${v2.hash}"`, { 'content-type': 'application/json' }, v2.text)
+  const { text, hash } = openApiV2Of()
+  return kept(request, `"${hash}"`, { 'content-type': 'application/json' }, text)
 }
 
 /** GET below /openapi. */

@@ -3,6 +3,7 @@
  * written, else 404. Unknown resources of this API's own version get the plain text with which kube-apiserver answers
  * for custom resources, all else a Status.
  */
+import { CustomResourceDefinition, definitionsPath } from '../apis/apiextensions/v1/customresourcedefinition.ts'
 import { ownGroupVersion, servedResources } from '../apis/resources.ts'
 import { patchType } from '../endpoints/bodies.ts'
 import { negotiateStatus } from '../endpoints/negotiation.ts'
@@ -16,6 +17,7 @@ import {
   routeNotFound,
   StatusError,
 } from '../meta/errors.ts'
+import { groupVersion } from '../meta/groupversion.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
 import type { Endpoint } from './serve.ts'
 
@@ -49,14 +51,20 @@ function refuse(groupVersionText: string, steps: readonly string[], method: stri
   throw methodNotSupported(resource, verbs[method] ?? '')
 }
 
+/** What discovery lists, as `GROUP/VERSION`. */
+const listedVersions: readonly string[] = [
+  ...servedResources.map(({ groupVersion }) => groupVersion),
+  groupVersion(CustomResourceDefinition),
+]
+
 /** Whether a path below the base is that of something to be read only: what `documents.ts` and `public.ts` answer. */
 function isDocument(path: string): boolean {
   if (/^\/(version|openapi\/v[23]|apis?|api\/v1(\/namespaces)?)$/.test(path)) return true
   const [, namespace] = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(path) ?? []
   if (namespace !== undefined) return dnsLabelErrors(namespace).length === 0
-  if (/^\/apis\/apiextensions\.k8s\.io(\/v1(\/customresourcedefinitions(\/[^/]+)?)?)?$/.test(path)) return true
+  if (path.replace(/\/[^/]+$/, '') === definitionsPath || path === definitionsPath) return true
   const [, group] = /^\/apis\/([^/]+(?:\/[^/]+)?)$/.exec(path) ?? []
-  return servedResources.some(({ groupVersion }) => groupVersion === group || groupVersion.split('/')[0] === group)
+  return listedVersions.some((one) => one === group || one.split('/')[0] === group)
 }
 
 export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
