@@ -59,7 +59,8 @@ function subjectProblem(own: X509Certificate, { key, user, groups }: Expected): 
 
 function timeProblem(own: X509Certificate, { now, maxSeconds }: Expected): string | undefined {
   const time = now.getTime()
-  const [from, to] = [own.validFromDate.getTime(), own.validToDate.getTime()]
+  // Of what is no time, X509Certificate prints so; as a Date it may be any, made of memory that nobody has written.
+  const [from, to] = [Date.parse(own.validFrom), Date.parse(own.validTo)]
   // Neither before nor after anything: no comparison below would mind.
   if (Number.isNaN(from) || Number.isNaN(to)) return 'it has no time'
   if (to <= time) return 'it has expired'
