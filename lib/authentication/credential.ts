@@ -5,7 +5,7 @@
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
  */
-import { effectiveUser, type KeySpec } from '../authorization/identity.ts'
+import { effectiveUser, type KeySpec, usernameOf } from '../authorization/identity.ts'
 import { effectiveChain } from '../authorization/privilege.ts'
 import { readChain } from '../authorization/readscope.ts'
 import type { ScopeChain } from '../authorization/scope.ts'
@@ -129,10 +129,10 @@ export function readCredential(item: JsonObject): Credential {
 
 /** The user of a request with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
-  const { user, uid, identity, groups, name, type, chain } = credential
+  const { uid, identity, groups, name, type, chain } = credential
   const { generation, specUser, specTeam, specSubject, displayName, email } = credential
   return {
-    name: user,
+    name: usernameOf(identity),
     identity,
     groups,
     key: {

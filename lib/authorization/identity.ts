@@ -42,7 +42,16 @@ export function keyIdentity({ spec: { user, team, subject }, creator }: Pick<Key
   return subject ? `subject:${subject}` : creator
 }
 
-/** Name and groups that a request with this key has. The name of a team is `team:TEAM`, and so is the group of its keys. */
+/** Beginnings of names that mean something else than a user: no user or subject is named so. */
+export const RESERVED_NAMES = ['system:', 'team:', 'subject:'] as const
+
+/**
+ * Returns the username of an identity: the bare name of a user, `team:TEAM`, `subject:SUBJECT`. No two identities share one,
+ * so that whoever knows no more than the username, such as a cluster that verifies a token, tells them apart.
+ */
+export const usernameOf = (identity: Identity): string => (identity.startsWith('user:') ? nameOf(identity) : identity)
+
+/** Name and groups that a request with this key has. The group of a team's keys is `team:TEAM`, too. */
 export function effectiveUser(key: Pick<Key, 'spec' | 'creator'>): {
   name: string
   identity: Identity
@@ -52,14 +61,13 @@ export function effectiveUser(key: Pick<Key, 'spec' | 'creator'>): {
   const groups = [...(key.spec.groups ?? []), AUTHENTICATED]
   if (key.spec.team) groups.push(`team:${key.spec.team}`)
   if (identity.startsWith('team:')) groups.push(identity)
-  return { name: identity.startsWith('team:') ? identity : nameOf(identity), identity, groups: [...new Set(groups)] }
+  return { name: usernameOf(identity), identity, groups: [...new Set(groups)] }
 }
 
 /** Whom a request stands for. */
 export function identityOf({ identity, name, key }: Pick<UserInfo, 'identity' | 'name' | 'key'>): Identity {
   if (identity !== undefined) return identity
-  const creator: Identity = name.startsWith('team:') ? (name as Identity) : `user:${name}`
-  return keyIdentity({ spec: key, creator })
+  return keyIdentity({ spec: key, creator: /^(team|subject):./u.test(name) ? (name as Identity) : `user:${name}` })
 }
 
 /** The identities whose keys belong to the user: also the names of the index partitions in which those keys lie. */

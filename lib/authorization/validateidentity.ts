@@ -1,7 +1,7 @@
 /** What is wrong with the names that a key gives its holder. They travel into tokens, certificates and the authorizer's context. */
 import { type FieldError, invalid, required, tooLong, tooMany } from '../meta/field.ts'
 import { byteLength } from './chain.ts'
-import type { KeySpec } from './identity.ts'
+import { type KeySpec, RESERVED_NAMES } from './identity.ts'
 
 /** Kubernetes' bound of names. */
 const MAX_NAME_BYTES = 253
@@ -17,7 +17,7 @@ export function validateIdentity(spec: KeySpec, path = 'spec'): FieldError[] {
   return [
     ...(['user', 'subject'] as const).flatMap((member) => {
       const value = spec[member] ?? ''
-      const reserved = ['system:', 'team:'].find((prefix) => value.startsWith(prefix))
+      const reserved = RESERVED_NAMES.find((prefix) => value.startsWith(prefix))
       if (reserved) return [invalid(`${path}.${member}`, value, `may not begin with '${reserved}'`)]
       return validateName(value, `${path}.${member}`)
     }),

@@ -332,13 +332,13 @@ describe('values that nobody sees', () => {
 })
 
 describe('whose a key is', () => {
-  const robot: UserInfo = { ...userNamed('robot'), identity: 'subject:robot' }
+  const robot: UserInfo = { ...userNamed('subject:robot'), identity: 'subject:robot' }
   const member = userNamed('carol', ['team:ops'])
 
   test.each([
     { spec: { user: 'alice', team: 'ops' }, owner: 'alice', groups: ['system:authenticated', 'team:ops'] },
     { spec: { user: '', team: 'ops' }, owner: 'team:ops', groups: ['system:authenticated', 'team:ops'] },
-    { spec: { user: '', subject: 'robot' }, owner: 'robot', groups: ['system:authenticated'] },
+    { spec: { user: '', subject: 'robot' }, owner: 'subject:robot', groups: ['system:authenticated'] },
     { spec: { user: '' }, owner: 'admin', groups: ['system:authenticated'] },
     { spec: { groups: ['dev'] }, owner: 'alice', groups: ['dev', 'system:authenticated'] },
   ])('$spec: $owner', async ({ spec, owner, groups }) => {

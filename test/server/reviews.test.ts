@@ -1,4 +1,5 @@
 /** The reviews that connected clusters call, against the whole API, in the forms in which kube-apiserver sends them. */
+import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { type Answer, startServer, type TestServer } from '../support/server.ts'
@@ -101,6 +102,21 @@ describe('TokenReview', () => {
       authenticated: true,
       user: { username: 'alice', groups: ['dev', 'platform:admins'], extra: extraOf(ci, [at('eu')], 'clusters/eu') },
     })
+  })
+
+  test('tells a subject from a user of the same name, here and in tokens', async () => {
+    const subject = await key({ subject: 'alice', scope: at('eu') })
+    const { user } = (await whose(eu.value, subject.value)).json.status
+    expect(user.username).toBe('subject:alice')
+    const self = await server.call(`${management}/selves`, { method: 'POST', token: subject.value, body: {} })
+    expect(self.json.status.subject).toBe('subject:alice')
+    const maker = await key({ subject: 'alice' })
+    const { json } = await server.call(`${management}/directclusterendpointtokens`, {
+      method: 'POST',
+      token: maker.value,
+      body: { spec: { scope: at('eu') } },
+    })
+    expect(decodeJwt(json.status.token).sub).toBe('subject:alice')
   })
 
   test('moves the last activity of the key that it takes, and of no other', async () => {

@@ -121,7 +121,7 @@ export function useVictims(): Victims {
       expect(through).toEqual([])
     },
     async unharmed() {
-      expect(untouched).toHaveLength(7)
+      expect(untouched).toHaveLength(8)
       expect(await others()).toEqual(untouched)
     },
   }

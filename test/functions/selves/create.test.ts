@@ -28,6 +28,14 @@ describe('201', () => {
     })
   })
 
+  test('a subject, whose name is not that of a user', async () => {
+    const name = 'subject:alice'
+    expect(await ask({ ...userNamed(name), identity: name })).toMatchObject({
+      user: { name, username: name, displayName: 'alice', subject: name },
+      subject: name,
+    })
+  })
+
   test('a team, and the scope of its key', async () => {
     const scope = { projects: [{ project: 'web' }] }
     const team = scoped({ ...userNamed('team:ops'), identity: 'team:ops' }, scope)

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Identity } from '../../../lib/authentication/user.ts'
 import { containsChain } from '../../../lib/authorization/chain.ts'
-import { effectiveUser, identityOf, type KeySpec, ownIdentities } from '../../../lib/authorization/identity.ts'
+import {
+  effectiveUser,
+  identityOf,
+  type KeySpec,
+  ownIdentities,
+  usernameOf,
+} from '../../../lib/authorization/identity.ts'
 import { lengthens } from '../../../lib/authorization/lifetime.ts'
 import {
   chainAfterChange,
@@ -23,13 +30,28 @@ describe('whom a key stands for', () => {
   const rows: [KeySpec, string, string[]][] = [
     [{ user: 'alice', team: 'dev', subject: 's' }, 'alice', ['system:authenticated', 'team:dev']],
     [{ team: 'dev', subject: 's', groups: ['x'] }, 'team:dev', ['x', 'system:authenticated', 'team:dev']],
-    [{ subject: 's' }, 's', ['system:authenticated']],
+    [{ subject: 's' }, 'subject:s', ['system:authenticated']],
     [{}, 'admin', ['system:authenticated']],
     [{ user: '', team: '', subject: '' }, 'admin', ['system:authenticated']],
     [{ groups: ['system:authenticated', 'x', 'x'] }, 'admin', ['system:authenticated', 'x']],
   ]
   test.each(rows)('%j', (spec, name, groups) => {
     expect(effectiveUser({ spec, creator: 'user:admin' })).toMatchObject({ name, groups })
+  })
+
+  test('no two identities share a name, and the name of each tells whom it stands for', () => {
+    const name = fc
+      .string({ minLength: 1, maxLength: 12 })
+      .filter((text) => validateIdentity({ user: text }).length === 0)
+    const identity = fc
+      .tuple(fc.constantFrom('user', 'team', 'subject'), name)
+      .map(([what, of]) => `${what}:${of}` as Identity)
+    fc.assert(
+      fc.property(identity, identity, (one, other) => {
+        expect(usernameOf(one) === usernameOf(other)).toBe(one === other)
+        expect(identityOf({ name: usernameOf(one), key: { name: 'k', uid: 'u', type: '' } })).toBe(one)
+      }),
+    )
   })
 
   test('a key made by a team key is the team’s', () => {
@@ -74,7 +96,7 @@ describe('whose keys exist for whom', () => {
 
   test('a subject named like a user is not that user, nor the other way round', () => {
     const subject = as({ subject: 'alice' })
-    expect(subject.name).toBe('alice')
+    expect(subject.name).toBe('subject:alice')
     expect(maySeeKey(subject, aKey({ user: 'alice' }))).toBe(false)
     expect(maySeeKey(subject, aKey({}, { creator: 'user:alice' }))).toBe(false)
     expect(maySeeKey(alice, aKey({ subject: 'alice' }))).toBe(false)
@@ -327,6 +349,7 @@ describe('names', () => {
     [{ user: 'system:admin' }, [`spec.user: Invalid value: "system:admin": may not begin with 'system:'`]],
     [{ user: 'team:x', subject: 'team:y' }, ['spec.user', 'spec.subject']],
     [{ subject: 'system:' }, ['spec.subject']],
+    [{ user: 'subject:x', subject: 'subject:y' }, ['spec.user', 'spec.subject']],
     [{ team: 'x'.repeat(300) }, ['spec.team: Too long']],
     [{ user: 'a\nb' }, ['spec.user: Invalid value: "a\\nb": may only have printable characters']],
     [{ user: 'a\u202eb', team: 'a\u0000', groups: ['\u200b'] }, ['spec.user', 'spec.team', 'spec.groups[0]']],

@@ -59,7 +59,7 @@ export const spec = object('Desired state of the access key.', {
 
 export const status = object('Observed state of the access key.', {
   lastActivity: time('Last use of the key to access the API.'),
-  owner: string('Who owns the key: a user, team:TEAM, or a subject.', { readOnly: true }),
+  owner: string('Who owns the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Disabled, Expired or Terminating.', { readOnly: true }),
   expirationTimestamp: time('When the key expires; absent when it does not.', { readOnly: true }),
 })

@@ -7,8 +7,8 @@ import type { VirtualKind } from '../../../registry/kind.ts'
 import { group, version } from './group.ts'
 import type { Services } from './services.ts'
 
-const person = object('The user, when the key stands for one.', {
-  name: string('Name of the user.'),
+const person = object('The user or the subject, when the key stands for one.', {
+  name: string('Name of the user; subject:SUBJECT for a subject.'),
   username: string('Username.'),
   displayName: string('Name for people.'),
   email: string('Email address.'),
@@ -29,7 +29,7 @@ export const Self: VirtualKind<Services> = {
     status: object('The answer.', {
       user: person,
       team: object('The team, when the key stands for one.', { name: string('Name of the team.') }),
-      subject: string('Whom the key stands for.'),
+      subject: string('Whom the key stands for: a user, team:TEAM or subject:SUBJECT.'),
       uid: string('UID of the access key.'),
       groups: list('Groups of the user.', string('A group.')),
       accessKey: string('Name of the access key, not its value.'),
@@ -41,15 +41,14 @@ export const Self: VirtualKind<Services> = {
   async create({ object: self, context }, { scopes }) {
     const { user } = context
     const identity = identityOf(user)
-    const name = nameOf(identity)
-    const { key, groups, chain } = user
+    const { name, key, groups, chain } = user
     const who: JsonObject = identity.startsWith('team:')
-      ? { team: { name } }
+      ? { team: { name: nameOf(identity) } }
       : {
           user: {
             name,
             username: name,
-            displayName: key.displayName ?? name,
+            displayName: key.displayName ?? nameOf(identity),
             ...(key.email !== undefined && { email: key.email }),
             subject: name,
           },
@@ -59,7 +58,7 @@ export const Self: VirtualKind<Services> = {
       ...self,
       status: {
         ...who,
-        subject: user.name,
+        subject: name,
         uid: key.uid,
         groups: [...groups],
         accessKey: key.name,
