@@ -213,6 +213,18 @@ describe('what stays in step', () => {
   })
 })
 
+// The handshake of fabric8, which watches over HTTP once this answer has ended.
+test('a request for a WebSocket is answered through the gateway, and ends at once', async () => {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  }
+  const watched = await server.call(`${keys}?watch=true&allowWatchBookmarks=true`, { headers })
+  expect([watched.status, watched.text]).toEqual([200, ''])
+})
+
 test('the version', async () => {
   expect((await config.makeApiClient(VersionApi).getCode()).major).toBe('1')
 })

@@ -17,6 +17,7 @@ import { includeObject, type Output, unfit } from '../negotiation.ts'
 import { type Start as ListStart, pagesFrom } from '../page.ts'
 import { first as firstValue } from '../request.ts'
 import { revisionOf, type Selection, selectionOf } from '../selection.ts'
+import { asksForWebSocket, noWebSocket } from '../websocket.ts'
 
 /** Below the 300 s after which the platform cuts a streamed answer. */
 const maxWatchMs = 280_000
@@ -113,6 +114,10 @@ export async function watchObjects(exchange: StoredExchange): Promise<void> {
   const wrong = output.transform && unfit(output.transform.as, false)
   if (wrong) throw wrong
   if (output.transform?.as === 'Table') includeObject(firstValue(exchange.request.query, 'includeObject'))
+  if (asksForWebSocket(exchange.request)) {
+    exchange.response = noWebSocket
+    return
+  }
   const start = await begin(exchange, selection).catch((error: unknown) => {
     const failed = error instanceof StorageError ? toStatusError(error) : error
     if (isTooNew(error) && failed instanceof StatusError) return failed

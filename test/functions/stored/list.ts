@@ -70,6 +70,18 @@ export function describeList(functions: Used, stored: StoredFunctions): void {
       expect(versions[1]).toBeGreaterThan(versions[0] ?? 0)
     })
 
+    // fabric8 asks for a WebSocket first. It watches over HTTP once the answer has ended.
+    test.each([
+      { Upgrade: 'websocket', Connection: 'Upgrade', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+      { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+      { upgrade: 'WebSocket' },
+    ])('a watch over WebSocket ends at once and shows nothing: %o', async (headers) => {
+      await make({ name: `ws-${Object.keys(headers).join('-').toLowerCase()}` })
+      const answer = await list({ watch: 'true' }, { headers })
+      expect([answer.status, answer.text]).toEqual([200, ''])
+      expect((await list({ watch: 'true', labelSelector: 'a in' }, { headers })).status).toBe(400)
+    })
+
     // Lists, pages and watches show nobody what they may not get.
     test('nothing for a user who has nothing', async () => {
       await make({ name: 'others' })
