@@ -64,6 +64,7 @@ export function persistent(items: Items, clock: Clock): Items {
     queryIndex: (query) => persist(() => items.queryIndex(query)),
     allocate: (key, now) => persist(() => items.allocate(key, now)),
     settle: (key, to) => persist(() => items.settle(key, to)),
+    confirm: (key, found) => persist(() => items.confirm(key, found)),
     putIfAbsent: (item, deadline) => items.putIfAbsent(item, deadline),
     advance: (key, change) => items.advance(key, change),
     transact: (writes, deadline) => items.transact(writes, deadline),

@@ -5,6 +5,7 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  type QueryCommandInput,
   TransactionCanceledException,
   type TransactWriteItem,
   TransactWriteItemsCommand,
@@ -16,6 +17,7 @@ import {
   advanced,
   changed,
   conditional,
+  confirmed,
   indexed,
   keyOf,
   marshalled,
@@ -26,7 +28,7 @@ import {
 } from './expressions.ts'
 import { answered, refused } from './faults.ts'
 import type { Storage } from './interface.ts'
-import { Fault, type Item, type Items, type ItemWrite, type TransactOutcome } from './items.ts'
+import { Fault, type Item, type ItemPage, type Items, type ItemWrite, type TransactOutcome } from './items.ts'
 import type { ItemKey } from './keys.ts'
 import { type StorageOptions, storageOver } from './storage.ts'
 
@@ -66,6 +68,13 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
     return found
   }
 
+  /** Queries on while answers are empty: DynamoDB may end one before it has found an item, and say only where to go on. */
+  async function page(query: QueryCommandInput): Promise<ItemPage> {
+    const { Items = [], LastEvaluatedKey } = await answered(() => client.send(new QueryCommand(query)))
+    if (Items.length === 0 && LastEvaluatedKey) return page({ ...query, ExclusiveStartKey: LastEvaluatedKey })
+    return { items: Items.map(unmarshalled), more: LastEvaluatedKey !== undefined }
+  }
+
   return {
     get,
 
@@ -76,17 +85,9 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       return (await Promise.all(chunks.map((chunk) => batch(chunk, attributes)))).flat()
     },
 
-    async query(query) {
-      const command = new QueryCommand({ TableName, ConsistentRead: true, ...queried(query) })
-      const { Items = [], LastEvaluatedKey } = await answered(() => client.send(command))
-      return { items: Items.map(unmarshalled), more: LastEvaluatedKey !== undefined }
-    },
+    query: (query) => page({ TableName, ConsistentRead: true, ...queried(query) }),
 
-    async queryIndex(query) {
-      const command = new QueryCommand({ TableName, IndexName: query.index, ...indexed(query) })
-      const { Items = [], LastEvaluatedKey } = await answered(() => client.send(command))
-      return { items: Items.map(unmarshalled), more: LastEvaluatedKey !== undefined }
-    },
+    queryIndex: (query) => page({ TableName, IndexName: query.index, ...indexed(query) }),
 
     async putIfAbsent(item, deadline) {
       const command = new PutItemCommand({
@@ -117,6 +118,11 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
 
     async settle(key, to) {
       const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...settled(to) })
+      await refused(() => client.send(command))
+    },
+
+    async confirm(key, found) {
+      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...confirmed(found) })
       await refused(() => client.send(command))
     },
 

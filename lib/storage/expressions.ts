@@ -3,7 +3,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { queryItems } from './constants.ts'
 import type { IndexQuery } from './interface.ts'
-import type { Advance, Condition, Item, ItemQuery, ItemValue } from './items.ts'
+import type { Advance, Condition, Confirmation, Item, ItemQuery, ItemValue } from './items.ts'
 import type { ItemKey } from './keys.ts'
 
 /** Attribute values as the client speaks of them. */
@@ -103,9 +103,19 @@ export function advanced({ attribute, value, exists, owner, also }: Advance) {
   }
 }
 
-/** An UpdateItem of `settled` and what goes with it; it never goes back, and with `below` it must move. */
-export function settled({ below, ...to }: { settled: number; at?: number; floor?: number; below?: true }) {
-  return { ...changed(to), ConditionExpression: below ? '#name0 < :value0' : '#name0 <= :value0' }
+/** An UpdateItem that moves `settled` forward. */
+export function settled(to: number) {
+  return { ...changed({ settled: to }), ConditionExpression: '#name0 < :value0' }
+}
+
+/** An UpdateItem that replaces `at` as it was read, and raises `floor` with it, where `settled` has reached `n`. */
+export function confirmed({ n, was, at, isFloor }: Confirmation) {
+  const update = changed({ at, ...(isFloor && { floor: n }) })
+  return {
+    ...update,
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalled({ ':n': n, ':was': was }) },
+    ConditionExpression: 'settled >= :n AND #name0 = :was',
+  }
 }
 
 /** Attributes of a read; all where none are named. */

@@ -71,7 +71,7 @@ export interface ItemQuery {
   attributes?: readonly string[]
 }
 
-/** `more`: the answer ended before the range did, because of `limit` or its size. */
+/** `more`: the answer ended before the range did, because of `limit` or its size. A page with more is never empty. */
 export interface ItemPage {
   items: Item[]
   more: boolean
@@ -87,12 +87,25 @@ export interface Items {
   putIfAbsent(item: Item, deadline: number): Promise<Item | undefined>
   /** Takes the next revision of a revision item, creating it at n = settled = floor = 1 first; the item after that. */
   allocate(key: ItemKey, now: number): Promise<Item>
-  /** Raises `settled` (and sets the others) unless it is higher already, or not lower (`below`). */
-  settle(key: ItemKey, to: { settled: number; at?: number; floor?: number; below?: true }): Promise<void>
+  /** Raises `settled`; does nothing where it is as high already. */
+  settle(key: ItemKey, to: number): Promise<void>
+  /** Notes that `settled` has reached the `n` of a moment; does nothing where it has not, or where another one has noted so. */
+  confirm(key: ItemKey, found: Confirmation): Promise<void>
   /** Sets a number and other attributes, only forward: where the number is absent, lower or somebody else's. False when refused. */
   advance(key: ItemKey, change: Advance): Promise<boolean>
   /** All or nothing. Never sent after `deadline` (unix ms), not even by the driver's own retries. */
   transact(writes: readonly ItemWrite[], deadline: number): Promise<TransactOutcome>
+}
+
+/** The newest revision at a moment. */
+export interface Confirmation {
+  n: number
+  /** `at` as it was read at that moment. */
+  was: number
+  /** The moment, unix ms: the new `at`. */
+  at: number
+  /** Whether `floor` rises to `n` in the same write. */
+  isFloor: boolean
 }
 
 /** Moves the number `attribute` forward to `value`. */

@@ -116,18 +116,19 @@ export async function settle(context: Context, resource: string, { n, settled }:
     to++
   }
   if (to > settled && (await areVisible(context, expected))) {
-    await context.items.settle(revisionKey(resource), { settled: to, below: true })
+    await context.items.settle(revisionKey(resource), to)
   }
 }
 
 /**
  * Closes every hole and settles everything: run every minute, and by readers that find nobody did for hours. Any number
- * may run at once. Gives up silently where rows stay invisible; the next run continues.
+ * may run at once. Gives up silently where rows stay invisible; the next run continues. Writers may settle further
+ * meanwhile: `at` moves by itself, since it only says that `settled` has passed the `n` of that moment.
  */
 export async function sweep(context: Context, resource: string): Promise<void> {
   const revision = await read(context, resource)
   if (revision === undefined) return
-  const { n, settled, asOf } = revision
+  const { n, settled, at, asOf } = revision
   const { slots } = await fill(context, resource, { lo: settled, hi: n, must: n, asOf, attributes: outline })
   const expected = new Map<string, Expected>()
   for (let rev = settled + 1; rev <= n; rev++) {
@@ -138,8 +139,9 @@ export async function sweep(context: Context, resource: string): Promise<void> {
     if (context.elapsed() - since > patience) return
     await context.sleep(holePoll)
   }
-  const floor = asOf - revision.at > stale ? { floor: n } : {}
-  await context.items.settle(revisionKey(resource), { settled: n, at: asOf, ...floor })
+  if (settled < n) await context.items.settle(revisionKey(resource), n)
+  const isFloor = asOf - at > stale
+  await context.items.confirm(revisionKey(resource), { n, was: at, at: asOf, isFloor })
 }
 
 /** Refuses what can never be answered. `TooNew`'s message is the revision that was asked for. */

@@ -2,12 +2,13 @@
 import {
   type DynamoDBClient,
   ProvisionedThroughputExceededException,
+  type QueryCommandInput,
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
-import type { Storage, Table } from '../../../lib/storage/interface.ts'
+import type { IndexPosition, IndexQuery, Storage, Table } from '../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { create, creating, remove, set, widgets as shape, used } from './fixtures.ts'
 
@@ -301,5 +302,81 @@ describe('deadlines', () => {
     }
     await expect(frozen.create(widgets, 'a', creating('a'))).rejects.toMatchObject({ code: 'Undecided' })
     expect(await history()).toEqual(['ADDED a'])
+  })
+})
+
+/** Answers each query with one item at a time, and with an empty page between two of them, which DynamoDB may do. */
+function withEmptyPages(): void {
+  const seen = new Set<string>()
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName !== 'QueryCommand') return next(args)
+        const { ExclusiveStartKey, ...query } = args.input as QueryCommandInput
+        const id = JSON.stringify([query, ExclusiveStartKey])
+        if (ExclusiveStartKey === undefined || seen.has(id)) {
+          return next({ ...args, input: { ...args.input, Limit: 1 } })
+        }
+        seen.add(id)
+        const output = { Items: [], LastEvaluatedKey: ExclusiveStartKey, $metadata: {} }
+        return { response: undefined, output } as unknown as Awaited<ReturnType<typeof next>>
+      },
+    { step: 'initialize', name: 'emptyPages' },
+  )
+}
+
+describe('an empty page with more after it', () => {
+  const keys = ['a', 'b', 'c']
+
+  beforeEach(async () => {
+    for (const key of keys) await create(storage, key, { in: ['p'] }, widgets)
+    withEmptyPages()
+  })
+
+  test('ends no list', async () => {
+    await storage.sweep(widgets)
+    for (const request of [{}, { limit: 2 }, { partitions: ['p'] }]) {
+      const found: string[] = []
+      for (let after: string | undefined; ; ) {
+        const { items, next } = await storage.list(widgets, { ...request, ...(after && { after }) })
+        found.push(...items.map(({ key }) => key))
+        after = next
+        if (!after) break
+      }
+      expect(found).toEqual(keys)
+    }
+  })
+
+  test('ends no watch and no sweep', async () => {
+    expect(await history()).toEqual(['ADDED a', 'ADDED b', 'ADDED c'])
+    await storage.sweep(widgets)
+    await set(storage, 'a', { v: 2 }, widgets)
+    expect((await storage.list(widgets, { at: 4 })).items.map(({ rv }) => rv)).toEqual([2, 3, 4])
+  })
+
+  test('ends no reading of side items, in their partition or in an index', async () => {
+    const pk = `side#${widgets.resource}`
+    const found: Record<string, string[]> = { partition: [], index: [] }
+    for (const [expiry, sk] of keys.entries()) {
+      await storage.keepCompanion({ pk, sk, attributes: { expiryIndex: pk, expiry } })
+    }
+    for (let after: string | undefined; ; ) {
+      const page = await storage.queryCompanions(pk, after === undefined ? {} : { after })
+      found.partition?.push(...page.items.map(({ sk }) => sk))
+      after = page.next
+      if (after === undefined) break
+    }
+    const query: IndexQuery = {
+      index: 'expiry',
+      partition: { attribute: 'expiryIndex', value: pk },
+      sort: { attribute: 'expiry', to: 9 },
+    }
+    for (let after: IndexPosition | undefined; ; ) {
+      const page = await storage.queryIndex({ ...query, ...(after && { after }) })
+      found.index?.push(...page.items.map(({ sk }) => sk))
+      after = page.next
+      if (after === undefined) break
+    }
+    expect(found).toEqual({ partition: keys, index: keys })
   })
 })

@@ -348,3 +348,58 @@ test('writers settle as they go', async () => {
   expect(at).toBeLessThanOrEqual(Date.now())
   expect((await names()).length).toBe(84)
 })
+
+describe('a sweep that writers outrun', () => {
+  /** A storage whose requests of this kind wait for something else first. */
+  const interrupted = (operation: string, before: () => Promise<unknown>): Storage => {
+    const client = db.connect()
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName === operation) await before()
+          return next(args)
+        },
+      { step: 'initialize', name: 'interruption' },
+    )
+    const now = () => Date.now() + shift
+    return createStorage({ client, table: db.table, now, random: () => 0.5, sleep: async () => {} })
+  }
+
+  test('notes how far it came, so that lists answer for longer than the log may go unsettled', async () => {
+    let written = 0
+    const outrun = async () => {
+      const { n: seen } = (await revision()) ?? {}
+      for (let settled = 0; settled <= seen; settled = (await revision())?.settled) {
+        await create(storage, `k${written++}`, {}, widgets)
+      }
+      await create(storage, `k${written++}`, {}, widgets)
+    }
+    await create(storage, 'first', {}, widgets)
+    const sweeper = interrupted('BatchGetItemCommand', outrun)
+    for (let hours = 0; hours < 14; hours += 3) {
+      shift = hours * hour
+      await sweeper.sweep(widgets)
+      const { at, floor } = (await revision()) ?? {}
+      expect(Math.abs(at - Date.now() - shift)).toBeLessThan(60_000)
+      expect(floor).toBe(1)
+      expect((await names()).length).toBe(written + 1)
+    }
+  })
+
+  test('raises the floor where nobody had settled for hours', async () => {
+    for (let i = 0; i < 4; i++) await create(storage, `k${i}`, {}, widgets)
+    await assign('at', Date.now() - 7 * hour)
+    await interrupted('BatchGetItemCommand', () => assign('settled', 9)).sweep(widgets)
+    const { settled, floor, at } = (await revision()) ?? {}
+    expect([settled, floor]).toEqual([9, 5])
+    expect(Date.now() - at).toBeLessThan(60_000)
+  })
+
+  test('leaves what another one has noted meanwhile', async () => {
+    for (let i = 0; i < 4; i++) await create(storage, `k${i}`, {}, widgets)
+    const noted = Date.now() - hour
+    await assign('at', Date.now() - 7 * hour)
+    await interrupted('BatchGetItemCommand', () => assign('at', noted)).sweep(widgets)
+    expect(await revision()).toMatchObject({ at: noted, floor: 1 })
+  })
+})

@@ -211,10 +211,15 @@ export function fakeTable(
           put(key, item)
           return item
         }),
-      settle: (key, { settled, at, floor, below }) =>
+      settle: (key, to) =>
         change(process, key, (there) => {
-          if (!there || Number(there.settled) > settled || (below && there.settled === settled)) return
-          put(key, { ...there, settled, ...(at !== undefined && { at }), ...(floor !== undefined && { floor }) })
+          if (there && Number(there.settled) < to) put(key, { ...there, settled: to })
+        }),
+      confirm: (key, { n, was, at, isFloor }) =>
+        change(process, key, (there) => {
+          if (there && Number(there.settled) >= n && there.at === was) {
+            put(key, { ...there, at, ...(isFloor && { floor: n }) })
+          }
         }),
       advance: () => Promise.reject(new Error('not in these schedules')),
       queryIndex: () => Promise.reject(new Error('not in these schedules')),
