@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { blocksIn } from './support/commands.ts'
+import { wordsOfOneShell } from './support/shelltext.ts'
 
 const root = join(import.meta.dirname, '..')
 const pages = (
@@ -58,7 +60,25 @@ test.each(['lib/README.md', 'lib/storage/README.md'])('%s names modules that are
   expect(named.filter((name) => !isThere(name))).toEqual([])
 })
 
+test.each([
+  ['npm start   # here', ['#', 'here']],
+  ['# a comment', ['#', 'a', 'comment']],
+  ['curl https://a.example/x?watch=true', ['https://a.example/x?watch=true']],
+  ['ls test/*.nothing; echo =x', ['test/*.nothing', '=x']],
+  ['if [ -f a ]; then echo $?; fi; ls test/*.test.ts', []],
+  ["curl 'https://a.example/?' \"# [a]\" -d @- <<'EOF'\n# [a]\nEOF\ntrue", []],
+])('of %j every shell takes all but %j', (commands, words) => {
+  expect(wordsOfOneShell(commands, root)).toEqual(words.filter((word) => /[#?*=]/.test(word)))
+})
+
 describe.each(pages)('%s', (page) => {
+  test('has commands that work in every shell, as blocks of them', async () => {
+    const text = await readFile(join(root, page), 'utf8')
+    const blocks = [...blocksIn(text).values()].flat()
+    expect(blocks.flatMap((block) => wordsOfOneShell(block, root))).toEqual([])
+    expect(text.match(/^ {4}(?:[A-Z_]+=\S+ )?(?:npm|npx|node|kubectl|curl|aws|helm|terraform) .*$/gm) ?? []).toEqual([])
+  })
+
   test('names files that are there', async () => {
     const missing = filesNamed(await proseOf(page)).filter((file) => !existsSync(join(root, file)))
     expect(missing).toEqual([])

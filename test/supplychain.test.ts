@@ -1,9 +1,15 @@
 /** What is installed is what was locked: exact versions by their hashes, and few that may run anything. */
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
+const { satisfies } = createRequire(import.meta.url)('semver') as {
+  satisfies(version: string, range: string): boolean
+}
+
 interface Locked {
+  engines?: { node?: string } | string[]
   version?: string
   resolved?: string
   integrity?: string
@@ -26,6 +32,18 @@ test('every package is an exact version, by its hash, and from a registry', () =
   const { dependencies, devDependencies, optionalDependencies } = manifest
   const asked = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies })
   expect(asked.filter(([, version]) => !/^(npm:\w+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([])
+})
+
+test('npm warns about no package on the versions of Node.js that the README names', async () => {
+  const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8')
+  const [, oldest = '', newest = ''] = /With Node\.js (\S+) or later, or (\d+),/.exec(readme) ?? []
+  const versions = [`${oldest}.0`, `${newest}.0.0`]
+  const nodeOf = ({ engines }: Locked) => (engines && !Array.isArray(engines) && engines.node) || '*'
+  const warned = Object.entries(packages).filter(([, one]) =>
+    versions.some((version) => !satisfies(version, nodeOf(one))),
+  )
+  expect(warned.map(([path]) => path)).toEqual([])
+  expect(satisfies('20.20.2', manifest.engines.node)).toBe(false)
 })
 
 test('only packages that are named may run programs when they are installed', () => {

@@ -1,4 +1,7 @@
-/** What the local server prints when it is ready: lines that work when they are copied, hence nothing is indented. */
+/**
+ * What the local server prints when it is ready. Its lines work when they are pasted, into an interactive zsh too: nothing is
+ * indented, and nothing is explained between them, since zsh takes comments for commands.
+ */
 import { DEMO } from './demo.ts'
 
 export interface BannerFacts {
@@ -21,12 +24,12 @@ export function banner({ url, files, demoKubeconfig, keeps }: BannerFacts): stri
 keyplane serves ${url}
 ${keeps}
 
-Try next, in another terminal:
+The lines below work in another terminal. They show who you are with the first access key; make a key for a CI job of ${DEMO.owner},
+which opens the project ${DEMO.project} for a day; fetch a kube config of the demo virtual cluster with it (it is in status.kubeConfig);
+and fetch one with a client certificate, as the administrator, to list pods with. README.md has a tour of five minutes.
 
-# Who am I? The first access key, of group system:masters
 ${curl} -d '{}' ${api}/selves
 
-# A key for a CI job of ${DEMO.owner}, confined to the project demo, for a day
 export KUBECONFIG=${quote(files.kubeconfig)}
 KEY=$(kubectl create -o jsonpath='{.spec.key}' -f - <<'EOF'
 {"apiVersion": "management.platform/v1", "kind": "OwnedAccessKey", "metadata": {"generateName": "ci-"},
@@ -35,18 +38,16 @@ EOF
 )
 kubectl get ownedaccesskeys
 
-# With it, a kube config of the demo virtual cluster (the answer has it in status.kubeConfig)
-cat > kubeconfig.yaml <<'EOF'
+curl -sS --cacert ${quote(files.ca)} -H "Authorization: Bearer $KEY" -H "Content-Type: application/yaml" --data-binary @- ${instance}/kubeconfig <<'EOF'
 apiVersion: management.platform/v1
 kind: VirtualClusterInstanceKubeConfig
 metadata:
   namespace: ${DEMO.namespace}
 spec: {}
 EOF
-curl -sS --cacert ${quote(files.ca)} -H "Authorization: Bearer $KEY" -H "Content-Type: application/yaml" --data-binary @kubeconfig.yaml ${instance}/kubeconfig
 
-# The same with a client certificate for an hour, as the administrator, and used
-${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig | node -p 'JSON.parse(fs.readFileSync(0)).status.kubeConfig' > ${quote(demoKubeconfig)}
+${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig |
+  node -e 'fs.writeFileSync(process.argv[1], JSON.parse(fs.readFileSync(0)).status.kubeConfig, { mode: 0o600 })' ${quote(demoKubeconfig)}
 kubectl --kubeconfig ${quote(demoKubeconfig)} get pods
 
 Ctrl-C ends it.

@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../infra/local/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
+import { readPage } from '../support/commands.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
-const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+const { blocks } = await readPage('README.md')
 const assets = process.env.KUBEBUILDER_ASSETS ?? ''
 
 let folder: string
@@ -60,13 +61,11 @@ async function shell(lines: string): Promise<{ code: number; stdout: string; std
   return { code, ...ran }
 }
 
-/** The commands below a heading of the README, for this server. */
+/** The commands below a heading of the README. */
 function commands(heading: string): string {
-  const [, section = ''] = readme.split(new RegExp(`^#+ ${heading}$`, 'm'))
-  const [text = ''] = section.split(/^#+ [A-Z]/m)
-  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
-  expect(blocks.length).toBeGreaterThan(0)
-  return blocks.join('').replaceAll(':8443', `:${port}`)
+  const block = blocks.get(heading)?.join('') ?? ''
+  expect(block).not.toBe('')
+  return block
 }
 
 beforeAll(async () => {
@@ -80,11 +79,11 @@ afterAll(async () => {
 })
 
 /** One key for all terminals, which only the first one has in a variable. */
-const another = () => `export KUBECONFIG=$PWD/.local/kubeconfig BASE=https://127.0.0.1:${port} KEY=$(cat key)\n`
+const another = () => `${commands('A tour of five minutes')}KEY=$(cat key) NAME=$(cat name)\n`
 
 test('what README and server say works with a real kube-apiserver, also after a restart', async () => {
   const first = await start()
-  const tour = `${commands('A tour of five minutes')}${commands('A key for a CI job')}printf %s "$KEY" > key`
+  const tour = `${commands('A tour of five minutes')}${commands('A key for a CI job')}printf %s "$KEY" > key; printf %s "$NAME" > name`
   const fetched = commands('A kube config of a virtual cluster')
   expect(await shell(tour)).toMatchObject({ code: 0, stderr: '' })
   // kube-apiserver fetches the public keys in the background.
@@ -103,13 +102,13 @@ test('what README and server say works with a real kube-apiserver, also after a 
   const signed = await readFile(join(folder, 'certificate.kubeconfig'), 'utf8')
   expect(signed).toMatch(/^ +client-certificate-data: /m)
 
-  const end = await shell(another() + commands('The end of a key'))
+  const end = await shell(another() + commands('The end of a key').replace('rm demo.kubeconfig', ''))
   expect([end.code, end.stdout]).toEqual([0, expect.stringContaining('access key is disabled')])
   await expect
     .poll(async () => (await demo('get pods')).stderr, { timeout: 60_000, interval: 1000 })
     .toContain('the access key gives no access any more')
 
-  const [, lines = ''] = first.printed.split('Try next, in another terminal:')
+  const [, lines = ''] = first.printed.split('a tour of five minutes.\n')
   const printed = await shell(lines.replace('Ctrl-C ends it.', ''))
   expect([printed.code, printed.stdout]).toEqual([0, expect.stringContaining('system:masters')])
   expect(printed.stderr).toContain('No resources found')

@@ -3,9 +3,11 @@ import { execFile } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { commandsOf } from '../support/commands.ts'
+import { readPage } from '../support/commands.ts'
 import { describeKubectl, kubeConfig, useKubectl } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
+
+const { commandsOf } = await readPage('docs/operations.md')
 
 describeKubectl('with kubectl', () => {
   const at = useKubectl()

@@ -1,13 +1,35 @@
-/** The commands of docs/operations.md, to be run as they stand there. */
+/** The commands of the pages, to be run as they stand there. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const text = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+export interface Page {
+  /** Blocks of commands by the heading that they stand below. */
+  readonly blocks: ReadonlyMap<string, readonly string[]>
+  /**
+   * Returns block `index` below a heading. `given` are texts in it and what stands for them here: names that the reader has
+   * to put in, places and times. Throws where there is no such block or text: the page has changed.
+   */
+  commandsOf(heading: string, index: number, given?: Readonly<Record<string, string>>): string
+}
 
-/** Blocks of commands by the heading that they stand below. */
-export const blocks: ReadonlyMap<string, readonly string[]> = readBlocks()
+/** Reads a page by its path from the root of the project. */
+export async function readPage(path: string): Promise<Page> {
+  const blocks = blocksIn(await readFile(join(import.meta.dirname, '../..', path), 'utf8'))
+  return {
+    blocks,
+    commandsOf(heading, index, given = {}) {
+      const block = blocks.get(heading)?.[index]
+      if (block === undefined) throw new Error(`${path} has no commands ${index} below ${heading}`)
+      return Object.entries(given).reduce((commands, [name, value]) => {
+        if (!commands.includes(name)) throw new Error(`nothing to put in for ${name} below ${heading}`)
+        return commands.replaceAll(name, value)
+      }, block)
+    },
+  }
+}
 
-function readBlocks() {
+/** Returns the blocks of shell commands of a text by the heading that they stand below. */
+export function blocksIn(text: string): Map<string, string[]> {
   const found = new Map<string, string[]>()
   let heading = ''
   for (const [, commands, title] of text.matchAll(/^```sh\n([\s\S]*?)^```$|^#+ (.*)$/gm)) {
@@ -15,17 +37,4 @@ function readBlocks() {
     else found.set(heading, [...(found.get(heading) ?? []), commands ?? ''])
   }
   return found
-}
-
-/**
- * Block `index` below a heading. `given` are texts in it and what stands for them here: names that the reader has to put in,
- * places and times. Throws where there is no such block or text: the page has changed.
- */
-export function commandsOf(heading: string, index: number, given: Readonly<Record<string, string>> = {}): string {
-  const block = blocks.get(heading)?.[index]
-  if (block === undefined) throw new Error(`there are no commands ${index} below ${heading}`)
-  return Object.entries(given).reduce((commands, [name, value]) => {
-    if (!commands.includes(name)) throw new Error(`nothing to put in for ${name} below ${heading}`)
-    return commands.replaceAll(name, value)
-  }, block)
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { banner, quote } from '../../../infra/local/banner.ts'
+import { wordsOfOneShell } from '../../support/shelltext.ts'
 
 const folder = `/tmp/it's "my" $HOME; data`
 const text = banner({
@@ -9,7 +10,7 @@ const text = banner({
   demoKubeconfig: `${folder}/demo.kubeconfig`,
   keeps: 'Nothing is kept when it ends.',
 })
-const lines = text.slice(text.indexOf('\n# '), text.indexOf('\nCtrl-C'))
+const lines = text.slice(text.indexOf('\ncurl '), text.indexOf('\nCtrl-C'))
 
 /** Runs shell text in which every command prints its arguments, one per line, instead of doing anything. */
 const argumentsOf = (script: string): string[] => {
@@ -45,7 +46,7 @@ test('the lines are shell as they stand, in a folder of any name', () => {
   ])
   expect(rest).toHaveLength(1)
   // The request of the specification, section 4.1.
-  expect(argumentsOf(`KEY=secret\n${specified}`)).toEqual([
+  expect(argumentsOf(`KEY=secret\n${specified.replace("<<'EOF'", '')}`)).toEqual([
     'curl',
     '-sS',
     '--cacert',
@@ -55,10 +56,11 @@ test('the lines are shell as they stand, in a folder of any name', () => {
     '-H',
     'Content-Type: application/yaml',
     '--data-binary',
-    '@kubeconfig.yaml',
+    '@-',
     'https://127.0.0.1:8443/kubernetes/management/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances/demo/kubeconfig',
     '',
   ])
+  expect(wordsOfOneShell(lines, '/')).toEqual([])
   const heredoc = lines.slice(lines.indexOf('kubectl create'), lines.indexOf('\nEOF') + 4)
   expect(argumentsOf(heredoc).slice(0, 4)).toEqual(['kubectl', 'create', '-o', 'jsonpath={.spec.key}'])
   const body = heredoc.split('\n').slice(1, -1).join('\n')

@@ -1,0 +1,90 @@
+/** The tour of the README, as a new user pastes it into a terminal: with `npm start` behind it, in every shell of this machine. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ensurePackaged } from '../../infra/package.ts'
+import { readPage } from '../support/commands.ts'
+import { describeKubectl } from '../support/kubectl.ts'
+import { paste, type Shell, shells } from '../support/shells.ts'
+
+const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+const { blocks } = await readPage('README.md')
+
+const tour = [
+  'A tour of five minutes',
+  'A key for a CI job',
+  'A kube config of a virtual cluster',
+  'A token for a connected cluster',
+  'The end of a key',
+].map((heading) => blocks.get(heading)?.join('') ?? '')
+
+test('bash is one of the shells', () => {
+  expect(shells.map(({ name }) => name)).toContain('bash')
+})
+
+describeKubectl('the tour', () => {
+  let folder: string
+  let server: ChildProcess
+  let env: Record<string, string | undefined>
+  let printed = ''
+  beforeAll(async () => {
+    await ensurePackaged({ quiet: true })
+    folder = await mkdtemp(join(tmpdir(), 'keyplane-readme-'))
+    const { KUBEBUILDER_ASSETS, PATH } = process.env
+    env = { HOME: folder, TMPDIR: folder, PATH: [PATH, KUBEBUILDER_ASSETS].filter(Boolean).join(delimiter) }
+    server = spawn(process.execPath, [main], { cwd: folder, env: { ...env, PORT: '0' } })
+    await new Promise<void>((resolve, reject) => {
+      server.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+        printed += chunk
+        if (printed.includes('Ctrl-C ends it.')) resolve()
+      })
+      server.once('exit', (code) => reject(new Error(`ended with ${code}: ${printed}`)))
+    })
+  }, 120_000)
+  afterAll(async () => {
+    const ended = once(server, 'exit')
+    if (server.kill('SIGTERM')) await ended
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const pasted = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
+  const [begin = '', key = '', fetched = '', token = '', end = ''] = tour
+
+  test.each(shells)('works as it stands in $name', async (shell) => {
+    // Before the end of the tour removes it.
+    const looks = 'echo "mode $(stat -c %a demo.kubeconfig)"'
+    const { stdout, stderr, complaints } = await pasted(shell, begin, key, fetched, looks, token, end)
+    expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
+    expect(stdout).toContain('system:masters')
+    expect(stdout).toMatch(/^NAME +READY +STATUS .*\n(?:.* Running .*\n)+mode 600$/m)
+    expect(stdout).toMatch(/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/m)
+    const [, name = ''] = /\/(ci-\w+) patched/.exec(stdout) ?? []
+    expect(stdout).toMatch(new RegExp(`^${name} +CI of demo +alice `, 'm'))
+    expect(stdout).toContain('access key is disabled')
+    expect(stdout).toContain(`"${name}" deleted`)
+    await expect(stat(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
+  })
+
+  test.each(shells)('and what the server prints works in $name', async (shell) => {
+    const [, lines = ''] = printed.split('a tour of five minutes.\n')
+    const { stdout, stderr, complaints } = await pasted(shell, lines.split('Ctrl-C ends it.', 1).join())
+    expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
+    expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running /ms)
+    await rm(join(folder, '.local', 'demo.kubeconfig'))
+  })
+
+  test.each(shells)('says in $name why there is no kube config, and writes none', async (shell) => {
+    const { complaints, stderr } = await pasted(shell, begin, 'KEY=wrong', fetched)
+    expect([complaints[0], stderr]).toEqual(['failed 1', expect.stringContaining('Unauthorized')])
+    await expect(readFile(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
+  })
+
+  test.each(shells)('revokes nothing in $name when no key was made', async (shell) => {
+    const { stdout, complaints } = await pasted(shell, begin, key.replace('user: alice', 'user: system:alice'), end)
+    expect(complaints.length).toBeGreaterThan(2)
+    expect(stdout).not.toMatch(/patched|deleted/)
+  })
+})

@@ -1,0 +1,48 @@
+/** Interactive shells, as people paste commands into them: without settings of their own. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+
+export interface Shell {
+  name: string
+  args: readonly string[]
+  /** Reports every command that fails, as `failed STATUS`. */
+  trap: string
+}
+
+const known: readonly Shell[] = [
+  { name: 'bash', args: ['--norc', '--noprofile', '-i'], trap: `trap 'echo "failed $?" >&2' ERR` },
+  { name: 'zsh', args: ['-f', '-i'], trap: 'TRAPZERR() { echo "failed $?" >&2 }' },
+]
+
+/** The shells that this machine has. */
+export const shells: readonly Shell[] = known.filter(({ name }) => spawnSync(name, ['-c', 'exit']).status === 0)
+
+export interface Pasted {
+  stdout: string
+  /** Lines of the error output in which the shell complains or says that a command has failed. */
+  complaints: string[]
+  stderr: string
+}
+
+/** Types lines into the shell, one after the other, and returns what came of them. */
+export async function paste(
+  { name, args, trap }: Shell,
+  lines: string,
+  { cwd, env }: { cwd: string; env: Record<string, string | undefined> },
+): Promise<Pasted> {
+  const child = spawn(name, args, { cwd, env: { ...env, PS1: '', PS2: '' } })
+  const said = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+      said[stream] += chunk
+    })
+  }
+  child.stdin.end(`${trap}\n${lines}\n`)
+  await once(child, 'close')
+  const complaint = new RegExp(`(?:\\b${name}: .*|failed \\d+)$`, 'gm')
+  const complaints = (said.stderr.match(complaint) ?? []).filter((line) => !noTerminal.test(line))
+  return { ...said, complaints }
+}
+
+/** What bash says at first of an input that is no terminal. */
+const noTerminal = /no job control in this shell|cannot set terminal process group/
