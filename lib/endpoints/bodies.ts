@@ -12,20 +12,12 @@ import { requestEntityTooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { JsonValue } from '../meta/types.ts'
 import type { Exchange } from './exchange.ts'
 import { set } from './exchange.ts'
+import { mediaTypeOf } from './mediatype.ts'
 import { bodyTypes, type PatchType, patchTypes } from './mediatypes.ts'
 import type { FieldValidation } from './options.ts'
 
 /** kube-apiserver's limit for bodies, in bytes. */
 export const maxBodyBytes = 3 * 1024 * 1024
-
-/** What follows a media type: parameters, the last of them with a semicolon after it or not. Source: Go's mime.ParseMediaType. */
-const PARAMETERS = /^(?:\s*;\s*[\w!#$%&'*+.^`|~-]+\s*=\s*(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))*\s*;?\s*$/
-
-/** The type without its parameters; undefined where these are malformed. */
-function essence(headers: Readonly<Record<string, string>>): string | undefined {
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(/(?=;)/)
-  return PARAMETERS.test(parameters.join('')) ? type.trim().toLowerCase() : undefined
-}
 
 /** Throws 413. */
 export function checkSize(body: Uint8Array): void {
@@ -34,8 +26,9 @@ export function checkSize(body: Uint8Array): void {
 
 /** A body without a type is JSON. Throws 415. */
 export function bodyType(headers: Readonly<Record<string, string>>): MediaType {
-  const type = essence(headers)
-  const found = type === '' ? 'json' : type && Object.hasOwn(bodyTypes, type) ? bodyTypes[type] : undefined
+  const { 'content-type': header = '' } = headers
+  const type = mediaTypeOf(header)
+  const found = header === '' ? 'json' : type && Object.hasOwn(bodyTypes, type) ? bodyTypes[type] : undefined
   if (!found) throw unsupportedMediaType(Object.keys(bodyTypes))
   return found
 }

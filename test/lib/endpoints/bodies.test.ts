@@ -11,12 +11,34 @@ describe('the type of a body', () => {
     ['application/json; charset=utf-8', 'json'],
     ['application/json;', 'json'],
     ['application/yaml; a="b;c"', 'yaml'],
+    ['application/json ; a = "b" ; c = d ;', 'json'],
+    ['application/json;a=b;A=b', 'json'],
+    ['application/json;a=b;a="b"', 'json'],
+    ['application/json;a="\\"b";a="\\"b"', 'json'],
+    ['application/json;a="";b={c}', 'json'],
+    ['application/json;a*0=b;a*1=c', 'json'],
   ])('%j is read as %s', (type, expected) => expect(bodyType(typed(type))).toBe(expected))
 
-  it.each(['text/plain', 'application/json;;', 'application/json; charset', 'application/vnd.kubernetes.protobuf'])(
-    '%j is not read',
-    (type) =>
-      expect(() => bodyType(typed(type))).toThrow('accepted media types include: application/json, application/yaml'),
+  it.each([
+    'text/plain',
+    ';',
+    ';a=b',
+    'application/json;;',
+    'application/json; ;',
+    'application/json; charset',
+    'application/json;a=',
+    'application/json;=b',
+    'application/json;a="b',
+    'application/json;a="b"c',
+    'application/json;a=b c',
+    'application/json;a=b,c',
+    'application/json;a=b;a=c',
+    'application/json;a=b;A=c',
+    'application/json;a=b;a="c"',
+    'application/json;a*0=b;a*0=c',
+    'application/vnd.kubernetes.protobuf',
+  ])('%j is not read', (type) =>
+    expect(() => bodyType(typed(type))).toThrow('accepted media types include: application/json, application/yaml'),
   )
 
   it('of a patch is told apart by case, and by nothing else', () => {
