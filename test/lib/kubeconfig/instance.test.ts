@@ -2,6 +2,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { type Instance, serverAddress, toInstance } from '../../../lib/kubeconfig/instance.ts'
 import { StatusError } from '../../../lib/meta/errors.ts'
+import { shown } from '../../../lib/meta/field.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 
 const read = (spec: JsonObject) =>
@@ -60,14 +61,46 @@ describe('serverAddress', () => {
     'https://b.example.com?a',
     'https://b.example.com#a',
     'https://b.example.com/a b',
+    ...['\0', '\u0001', '\u001b', '\u007f', '\u0085', '\u200b', '\u202e', 'é', '\ud800'].flatMap((character) => [
+      `https://b.example.com/${character}`,
+      `https://b.exa${character}mple.com`,
+      `https://b.example.com${character}`,
+      `${character}https://b.example.com`,
+    ]),
+    'https://b.example.com/a/../b',
+    'https://b.example.com/./b',
+    'https://b.example.com/%2e%2e/b',
+    'https://b.example.com/a"b',
+    'https://b.example.com/%zz',
+    'https://b.example.com/%',
+    'https://b%2eexample.com',
+    'https://b.example.com:',
+    'https://b.example.com:0443',
+    'https://b.example.com:99999',
+    'https://0x7f.1',
+    'https://127.1',
+    'https://[0:0:0:0:0:0:0:1]',
+    'https:///b.example.com',
   ])('%j is a field error', (server) => {
     expect(serverAddress(instance(), server)).toEqual({
       error: {
         type: 'FieldValueInvalid',
         field: 'spec.server',
-        message: `Invalid value: ${JSON.stringify(server)}: must be an absolute https URL without user, query and fragment`,
+        message: `Invalid value: ${shown(server)}: must be an absolute https URL without user, query and fragment`,
       },
     })
+  })
+
+  test.each([
+    'https://B.Example.com',
+    'https://b.example.com/',
+    'https://b.example.com:443',
+    'https://b.example.com:443/k8s/clusters/c-m-1',
+    'https://b.example.com:8443/a%20b/C',
+    'https://10.0.0.1:6443',
+    'https://[2001:db8::1]:6443',
+  ])('%j is taken as it is', (server) => {
+    expect(serverAddress(instance(), server)).toBe(server)
   })
 
   // Read in quadratic time, a request with one of them kept its function busy for hours.
