@@ -49,7 +49,7 @@ export function requestAttributes(request: RoutedRequest, options: RoutingOption
   const target = { type: 'Management' as const }
   const resource = resourceSteps(steps)
   if (resource === undefined) {
-    const path = `/${steps.map(({ text }) => text).join('/')}`
+    const path = belowBase(`/${steps.map(({ text }) => text).join('/')}`, options.basePath)
     return { kind: 'nonresource', target, verb: request.httpMethod.toLowerCase(), path }
   }
   const { namespace, rest, ...gr } = resource
@@ -67,6 +67,12 @@ export function requestAttributes(request: RoutedRequest, options: RoutingOption
   }
 }
 
+/** Returns a path as a Kubernetes API has it: without the base path, where it begins with that. */
+export function belowBase(path: string, basePath: string): string {
+  if (path === basePath) return '/'
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path
+}
+
 /** A step of the route: written in its template, or the value of a parameter. */
 interface Step {
   text: string
@@ -74,9 +80,7 @@ interface Step {
 }
 
 function stepsOf({ resource, pathParameters }: RoutedRequest, basePath: string): Step[] {
-  const below =
-    resource === basePath || resource.startsWith(`${basePath}/`) ? resource.slice(basePath.length) : resource
-  return below
+  return belowBase(resource, basePath)
     .split('/')
     .filter((step) => step !== '')
     .map((step) => {

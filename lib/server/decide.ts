@@ -8,33 +8,42 @@ import { evaluate } from '../authorization/evaluate.ts'
 import { everyScopeAllows } from '../authorization/everyscope.ts'
 import { isMaster } from '../authorization/identity.ts'
 import type { ScopeOptions } from '../authorization/project.ts'
+import { belowBase } from '../authorization/requestattributes.ts'
 import { mayReview } from '../authorization/review.ts'
 import type { Access, RequestContext, StoredKind } from '../registry/kind.ts'
 import { accessTo, accessToCreate, keyOf, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
+import type { Config } from './config.ts'
 
 /** What deciding needs of the server. */
 export interface Decider<S> {
+  config: Config
   scopes: ScopeOptions
   storage: Storage
   storedKinds: readonly StoredKind<S>[]
   storeOf(kind: StoredKind<S>): Store
 }
 
-/** What every authenticated user may do whose scope leaves it: the create-only kinds that check what they are asked for. */
-const openToAll: readonly string[] = ['directclusterendpointtokens']
+/**
+ * What every authenticated user may do whose scope leaves it: the create-only kinds that check what they are asked for, and
+ * reading the namespaces, of which nothing is stored.
+ */
+const openToAll: ReadonlySet<string> = new Set([
+  `create ${managementGroup}/directclusterendpointtokens`,
+  'get /namespaces',
+  'list /namespaces',
+  'watch /namespaces',
+])
 
 const toDecision = (access: Access, reason: string): Decision =>
   access.type === 'allowed'
     ? { allowed: true, reason }
     : { allowed: false, reason: access.type === 'denied' ? access.reason : 'not visible to this user' }
 
-/** The decision with its reason; reads at most the object that is named. */
-export async function decide<S>(
-  server: Decider<S>,
-  context: RequestContext,
-  attributes: Attributes,
-): Promise<Decision> {
+/** The decision with its reason; reads at most the object that is named. A path may be asked for with the base or without. */
+export async function decide<S>(server: Decider<S>, context: RequestContext, asked: Attributes): Promise<Decision> {
+  const attributes: Attributes =
+    asked.kind === 'nonresource' ? { ...asked, path: belowBase(asked.path, server.config.basePath) } : asked
   const byScope = evaluate(context.user.chain, attributes, server.scopes)
   if (!byScope.allowed) return byScope
   if (isMaster(context.user) && !byScope.own) return { allowed: true, reason: 'group system:masters' }
@@ -53,21 +62,21 @@ async function decideResource<S>(
   const { group, resource, subresource, verb, name, namespace } = attributes
   const kind = server.storedKinds.find((one) => one.group === group && one.plural === resource)
   if (!kind) {
-    const open = openToAll.includes(resource) && group === managementGroup && verb === 'create'
-    return open
+    return openToAll.has(`${verb} ${group}/${resource}`) && subresource === ''
       ? { allowed: true, reason: 'open to every authenticated user' }
       : { allowed: false, reason: 'not open to users' }
   }
   const store = server.storeOf(kind)
   if (verb === 'create' && subresource === '')
     return toDecision(accessToCreate(store, context), 'may create own objects')
+  // A list of one name, by a field selector, is empty where there is no such object.
+  const listed = subresource === '' && ['list', 'watch', 'deletecollection'].includes(verb)
+  if (listed) return { allowed: true, reason: 'lists show what the user may see' }
   if (name !== '') {
     const stored = await server.storage.get(kind.table, keyOf(namespace, name))
     if (stored) return toDecision(accessTo(store, stored, verb, subresource, context), 'ownership or access rules')
     return { allowed: false, reason: 'not visible to this user' }
   }
-  const listed = subresource === '' && ['list', 'watch', 'deletecollection'].includes(verb)
-  if (listed) return { allowed: true, reason: 'lists show what the user may see' }
   const ownable = subresource === '' && accessToCreate(store, context).type === 'allowed' && verb !== '*'
   return ownable ? { allowed: true, reason: 'for own objects' } : { allowed: false, reason: 'depends on the object' }
 }

@@ -65,6 +65,12 @@ describe('requests', () => {
       'get /apis/management.platform/v1/ownedaccesskeys/x',
       ['GET', `${B}/{proxy+}`, { proxy: 'apis/management.platform/v1/ownedaccesskeys/x' }],
     ],
+    ['get /metrics', ['GET', '/{proxy+}', { proxy: 'kubernetes/management/metrics' }]],
+    ['get /apis/x/v1', ['GET', '/{proxy+}', { proxy: 'kubernetes/management/apis/x/v1' }]],
+    ['get /', ['GET', '/{proxy+}', { proxy: 'kubernetes/management' }]],
+    ['get /metrics', ['GET', '/{proxy+}', { proxy: 'metrics' }]],
+    ['get /kubernetes/managementx', ['GET', '/{proxy+}', { proxy: 'kubernetes/managementx' }]],
+    ['get /x/kubernetes/management/apis', ['GET', '/{proxy+}', { proxy: 'x/kubernetes/management/apis' }]],
     [`options ${M}/ownedaccesskeys /`, ['OPTIONS', `${G}/ownedaccesskeys`]],
   ])('%s', (expected, args) => expect(brief(...args)).toBe(expected))
 

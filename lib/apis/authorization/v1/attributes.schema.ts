@@ -3,7 +3,7 @@ import type { Attributes, Target } from '../../../authorization/attributes.ts'
 import { type FieldError, invalid, required } from '../../../meta/field.ts'
 import { type FromSchema, list, object, string } from '../../../meta/schema.ts'
 import type { ProtobufMessage } from '../../../registry/kind.ts'
-import { clusterScoped } from '../../resources.ts'
+import { clusterScoped, namespaced } from '../../resources.ts'
 
 const requirement = object('A requirement of a selector.', {
   key: string('Key.'),
@@ -64,16 +64,35 @@ export function validateAsked(spec: AskedAttributes): FieldError[] {
   return [...validateSelector('fieldSelector', spec), ...validateSelector('labelSelector', spec)]
 }
 
+/** The namespace that a request here has: none for what is in none; a Namespace is in the one of its own name. */
+function placeOf(group: string, resource: string, name: string, namespace: string): string {
+  if (group === '' && resource === 'namespaces') return name
+  return clusterScoped.has(resource) ? '' : namespace
+}
+
 /**
- * The attributes that a review asks about, at a target. Cluster-scoped resources of this API are judged without the
- * namespace, which kubectl sends for every kind.
+ * Returns the attributes that a review asks about, at a target: those that the request itself would have. Cluster-scoped
+ * resources of this API are judged without the namespace, which kubectl sends for every kind; namespaced ones without a
+ * namespace, and all resources at once, are those of all namespaces. Of a connected cluster nobody here knows which is which.
  */
 export function toAttributes(spec: AskedAttributes, target: Target): Attributes {
   const { resourceAttributes: asked, nonResourceAttributes: path } = spec
   if (!asked) return { kind: 'nonresource', target, verb: path?.verb ?? '', path: path?.path ?? '' }
   const { verb = '', group = '', resource = '', subresource = '', name = '', namespace = '' } = asked
-  const cluster = target.type === 'Management' && clusterScoped.has(resource)
-  return { kind: 'resource', target, verb, group, resource, subresource, name, namespace: cluster ? '' : namespace }
+  const here = target.type === 'Management'
+  const place = here ? placeOf(group, resource, name, namespace) : namespace
+  const allNamespaces = here && place === '' && (namespaced.has(resource) || resource === '*')
+  return {
+    kind: 'resource',
+    target,
+    verb,
+    group,
+    resource,
+    subresource,
+    name,
+    namespace: place,
+    ...(allNamespaces && { allNamespaces }),
+  }
 }
 
 export const attributesProtobuf: ProtobufMessage = {
