@@ -29,11 +29,16 @@ export async function get(
   return stored
 }
 
-/** Whether this user's lists and watches show the object. */
-export const visible =
-  (store: Pick<Store, 'strategy'>, verb: ListVerb, context: RequestContext) =>
-  (stored: Stored): boolean =>
-    accessTo(store, stored, verb, '', context).type === 'allowed'
+/** Whether this user's lists and watches show an object; undefined where they show everything. */
+export function visible(
+  store: Pick<Store, 'strategy'>,
+  verb: ListVerb,
+  context: RequestContext,
+): ((stored: Stored) => boolean) | undefined {
+  // An administrator whose scope leaves them only what is their own has partitions.
+  if (isMaster(context.user) && store.strategy.partitions?.(context.user, verb) === undefined) return undefined
+  return (stored) => accessTo(store, stored, verb, '', context).type === 'allowed'
+}
 
 /** A page of what this user may see and the selectors match. */
 export function list(
@@ -43,9 +48,7 @@ export function list(
   context: RequestContext,
 ): Promise<ListPage> {
   const partitions = store.strategy.partitions?.(context.user, verb)
-  // An administrator whose scope leaves them only what is their own has partitions too.
-  const everything = isMaster(context.user) && partitions === undefined
-  const filter = everything ? undefined : visible(store, verb, context)
+  const filter = visible(store, verb, context)
   return store.storage.list(store.kind.table, {
     ...request,
     ...(partitions && { partitions }),

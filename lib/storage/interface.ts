@@ -73,7 +73,10 @@ export interface ListRequest {
   at?: number
   /** Wait until at least this revision can be seen, then list at the newest. */
   notOlderThan?: number
-  /** What there is for the one who asks; nothing tells of other objects. Sees objects as they are at the list's revision. */
+  /**
+   * What there is for the one who asks; nothing tells of other objects. It has to let through both the object as it is at
+   * the list's revision and as it is now, or was when it was deleted: who may no longer see it does not see its past.
+   */
   filter?: (stored: Stored) => boolean
   /** What of that is wanted. */
   matches?: (stored: Stored) => boolean
@@ -193,6 +196,11 @@ export interface Storage {
   list(table: Table, request: ListRequest): Promise<ListPage>
   /** What happened after `since`, in order; returns at once, possibly with nothing. Throws Expired when the log no longer reaches back. */
   changes(table: Table, since: number): Promise<ChangeBatch>
+  /**
+   * What has become of an object that was like this at revision `seen.rv`: its newest state, or the one in which it was
+   * deleted. `seen` itself where nothing is newer. Throws Expired when the log no longer reaches back.
+   */
+  latest(table: Table, seen: Stored): Promise<Stored>
   /** The newest revision that a watch may start from so that nothing acknowledged before is repeated. */
   revision(table: Table): Promise<number>
   /** Side items by their keys, in the order asked for: one consistent call for up to a hundred. */

@@ -6,7 +6,7 @@ import { byBytes } from '../meta/byteorder.ts'
 import { activityOfPage } from './activity.ts'
 import { countedRows, pageBytes, uncountedLimit } from './constants.ts'
 import type { Context } from './context.ts'
-import type { Listed, ListPage, ListRequest, Table } from './interface.ts'
+import type { Listed, ListPage, ListRequest, Stored, Table } from './interface.ts'
 import type { Item, ItemQuery } from './items.ts'
 import { isPartition, isStorable, keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from './keys.ts'
 import { listed, weight } from './listed.ts'
@@ -58,11 +58,11 @@ export async function list(context: Context, table: Table, request: ListRequest)
   let bytes = 0
   let from: Horizon = range.start
   for (let step = first; ; step = await rows.next(wanted && Math.max(wanted, smallestStep))) {
-    const states = await statesAt(context, range, snapshot, { ...step, from })
+    const found = await objectsAt(context, range, snapshot, { ...step, from })
     demandFresh(context, revision)
-    for (const one of states) {
+    for (const { state: one, newest } of found) {
       const seen = filter || matches ? stored(one) : undefined
-      if (filter && seen && !filter(seen)) continue
+      if (filter && seen && !(filter(seen) && isStill(filter, one, newest))) continue
       if (items.length === limit || bytes >= pageBytes) {
         return activity.attach({ rv: snapshot.rv, items, ...nextOf(items, count) })
       }
@@ -157,8 +157,15 @@ interface Stretch extends Pick<Step, 'rows' | 'horizon'> {
   from: Horizon
 }
 
-/** The states of the snapshot with keys in this stretch, in key order. */
-async function statesAt(context: Context, range: Range, snapshot: Snapshot, stretch: Stretch): Promise<State[]> {
+/** An object of the snapshot, and what it is by now. */
+interface Found {
+  state: State
+  /** Its newest state, or the last one of a deleted object. Undefined where it has left the partitions of the range. */
+  newest: State | undefined
+}
+
+/** The objects of the snapshot with keys in this stretch, in key order. */
+async function objectsAt(context: Context, range: Range, snapshot: Snapshot, stretch: Stretch): Promise<Found[]> {
   const { resource, prefix, partitions } = range
   const { rows: read, from, horizon } = stretch
   const rows = new Map<string, (Item | undefined)[]>()
@@ -179,18 +186,35 @@ async function statesAt(context: Context, range: Range, snapshot: Snapshot, stre
     { at: snapshot.rv, settled: snapshot.settled, asOf: snapshot.asOf },
     newer.map((row) => ({ key: keyOf(row.sk), rv: rvOf(row) })),
   )
-  const states: State[] = []
+  const objects: Found[] = []
   for (const sk of [...rows.keys()].sort(byBytes)) {
     const copies = rows.get(sk) ?? []
+    const was = past.get(keyOf(sk))
     const candidates = partitions.map((partition, index) => {
-      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, () => past.get(keyOf(sk)))
+      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, () => was?.state)
       return found && (partition === undefined || found.partitions.includes(partition)) ? found : undefined
     })
-    const found = candidates.find((one) => one !== undefined)
-    if (found) states.push(found)
+    const state = candidates.find((one) => one !== undefined)
+    if (state) objects.push({ state, newest: newestOf(state, copies, snapshot.rv, was?.last) })
   }
-  return states
+  return objects
 }
+
+/** What has become of the object whose state at revision `rv` this is: its copies are all as new as its row, or tombstones. */
+function newestOf(
+  state: State,
+  copies: readonly (Item | undefined)[],
+  rv: number,
+  last: State | undefined,
+): State | undefined {
+  const newer = copies.filter((one) => rvOf(one) > rv)
+  if (newer.length === 0) return state
+  return last ?? newer.map(rowState).find((one) => one !== undefined)
+}
+
+/** Whether the filter lets through what the object is by now, too. */
+const isStill = (filter: (one: Stored) => boolean, state: State, newest: State | undefined): boolean =>
+  newest === state || (newest !== undefined && filter(stored(newest)))
 
 /** What a row says of its object at revision `rv`, given the log's newest entry and, for a newer row, its past. */
 function stateOf(

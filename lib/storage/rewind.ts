@@ -13,25 +13,33 @@ export interface Newer {
   rv: number
 }
 
-/** The states at revision `at`, by key; absent where the object did not exist. Throws Expired. */
+/** What an object was at a revision. */
+export interface Was {
+  state: State
+  /** The state in which it was deleted, where that has happened since. Whatever has its name by now is another object. */
+  last: State | undefined
+}
+
+/** What objects were at revision `at`, by key; absent where the object did not exist. Throws Expired. */
 export async function rewind(
   context: Context,
   resource: string,
   { at, settled, asOf }: { at: number; settled: number; asOf: number },
   rows: readonly Newer[],
-): Promise<Map<string, State>> {
+): Promise<Map<string, Was>> {
   const newest = Math.max(at, ...rows.map(({ rv }) => rv))
   if (newest - at > rewindSlots) throw expired(at)
-  const past = { context, resource, at, settled, asOf, links: new Map(), keys: new Set(rows.map(({ key }) => key)) }
+  const keys = new Set(rows.map(({ key }) => key))
+  const past: Past = { context, resource, at, settled, asOf, links: new Map(), ends: new Map(), keys }
   for (let rev = at; rev < newest; rev += stretch) {
     keep(past, await readSlots(context, resource, [rev, Math.min(newest, rev + stretch)], linking))
   }
-  const states = new Map<string, State>()
+  const found = new Map<string, Was>()
   for (const { key, rv } of rows) {
     const state = await stateAt(past, key, rv)
-    if (state) states.set(key, state)
+    if (state) found.set(key, { state, last: past.ends.get(key)?.state })
   }
-  return states
+  return found
 }
 
 /** What is kept of a slot: which other one comes before it, and the state there only where that may be looked for. */
@@ -50,6 +58,8 @@ interface Past {
   settled: number
   asOf: number
   links: Map<number, Link>
+  /** The first deletion of each of these objects after `at`, and the state that it ended. */
+  ends: Map<string, { rev: number; state: State }>
   /** Those whose past is looked for. */
   keys: ReadonlySet<string>
 }
@@ -59,12 +69,14 @@ const stretch = 4 * bucketSize
 /** What a link is made of: the state that a slot holds is not looked for, only that before it. */
 const linking = ['sk', 'type', 'key', 'prev', 'expires']
 
-function keep({ at, keys, links }: Past, slots: Slots): void {
+function keep({ at, keys, links, ends }: Past, slots: Slots): void {
   for (const [rev, item] of slots) {
     const { type, key, prev } = readSlot(item)
     const { expires } = item
     const isWanted = prev !== undefined && prev.rv <= at && keys.has(key)
     links.set(rev, { type, key, expires, before: prev?.rv, prev: isWanted ? prev : undefined })
+    const isFirst = rev > at && rev < (ends.get(key)?.rev ?? Number.POSITIVE_INFINITY)
+    if (type === 'DELETED' && prev && isFirst && keys.has(key)) ends.set(key, { rev, state: prev })
   }
 }
 

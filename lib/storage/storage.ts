@@ -5,6 +5,7 @@ import { getCompanions, keepCompanion, queryCompanions, queryIndex } from './com
 import { type Context, persistent } from './context.ts'
 import type { Storage } from './interface.ts'
 import type { Items } from './items.ts'
+import { latest } from './latest.ts'
 import { list, newestRevision } from './list.ts'
 import { sweep } from './revision.ts'
 import { get, write } from './write.ts'
@@ -30,6 +31,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     create: (table, key, mutate) => write(context, table, key, mutate, { read: false }),
     list: (table, request) => list(context, table, request),
     changes: (table, since) => changes(context, table, since),
+    latest: (table, seen) => latest(context, table, seen),
     revision: (table) => newestRevision(context, table),
     getCompanions: (keys) => getCompanions(context, keys),
     getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],

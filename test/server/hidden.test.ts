@@ -120,6 +120,96 @@ describe.each([
   })
 })
 
+// Until yesterday's revisions are forgotten, they could be asked for.
+describe('the past of what somebody may no longer see', () => {
+  const secret = 'a-secret-of-the-past'
+  const merge = (spec: object) => patch('merge-patch+json', { spec })
+
+  /** Somebody could see the object until `at`, and no longer can. */
+  async function lost(collection: string, name: string, take: (path: string) => Promise<unknown>): Promise<number> {
+    const path = `${collection}/${name}`
+    await server.make(collection, collection === keys ? theirs(name) : shared(name))
+    const readable = await asAlice(path)
+    expect([readable.status, readable.text]).toEqual([200, expect.stringContaining(secret)])
+    await take(path)
+    expect((await asAlice(path)).status).toBe(404)
+    return Number(readable.json.metadata.resourceVersion)
+  }
+  const theirs = (name: string) => accessKey(name, { user: 'alice', description: secret })
+  const shared = (name: string) =>
+    instance(name, { description: secret, access: [{ verbs: ['*'], users: ['alice'] }] }, { labels: { past: 'yes' } })
+  const admin = async (path: string, call: Call) => expect((await server.call(path, call)).status).toBe(200)
+
+  test.each([
+    ['instances', 'loses its access', instances, (path: string) => admin(path, merge({ access: [] }))],
+    [
+      'instances',
+      'loses it and is deleted',
+      instances,
+      async (path: string) => {
+        await admin(path, merge({ access: [] }))
+        await admin(path, { method: 'DELETE' })
+      },
+    ],
+    [
+      'instances',
+      'loses it and is made again',
+      instances,
+      async (path: string) => {
+        await admin(path, merge({ access: [] }))
+        await admin(path, { method: 'DELETE' })
+        await server.make(instances, instance(path.split('/').at(-1) ?? ''))
+      },
+    ],
+    ['keys', 'gets another owner', keys, (path: string) => admin(path, merge({ user: 'bob' }))],
+    [
+      'keys',
+      'gets another owner and is deleted',
+      keys,
+      async (path: string) => {
+        await admin(path, merge({ user: 'bob' }))
+        await admin(path, { method: 'DELETE' })
+      },
+    ],
+  ])('one of the %s that %s', async (_, what, collection, take) => {
+    const at = await lost(collection, `past-${what.replaceAll(' ', '-')}`, take)
+    const token = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: at, start: 'a\0' })).toString('base64url')
+    const requests = [
+      `?resourceVersion=${at}&resourceVersionMatch=Exact`,
+      `?resourceVersion=${at}&resourceVersionMatch=NotOlderThan`,
+      `?resourceVersion=${at}&limit=500`,
+      `?continue=${token}`,
+      `?continue=${token}&labelSelector=past%3Dyes`,
+      `?resourceVersion=${at - 1}&watch=1&timeoutSeconds=1`,
+      `?resourceVersion=${at}&watch=1&timeoutSeconds=1`,
+      `?resourceVersion=${at}&watch=1&timeoutSeconds=1&labelSelector=past%3Dyes`,
+    ]
+    for (const query of requests) {
+      const { status, text } = await asAlice(`${collection}${query}`)
+      expect([query, status, text]).toEqual([query, 200, expect.not.stringContaining(secret)])
+    }
+    const query = `?resourceVersion=${at}&resourceVersionMatch=Exact`
+    const removed = await asAlice(`${collection}${query}`, { method: 'DELETE', body: { dryRun: ['All'] } })
+    expect([removed.status, removed.text]).toEqual([200, expect.not.stringContaining(secret)])
+    // Whoever may see everything still sees what there was.
+    expect((await server.call(`${collection}${query}`)).text).toContain(secret)
+  })
+
+  test('a watch that resumes is told that it is gone, in every form', async () => {
+    const at = await lost(instances, 'past-watched', (path) => admin(path, merge({ access: [] })))
+    const query = `?resourceVersion=${at}&watch=1&timeoutSeconds=1`
+    const events = async (accept: string) =>
+      (await asAlice(`${instances}${query}`, { headers: { accept } })).text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line))
+        .map(({ type, object }) => [type, (object.rows?.[0].object ?? object).metadata.name])
+    for (const as of ['', ';as=Table;g=meta.k8s.io;v=v1', ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1']) {
+      expect(await events(`application/json${as}`)).toContainEqual(['DELETED', 'past-watched'])
+    }
+  })
+})
+
 test('kube configs', async () => {
   const [hidden, missing] = await Promise.all(
     ['others', 'nobody'].map(async (name) => {

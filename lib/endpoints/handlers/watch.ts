@@ -1,6 +1,6 @@
 /**
  * GET of a collection with watch=true: the change log from a revision on, one JSON line per event.
- * Source: k8s.io/apiserver endpoints/handlers/watch.go, storage/cacher; the rules of selector edges from there too.
+ * Source: k8s.io/apiserver endpoints/handlers/watch.go.
  */
 import { expired, StatusError } from '../../meta/errors.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
@@ -11,12 +11,13 @@ import { toStatusError } from '../../registry/errors.ts'
 import { list, visible } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { Change, ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
+import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { includeObject, type Output, unfit } from '../negotiation.ts'
 import { type Start as ListStart, pagesFrom } from '../page.ts'
 import { first as firstValue } from '../request.ts'
 import { revisionOf, type Selection, selectionOf } from '../selection.ts'
+import { eventsOf } from '../watchevents.ts'
 import { asksForWebSocket, noWebSocket } from '../websocket.ts'
 
 /** Below the 300 s after which the platform cuts a streamed answer. */
@@ -29,22 +30,6 @@ const heartbeatMs = 20_000
 const recheckMs = 10_000
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
-
-/** The events of a change for a watcher that sees only what `sees`: at an edge an ADDED, or a DELETED of the old state. */
-function eventOf(change: Change, sees: (stored: Stored) => boolean): { type: EventType; stored: Stored } | undefined {
-  const { type, rv, stored } = change
-  const isThere = type !== 'DELETED' && sees(stored)
-  const last = type === 'DELETED' ? stored : change.previous
-  const wasThere = last !== undefined && sees(last)
-  if (isThere) return { type: wasThere ? 'MODIFIED' : 'ADDED', stored }
-  return wasThere ? { type: 'DELETED', stored: stamped(last, rv) } : undefined
-}
-
-/** Clients resume from the resourceVersion of the object, so it must be the one of the event. */
-const stamped = (stored: Stored, rv: number): Stored => ({
-  ...stored,
-  object: { ...stored.object, metadata: { ...stored.object.metadata, resourceVersion: String(rv) } },
-})
 
 /** Turns objects into event lines in the negotiated form; a Table carries its columns only once. */
 function eventWriter({ kind, request, context, store, services }: StoredExchange, { transform }: Output) {
@@ -68,7 +53,8 @@ function eventWriter({ kind, request, context, store, services }: StoredExchange
   }
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
   return {
-    change: (type: EventType, stored: Stored): string => line(type, form(presented(store, stored, now()))),
+    shown: (stored: Stored): KubeObject => presented(store, stored, now()),
+    change: (type: EventType, object: KubeObject): string => line(type, form(object)),
     bookmark: (rv: number, initialEventsEnd = false): string =>
       line(
         'BOOKMARK',
@@ -165,8 +151,12 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
   const write = eventWriter(exchange, set(exchange.output, 'output'))
   const inNamespace = ({ object }: Stored): boolean =>
     !request.namespace || object.metadata.namespace === request.namespace
-  const mayWatch = visible(store, 'watch', context)
-  const sees = (stored: Stored): boolean => inNamespace(stored) && selection.matches(stored) && mayWatch(stored)
+  const told = eventsOf({
+    selects: (stored) => inNamespace(stored) && selection.matches(stored),
+    may: visible(store, 'watch', context),
+    latest: (stored) => store.storage.latest(store.kind.table, stored),
+    shown: write.shown,
+  })
   // As it was when the request was allowed: what it is by now may have changed since.
   const generation = context.user.key.generation ?? (await services.keyGeneration(context))
   const began = services.elapsed()
@@ -178,7 +168,7 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
 
   try {
     for await (const { items } of start.initial ?? []) {
-      for (const one of items) yield write.change('ADDED', one.read())
+      for (const one of items) yield write.change('ADDED', write.shown(one.read()))
     }
   } catch (error) {
     yield write.error(failure(error, rv))
@@ -190,11 +180,9 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
     try {
       batch = await changesAfter(store, rv)
       isReached = batch !== undefined
-      for (const change of batch?.changes ?? []) {
-        const event = eventOf(change, sees)
-        if (!event) continue
+      for await (const { type, object } of batch ? told(batch) : []) {
         spoken = now
-        yield write.change(event.type, event.stored)
+        yield write.change(type, object)
       }
       rv = batch?.rv ?? rv
     } catch (error) {

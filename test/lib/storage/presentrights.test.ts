@@ -1,0 +1,100 @@
+/** Who may no longer see an object does not see its past: lists at every revision of random histories, against a model. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { counting, metered, noCalls } from '../../../lib/server/metrics.ts'
+import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import type { ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { type Happened, mayRead, newestStates, perform, statesAt, step, tableOf } from '../../support/history.ts'
+
+let db: TestDynamoDB
+let storage: Storage
+let tables = 0
+
+beforeAll(async () => {
+  db = await startDynamoDB()
+  storage = createStorage({
+    client: metered(db.client, 'storage'),
+    table: db.table,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    random: Math.random,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  })
+})
+afterAll(() => db.stop())
+
+const histories = fc.array(step, { minLength: 1, maxLength: 14 })
+
+async function happen(steps: Parameters<typeof perform>[2][]): Promise<{ table: Table; history: Happened[] }> {
+  const table = tableOf(`rights${tables++}`)
+  const history: Happened[] = []
+  for (const one of steps) await perform(storage, table, one, history)
+  return { table, history }
+}
+
+/** All pages of a list, as they are read one after the other. */
+async function listed(table: Table, request: ListRequest): Promise<[name: string, rv: number][]> {
+  const found: [string, number][] = []
+  let next: ListRequest | undefined = request
+  while (next) {
+    const page = await storage.list(table, next)
+    found.push(...page.items.map((one): [string, number] => [one.key, one.read().rv]))
+    next = page.next === undefined ? undefined : { ...request, after: page.next, at: page.rv }
+  }
+  return found
+}
+
+test('a list of the past shows what the reader could see then and may see now', async () => {
+  await fc.assert(
+    fc.asyncProperty(histories, fc.constantFrom(undefined, 1), async (steps, limit) => {
+      const { table, history } = await happen(steps)
+      const newest = newestStates(history)
+      for (const at of [1, ...history.map(({ rv }) => rv)]) {
+        const expected = [...statesAt(history, at).values()]
+          .filter(({ uid, readers }) => readers.includes('alice') && newest.get(uid)?.readers.includes('alice'))
+          .map(({ name, rv }) => [name, rv])
+          .sort()
+        const request = { at, filter: mayRead('alice'), ...(limit && { limit }) }
+        expect(await listed(table, request)).toEqual(expected)
+        expect(await listed(table, { ...request, partitions: ['alice'] })).toEqual(expected)
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('what has become of an object is its newest state, or the one that its deletion ended', async () => {
+  await fc.assert(
+    fc.asyncProperty(histories, async (steps) => {
+      const { table, history } = await happen(steps)
+      const newest = newestStates(history)
+      for (const { changes } of [await storage.changes(table, 1)]) {
+        for (const { type, stored } of changes) {
+          if (type === 'DELETED') continue
+          const { rv, object } = await storage.latest(table, stored)
+          expect([object.metadata.uid, rv]).toEqual([
+            stored.object.metadata.uid,
+            newest.get(stored.object.metadata.uid ?? '')?.rv,
+          ])
+        }
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
+
+// Whoever lists what is there pays nothing for it.
+test('a list at the newest revision reads no more for a filter', async () => {
+  const table = tableOf(`rights${tables++}`)
+  const history: Happened[] = []
+  for (const name of ['a', 'b', 'c']) {
+    await perform(storage, table, { op: 'put', name, readers: ['alice'], label: 'x' }, history)
+    await perform(storage, table, { op: 'put', name, readers: ['bob'], label: 'x' }, history)
+  }
+  const [plain, filtered] = [noCalls(), noCalls()]
+  await counting(plain, () => storage.list(table, {}))
+  await counting(filtered, () => storage.list(table, { filter: mayRead('alice') }))
+  expect(filtered).toEqual(plain)
+  expect(plain.storage).toBeGreaterThan(0)
+})
