@@ -37,7 +37,11 @@ export interface CreateRequest {
 }
 
 /** Everything between the decoded object and the store: the draft is valid, admitted and complete. */
-async function prepare(store: Store, { object, secrets }: CreateRequest, context: RequestContext): Promise<Draft> {
+export async function prepare(
+  store: Store,
+  { object, secrets }: CreateRequest,
+  context: RequestContext,
+): Promise<Draft> {
   const { kind, strategy } = store
   const { generateName: prefix, name } = object.metadata
   const draft: Draft = {
@@ -67,26 +71,41 @@ async function prepare(store: Store, { object, secrets }: CreateRequest, context
 }
 
 /**
- * The write of a creation. A name that is taken is AlreadyExists, also where the object is hidden: there is no other
- * answer. That it is being deleted is for those who see it.
+ * Throws 409 where something is there: AlreadyExists, also where the object is hidden, for there is no other answer. That
+ * it is being deleted is for those who see it.
  */
-async function putNew(
-  store: Store,
-  draft: Draft,
-  current: Stored | undefined,
-  context: RequestContext,
-): Promise<Mutation> {
-  const { kind, strategy } = store
-  const { name = '', namespace = '' } = draft.object.metadata
-  if (current) {
-    const isSeen = accessTo(store, current, 'get', '', context).type !== 'hidden'
-    const exists = isSeen && current.object.metadata.deletionTimestamp ? beingDeleted : alreadyExists
-    throw exists(groupResource(kind), name)
-  }
-  const { object, internal, secrets } = draft
+function demandVacant(store: Store, draft: Draft, current: Stored | undefined, context: RequestContext): void {
+  if (!current) return
+  const isSeen = accessTo(store, current, 'get', '', context).type !== 'hidden'
+  const exists = isSeen && current.object.metadata.deletionTimestamp ? beingDeleted : alreadyExists
+  throw exists(groupResource(store.kind), draft.object.metadata.name ?? '')
+}
+
+/** The write of a creation where nothing is. */
+export async function putNew({ kind, strategy }: Store, { object, internal, secrets }: Draft): Promise<Mutation> {
+  const { name = '', namespace = '' } = object.metadata
   const side = (await strategy.companions?.({ object, internal, secrets }, undefined)) ?? []
   const owners = ownerCompanions(kind.plural, keyOf(namespace, name), object, undefined)
   return { type: 'put', object, internal, companions: [...side, ...owners] }
+}
+
+/** Throws for a resourceVersion in what is to be stored as new. */
+export function demandNoRevision({ resourceVersion = '' }: CreateRequest): void {
+  if (/^\d+$/.test(resourceVersion) && Number(resourceVersion) !== 0) {
+    throw plainError('resourceVersion should not be set on objects to be created')
+  }
+}
+
+/** The answer to a creation that is only tried. */
+export function triedCreation({ object: { metadata, ...rest }, ...draft }: Draft, sent: CreateRequest): Outcome {
+  const { name = '', namespace = '' } = metadata
+  const { resourceVersion } = sent
+  const object = { ...rest, metadata: { ...metadata, ...(resourceVersion && { resourceVersion }) } }
+  return {
+    stored: { key: keyOf(namespace, name), rv: 0, object, internal: draft.internal },
+    draft: { ...draft, object },
+    created: true,
+  }
 }
 
 /** The Status that an existing companion means for this kind where there may be none. */
@@ -102,17 +121,16 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
   const { name = '', namespace = '' } = draft.object.metadata
   const key = keyOf(namespace, name)
   if (context.dryRun) {
-    await putNew(store, draft, await storage.get(kind.table, key), context)
-    const { resourceVersion } = request
-    const metadata = { ...draft.object.metadata, ...(resourceVersion && { resourceVersion }) }
-    const object = { ...draft.object, metadata }
-    return { stored: { key, rv: 0, object, internal: draft.internal }, draft, created: true }
+    demandVacant(store, draft, await storage.get(kind.table, key), context)
+    await putNew(store, draft)
+    return triedCreation(draft, request)
   }
-  if (/^\d+$/.test(request.resourceVersion ?? '') && Number(request.resourceVersion) !== 0) {
-    throw plainError('resourceVersion should not be set on objects to be created')
-  }
+  demandNoRevision(request)
   try {
-    const { after } = await storage.create(kind.table, key, (current) => putNew(store, draft, current, context))
+    const { after } = await storage.create(kind.table, key, (current) => {
+      demandVacant(store, draft, current, context)
+      return putNew(store, draft)
+    })
     if (!after) throw new Error('a create left nothing behind')
     return { stored: after, draft, created: true }
   } catch (error) {

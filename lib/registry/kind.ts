@@ -44,8 +44,8 @@ export interface RequestContext {
   dryRun: boolean
   /** Adds a Warning header. */
   warn(text: string): void
-  /** Adds to the audit record (docs/audit.md has the names); never a secret. */
-  note(key: string, value: Note): void
+  /** Adds to the audit record (docs/audit.md has the names), or takes back with undefined; never a secret. */
+  note(key: string, value: Note | undefined): void
 }
 
 /** An object on its way to the store: hooks may change it. */

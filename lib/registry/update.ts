@@ -14,7 +14,7 @@ import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/systemme
 import type { KubeObject } from '../meta/types.ts'
 import type { Secret } from '../meta/writeonly.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
-import { type CreateRequest, companionConflict, create } from './create.ts'
+import { type CreateRequest, companionConflict, demandNoRevision, prepare, putNew, triedCreation } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
 import { demandAccess, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
@@ -37,7 +37,7 @@ export interface UpdateRequest {
   uid?: string
   /** resourceVersion of the request's own body: what the client has seen must be seen here too before it is refused. */
   resourceVersion?: string
-  /** Set where a missing object is created instead (server-side apply of the object itself). */
+  /** Set where a missing object is created instead (server-side apply of the object itself). Runs again after a lost race. */
   createInstead?(): CreateRequest | Promise<CreateRequest>
 }
 
@@ -84,6 +84,17 @@ const emptied = ({ metadata }: KubeObject): boolean =>
 interface Judged {
   mutation: Mutation
   draft: Draft
+  /** Set where nothing was there, and the write creates. */
+  creation?: CreateRequest
+}
+
+/** Throws 404 unless the request creates what is missing. */
+async function judgeMissing(store: Store, request: UpdateRequest, context: RequestContext): Promise<Judged> {
+  if (!request.createInstead) throw notFound(groupResource(store.kind), request.name)
+  const creation = await request.createInstead()
+  const draft = await prepare(store, creation, context)
+  if (!context.dryRun) demandNoRevision(creation)
+  return { draft, mutation: await putNew(store, draft), creation }
 }
 
 async function judge(store: Store, request: UpdateRequest, live: Stored, context: RequestContext): Promise<Judged> {
@@ -134,18 +145,17 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
 }
 
 /**
- * Changes an object. Throws 404, 409 (uid, resourceVersion), 422 with causes, 403. A write that changes nothing is
- * none: the answer is the object as it is.
+ * Changes an object, or creates it where `createInstead` says how: whatever is there when the write is committed has been
+ * judged, so of several that find nothing one creates, and the others change what it has created. Throws 404, 409 (uid,
+ * resourceVersion), 422 with causes, 403. A write that changes nothing is none: the answer is the object as it is.
  */
 export async function update(store: Store, request: UpdateRequest, context: RequestContext): Promise<Outcome> {
   const { kind, storage } = store
   const { name, namespace } = request
   const key = keyOf(namespace, name)
-  const missing = new Error('missing')
   let judged: Judged | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
-    if (!live) throw missing
-    judged = await judge(store, request, live, context)
+    judged = live ? await judge(store, request, live, context) : await judgeMissing(store, request, context)
     return judged.mutation
   }
   try {
@@ -157,9 +167,7 @@ export async function update(store: Store, request: UpdateRequest, context: Requ
     const { before, after } = await storage.update(kind.table, key, mutate, seenBy(request))
     return answer(judged, before, after)
   } catch (error) {
-    if (error !== missing) throw companionConflict(store, name, error)
-    if (!request.createInstead) throw notFound(groupResource(kind), name)
-    return create(store, await request.createInstead(), context)
+    throw companionConflict(store, name, error)
   }
 }
 
@@ -171,9 +179,11 @@ function seenBy({ resourceVersion = '' }: UpdateRequest): ReadOptions {
 
 /** A removed or merely tried object is answered with what it would be, at the resourceVersion that is stored. */
 function answer(judged: Judged | undefined, before: Stored | undefined, after?: Stored): Outcome {
-  if (!judged || !before) throw new Error('an update without a live object')
-  const { draft } = judged
-  if (after) return { stored: after, draft, created: false }
+  if (!judged) throw new Error('an update without a judgement')
+  const { draft, creation } = judged
+  if (after) return { stored: after, draft, created: creation !== undefined }
+  if (creation) return triedCreation(draft, creation)
+  if (!before) throw new Error('an update without a live object')
   const metadata = { ...draft.object.metadata, resourceVersion: String(before.rv) }
   return {
     stored: { ...before, object: { ...draft.object, metadata }, internal: draft.internal },

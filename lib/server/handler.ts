@@ -35,7 +35,8 @@ function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange
         warnings.push(text)
       },
       note: (key, value) => {
-        notes[key] = value
+        if (value === undefined) delete notes[key]
+        else notes[key] = value
       },
     },
   }

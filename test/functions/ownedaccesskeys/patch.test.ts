@@ -34,6 +34,48 @@ describe('201', () => {
   })
 })
 
+describe('201 and 200', () => {
+  const times = 8
+  const answered = (answers: readonly { status: number }[], code: number) =>
+    answers.filter((one) => one.status === code)
+  const atOnce = (name: string, spec: object, user = alice) =>
+    Promise.all(Array.from({ length: times }, () => apply(name, spec, user)))
+
+  test('of applies at once, only the answer of the one that creates shows the key', async () => {
+    const answers = await atOnce('raced', {})
+    expect([answered(answers, 201).length, answered(answers, 200).length]).toEqual([1, times - 1])
+    expect(answers.filter(({ json }) => 'key' in json.spec).map(({ status: code }) => code)).toEqual([201])
+  })
+
+  test('a value of the key that all of them supply is no duplicate of itself', async () => {
+    const answers = await atOnce('supplied', { key: 'supplied-by-all-of-them-0123456789-' })
+    expect([answered(answers, 201).length, answered(answers, 200).length]).toEqual([1, times - 1])
+    expect((await read('supplied')).metadata.generation).toBe(1)
+  })
+
+  // The audit record names what was handed out: nothing, where another one was first.
+  test('only the record of the one that creates says that a key was handed out', async () => {
+    await atOnce('recorded', {})
+    const records = functions
+      .get()
+      .log.map((line) => JSON.parse(line))
+      .filter(({ message, name }) => message === 'audit' && name === 'recorded')
+    expect(records.length).toBe(times)
+    expect(records.filter(({ credential }) => credential).map(({ code }) => code)).toEqual([201])
+  })
+
+  test('whoever may not see what another one has created meanwhile does not find it', async () => {
+    const spec = { displayName: 'x' }
+    const answers = await Promise.all([alice, bob, alice, bob].map((user) => apply('claimed', spec, user)))
+    const codes = answers.map(({ status: code }) => code)
+    const [own, others] = [0, 1].map((first) => [codes[first], codes[first + 2]].sort())
+    expect([own, others].sort()).toEqual([
+      [200, 201],
+      [404, 404],
+    ])
+  })
+})
+
 describe('403', () => {
   test('an apply that would make a key for somebody else', async () => {
     const { status: code } = await apply('for-bob', { user: 'bob' })

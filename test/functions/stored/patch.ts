@@ -95,6 +95,54 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
     })
   })
 
+  describe('201 and 200', () => {
+    const times = 12
+    const managers = Array.from({ length: times }, (_, index) => `manager-${index}`)
+    const applyAs = (name: string, manager: string, labels: object, query: Record<string, string> = {}) =>
+      patch(name, 'apply', objectOf(stored, { name, labels }), { query: { fieldManager: manager, ...query } })
+    const codes = (answers: readonly { status: number }[]) => answers.map(({ status: code }) => code).sort()
+    const oneCreates = (others: number) =>
+      [others, 201].flatMap((code) => Array(code === 201 ? 1 : times - 1).fill(code)).sort()
+
+    // Controllers that start together apply the same at once: one creates, and nobody is refused.
+    test('applies at once of what is not there, by one manager', async () => {
+      const answers = await Promise.all(managers.map(() => applyAs('at-once', 'tester', { a: '1' })))
+      expect(codes(answers)).toEqual(oneCreates(200))
+      expect(new Set(answers.map(({ json }) => json.metadata.uid)).size).toBe(1)
+      expect((await read('at-once')).metadata).toEqual(answers.find(({ status: code }) => code === 201)?.json.metadata)
+    })
+
+    test('by several managers, each with a field of its own', async () => {
+      const answers = await Promise.all(managers.map((one) => applyAs('shared', one, { [one]: 'x' })))
+      expect(codes(answers)).toEqual(oneCreates(200))
+      const { labels, managedFields } = (await read('shared')).metadata
+      expect(Object.keys(labels).sort()).toEqual([...managers].sort())
+      expect(managedFields.map((entry: { manager: string }) => entry.manager).sort()).toEqual([...managers].sort())
+    })
+
+    test('by several managers of one field: conflicts, unless forced', async () => {
+      const answers = await Promise.all(managers.map((one) => applyAs('contended', one, { a: one })))
+      expect(codes(answers)).toEqual(oneCreates(409))
+      const refusals = answers.filter(({ status: code }) => code === 409)
+      expect(new Set(refusals.map(({ json }) => json.details.causes[0].reason))).toEqual(
+        new Set(['FieldManagerConflict']),
+      )
+      const forced = await Promise.all(managers.map((one) => applyAs('forced', one, { a: one }, { force: 'true' })))
+      expect(codes(forced)).toEqual(oneCreates(200))
+    })
+
+    test('while it is deleted again and again: every apply finds it or creates it', async () => {
+      const answers = await Promise.all(
+        managers.flatMap((one) => [
+          applyAs('fleeting', one, { [one]: 'x' }),
+          call('delete', { parameters: at('fleeting'), body: undefined }),
+        ]),
+      )
+      const applies = answers.filter((_, index) => index % 2 === 0)
+      expect(applies.filter(({ status: code }) => code !== 200 && code !== 201)).toEqual([])
+    })
+  })
+
   describe('400', () => {
     test.each([
       { type: 'merge', body: '{' },

@@ -50,7 +50,7 @@ export async function prepareForUpdate(
   const supplied = suppliedKey(draft.secrets)
   const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
   const rotated = hashes[0] !== undefined && !hashes.some((hash) => sameHash(hash, internal.credential))
-  if (rotated) note('credential', 'access key')
+  note('credential', rotated ? 'access key' : undefined)
   const sealed = Object.entries(sealedOf(draft.secrets))
   const stored = sealed.length > 0 ? ((await keys.readCredential(internal.credential)) ?? {}) : {}
   if (rotated || sealed.some(([path, value]) => !holdsSealed(stored, path, value))) draft.specChanged = true
@@ -65,7 +65,8 @@ export async function prepareForUpdate(
 /**
  * Throws 422 where another key has the supplied value, as a dry run, which writes nothing, must learn it too. The write is
  * guarded by the hash under which the key lies, and by what is returned: the value may also lie, or come to lie at the
- * same time, under the hash of another pepper.
+ * same time, under the hash of another pepper. Where the key itself has the value already, it has been written since it was
+ * read: the condition on its row refuses this write, which is then judged again.
  */
 async function demandUnused(
   { keys }: Services,
@@ -74,8 +75,9 @@ async function demandUnused(
   const supplied = suppliedKey(secrets)
   const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
   const found = await Promise.all(hashes.map((hash) => keys.readCredential(hash)))
-  if (found.some((one) => one !== undefined)) {
-    throw invalidObject(group, kind, object.metadata.name ?? '', [duplicateKey()])
+  const { name = '' } = object.metadata
+  if (found.some((one) => one !== undefined && one.name !== name)) {
+    throw invalidObject(group, kind, name, [duplicateKey()])
   }
   const { credential } = readInternal(internal)
   return absentCredentials(hashes.filter((hash) => !sameHash(hash, credential)))
