@@ -3,6 +3,7 @@ import type { DataDir } from './datadir.ts'
 import { startEmbeddedDynamoDB } from './dynamodb.ts'
 import { type Kms, startKms } from './kms.ts'
 import { type SecretsManager, startSecretsManager } from './secretsmanager.ts'
+import type { VerifySignature } from './signature.ts'
 
 export interface Endpoints {
   /** Address of the DynamoDB. */
@@ -20,16 +21,17 @@ export interface EndpointsOptions {
   region: string
   account: string
   now: () => number
+  verify: VerifySignature
   /** Takes what must be stopped. */
   stack: AsyncDisposableStack
 }
 
 /** Throws a StartupError. */
 export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
-  const { dataDir, dynamodbEndpoint, region, account, now, stack } = options
-  const common = { region, account, now }
+  const { dataDir, dynamodbEndpoint, region, account, now, verify, stack } = options
+  const common = { region, account, now, verify }
   const [database, keys] = await Promise.allSettled([
-    dynamodbEndpoint === undefined ? embedded(dataDir, stack) : { url: dynamodbEndpoint, broken: never },
+    dynamodbEndpoint === undefined ? embedded(dataDir, verify, stack) : { url: dynamodbEndpoint, broken: never },
     startKms({ ...common, ...dataDir.stateFile('kms.json') }).then((kms) => kept(stack, kms)),
   ])
   if (database.status === 'rejected') throw database.reason
@@ -46,9 +48,9 @@ function kept<Part extends { close(): Promise<void> }>(stack: AsyncDisposableSta
   return part
 }
 
-async function embedded(dataDir: DataDir, stack: AsyncDisposableStack) {
+async function embedded(dataDir: DataDir, verify: VerifySignature, stack: AsyncDisposableStack) {
   const platform = `${process.platform}-${process.arch}`
-  const dynamodb = await startEmbeddedDynamoDB({ ...dataDir.stateFile('dynamodb.db'), platform })
+  const dynamodb = await startEmbeddedDynamoDB({ ...dataDir.stateFile('dynamodb.db'), platform, verify })
   let stopping = false
   stack.defer(() => {
     stopping = true

@@ -64,7 +64,8 @@ export function startGuarded(binary: string, args: readonly string[]): GuardedPr
 /** Characters of error output that are kept: the end of it says why a process ended. */
 const MAX_SAID = 8192
 
-function reasonIn(said: string): string {
+/** The line of error output that says why a process ended. */
+export function reasonIn(said: string): string {
   const lines = said.trim().split('\n')
   return lines.findLast((line) => /error|fatal|panic|not found/i.test(line)) ?? lines.at(-1) ?? ''
 }

@@ -8,6 +8,7 @@ import { decrypt, kmsCryptography } from './kmscryptography.ts'
 import { kmsDirectory } from './kmsdirectory.ts'
 import { type EncryptionContext, encryptWith, type KeySpec, type KmsState, makeKey, NO_KEYS } from './kmskeys.ts'
 import { kmsManagement } from './kmsmanagement.ts'
+import type { VerifySignature } from './signature.ts'
 import { openStored } from './stored.ts'
 
 export interface KmsOptions {
@@ -18,7 +19,11 @@ export interface KmsOptions {
   account: string
   /** Unix milliseconds. */
   now: () => number
+  verify: VerifySignature
 }
+
+/** Far above the largest call (4096 bytes in base64). */
+const MAX_BODY_BYTES = 64 * 1024
 
 export interface Kms extends AwsEndpoint {
   /** The ARN of the key behind `alias/NAME`; makes both when they are missing. */
@@ -30,15 +35,17 @@ export interface Kms extends AwsEndpoint {
 }
 
 /** Starts the endpoint. A damaged file is a StartupError. */
-export async function startKms({ path, region, account, now }: KmsOptions): Promise<Kms> {
+export async function startKms({ path, region, account, now, verify }: KmsOptions): Promise<Kms> {
   const stored = await openStored<KmsState>(path, NO_KEYS)
   const directory = kmsDirectory(stored, region, account)
   const operations = { ...kmsManagement(directory, now), ...kmsCryptography(directory) }
-  const endpoint = await serveAwsJson({
+  const service = {
     target: 'TrentService',
     signingName: 'kms',
     operations: new Map(Object.entries(operations).map(([name, run]) => [name, withoutDryRun(run)])),
-  })
+    maxBodyBytes: MAX_BODY_BYTES,
+  }
+  const endpoint = await serveAwsJson(service, verify)
 
   return {
     ...endpoint,

@@ -15,17 +15,25 @@ import {
   type SecretsState,
   type SecretVersion,
 } from './secretversions.ts'
+import type { VerifySignature } from './signature.ts'
 
 export type SecretsManager = AwsEndpoint & Pick<SecretVault, 'ensureSecret' | 'currentText' | 'setText'>
 
 const DAY = 86_400_000
 
+/** Far above the largest call (a secret of 64 KiB in base64). */
+const MAX_BODY_BYTES = 1024 * 1024
+
 /** Starts the endpoint. A damaged file is a StartupError. */
-export async function startSecretsManager(options: SecretVaultOptions): Promise<SecretsManager> {
+export async function startSecretsManager({
+  verify,
+  ...options
+}: SecretVaultOptions & { verify: VerifySignature }): Promise<SecretsManager> {
   const vault = await openSecretVault(options)
   const { ensureSecret, currentText, setText } = vault
   const operations = new Map(Object.entries(operationsOf(vault)))
-  const endpoint = await serveAwsJson({ target: 'secretsmanager', signingName: 'secretsmanager', operations })
+  const service = { target: 'secretsmanager', signingName: 'secretsmanager', operations, maxBodyBytes: MAX_BODY_BYTES }
+  const endpoint = await serveAwsJson(service, verify)
   return { ...endpoint, ensureSecret, currentText, setText }
 }
 

@@ -10,7 +10,7 @@ import { type DataDir, openDataDir } from './datadir.ts'
 import { DEMO, ensureDemo } from './demo.ts'
 import { startDemoCluster } from './democluster.ts'
 import type { DemoCluster } from './demotypes.ts'
-import { type Endpoints, startEndpoints } from './endpoints.ts'
+import { type Endpoints, type EndpointsOptions, startEndpoints } from './endpoints.ts'
 import { firstKey } from './firstkey.ts'
 import { freePort } from './freeport.ts'
 import { startGateway } from './gateway.ts'
@@ -18,6 +18,7 @@ import { kubeConfigFile } from './kubeconfigfile.ts'
 import { writeOutputs } from './outputs.ts'
 import { makeResources } from './resources.ts'
 import type { Settings } from './settings.ts'
+import { type Credentials, createVerifier } from './signature.ts'
 import { openStored } from './stored.ts'
 
 export interface LocalServer {
@@ -34,8 +35,6 @@ export interface LocalServer {
 const BASE_PATH = '/kubernetes/management'
 const REGION = 'eu-central-1'
 const ACCOUNT = '000000000000'
-/** They mean nothing: the endpoints only want some. */
-const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
 const SECRETS = 'keyplane/local/'
 const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
 
@@ -45,10 +44,12 @@ export async function startLocalServer(settings: Settings, now: () => number): P
   const port = await freePort(settings.port)
   const dataDir = await openDataDir(settings)
   starting.defer(() => dataDir.release())
-  const { endpoints, cluster, authority } = await startParts(settings, dataDir, now, starting)
+  const credentials = newCredentials()
+  const verify = createVerifier({ credentials, region: REGION, now })
+  const { endpoints, cluster, authority } = await startParts(settings, { dataDir, now, verify, stack: starting })
   // After what fails at once, because packaging takes seconds when sources have changed.
   const packaged = await ensurePackaged({ quiet: true })
-  const refs = await prepare(packaged.template, endpoints, cluster)
+  const refs = await prepare(packaged.template, endpoints, credentials, cluster)
 
   const issuer = `https://127.0.0.1:${port}${BASE_PATH}`
   const serving = await issueLoopback(authority, now())
@@ -60,7 +61,7 @@ export async function startLocalServer(settings: Settings, now: () => number): P
     refs,
     region: REGION,
     account: ACCOUNT,
-    environment: environmentFor(endpoints, issuer),
+    environment: environmentFor(endpoints, credentials, issuer),
   })
   starting.defer(() => gateway.close())
 
@@ -82,16 +83,21 @@ export async function startLocalServer(settings: Settings, now: () => number): P
   }
 }
 
+/** Of this start only, and known to this process only: whoever has them may read every secret and write every row. */
+const newCredentials = (): Credentials => ({
+  accessKeyId: 'local',
+  secretAccessKey: randomBytes(32).toString('base64url'),
+})
+
 /** What does not need each other, at once. All have settled before a failure of one is reported, so that all can be stopped. */
-async function startParts(settings: Settings, dataDir: DataDir, now: () => number, stack: AsyncDisposableStack) {
+async function startParts(settings: Settings, common: Pick<EndpointsOptions, 'dataDir' | 'now' | 'verify' | 'stack'>) {
   const { dynamodbEndpoint } = settings
+  const { dataDir, now, stack } = common
   const parts = [
     startEndpoints({
-      dataDir,
+      ...common,
       region: REGION,
       account: ACCOUNT,
-      now,
-      stack,
       ...(dynamodbEndpoint !== undefined && { dynamodbEndpoint }),
     }),
     startDemoCluster(settings, dataDir, now).then((cluster) => {
@@ -113,27 +119,32 @@ async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
 }
 
 /** Makes the table, keys and secrets that the template declares, and keeps the credentials of the demo virtual cluster. */
-async function prepare(template: string, { dynamodb, kms, secrets }: Endpoints, cluster: DemoCluster) {
-  const services = { dynamodb, kms, secrets, region: REGION, credentials: CREDENTIALS, secretPrefix: SECRETS }
+async function prepare(
+  template: string,
+  { dynamodb, kms, secrets }: Endpoints,
+  credentials: Credentials,
+  cluster: DemoCluster,
+) {
+  const services = { dynamodb, kms, secrets, region: REGION, credentials, secretPrefix: SECRETS }
   const refs = await makeResources(await readFile(template, 'utf8'), services)
-  const credentials = kubeConfigFile({
+  const manager = kubeConfigFile({
     name: 'manager',
     server: cluster.url,
     certificateAuthority: cluster.certificateAuthority,
     token: cluster.managerToken,
   })
-  await secrets.setText(`${CLUSTER_SECRETS}${DEMO.namespace}/${DEMO.name}`, credentials)
+  await secrets.setText(`${CLUSTER_SECRETS}${DEMO.namespace}/${DEMO.name}`, manager)
   return refs
 }
 
 /** What the functions find in place of AWS. */
-const environmentFor = ({ dynamodb, kms, secrets }: Endpoints, issuer: string) => ({
+const environmentFor = ({ dynamodb, kms, secrets }: Endpoints, credentials: Credentials, issuer: string) => ({
   ISSUER: issuer,
   STAGE: 'local',
   VIRTUAL_CLUSTER_SECRETS_PREFIX: CLUSTER_SECRETS,
   AWS_REGION: REGION,
-  AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   AWS_ENDPOINT_URL_DYNAMODB: dynamodb,
   AWS_ENDPOINT_URL_KMS: kms.url,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,

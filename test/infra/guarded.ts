@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import { readFile } from 'node:fs/promises'
-import { type ClientRequest, createServer, type IncomingMessage, type Server } from 'node:http'
+import { type ClientRequest, createServer, type IncomingMessage, request as requestOver, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CreateSecretCommand, GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { applyEnvironment, unionOfEnvironments } from '../../infra/local/environment.ts'
@@ -166,12 +166,14 @@ async function startGuard(environment: Record<string, string>, allows: (name: st
       response.end(JSON.stringify({ __type: 'AccessDeniedException', message: `${name} may not ${operation}` }))
       return
     }
-    const headers = Object.entries(request.headers).filter(
-      ([key]) => !['host', 'connection', 'content-length'].includes(key),
-    )
-    const upstream = await fetch(upstreams[service] ?? '', { method: 'POST', headers: headers as never, body })
-    response.writeHead(upstream.status, { 'content-type': upstream.headers.get('content-type') ?? '' })
-    response.end(Buffer.from(await upstream.arrayBuffer()))
+    // With the Host that was signed.
+    const { connection: _, ...headers } = request.headers
+    const upstream = await new Promise<IncomingMessage>((resolve, reject) => {
+      const passedOn = requestOver(upstreams[service] ?? '', { method: 'POST', headers }, resolve)
+      passedOn.on('error', reject).end(body)
+    })
+    response.writeHead(upstream.statusCode ?? 0, { 'content-type': upstream.headers['content-type'] ?? '' })
+    upstream.pipe(response)
   })
   return { server, url: await listen(server) }
 }

@@ -3,6 +3,7 @@ import { KMSClient } from '@aws-sdk/client-kms'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { startKms } from '../../infra/local/kms.ts'
 import { startSecretsManager } from '../../infra/local/secretsmanager.ts'
+import { createVerifier } from '../../infra/local/signature.ts'
 
 export interface Aws {
   kms: KMSClient
@@ -21,11 +22,12 @@ export interface AwsOptions {
 }
 
 export const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-export const region = 'us-east-1'
+export const region = 'eu-central-1'
 
 /** One attempt per call, so that an expected refusal is seen at once. */
 export async function startAws({ kmsPath, secretsPath, now = Date.now }: AwsOptions = {}): Promise<Aws> {
-  const common = { region, account: '000000000000', now }
+  const verify = createVerifier({ credentials, region, now: Date.now })
+  const common = { region, account: '000000000000', now, verify }
   const kmsEndpoint = await startKms({ ...common, ...(kmsPath !== undefined && { path: kmsPath }) })
   const secretsEndpoint = await startSecretsManager({
     ...common,

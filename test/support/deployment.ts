@@ -7,7 +7,7 @@ import { CreateKeyCommand } from '@aws-sdk/client-kms'
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { applyEnvironment } from '../../infra/local/environment.ts'
 import { createServer, type Server } from '../../lib/server/services.ts'
-import { type Aws, startAws } from './aws.ts'
+import { type Aws, credentials, region, startAws } from './aws.ts'
 import { startDynamoDB, type TestDynamoDB } from './dynamodb.ts'
 
 export const basePath = '/kubernetes/management'
@@ -31,9 +31,9 @@ export interface TestDeployment {
 export async function startDeployment(issuer: string, settings: Record<string, string> = {}): Promise<TestDeployment> {
   const [dynamodb, aws] = await Promise.all([startDynamoDB(), startAws()])
   const environment = {
-    AWS_REGION: 'eu-central-1',
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
     AWS_ENDPOINT_URL_KMS: aws.endpoints.kms,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.endpoints.secretsManager,

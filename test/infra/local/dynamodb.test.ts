@@ -1,14 +1,23 @@
 import { mkdtemp, open, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { startEmbeddedDynamoDB } from '../../../infra/local/dynamodb.ts'
 import { makeResources } from '../../../infra/local/resources.ts'
+import { createVerifier } from '../../../infra/local/signature.ts'
 
 const platform = `${process.platform}-${process.arch}`
 const region = 'eu-central-1'
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+const verify = createVerifier({ credentials, region, now: Date.now })
+const common = { platform, verify }
 const template = JSON.stringify({
   Resources: {
     Table: {
@@ -53,7 +62,7 @@ const item = (n: number) => ({ pk: { S: 'a' }, sk: { S: String(n) } })
 
 describe('resources', () => {
   test('are made once, and known by name and attribute', async () => {
-    const dynamodb = await startEmbeddedDynamoDB({ platform })
+    const dynamodb = await startEmbeddedDynamoDB(common)
     const refs = await make(dynamodb.url)
     expect(refs).toEqual({
       Table: 'keyplane-Table',
@@ -74,7 +83,7 @@ describe('resources', () => {
 describe('the embedded DynamoDB', () => {
   test('keeps every acknowledged write when it is killed', async () => {
     const path = join(await mkdtemp(join(tmpdir(), 'keyplane-test-')), 'dynamodb.db')
-    const first = await startEmbeddedDynamoDB({ path, platform })
+    const first = await startEmbeddedDynamoDB({ path, ...common })
     const { Table } = await make(first.url)
     const writer = client(first.url)
     const acknowledged: number[] = []
@@ -95,7 +104,7 @@ describe('the embedded DynamoDB', () => {
     expect(acknowledged.length).toBeGreaterThanOrEqual(100)
     expect((await stat(path)).mode & 0o777).toBe(0o600)
 
-    const second = await startEmbeddedDynamoDB({ path, platform })
+    const second = await startEmbeddedDynamoDB({ path, ...common })
     const reader = client(second.url)
     for (const n of acknowledged) {
       const { Item } = await reader.send(new GetItemCommand({ TableName: Table, Key: item(n), ConsistentRead: true }))
@@ -116,21 +125,44 @@ describe('the embedded DynamoDB', () => {
     ],
   ])('refuses a file that is %s', async (_, damage) => {
     const path = join(await mkdtemp(join(tmpdir(), 'keyplane-test-')), 'dynamodb.db')
-    const sound = await startEmbeddedDynamoDB({ path, platform })
+    const sound = await startEmbeddedDynamoDB({ path, ...common })
     await make(sound.url)
     await sound.close()
     await damage(path)
-    await expect(startEmbeddedDynamoDB({ path, platform })).rejects.toThrow(`The data file ${path} is damaged: `)
+    await expect(startEmbeddedDynamoDB({ path, ...common })).rejects.toThrow(`The data file ${path} is damaged: `)
+  })
+
+  test('says which conditions failed, and what it does not do', async () => {
+    const dynamodb = await startEmbeddedDynamoDB(common)
+    const { Table: TableName } = await make(dynamodb.url)
+    const writer = client(dynamodb.url)
+    const absent = { TableName, Item: item(1), ConditionExpression: 'attribute_not_exists(pk)' }
+    const transaction = { TransactItems: [{ Put: { TableName, Item: item(2) } }, { Put: absent }] }
+    await writer.send(new TransactWriteItemsCommand(transaction))
+    await expect(writer.send(new TransactWriteItemsCommand(transaction))).rejects.toMatchObject({
+      name: 'TransactionCanceledException',
+      CancellationReasons: [{ Code: 'None' }, { Code: 'ConditionalCheckFailed' }],
+    })
+    await expect(writer.send(new PutItemCommand(absent))).rejects.toBeInstanceOf(ConditionalCheckFailedException)
+    await expect(writer.send(new PutItemCommand({ ...absent, ReturnValues: 'SOME' as never }))).rejects.toMatchObject({
+      name: 'ValidationException',
+    })
+    await expect(
+      writer.send(new PutItemCommand({ TableName, Item: item(3), Expected: { pk: { Exists: false } } })),
+    ).rejects.toThrow('The embedded DynamoDB has no Expected here.')
+    writer.destroy()
+    await dynamodb.close()
+    await expect(client(dynamodb.url).send(new PutItemCommand(absent))).rejects.toThrow()
   })
 
   test('names the way out where there is none for the platform', async () => {
-    await expect(startEmbeddedDynamoDB({ platform: 'sunos-sparc' })).rejects.toThrow(
+    await expect(startEmbeddedDynamoDB({ platform: 'sunos-sparc', verify })).rejects.toThrow(
       'There is no embedded DynamoDB for sunos-sparc: start any DynamoDB emulator and name its address in AWS_ENDPOINT_URL_DYNAMODB.',
     )
   })
 
   test('passes on why it does not start', async () => {
-    await expect(startEmbeddedDynamoDB({ path: '/never/there', platform })).rejects.toThrow(
+    await expect(startEmbeddedDynamoDB({ path: '/never/there', ...common })).rejects.toThrow(
       /^The embedded DynamoDB does not start: error: .*unable to open database file/,
     )
   })

@@ -18,6 +18,7 @@ import {
 } from '@aws-sdk/client-kms'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Aws, startAws } from '../../support/aws.ts'
+import { signedCall } from '../../support/signed.ts'
 
 let aws: Aws
 let signing: string
@@ -44,7 +45,7 @@ describe('keys', () => {
   test('are described as AWS describes them', async () => {
     const { KeyMetadata } = await aws.kms.send(new DescribeKeyCommand({ KeyId: signing }))
     expect(KeyMetadata).toMatchObject({
-      Arn: expect.stringMatching(/^arn:aws:kms:us-east-1:000000000000:key\/[0-9a-f-]{36}$/),
+      Arn: expect.stringMatching(/^arn:aws:kms:eu-central-1:000000000000:key\/[0-9a-f-]{36}$/),
       KeySpec: 'ECC_NIST_P256',
       KeyUsage: 'SIGN_VERIFY',
       KeyState: 'Enabled',
@@ -220,54 +221,26 @@ describe('encryption', () => {
 })
 
 describe('protocol', () => {
-  const authorization = `AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/kms/aws4_request, SignedHeaders=host, Signature=${'0'.repeat(64)}`
-  const call = async (headers: Record<string, string>, body: string) => {
-    const answer = await fetch(aws.endpoints.kms, { method: 'POST', headers, body })
-    const { __type } = (await answer.json()) as { __type: string }
-    return [answer.status, __type]
-  }
-  const target = 'TrentService.DescribeKey'
+  const describeKey = 'TrentService.DescribeKey'
 
   test.each([
-    ['unsigned', { 'x-amz-target': target }, '{}', [400, 'MissingAuthenticationTokenException']],
-    ['basic', { authorization: 'Basic x', 'x-amz-target': target }, '{}', [400, 'IncompleteSignatureException']],
-    [
-      'for another service',
-      { authorization: authorization.replace('/kms/', '/dynamodb/'), 'x-amz-target': target },
-      '{}',
-      [400, 'InvalidSignatureException'],
-    ],
-    [
-      'unknown operation',
-      { authorization, 'x-amz-target': 'TrentService.constructor' },
-      '{}',
-      [400, 'UnknownOperationException'],
-    ],
-    [
-      'other service',
-      { authorization, 'x-amz-target': 'secretsmanager.DescribeKey' },
-      '{}',
-      [400, 'UnknownOperationException'],
-    ],
-    ['no target', { authorization }, '{}', [400, 'UnknownOperationException']],
-    ['no JSON', { authorization, 'x-amz-target': target }, '{"KeyId":', [400, 'SerializationException']],
-    ['a list', { authorization, 'x-amz-target': target }, '[]', [400, 'SerializationException']],
-    ['wrong type', { authorization, 'x-amz-target': target }, '{"KeyId":1}', [400, 'SerializationException']],
+    ['unknown operation', 'TrentService.constructor', '{}', [400, 'UnknownOperationException']],
+    ['other service', 'secretsmanager.DescribeKey', '{}', [400, 'UnknownOperationException']],
+    ['no target', '', '{}', [400, 'UnknownOperationException']],
+    ['no JSON', describeKey, '{"KeyId":', [400, 'SerializationException']],
+    ['a list', describeKey, '[]', [400, 'SerializationException']],
+    ['wrong type', describeKey, '{"KeyId":1}', [400, 'SerializationException']],
     [
       'a blob that is no base64',
-      { authorization, 'x-amz-target': 'TrentService.Decrypt' },
+      'TrentService.Decrypt',
       '{"CiphertextBlob":"not base64!"}',
       [400, 'SerializationException'],
     ],
-    ['nothing', { authorization, 'x-amz-target': target }, '', [400, 'ValidationException']],
-    [
-      'too much',
-      { authorization, 'x-amz-target': target },
-      `"${'x'.repeat(1 << 20)}"`,
-      [413, 'RequestEntityTooLargeException'],
-    ],
-  ])('%s', async (_, headers, body, expected) => {
-    expect(await call(headers as Record<string, string>, body)).toEqual(expected)
+    ['nothing', describeKey, '', [400, 'ValidationException']],
+    ['too much', describeKey, `"${'x'.repeat(1 << 20)}"`, [413, 'RequestEntityTooLargeException']],
+  ])('%s', async (_, target, body, expected) => {
+    const { status, json } = await signedCall({ endpoint: aws.endpoints.kms, service: 'kms', target, body })
+    expect([status, json.__type]).toEqual(expected)
   })
 
   test('an operation that is not offered is unknown to the SDK too', async () => {

@@ -8,6 +8,7 @@ import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../infra/local/apiclient.ts'
 import { ensurePackaged } from '../../../infra/package.ts'
+import { listenersOf, openTo } from '../../support/listeners.ts'
 
 const main = new URL('../../../infra/local/main.ts', import.meta.url).pathname
 const children: ChildProcess[] = []
@@ -77,6 +78,17 @@ async function podsWith({ body }: { body: unknown }): Promise<number> {
 }
 
 describe('npm start', () => {
+  test.runIf(process.platform === 'linux')('opens no port to other users of the machine', async () => {
+    const server = start({}, '--memory')
+    await server.ready
+    const ports = await listenersOf(server.child.pid ?? 0)
+    // Gateway, demo virtual cluster, DynamoDB, KMS, Secrets Manager.
+    expect(ports.length).toBe(5)
+    expect((await Promise.all(ports.map(openTo))).flat()).toEqual([])
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toBe(0)
+  })
+
   test('serves the API, keeps every acknowledged write over kill -9, and ends cleanly', async () => {
     const DATA_DIR = join(await newFolder(), 'data')
     const first = start({ DATA_DIR })

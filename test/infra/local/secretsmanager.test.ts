@@ -36,7 +36,7 @@ const stages = async (SecretId: string) =>
 describe('values', () => {
   test('are found by name, ARN and ARN without suffix', async () => {
     const { ARN = '' } = await create('keyplane/local/a')
-    expect(ARN).toMatch(/^arn:aws:secretsmanager:us-east-1:000000000000:secret:keyplane\/local\/a-\w{6}$/)
+    expect(ARN).toMatch(/^arn:aws:secretsmanager:eu-central-1:000000000000:secret:keyplane\/local\/a-\w{6}$/)
     for (const id of ['keyplane/local/a', ARN, ARN.slice(0, -7)])
       expect(await get(id)).toMatchObject({
         ARN,

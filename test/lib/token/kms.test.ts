@@ -99,7 +99,7 @@ describe('kmsSigner', () => {
 })
 
 describe('503 without internals', () => {
-  test.each(['arn:aws:kms:us-east-1:000000000000:key/00000000-0000-4000-8000-000000000000', 'nonsense'])(
+  test.each(['arn:aws:kms:eu-central-1:000000000000:key/00000000-0000-4000-8000-000000000000', 'nonsense'])(
     'for a key that is not there: %s',
     async (keyId) => {
       const failure = await kmsSigner([keyId], counted().connect)

@@ -1,0 +1,67 @@
+/** Calls of the local AWS endpoints with requests as the SDK signs them, changed after that or not. */
+import { createHash, createHmac } from 'node:crypto'
+import { request } from 'node:http'
+import { SignatureV4 } from '@smithy/signature-v4'
+import { credentials, region } from './aws.ts'
+
+export interface SignedCall {
+  endpoint: string
+  service: string
+  /** `TrentService.DescribeKey`; '' = none. */
+  target?: string
+  body?: string
+  path?: string
+  /** In place of those of the tests. */
+  secretAccessKey?: string
+  accessKeyId?: string
+  region?: string
+  signingDate?: Date
+  /** Headers that are signed beside the usual ones. */
+  headers?: Record<string, string>
+  /** What is sent in place of what was signed. */
+  sent?: { headers?: Record<string, string | undefined>; body?: string; path?: string; method?: string }
+}
+
+class Sha256 {
+  readonly #hash
+  constructor(secret?: unknown) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as string | Uint8Array)
+  }
+  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(chunk as string | Uint8Array)
+  }
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest()
+  }
+}
+
+/** The status and the parsed body. */
+export async function signedCall(call: SignedCall): Promise<{ status: number; json: Record<string, unknown> }> {
+  const { endpoint, service, target = '', body = '{}', path = '/', sent = {}, ...as } = call
+  const { host, hostname } = new URL(endpoint)
+  const signer = new SignatureV4({ credentials: { ...credentials, ...as }, region, service, sha256: Sha256, ...as })
+  const signed = await signer.sign(
+    {
+      method: 'POST',
+      protocol: 'http:',
+      hostname,
+      path,
+      headers: { host, ...(target && { 'x-amz-target': target }), ...as.headers },
+      body,
+    },
+    { ...(as.signingDate && { signingDate: as.signingDate }) },
+  )
+  const headers = Object.fromEntries(
+    Object.entries({ ...signed.headers, ...sent.headers }).filter(([, value]) => value !== undefined),
+  ) as Record<string, string>
+  return new Promise((resolve, reject) => {
+    const asked = request(`${endpoint}${sent.path ?? path}`, { method: sent.method ?? 'POST', headers }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, json: JSON.parse(text) }))
+    })
+    asked.on('error', reject).end(sent.body ?? body)
+  })
+}
