@@ -57,14 +57,19 @@ export async function makeAuthority(commonName: string, validity: Validity): Pro
 }
 
 /** A certificate for a server; `hosts` are names and IP addresses. */
-async function issueServing(authority: KeyPair, hosts: readonly string[], validity: Validity): Promise<KeyPair> {
+async function issueServing(
+  authority: KeyPair,
+  hosts: readonly string[],
+  usages: readonly Usage[],
+  validity: Validity,
+): Promise<KeyPair> {
   const keys = await newKeys()
   const names = hosts.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? ('ip' as const) : ('dns' as const), value }))
   const certificate = await sign(authority, {
     ...validity,
     subject: nameOf({ commonName: hosts[0] ?? '' }),
     publicKey: keys.publicKey,
-    usages: ['digital signature', 'server auth'],
+    usages: ['digital signature', ...usages],
     extensions: [new x509.SubjectAlternativeNameExtension(names)],
   })
   return { certificate, key: pemOf(keys.privateKey) }
@@ -133,8 +138,11 @@ export async function keepAuthority(kept: KeyPair | undefined, commonName: strin
 }
 
 /** A certificate for this machine's loopback names. One is made at every start, so that none grows old. */
-export const issueLoopback = (authority: KeyPair, now: number): Promise<KeyPair> =>
-  issueServing(authority, ['127.0.0.1', 'localhost', '::1'], validFor(SERVING_DAYS, now))
+export const issueLoopback = (
+  authority: KeyPair,
+  now: number,
+  usages: readonly Usage[] = ['server auth'],
+): Promise<KeyPair> => issueServing(authority, ['127.0.0.1', 'localhost', '::1'], usages, validFor(SERVING_DAYS, now))
 
 interface Leaf extends Validity {
   subject: x509.Name

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ApiClient, createApiClient } from './apiclient.ts'
-import { issueLoopback, type KeyPair } from './certificates.ts'
+import { issueLoopback, type KeyPair, makeAuthority, validFor } from './certificates.ts'
 import { freePort } from './freeport.ts'
 import { type GuardedProcess, startGuarded } from './guardedprocess.ts'
 import { kubeConfigFile } from './kubeconfigfile.ts'
@@ -91,7 +91,13 @@ async function writeFiles(
     certificateAuthority: authority.certificate,
     token: adminToken,
   })
+  // Whoever reaches etcd is an administrator: it talks to nobody but those who have this certificate.
+  const etcdAuthority = await makeAuthority('keyplane etcd', validFor(ETCD_DAYS, now()))
+  const etcd = await issueLoopback(etcdAuthority, now(), ['server auth', 'client auth'])
   const files = {
+    'etcd-ca.crt': etcdAuthority.certificate,
+    'etcd.crt': etcd.certificate,
+    'etcd.key': etcd.key,
     'ca.crt': authority.certificate,
     'ca.key': authority.key,
     'serving.crt': serving.certificate,
@@ -103,17 +109,28 @@ async function writeFiles(
   await Promise.all(Object.entries(files).map(([name, content]) => writeDurably(join(folder, name), content)))
 }
 
+const ETCD_DAYS = 365
+
 const etcdFlags = (folder: string, port: number, peer: number): string[] => [
   `--data-dir=${join(folder, 'etcd')}`,
-  `--listen-client-urls=http://127.0.0.1:${port}`,
-  `--advertise-client-urls=http://127.0.0.1:${port}`,
-  `--listen-peer-urls=http://127.0.0.1:${peer}`,
-  `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
-  `--initial-cluster=default=http://127.0.0.1:${peer}`,
+  `--listen-client-urls=https://127.0.0.1:${port}`,
+  `--advertise-client-urls=https://127.0.0.1:${port}`,
+  `--listen-peer-urls=https://127.0.0.1:${peer}`,
+  `--initial-advertise-peer-urls=https://127.0.0.1:${peer}`,
+  `--initial-cluster=default=https://127.0.0.1:${peer}`,
+  ...['', 'peer-'].flatMap((side) => [
+    `--${side}cert-file=${join(folder, 'etcd.crt')}`,
+    `--${side}key-file=${join(folder, 'etcd.key')}`,
+    `--${side}trusted-ca-file=${join(folder, 'etcd-ca.crt')}`,
+    `--${side}client-cert-auth`,
+  ]),
 ]
 
 const apiserverFlags = (folder: string, port: number, etcd: number): string[] => [
-  `--etcd-servers=http://127.0.0.1:${etcd}`,
+  `--etcd-servers=https://127.0.0.1:${etcd}`,
+  `--etcd-cafile=${join(folder, 'etcd-ca.crt')}`,
+  `--etcd-certfile=${join(folder, 'etcd.crt')}`,
+  `--etcd-keyfile=${join(folder, 'etcd.key')}`,
   '--bind-address=127.0.0.1',
   '--advertise-address=127.0.0.1',
   `--secure-port=${port}`,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../infra/local/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { readPage } from '../support/commands.ts'
+import { listenersOf, openTo } from '../support/listeners.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
 const { blocks } = await readPage('README.md')
@@ -39,6 +40,7 @@ async function start() {
   })
   return {
     printed,
+    pid: child.pid ?? 0,
     async stop() {
       const ended = once(child, 'exit')
       child.kill('SIGTERM')
@@ -83,6 +85,8 @@ const another = () => `${commands('A tour of five minutes')}KEY=$(cat key) NAME=
 
 test('what README and server say works with a real kube-apiserver, also after a restart', async () => {
   const first = await start()
+  if (process.platform === 'linux')
+    expect((await Promise.all((await listenersOf(first.pid)).map(openTo))).flat()).toEqual([])
   const tour = `${commands('A tour of five minutes')}${commands('A key for a CI job')}printf %s "$KEY" > key; printf %s "$NAME" > name`
   const fetched = commands('A kube config of a virtual cluster')
   expect(await shell(tour)).toMatchObject({ code: 0, stderr: '' })
