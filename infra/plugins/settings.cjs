@@ -26,7 +26,7 @@ const settings = {
   // Requests per second for all clients together, and how many at once; 10000 and 5000 are the first limits of an account.
   'throttle-rate': { type: 'integer', minimum: 1, maximum: 10000 },
   'throttle-burst': { type: 'integer', minimum: 1, maximum: 5000 },
-  // Of each of the two functions that serve lists and watches. Lambda takes 0 for none at all.
+  // Of each of the four functions that serve lists and watches. Lambda takes 0 for none at all.
   'list-concurrency': { type: 'integer', minimum: 1, maximum: 100000 },
   'signing-keys': { type: 'string', pattern: '^[1-9][0-9]?(,[1-9][0-9]?){0,3}$' },
 }

@@ -23,6 +23,6 @@ export function everyScopeAllows(attributes: Attributes): boolean {
     return ['get', 'head'].includes(attributes.verb) && DISCOVERY.test(attributes.path)
   const { verb, group, resource, subresource } = attributes
   // Of which there are none: a way to find out what is served.
-  if (`${group}/${resource}` === DEFINITIONS && subresource === '') return verb === 'get' || verb === 'list'
+  if (`${group}/${resource}` === DEFINITIONS && subresource === '') return ['get', 'list', 'watch'].includes(verb)
   return verb === 'create' && subresource === '' && SELF_REVIEWS.has(`${group}/${resource}`)
 }

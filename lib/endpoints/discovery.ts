@@ -5,7 +5,7 @@ import { groupVersion } from '../meta/groupversion.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { type ServedKind, statusVerbs, storedVerbs } from '../registry/kind.ts'
 
-const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list'] } as const
+const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list', 'watch'] } as const
 
 /** The verbs of a kind itself. */
 export const verbsOf = ({ archetype }: Pick<ServedKind, 'archetype'>): readonly string[] => verbs[archetype]
@@ -88,7 +88,7 @@ const namespaceResource: Resource = {
   singularName: 'namespace',
   namespaced: false,
   kind: 'Namespace',
-  verbs: ['get', 'list'],
+  verbs: ['get', 'list', 'watch'],
   shortNames: ['ns'],
 }
 
@@ -107,14 +107,6 @@ export const namespaceObject = (name: string): JsonObject => ({
   metadata: { name },
   spec: { finalizers: ['kubernetes'] },
   status: { phase: 'Active' },
-})
-
-/** A list of what there is none of; it never changes. */
-export const emptyList = (apiVersion: string, kind: string): JsonObject => ({
-  kind: `${kind}List`,
-  apiVersion,
-  metadata: { resourceVersion: '1' },
-  items: [],
 })
 
 function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): JsonObject | undefined {

@@ -31,6 +31,8 @@ const all = (field: string, value: string, messages: readonly string[]): FieldEr
 type NameRule = (name: string, prefix: boolean) => string[]
 
 const subdomain: NameRule = (name, prefix) => dnsSubdomainErrors(prefix ? maskTrailingDash(name) : name)
+/** The rule of kinds whose names are DNS labels. */
+export const labelNames: NameRule = (name, prefix) => dnsLabelErrors(prefix ? maskTrailingDash(name) : name)
 
 function validateNames({ name = '', generateName = '' }: ObjectMeta, rule: NameRule): FieldError[] {
   return [
@@ -105,8 +107,8 @@ function validateContents(metadata: ObjectMeta, rules: MetaRules, rule: NameRule
 }
 
 /** Findings about the metadata of a new object, after its name was generated. */
-export const validateMeta = (metadata: ObjectMeta, rules: MetaRules): FieldError[] =>
-  validateContents(metadata, rules, subdomain)
+export const validateMeta = (metadata: ObjectMeta, rules: MetaRules, names: NameRule = subdomain): FieldError[] =>
+  validateContents(metadata, rules, names)
 
 /** Go syntax of a string slice, sorted. */
 const goSlice = (texts: readonly string[]): string => `[]string{${[...texts].sort(byBytes).map(quoted).join(', ')}}`

@@ -2,6 +2,7 @@
  * What every function has of its deployment: settings, a log, a clock, the signer. Functions that answer from the request
  * alone have nothing else, and so load neither the store nor its client.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { connectKms, kmsSigner } from '../token/kms.ts'
 import type { Signer } from '../token/signer.ts'
 import { type Config, type Environment, readConfig } from './config.ts'
@@ -14,6 +15,10 @@ export interface BareServer {
   log: Log
   signer: Signer
   now(): Date
+  /** Resolves after so many milliseconds. */
+  sleep(ms: number): Promise<void>
+  /** Milliseconds on a clock that never goes back. */
+  elapsed(): number
 }
 
 function createSigner(config: Config): Signer {
@@ -36,6 +41,8 @@ export function createBareServer(environment: Environment): BareServer {
       (measured) => embedded(`keyplane/${config.stage}`, Date.now(), measured),
     ),
     now: () => new Date(),
+    sleep: (ms) => delay(ms),
+    elapsed: () => performance.now(),
     get signer() {
       return signer()
     },

@@ -9,7 +9,6 @@ import {
   apiResourceList,
   coreResourceList,
   coreVersions,
-  emptyList,
   namespaceObject,
   verbsOf,
 } from '../endpoints/discovery.ts'
@@ -17,14 +16,12 @@ import { etagOf } from '../endpoints/etag.ts'
 import { type DiscoveryOutput, negotiate, negotiateDiscovery, negotiateOpenApiV2 } from '../endpoints/negotiation.ts'
 import { openApi } from '../endpoints/openapi.ts'
 import { openApiV2 } from '../endpoints/openapiv2.ts'
-import { listOptions } from '../endpoints/options.ts'
 import { type ApiRequest, type ApiResponse, first } from '../endpoints/request.ts'
 import { encode, respond } from '../endpoints/respond.ts'
-import { methodNotSupported, notFound, routeNotFound } from '../meta/errors.ts'
-import { groupVersion } from '../meta/groupversion.ts'
+import { notFound, routeNotFound } from '../meta/errors.ts'
 import { stringify } from '../meta/json.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
-import type { GroupResource, JsonObject } from '../meta/types.ts'
+import type { JsonObject } from '../meta/types.ts'
 import { groupResource, type ServedKind } from '../registry/kind.ts'
 import type { BareServer } from './bare.ts'
 import { once } from './once.ts'
@@ -32,11 +29,6 @@ import type { Endpoint } from './serve.ts'
 
 /** What discovery lists. */
 const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
-
-/** What there is to see of these never changes; a list would be no answer to who waits for events. */
-function refuseWatch({ query }: ApiRequest, resource: GroupResource): void {
-  if (listOptions(query, true).watch) throw methodNotSupported(resource, 'watch')
-}
 
 /** The path below the base, without a closing slash. */
 const below = ({ path }: ApiRequest, { config }: BareServer): string => {
@@ -81,9 +73,8 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
     if (group === undefined) return coreVersions(serverAddress)
     if (group !== 'v1') return undefined
     if (version === undefined) return coreResourceList()
-    if (version !== 'namespaces') return undefined
-    if (name === undefined) return emptyList('v1', 'Namespace')
-    return dnsLabelErrors(name).length === 0 ? namespaceObject(name) : undefined
+    const isNamespace = version === 'namespaces' && name !== undefined && dnsLabelErrors(name).length === 0
+    return isNamespace ? namespaceObject(name) : undefined
   }
   if (group === undefined) return apiGroupList(listed)
   return version === undefined ? apiGroup(listed, group) : apiResourceList(listed, group, version)
@@ -95,11 +86,6 @@ export const discovery: Endpoint = async (request, server) => {
   if (path === '/api' || path === '/apis') {
     const output = negotiateDiscovery(request.headers, first(request.query, 'pretty'))
     if (output) return aggregated(request, path, output)
-  }
-  if (path === '/api/v1/namespaces') refuseWatch(request, { group: '', resource: 'namespaces' })
-  if (path === definitionsPath) {
-    refuseWatch(request, groupResource(CustomResourceDefinition))
-    return plain(request, emptyList(groupVersion(CustomResourceDefinition), CustomResourceDefinition.kind))
   }
   if (path.startsWith(`${definitionsPath}/`)) {
     throw notFound(groupResource(CustomResourceDefinition), path.slice(definitionsPath.length + 1))

@@ -189,8 +189,8 @@ export function createServer(environment: Environment): Server {
       const stored = await storage().get(VirtualClusterInstance.table, keyOf(namespace, name))
       return stored?.object.metadata.uid
     },
-    sleep: (ms) => delay(ms),
-    elapsed: () => performance.now(),
+    sleep: bare.sleep,
+    elapsed: bare.elapsed,
   }
   return server
 }

@@ -158,6 +158,9 @@ test('tokens, kube configs, reviews and documents', async () => {
   await made('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'p-demo' } }, token)
   for (const path of ['/apis', '/openapi/v3', '/openid/v1/jwks', '/version']) await at.request('GET', path, admin)
   await expect(at.request('GET', '/nothing', admin)).rejects.toThrow(': 404 ')
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  for (const path of ['/api/v1/namespaces', definitions]) await at.request('GET', path, admin)
+  await expect(made('/api/v1/namespaces', { metadata: { name: 'p-web' } })).rejects.toThrow(': 409 ')
 })
 
 test.each(kinds)('lists of %s close holes in the log and settle it where nobody did', async (kind) => {

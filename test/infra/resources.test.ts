@@ -63,7 +63,10 @@ test('methods without an authorizer have no other authorization either, and no k
 test('a function is nothing but its code, its size, its role and names of what it uses', () => {
   for (const [id, { Properties }] of ofType('AWS::Lambda::Function')) {
     const { Code, Handler, FunctionName, Timeout, Environment, Role, ...rest } = Properties
-    expect([id, rest]).toEqual([id, { Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize: 512 }])
+    // These two wait, and do nothing else.
+    const waits = /^(Namespaces|Customresourcedefinitions)Dashlist/.test(id)
+    const MemorySize = waits ? 128 : 512
+    expect([id, rest]).toEqual([id, { Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize }])
     expect(Code.S3Bucket).toEqual({ Ref: 'ServerlessDeploymentBucket' })
     const byReference = Object.entries(Environment.Variables).filter(([, value]) => typeof value === 'object')
     for (const [name] of byReference)

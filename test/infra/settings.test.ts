@@ -139,6 +139,8 @@ test('every parameter gets to where it takes effect', async () => {
   expect(reserved).toEqual([
     ['ownedaccesskeys-list', 1007],
     ['virtualclusterinstances-list', 1007],
+    ['namespaces-list', 1007],
+    ['customresourcedefinitions-list', 1007],
   ])
   expect(custom.settings['signing-keys']).toBe('2,1')
 }, 60_000)

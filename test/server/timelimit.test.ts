@@ -19,7 +19,8 @@ const context = { getRemainingTimeInMillis: () => 60_000 }
 async function invoked(endpoint: Endpoint) {
   const log = vi.fn()
   const bare = createBareServer({ STAGE: 'test', ISSUER: 'https://keyplane.example.com' })
-  const server: BareServer = { config: bare.config, log, now: bare.now, signer: { sign: vi.fn() } as never }
+  const { config, now, sleep, elapsed } = bare
+  const server: BareServer = { config, log, now, sleep, elapsed, signer: { sign: vi.fn() } as never }
   const handler = serveWith(server, endpoint, { verb: 'get', resource: 'ownedaccesskeys', streams: false })
   const event = JSON.parse(await readFile(join(import.meta.dirname, '../../events/ownedaccesskeys/get.json'), 'utf8'))
   return { answer: handler(event, context) as Promise<{ statusCode: number; headers: object; body: string }>, log }

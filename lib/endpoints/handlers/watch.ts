@@ -18,14 +18,11 @@ import { type Start as ListStart, pagesFrom } from '../page.ts'
 import { first as firstValue } from '../request.ts'
 import { revisionOf, type Selection, selectionOf } from '../selection.ts'
 import { eventsOf } from '../watchevents.ts'
+import { heartbeatMs, watchMs } from '../watchtimes.ts'
 import { asksForWebSocket, noWebSocket } from '../websocket.ts'
 
-/** Below the 300 s after which the platform cuts a streamed answer. */
-const maxWatchMs = 280_000
 /** The log is read this often: half of it is the mean delay of an event. */
 const pollMs = 200
-/** Clients drop streams that are silent for 30 s: a bookmark, or a bare newline where bookmarks are not wanted. */
-const heartbeatMs = 20_000
 /** A key that is revoked, rotated or narrowed ends its open watches within this time. */
 const recheckMs = 10_000
 
@@ -160,7 +157,7 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
   // As it was when the request was allowed: what it is by now may have changed since.
   const generation = context.user.key.generation ?? (await services.keyGeneration(context))
   const began = services.elapsed()
-  const end = began + Math.min(maxWatchMs, timeoutSeconds ? timeoutSeconds * 1000 : maxWatchMs)
+  const end = began + watchMs(timeoutSeconds)
   let { rv } = start
   let spoken = began
   let checked = began

@@ -57,7 +57,8 @@ function always(r: Attributes): boolean {
     what === 'create authorization.k8s.io selfsubjectaccessreviews/' ||
     what === 'create authorization.k8s.io selfsubjectrulesreviews/' ||
     what === 'get apiextensions.k8s.io customresourcedefinitions/' ||
-    what === 'list apiextensions.k8s.io customresourcedefinitions/'
+    what === 'list apiextensions.k8s.io customresourcedefinitions/' ||
+    what === 'watch apiextensions.k8s.io customresourcedefinitions/'
   )
 }
 

@@ -5,7 +5,7 @@ import type { ServedKind } from '../../../registry/kind.ts'
 
 /**
  * No kind of this API is defined by a custom resource. Terraform's provider for Kubernetes looks a kind up among the
- * definitions before it asks OpenAPI, and gives up where they cannot be listed.
+ * definitions before it asks OpenAPI, and gives up where they cannot be listed. kopf does where they cannot be watched.
  */
 export const CustomResourceDefinition: ServedKind = {
   archetype: 'absent',

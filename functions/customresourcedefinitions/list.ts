@@ -1,0 +1,4 @@
+import { CustomResourceDefinition } from '../../lib/apis/apiextensions/v1/customresourcedefinition.ts'
+import { emptyListHandler } from '../../lib/server/absent.ts'
+
+export const handler = emptyListHandler(CustomResourceDefinition)

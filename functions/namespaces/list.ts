@@ -1,0 +1,4 @@
+import { Namespace } from '../../lib/apis/core/v1/namespace.ts'
+import { emptyListHandler } from '../../lib/server/absent.ts'
+
+export const handler = emptyListHandler(Namespace)
