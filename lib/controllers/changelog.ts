@@ -124,7 +124,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
   async function step(collector: Collector, run: Run, pass: NonNullable<typeof full>): Promise<void> {
     const store = collector.stores[pass.index]
     if (!store) {
-      if (pass.isKept) await keepPlace(collector.storage, undefined)
+      if (pass.isKept) await keepPlace(collector, undefined)
       pass.done = true
       if (pass.isRest) await begin(collector)
       return
@@ -143,7 +143,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     if (page.next === undefined) pass.index++
     else if (isLookedAt) {
       // What there was no time for this process remembers, another one would pass over.
-      await keepPlace(collector.storage, { resource, after: page.next })
+      await keepPlace(collector, { resource, after: page.next })
       pass.isKept = true
     }
   }

@@ -1,13 +1,14 @@
 /** In whose name the server itself acts. */
 import { AUTHENTICATED, MASTERS } from '../authorization/identity.ts'
+import type { Deadline } from '../meta/deadline.ts'
 import type { RequestContext } from '../registry/kind.ts'
 
 /** A request of nobody outside: user `system:controller:NAME`, a name that no key can have, which may do everything. */
-export const controllerContext = (name: string, now: Date): RequestContext =>
-  internalContext(`system:controller:${name}`, now)
+export const controllerContext = (name: string, now: Date, deadline: Deadline): RequestContext =>
+  internalContext(`system:controller:${name}`, now, deadline)
 
 /** The same under any `system:` name. */
-export function internalContext(user: `system:${string}`, now: Date): RequestContext {
+export function internalContext(user: `system:${string}`, now: Date, deadline: Deadline): RequestContext {
   return {
     user: {
       name: user,
@@ -18,6 +19,7 @@ export function internalContext(user: `system:${string}`, now: Date): RequestCon
     },
     now,
     dryRun: false,
+    deadline,
     warn: () => undefined,
     note: () => undefined,
   }

@@ -8,6 +8,7 @@
  */
 import { EXPIRY_INDEX, readCredential } from '../authentication/credential.ts'
 import { keyStatus, type LifeLimits } from '../authentication/keystatus.ts'
+import type { Deadline } from '../meta/deadline.ts'
 import { StatusError } from '../meta/errors.ts'
 import { remove } from '../registry/delete.ts'
 import { keyOf, type Store } from '../registry/store.ts'
@@ -24,6 +25,8 @@ export interface Sweep {
   retentionSeconds: number
   limits: LifeLimits
   goOn: GoOn
+  /** Of the invocation. */
+  deadline: Deadline
   /** Begins no more deletions than this. */
   maxDeletions: number
 }
@@ -85,11 +88,12 @@ function fail(swept: Swept, error: unknown): void {
 }
 
 /** An ordinary deletion, if the object is still as it was read. */
-async function removeAsRead({ store, now }: Sweep, { rv, object }: Stored, swept: Swept): Promise<void> {
+async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Stored, swept: Swept): Promise<void> {
   const { uid = '', namespace = '', name = '' } = object.metadata
   const preconditions = { uid, resourceVersion: String(rv) }
   try {
-    await remove(store, { namespace, name }, { preconditions }, controllerContext('expiry-sweep', now()))
+    const context = controllerContext('expiry-sweep', now(), deadline)
+    await remove(store, { namespace, name }, { preconditions }, context)
     swept.deleted++
   } catch (error) {
     const changed = error instanceof StatusError && (error.status.code === 409 || error.status.code === 404)

@@ -5,6 +5,7 @@
  * changes the rest of an object all the time does not keep the collector from it.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (attemptToDeleteItem, processDeletingDependentsItem, orphanDependents).
  */
+import type { Deadline } from '../meta/deadline.ts'
 import { conflict, MODIFIED, StatusError } from '../meta/errors.ts'
 import { updateManagers } from '../meta/fieldmanager.ts'
 import { isSameOwner } from '../meta/ownerreferences.ts'
@@ -33,6 +34,8 @@ import { forEach, type GoOn } from './parallel.ts'
 export interface Collector extends Graph {
   now(): Date
   goOn: GoOn
+  /** Of the invocation. */
+  deadline: Deadline
   /** Hears of everything that is written: `deleted` includes what finalizers still hold. */
   wrote(what: 'deleted' | 'unlinked' | 'released'): void
 }
@@ -94,7 +97,7 @@ async function edit(
         return { object: updateManagers({ ...write, live, updated }), secrets: [] }
       },
     },
-    controllerContext(manager, now),
+    controllerContext(manager, now, collector.deadline),
   )
 }
 
@@ -158,7 +161,7 @@ async function collect(collector: Collector, node: Node): Promise<void> {
   }
   const foreground = standings.includes('waiting') && (await hasDependents(collector, node))
   const options = { stands: asIn(node), ...(foreground && { propagationPolicy: 'Foreground' as const }) }
-  await remove(node.store, nameOf(node), options, controllerContext(manager, collector.now()))
+  await remove(node.store, nameOf(node), options, controllerContext(manager, collector.now(), collector.deadline))
   collector.wrote('deleted')
 }
 

@@ -1,4 +1,5 @@
 /** Where a pass over all objects is, kept in the table: no invocation need have the time for all of it. */
+import type { Deadline } from '../meta/deadline.ts'
 import type { Storage } from '../storage/interface.ts'
 
 export interface PassPlace {
@@ -17,5 +18,7 @@ export async function readPlace(storage: Storage): Promise<PassPlace | undefined
 }
 
 /** Undefined: the next pass begins at the beginning. */
-export const keepPlace = (storage: Storage, place: PassPlace | undefined): Promise<void> =>
-  storage.keepCompanion({ ...key, attributes: place ? { ...place } : {} })
+export const keepPlace = (
+  { storage, deadline }: { storage: Storage; deadline: Deadline },
+  place: PassPlace | undefined,
+): Promise<void> => storage.keepCompanion({ ...key, attributes: place ? { ...place } : {} }, { deadline })

@@ -1,5 +1,6 @@
 /** HTTP as the endpoints see it: no Lambda, no gateway. */
 import type { UserInfo } from '../authentication/user.ts'
+import type { Deadline } from '../meta/deadline.ts'
 
 export interface ApiRequest {
   method: string
@@ -17,6 +18,7 @@ export interface ApiRequest {
   user: UserInfo
   requestId: string
   now: Date
+  deadline: Deadline
 }
 
 export interface ApiResponse {

@@ -4,6 +4,7 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
+import { type Deadline, demandTime } from '../meta/deadline.ts'
 import { parseJson, stringify } from '../meta/json.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { isObject } from '../meta/walk.ts'
@@ -45,6 +46,18 @@ export function createClusterClient(name: string, credentials: Credentials): Clu
     },
   }
 }
+
+/**
+ * Returns a client that sends nothing once the deadline is over (504), except deletions: what was made is removed then, too.
+ * A process that was frozen may see an answer before its signal.
+ */
+export const untilOver = (client: ClusterClient, deadline: Deadline): ClusterClient => ({
+  name: client.name,
+  async send(request) {
+    if (request.method !== 'DELETE') demandTime(deadline)
+    return client.send(request)
+  },
+})
 
 interface Answer {
   status: number

@@ -1,6 +1,7 @@
 /** A kube config for a virtual cluster, from the wish to the text. */
 import type { UserInfo } from '../authentication/user.ts'
 import type { ScopeOptions } from '../authorization/project.ts'
+import { type Deadline, demandTime } from '../meta/deadline.ts'
 import { forbiddenResource } from '../meta/errors.ts'
 import type { FieldError } from '../meta/field.ts'
 import { rfc3339 } from '../meta/time.ts'
@@ -8,7 +9,7 @@ import type { GroupResource } from '../meta/types.ts'
 import { mayLeave, outsideGroups } from '../token/identity.ts'
 import { issue, prepareVirtualClusterToken } from '../token/issuer.ts'
 import type { Signer } from '../token/signer.ts'
-import type { ClusterClient } from './client.ts'
+import { type ClusterClient, untilOver } from './client.ts'
 import { type CertificateServices, type ClientCertificate, issueClientCertificate } from './clientcertificate.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import { kubeConfigText } from './config.ts'
@@ -26,6 +27,8 @@ export interface KubeConfigRequest {
   now: Date
   /** Checks everything that can be checked here, reads no secret, asks no virtual cluster and signs nothing. */
   dryRun: boolean
+  /** Nothing is signed, and nothing made in the virtual cluster, once it is over. */
+  deadline: Deadline
 }
 
 export interface KubeConfigServices
@@ -57,8 +60,10 @@ type Facts =
   | { credential: 'token'; jti: string; audiences: readonly string[] }
   | { credential: 'certificate'; serial: string }
 
-/** How long a virtual cluster may take to sign; a handler gives up at 20 s, and what is left behind is removed before. */
+/** How long a virtual cluster may take to sign. */
 const WAIT_MS = 15_000
+/** What is kept of the time of the request, to remove what was made. */
+const RESERVE_MS = 5_000
 
 /**
  * A kube config whose user is a token of ours for this virtual cluster alone, or (`clientCert`) a certificate that the
@@ -108,7 +113,7 @@ type Made = { warnings: string[]; facts: Facts } & (
 )
 
 async function withToken(
-  { instance, user, now, dryRun }: KubeConfigRequest,
+  { instance, user, now, dryRun, deadline }: KubeConfigRequest,
   seconds: number,
   services: KubeConfigServices,
 ): Promise<Made> {
@@ -116,6 +121,7 @@ async function withToken(
   const { warnings } = prepared
   if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
   const authority = trustedAuthority(instance, await keptCredentials(instance, services))
+  demandTime(deadline)
   const { token, expires } = await issue(prepared, services.signer)
   const { jti, aud: audiences } = prepared.claims
   return { user: { token }, authority, expires, warnings, facts: { credential: 'token', jti, audiences } }
@@ -135,13 +141,13 @@ async function withCertificate(
   seconds: number | undefined,
   services: KubeConfigServices,
 ): Promise<Made> {
-  const { instance, user, dryRun } = request
+  const { instance, user, dryRun, deadline } = request
   if (restrictsInside(user.chain, instance, services)) {
     const why = 'a client certificate cannot be scoped, and the scope of the access key restricts what it may do there'
     throw refused(instance, services, why)
   }
   if (dryRun) return { user: undefined, warnings: [], facts: { credential: 'certificate' } }
-  const signal = services.deadline(WAIT_MS)
+  const signal = services.deadline(Math.max(0, Math.floor(Math.min(WAIT_MS, deadline() - RESERVE_MS))))
   const credentials = await clusterCredentials(instance, services)
   // Before anything is made: what is wrong with it, is wrong afterwards too.
   const authority = trustedAuthority(instance, credentials)
@@ -158,13 +164,14 @@ async function withCertificate(
 }
 
 function order(
-  { instance, user }: KubeConfigRequest,
+  { instance, user, deadline }: KubeConfigRequest,
   seconds: number | undefined,
   credentials: Credentials,
   signal: AbortSignal,
   services: KubeConfigServices,
 ): Promise<ClientCertificate> {
   const { maxCertificateSeconds } = services.limits
+  const client = untilOver(services.connect(labelOf(instance), credentials), deadline)
   return issueClientCertificate(
     {
       user: user.name,
@@ -173,7 +180,7 @@ function order(
       ...(maxCertificateSeconds !== undefined && { maxSeconds: maxCertificateSeconds }),
       labels: { 'app.kubernetes.io/managed-by': 'keyplane', 'management.platform/access-key-uid': user.key.uid },
     },
-    { ...services, client: services.connect(labelOf(instance), credentials), signal, now: services.clock },
+    { ...services, client, signal, now: services.clock },
   )
 }
 

@@ -127,10 +127,11 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
   }
   demandNoRevision(request)
   try {
-    const { after } = await storage.create(kind.table, key, (current) => {
+    const mutate = (current: Stored | undefined): Promise<Mutation> => {
       demandVacant(store, draft, current, context)
       return putNew(store, draft)
-    })
+    }
+    const { after } = await storage.create(kind.table, key, mutate, { deadline: context.deadline })
     if (!after) throw new Error('a create left nothing behind')
     return { stored: after, draft, created: true }
   } catch (error) {

@@ -109,7 +109,7 @@ export async function remove(
     if (!live || !judged) throw new Error('a delete without a live object')
     return { gone: mutation.type === 'delete', stored: { ...live, object: judged.object } }
   }
-  const { before, after } = await storage.update(kind.table, key, mutate)
+  const { before, after } = await storage.update(kind.table, key, mutate, { deadline: context.deadline })
   if (!before) throw new Error('a delete without a live object')
   return { gone: after === undefined, stored: after ?? before }
 }

@@ -1,4 +1,5 @@
 /** The one place where failures of the store become Statuses. */
+import { timeIsOver } from '../meta/deadline.ts'
 import {
   expired,
   internalError,
@@ -36,6 +37,8 @@ export function toStatusError(error: StorageError): StatusError {
       return serviceUnavailable('the store is not available, please try again', retryAfterSeconds, error)
     case 'Undecided':
       return undecided('it is not known whether the request was done', error)
+    case 'TooLate':
+      return timeIsOver(error)
     case 'CompanionExists':
       return internalError(error)
   }

@@ -3,6 +3,7 @@
  * kind it has. The verbs that are served follow from the archetype.
  */
 import type { UserInfo } from '../authentication/user.ts'
+import type { Deadline } from '../meta/deadline.ts'
 import type { FieldError } from '../meta/field.ts'
 import type { ObjectSchema } from '../meta/schema.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
@@ -42,6 +43,8 @@ export interface RequestContext {
   /** The moment of the request: the same for everything that it writes. */
   now: Date
   dryRun: boolean
+  /** Nothing is written, signed or ordered once it is over. */
+  deadline: Deadline
   /** Adds a Warning header. */
   warn(text: string): void
   /** Adds to the audit record (docs/audit.md has the names), or takes back with undefined; never a secret. */

@@ -152,6 +152,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
 export async function update(store: Store, request: UpdateRequest, context: RequestContext): Promise<Outcome> {
   const { kind, storage } = store
   const { name, namespace } = request
+  const { deadline } = context
   const key = keyOf(namespace, name)
   let judged: Judged | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
@@ -164,7 +165,7 @@ export async function update(store: Store, request: UpdateRequest, context: Requ
       await mutate(live)
       return answer(judged, live)
     }
-    const { before, after } = await storage.update(kind.table, key, mutate, seenBy(request))
+    const { before, after } = await storage.update(kind.table, key, mutate, { ...seenBy(request), deadline })
     return answer(judged, before, after)
   } catch (error) {
     throw companionConflict(store, name, error)

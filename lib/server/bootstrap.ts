@@ -15,6 +15,7 @@ import { wholeObject } from '../meta/typed.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { create } from '../registry/create.ts'
 import { authenticationDeps } from './authentication.ts'
+import { deadlineOf } from './deadline.ts'
 import { createServer, type Server } from './services.ts'
 
 /** A secret that bootstrap fills. */
@@ -56,7 +57,7 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
   await create(
     server.storeOf(OwnedAccessKey),
     { object, secrets: [{ path: ['spec', 'key'], value: key }] },
-    internalContext('system:bootstrap', now),
+    internalContext('system:bootstrap', now, deadlineOf(server, now.getTime())),
   )
 }
 

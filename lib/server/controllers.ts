@@ -20,6 +20,8 @@ const maxDeletions = 5_000
 
 const timeOf = (context: Invocation) => () => context.getRemainingTimeInMillis() > reserveMs
 
+const deadlineOf = (context: Invocation) => () => context.getRemainingTimeInMillis()
+
 function collectorOf(server: Server, context: Invocation) {
   const wrote = { deleted: 0, unlinked: 0, released: 0 }
   const collector: Collector = {
@@ -27,6 +29,7 @@ function collectorOf(server: Server, context: Invocation) {
     storage: server.storage,
     now: server.now,
     goOn: timeOf(context),
+    deadline: deadlineOf(context),
     wrote: (what) => {
       wrote[what]++
     },
@@ -85,6 +88,7 @@ export function sweep() {
       retentionSeconds: server.config.keyRetentionSeconds,
       limits: server.limits,
       goOn: timeOf(context),
+      deadline: deadlineOf(context),
       maxDeletions,
     })
     const { seen, deleted, failed } = swept

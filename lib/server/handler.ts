@@ -22,6 +22,7 @@ function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange
     context: {
       user: request.user,
       now: request.now,
+      deadline: request.deadline,
       get dryRun() {
         return notes.dryRun === true
       },

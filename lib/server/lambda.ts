@@ -1,6 +1,5 @@
 /** API Gateway events to requests, and responses to what a Lambda proxy integration answers. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import type { UserInfo } from '../authentication/user.ts'
 import { negotiateStatus, type Output } from '../endpoints/negotiation.ts'
 import { type ApiRequest, type ApiResponse, first } from '../endpoints/request.ts'
 
@@ -32,7 +31,10 @@ export const statusForm = (event: APIGatewayProxyEvent): Output | undefined =>
   negotiateStatus(headersOf(event), first(queryOf(event), 'pretty'))
 
 /** The bearer header is left out: nobody below has a use for it. */
-export function toApiRequest(event: APIGatewayProxyEvent, user: UserInfo, now: Date): ApiRequest {
+export function toApiRequest(
+  event: APIGatewayProxyEvent,
+  made: Pick<ApiRequest, 'user' | 'now' | 'deadline'>,
+): ApiRequest {
   const { authorization: _, ...headers } = headersOf(event)
   return {
     method: event.httpMethod,
@@ -43,9 +45,8 @@ export function toApiRequest(event: APIGatewayProxyEvent, user: UserInfo, now: D
     query: queryOf(event),
     headers,
     body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
-    user,
     requestId: event.requestContext.requestId,
-    now,
+    ...made,
   }
 }
 

@@ -8,20 +8,19 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Output } from '../endpoints/negotiation.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { respondStatus } from '../endpoints/respond.ts'
-import { internalError, StatusError, undecided } from '../meta/errors.ts'
+import { type Deadline, demandTime, timeIsOver } from '../meta/deadline.ts'
+import { internalError, StatusError } from '../meta/errors.ts'
 import type { Note } from '../registry/kind.ts'
 import { auditRecord, judgementOf } from './audit.ts'
 import { type BareServer, createBareServer } from './bare.ts'
 import { compressed } from './compression.ts'
 import { isRecorded, reasonOf, refusalOf, userOf } from './context.ts'
+import { deadlineOf } from './deadline.ts'
 import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './lambda.ts'
 import { describeError } from './log.ts'
 import { callsMeasured, counting, noCalls } from './metrics.ts'
 import { publicAnswer } from './public.ts'
 import { within } from './within.ts'
-
-/** Handlers give up before the gateway's 29 s, so that the client gets a Status. */
-const giveUpMs = 20_000
 
 /** What a function does with a request; adds to the notes of its audit record. */
 export type Endpoint<S extends BareServer = BareServer> = (
@@ -40,11 +39,15 @@ interface Invocation {
 // biome-ignore lint/suspicious/noExplicitAny: the types of middy's modes and of Lambda's streams do not meet.
 export type LambdaHandler = any
 
-/** The time limit is for the beginning of an answer; a stream ends itself. */
-async function withinTime(answer: Promise<ApiResponse>, form: Output | undefined): Promise<ApiResponse> {
-  const late = () => undecided('request did not complete within requested timeout - context deadline exceeded')
+/** The deadline is for the beginning of an answer and for all writes; a stream ends itself. */
+async function withinTime(
+  deadline: Deadline,
+  answer: () => Promise<ApiResponse>,
+  form: Output | undefined,
+): Promise<ApiResponse> {
   try {
-    return await within(giveUpMs, answer, late)
+    demandTime(deadline)
+    return await within(deadline(), answer(), timeIsOver)
   } catch (error) {
     if (error instanceof StatusError) return respondStatus(error.status, form)
     throw error
@@ -68,7 +71,9 @@ async function answer<S extends BareServer>(
   if (refusal) return respondStatus(refusal.status, form)
   const user = userOf(event)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
-  return withinTime(endpoint(toApiRequest(event, user, server.now()), server, notes), form)
+  const deadline = deadlineOf(server, event.requestContext.requestTimeEpoch)
+  const request = toApiRequest(event, { user, now: server.now(), deadline })
+  return withinTime(deadline, () => endpoint(request, server, notes), form)
 }
 
 /** A Lambda handler around an endpoint. */

@@ -1,4 +1,5 @@
 /** One attempt to write: the transaction of row, copies, slot and companions, and what became of it. */
+import type { Deadline } from '../meta/deadline.ts'
 import {
   itemBytes,
   objectBytes,
@@ -151,20 +152,21 @@ export type CommitOutcome =
   | { type: 'lost'; companion?: number; cause?: unknown }
 
 /**
- * Sends the transaction once, under a revision just taken. Whatever is answered but success, the slot
- * says what happened: either it can be voided, and then the write never commits, or it carries this write's id.
+ * Sends the transaction once, under a revision just taken, and not after the deadline. Whatever is answered but success, the
+ * slot says what happened: either it can be voided, and then the write never commits, or it carries this write's id.
  */
 export async function commit(
   context: Context,
   planned: Plan,
   { n: rev, asOf: taken }: Revision,
+  left: Deadline,
 ): Promise<CommitOutcome> {
   const { items, now } = context
   const { resource } = planned.write.table
   let outcome: TransactOutcome
   let cause: unknown
   try {
-    const deadline = taken + writerDeadline
+    const deadline = Math.min(taken + writerDeadline, now() + left())
     outcome =
       now() > deadline ? { done: false, refused: [] } : await items.transact(itemWrites(planned, rev, now()), deadline)
   } catch (error) {

@@ -1,7 +1,8 @@
 /** Side items as their owners read them: credentials, owner index entries. */
+import type { Deadline } from '../meta/deadline.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { writerDeadline } from './constants.ts'
-import { type Context, tries } from './context.ts'
+import { type Context, demandTimeLeft, tries } from './context.ts'
 import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from './interface.ts'
 import { Fault, type Item } from './items.ts'
 import type { ItemKey } from './keys.ts'
@@ -18,11 +19,17 @@ export async function getCompanions(
   })
 }
 
-export async function keepCompanion(context: Context, { pk, sk, attributes }: CompanionItem): Promise<void> {
+export async function keepCompanion(
+  context: Context,
+  { pk, sk, attributes }: CompanionItem,
+  deadline: Deadline,
+): Promise<void> {
   const { items, now } = context
   for (const pause = tries(context); ; ) {
+    demandTimeLeft(deadline)
     try {
-      const { done } = await items.transact([{ type: 'put', item: { ...attributes, pk, sk } }], now() + writerDeadline)
+      const end = now() + Math.min(writerDeadline, deadline())
+      const { done } = await items.transact([{ type: 'put', item: { ...attributes, pk, sk } }], end)
       if (done) return
       await pause()
     } catch (error) {

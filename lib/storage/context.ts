@@ -1,4 +1,5 @@
 /** What every operation needs: the items, a clock, randomness; and how often something is tried again. */
+import type { Deadline } from '../meta/deadline.ts'
 import { maxTries, maxWriteTime } from './constants.ts'
 import { StorageError } from './errors.ts'
 import { Fault, type Items } from './items.ts'
@@ -39,6 +40,11 @@ function gaveUp(cause: unknown): StorageError {
   return silent
     ? new StorageError('Unavailable', 'the table does not answer', { cause })
     : new StorageError('Busy', 'too many tries', { cause })
+}
+
+/** Throws TooLate once the deadline is over. */
+export function demandTimeLeft(deadline: Deadline): void {
+  if (deadline() <= 0) throw new StorageError('TooLate', 'the time of the request is over')
 }
 
 /**

@@ -11,6 +11,8 @@ export type StorageErrorCode =
   | 'TooLarge'
   /** Too many companions for one transaction. */
   | 'TooManyCompanions'
+  /** The deadline of the request is over; nothing was written. */
+  | 'TooLate'
   /** Gave up under contention or throttling; nothing was written. */
   | 'Busy'
   /** The store did not answer; nothing was written. */

@@ -2,6 +2,7 @@
  * The storage port: objects of one table at revisions, a total order of changes per table, no kinds and no HTTP.
  * `storage.ts` implements it, `dynamodb.ts` gives it a table; the protocol and the reasons of its rules are in `README.md`.
  */
+import type { Deadline } from '../meta/deadline.ts'
 import type { JsonObject, KubeObject } from '../meta/types.ts'
 
 /**
@@ -181,6 +182,11 @@ export interface ReadOptions {
   notOlderThan?: number
 }
 
+export interface WriteOptions {
+  /** Of the request or the invocation that writes. Once it is over, no revision is taken and no transaction sent: TooLate. */
+  deadline: Deadline
+}
+
 export interface GetOptions extends ReadOptions {
   /** A revision that there must have been. */
   reached?: number
@@ -190,9 +196,9 @@ export interface Storage {
   /** One consistent read (with the activity in the same round trip). Throws TooNew, also where nothing is. */
   get(table: Table, key: string, options?: GetOptions): Promise<Stored | undefined>
   /** Reads, mutates, commits; again on a lost race. */
-  update(table: Table, key: string, mutate: Mutate, options?: ReadOptions): Promise<WriteResult>
+  update(table: Table, key: string, mutate: Mutate, options: WriteOptions & ReadOptions): Promise<WriteResult>
   /** Like `update`, but begins with `mutate(undefined)` without a read: what is there shows in the commit. */
-  create(table: Table, key: string, mutate: Mutate): Promise<WriteResult>
+  create(table: Table, key: string, mutate: Mutate, options: WriteOptions): Promise<WriteResult>
   list(table: Table, request: ListRequest): Promise<ListPage>
   /** What happened after `since`, in order; returns at once, possibly with nothing. Throws Expired when the log no longer reaches back. */
   changes(table: Table, since: number): Promise<ChangeBatch>
@@ -207,7 +213,7 @@ export interface Storage {
   getCompanions(keys: readonly { pk: string; sk: string }[]): Promise<(CompanionItem | undefined)[]>
   getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
   /** Puts a side item that belongs to no object, over what is there: where a controller is. The last one wins. */
-  keepCompanion(item: CompanionItem): Promise<void>
+  keepCompanion(item: CompanionItem, options: WriteOptions): Promise<void>
   /** Side items of one partition, consistent, at most one page of 1 MB. */
   queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
   /** Side items as they were a moment ago, or long ago: nothing may rest on it that is not read again. */

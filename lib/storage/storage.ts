@@ -26,16 +26,16 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
   const context: Context = { ...clock, now, items: persistent(items, clock), holes: new Map() }
   return {
     get: (table, key, options) => get(context, table, key, options),
-    update: (table, key, mutate, options) =>
-      write(context, table, key, mutate, { read: true, notOlderThan: options?.notOlderThan }),
-    create: (table, key, mutate) => write(context, table, key, mutate, { read: false }),
+    update: (table, key, mutate, { deadline, notOlderThan }) =>
+      write(context, table, key, mutate, { read: true, notOlderThan, deadline }),
+    create: (table, key, mutate, { deadline }) => write(context, table, key, mutate, { read: false, deadline }),
     list: (table, request) => list(context, table, request),
     changes: (table, since) => changes(context, table, since),
     latest: (table, seen) => latest(context, table, seen),
     revision: (table) => newestRevision(context, table),
     getCompanions: (keys) => getCompanions(context, keys),
     getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],
-    keepCompanion: (item) => keepCompanion(context, item),
+    keepCompanion: (item, { deadline }) => keepCompanion(context, item, deadline),
     queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
     queryIndex: (query) => queryIndex(context, query),
     touchActivity: (one) => touch(context, one),

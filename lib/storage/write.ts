@@ -3,9 +3,9 @@
 import { withActivity } from './activity.ts'
 import { type Change, commit, plan } from './commit.ts'
 import { holePoll, patience } from './constants.ts'
-import { type Context, tries } from './context.ts'
+import { type Context, demandTimeLeft, tries } from './context.ts'
 import { StorageError } from './errors.ts'
-import type { GetOptions, Mutate, Stored, Table, WriteResult } from './interface.ts'
+import type { GetOptions, Mutate, Stored, Table, WriteOptions, WriteResult } from './interface.ts'
 import type { Item } from './items.ts'
 import { activityOf, isStorable, rowsOf, slotKey, sortKey } from './keys.ts'
 import { readSlot, rowState, type State, stored } from './records.ts'
@@ -55,11 +55,11 @@ async function readRowSince(
   return readRow(context, table, key)
 }
 
-/** Whether the mutation sees the row from the start, or first assumes that there is none. */
-export type Start = { read: true; notOlderThan?: number | undefined } | { read: false }
+/** `read`: whether the mutation sees the row from the start, or first assumes that there is none. */
+export type Start = WriteOptions & ({ read: true; notOlderThan?: number | undefined } | { read: false })
 
 /**
- * Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, Busy, Unavailable; then nothing was
+ * Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, TooLate, Busy, Unavailable; then nothing was
  * written. After Undecided it may have been.
  */
 export async function write(
@@ -79,8 +79,9 @@ export async function write(
       return { ...before, ...(live && { after: live.shown }), rv: live?.state.rv ?? 0 }
     }
     const planned = plan({ table, key, current: live?.state, change: mutation, id: newId(context) })
+    demandTimeLeft(start.deadline)
     const revision = await allocate(context, table.resource)
-    const outcome = await commit(context, planned, revision)
+    const outcome = await commit(context, planned, revision, start.deadline)
     if (outcome.type === 'committed') {
       await settle(context, table.resource, revision).catch(() => undefined)
       return { ...before, ...after(key, mutation, revision.n, live?.shown), rv: revision.n }

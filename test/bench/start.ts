@@ -23,7 +23,13 @@ type Start = Readonly<Record<'init' | 'initCpu' | 'first' | 'firstCpu', number>>
 interface Subject {
   /** In bundle `module` of the task root. */
   handler: string
-  event: unknown
+  event: { requestContext?: object }
+}
+
+/** The event as if the gateway had just received it. */
+function received(event: { requestContext?: object }): object {
+  const { requestContext } = event
+  return requestContext ? { ...event, requestContext: { ...requestContext, requestTimeEpoch: Date.now() } } : event
 }
 
 /** `folder` is a task root. Throws when the function cannot start. */
@@ -39,7 +45,7 @@ async function start(
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const ended = once(child, 'exit')
-  const { asked, sent, answered } = await api.invocation(event)
+  const { asked, sent, answered } = await api.invocation(received(event))
   await ended
   return {
     init: asked.at - began,

@@ -6,6 +6,7 @@ import { get } from '../../lib/registry/read.ts'
 import { update } from '../../lib/registry/update.ts'
 import type { Mutate, Table } from '../../lib/storage/interface.ts'
 import { copyKey } from '../support/copies.ts'
+import { endless, unhurried } from '../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, contextOf } from '../support/users.ts'
 import { accessKey, createKey, unique } from './access.ts'
@@ -36,10 +37,10 @@ async function writers(deployment: TestDeployment, { seconds }: StorageOptions):
     const writes: Record<string, (writer: number, turn: number) => Promise<unknown>> = {
       create(writer, turn) {
         const name = unique()
-        return storage.create(tableOf(`creates${count}`), `${writer}-${name}`, putting(name, turn))
+        return storage.create(tableOf(`creates${count}`), `${writer}-${name}`, putting(name, turn), unhurried)
       },
       'update of own objects': (writer, turn) =>
-        storage.update(tableOf(`updates${count}`), `own-${writer}`, putting(`own-${writer}`, turn)),
+        storage.update(tableOf(`updates${count}`), `own-${writer}`, putting(`own-${writer}`, turn), unhurried),
     }
     for (const [name, write] of Object.entries(writes)) {
       await timed(count, 0.3, write)
@@ -94,7 +95,7 @@ const pollMs = 200
 async function watchDelay(deployment: TestDeployment): Promise<void> {
   const { storage, meter } = storageOf(deployment)
   const kind = tableOf('watched')
-  await storage.create(kind, 'first', putting('first', 0))
+  await storage.create(kind, 'first', putting('first', 0), unhurried)
   const started = new Map<string, number>()
   const acknowledged = new Map<string, number>()
   const delivered = new Map<string, number>()
@@ -110,7 +111,7 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
   for (let index = 0; index < writes; index++) {
     const name = `object-${index}`
     started.set(name, performance.now())
-    await storage.create(kind, name, putting(name, 0))
+    await storage.create(kind, name, putting(name, 0), unhurried)
     acknowledged.set(name, performance.now())
     await delay(10 + Math.random() * 60)
   }
@@ -154,6 +155,7 @@ async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): 
           retentionSeconds,
           limits: {},
           goOn: () => true,
+          deadline: endless,
           maxDeletions,
         })
         runs.push(swept)

@@ -7,6 +7,7 @@ import { controllerContext } from '../../lib/controllers/context.ts'
 import type { ObjectMeta } from '../../lib/meta/types.ts'
 import { create } from '../../lib/registry/create.ts'
 import type { sweep as expirySweep, garbageCollector } from '../../lib/server/controllers.ts'
+import { endless } from '../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 
 let deployment: TestDeployment
@@ -41,7 +42,11 @@ async function make(
 ) {
   const store = deployment.parts.storeOf(OwnedAccessKey)
   const object = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { ...metadata, name } }
-  await create(store, { object: { ...object, spec: { ...spec } }, secrets: [] }, controllerContext('test', now))
+  await create(
+    store,
+    { object: { ...object, spec: { ...spec } }, secrets: [] },
+    controllerContext('test', now, endless),
+  )
 }
 const find = (name: string) => deployment.parts.storage.get(OwnedAccessKey.table, name)
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }

@@ -23,6 +23,7 @@ async function invoked(endpoint: Endpoint) {
   const server: BareServer = { config, log, now, sleep, elapsed, signer: { sign: vi.fn() } as never }
   const handler = serveWith(server, endpoint, { verb: 'get', resource: 'ownedaccesskeys', streams: false })
   const event = JSON.parse(await readFile(join(import.meta.dirname, '../../events/ownedaccesskeys/get.json'), 'utf8'))
+  event.requestContext.requestTimeEpoch = Date.now()
   return { answer: handler(event, context) as Promise<{ statusCode: number; headers: object; body: string }>, log }
 }
 

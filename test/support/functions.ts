@@ -30,6 +30,8 @@ export interface Invocation {
   method?: string
   path?: string
   resource?: string
+  /** When the gateway received the request, Unix ms; now by default. */
+  received?: number
 }
 
 export interface Functions extends TestDeployment {
@@ -93,7 +95,19 @@ const lists = (values: Record<string, string | string[]>) =>
 
 function changed(
   event: Json,
-  { user, authorizer, body, query, headers = {}, parameters, subresource, method, path, resource }: Invocation,
+  {
+    user,
+    authorizer,
+    body,
+    query,
+    headers = {},
+    parameters,
+    subresource,
+    method,
+    path,
+    resource,
+    received = Date.now(),
+  }: Invocation,
 ) {
   const all = { ...event.headers }
   for (const [name, value] of Object.entries(headers)) {
@@ -121,7 +135,7 @@ function changed(
           isBase64Encoded: false,
           body: body === null || typeof body === 'string' ? body : JSON.stringify(body),
         }),
-    requestContext: { ...event.requestContext, ...(more && { authorizer: more }) },
+    requestContext: { ...event.requestContext, requestTimeEpoch: received, ...(more && { authorizer: more }) },
   }
 }
 

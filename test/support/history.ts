@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import type { KubeObject } from '../../lib/meta/types.ts'
 import type { Storage, Stored, Table } from '../../lib/storage/interface.ts'
+import { unhurried } from './deadlines.ts'
 
 export type Step =
   | { op: 'put'; name: string; readers: readonly string[]; label: string }
@@ -55,17 +56,22 @@ export const mayRead =
 export async function perform(storage: Storage, table: Table, one: Step, history: Happened[]): Promise<void> {
   const { name } = one
   if (one.op === 'delete') {
-    const { before, rv } = await storage.update(table, name, (live) => ({ type: live ? 'delete' : 'none' }))
+    const { before, rv } = await storage.update(table, name, (live) => ({ type: live ? 'delete' : 'none' }), unhurried)
     if (before) history.push({ rv, name, after: undefined })
     return
   }
   const { readers, label } = one
-  const { rv, after } = await storage.update(table, name, (live) => {
-    const uid = live?.object.metadata.uid ?? `uid-${++uids}`
-    const metadata = { name, uid, labels: { label }, annotations: { write: String(history.length) } }
-    const object: KubeObject = { apiVersion: 'v1', kind: 'Widget', metadata, spec: { readers: [...readers] } }
-    return { type: 'put', object, internal: {} }
-  })
+  const { rv, after } = await storage.update(
+    table,
+    name,
+    (live) => {
+      const uid = live?.object.metadata.uid ?? `uid-${++uids}`
+      const metadata = { name, uid, labels: { label }, annotations: { write: String(history.length) } }
+      const object: KubeObject = { apiVersion: 'v1', kind: 'Widget', metadata, spec: { readers: [...readers] } }
+      return { type: 'put', object, internal: {} }
+    },
+    unhurried,
+  )
   history.push({ rv, name, after: { uid: after?.object.metadata.uid ?? '', name, rv, readers, label } })
 }
 

@@ -2,6 +2,7 @@
 import type { UserInfo } from '../../lib/authentication/user.ts'
 import type { Scope } from '../../lib/authorization/scope.ts'
 import type { RequestContext } from '../../lib/registry/kind.ts'
+import { endless } from './deadlines.ts'
 
 /** The user `name` with a key of their own that has no scope. */
 export const userNamed = (name: string, groups: readonly string[] = []): UserInfo => ({
@@ -32,6 +33,7 @@ export function contextOf(user: UserInfo, { now = new Date(), dryRun = false } =
     user,
     now,
     dryRun,
+    deadline: endless,
     warnings,
     notes,
     warn: (text) => void warnings.push(text),

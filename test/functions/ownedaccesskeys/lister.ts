@@ -34,6 +34,7 @@ async function list({ headers, query }: Form): Promise<Listed> {
   })
   const event = {
     ...given,
+    requestContext: { ...given.requestContext, requestTimeEpoch: Date.now() },
     headers,
     multiValueHeaders: {},
     queryStringParameters: query,

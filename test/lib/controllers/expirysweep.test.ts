@@ -5,6 +5,7 @@ import { type Sweep, sweepExpired } from '../../../lib/controllers/expirysweep.t
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'
+import { endless } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { intercepted, newWorld, type World } from './world.ts'
 
@@ -33,6 +34,7 @@ const sweepOf = (world: World, options: Partial<Sweep> = {}): Sweep => ({
   retentionSeconds: 7 * day,
   limits: {},
   goOn: () => true,
+  deadline: endless,
   maxDeletions: 1000,
   ...options,
 })

@@ -22,6 +22,7 @@ import { update } from '../../../lib/registry/update.ts'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
 import type { Place } from '../../support/copies.ts'
+import { endless } from '../../support/deadlines.ts'
 import { type TestDynamoDB, tableDefinition } from '../../support/dynamodb.ts'
 
 export interface World {
@@ -49,7 +50,7 @@ export interface World {
   over(storage: Storage): { keys: Store; instances: Store }
 }
 
-const user = controllerContext('test', new Date()).user
+const user = controllerContext('test', new Date(), endless).user
 
 interface Options {
   now?: () => Date
@@ -78,7 +79,7 @@ export async function newWorld(
   })
   const { keys, instances } = over(storage)
   const context = () => ({
-    ...controllerContext('test', now()),
+    ...controllerContext('test', now(), endless),
     user: { ...user, name: 'admin', identity: 'user:admin' as const },
   })
   const locate = (name: string) => {
@@ -141,6 +142,7 @@ export async function newWorld(
         storage: other,
         now,
         goOn: () => true,
+        deadline: endless,
         wrote: (what) => written.push(what),
         written,
       }

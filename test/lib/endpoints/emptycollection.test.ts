@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { emptyCollection } from '../../../lib/endpoints/emptycollection.ts'
 import type { ApiRequest } from '../../../lib/endpoints/request.ts'
+import { endless } from '../../support/deadlines.ts'
 import { admin } from '../../support/users.ts'
 
 const request = (query: Record<string, string>): ApiRequest => ({
@@ -16,6 +17,7 @@ const request = (query: Record<string, string>): ApiRequest => ({
   user: admin,
   requestId: 'one',
   now: new Date(),
+  deadline: endless,
 })
 
 /** The seconds at which a watch says something; time passes only while it sleeps. */

@@ -5,6 +5,7 @@ import type { Output } from '../../../lib/endpoints/negotiation.ts'
 import type { ApiRequest } from '../../../lib/endpoints/request.ts'
 import { encode, type Printed } from '../../../lib/endpoints/respond.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
+import { endless } from '../../support/deadlines.ts'
 
 const kind: Printed = {
   group: 'example.test',
@@ -29,6 +30,7 @@ const request: ApiRequest = {
   user: {} as never,
   requestId: '',
   now: new Date(0),
+  deadline: endless,
 }
 const metadata = { resourceVersion: '7', continue: 'token', remainingItemCount: 3 }
 const listing = (output: Output, pages: Pages) => ({ request, kind, metadata, output, pages })

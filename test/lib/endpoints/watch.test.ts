@@ -8,6 +8,7 @@ import { run } from '../../../lib/endpoints/pipeline.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import { create } from '../../../lib/registry/create.ts'
 import { remove } from '../../../lib/registry/delete.ts'
+import { endless } from '../../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
 import { admin, contextOf } from '../../support/users.ts'
 
@@ -82,6 +83,7 @@ async function watch(
       user,
       requestId: 'r',
       now: noon,
+      deadline: endless,
     },
     context: contextOf(user, { now: noon }),
     warnings: [],

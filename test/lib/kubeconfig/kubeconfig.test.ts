@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { KubeConfig } from '@kubernetes/client-node'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { UserInfo } from '../../../lib/authentication/user.ts'
 import { createClusterClient } from '../../../lib/kubeconfig/client.ts'
 import type { Instance } from '../../../lib/kubeconfig/instance.ts'
@@ -13,6 +13,7 @@ import { toBase64 } from '../../../lib/kubeconfig/pem.ts'
 import { type Secrets as AllSecrets, SecretError } from '../../../lib/kubeconfig/secrets.ts'
 import { jwksDocument } from '../../../lib/token/jwks.ts'
 import { verifyOwnToken } from '../../../lib/token/verify.ts'
+import { endless } from '../../support/deadlines.ts'
 import { localSigner } from '../token/localsigner.ts'
 import { testAuthority } from './authority.ts'
 import { type ClusterOptions, type FaultyCluster, useFaultyClusters } from './faultycluster.ts'
@@ -95,7 +96,10 @@ function services(changes: Partial<KubeConfigServices> = {}): KubeConfigServices
 }
 
 const ask = (request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConfigServices> = {}) =>
-  createKubeConfig({ instance, spec: {}, user: user(), now, dryRun: false, ...request }, services(changes))
+  createKubeConfig(
+    { instance, spec: {}, user: user(), now, dryRun: false, deadline: endless, ...request },
+    services(changes),
+  )
 
 async function made(request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConfigServices> = {}) {
   const result = await ask(request, changes)
@@ -157,6 +161,12 @@ describe('with a token', () => {
     expect(result.cluster?.caData).toBeUndefined()
   })
 
+  test('nothing is signed once the time of the request is over', async () => {
+    const sign = vi.fn()
+    expect(await refused({ deadline: () => 0 }, { signer: { ...signer, sign } })).toMatchObject({ code: 504 })
+    expect(sign).not.toHaveBeenCalled()
+  })
+
   test('another address is written as it is asked for', async () => {
     const result = await made({ spec: { server: 'https://tunnel.example.com:9443/x' } })
     expect(result.cluster?.server).toBe('https://tunnel.example.com:9443/x')
@@ -210,6 +220,20 @@ describe('with a client certificate', () => {
     })
     expect(cluster.calls).toEqual([])
     await made({ spec, user: user({ chain: [{ projects: [{ project: 'shop' }] }] }) })
+  })
+
+  test('once the time of the request is over nothing is approved, and what was made is removed', async () => {
+    let left = 20_000
+    const connect: typeof createClusterClient = (...given) => {
+      const client = createClusterClient(...given)
+      return {
+        ...client,
+        send: (request) => client.send(request).finally(() => (left = 0)),
+      }
+    }
+    expect(await refused({ spec, deadline: () => left }, { connect })).toMatchObject({ code: 504 })
+    expect(cluster.calls.map(({ step }) => step)).toEqual(['create', 'delete'])
+    expect(cluster.stored.size).toBe(0)
   })
 
   test('credentials that were rotated are read again, once', async () => {

@@ -9,6 +9,7 @@ import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { Item } from '../../../lib/storage/items.ts'
 import { revOf } from '../../../lib/storage/keys.ts'
 import { readSlot } from '../../../lib/storage/records.ts'
+import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { judge, type Written } from './adversary/oracle.ts'
 import { gather, plain } from './adversary/schedule.ts'
@@ -121,16 +122,21 @@ test('32 writers on one object all get through, one after the other', async () =
     sleep,
   })
   const add = () =>
-    storage.update(widgets, 'one', (current) => ({
-      type: 'put',
-      object: {
-        apiVersion: 'v1',
-        kind: 'Widget',
-        metadata: { name: 'one' },
-        spec: { count: Number(current?.object.spec?.count ?? 0) + 1 },
-      },
-      internal: {},
-    }))
+    storage.update(
+      widgets,
+      'one',
+      (current) => ({
+        type: 'put',
+        object: {
+          apiVersion: 'v1',
+          kind: 'Widget',
+          metadata: { name: 'one' },
+          spec: { count: Number(current?.object.spec?.count ?? 0) + 1 },
+        },
+        internal: {},
+      }),
+      unhurried,
+    )
   const results = await Promise.all(Array.from({ length: 32 }, add))
   expect(new Set(results.map(({ rv }) => rv)).size).toBe(32)
   expect((await storage.get(widgets, 'one'))?.object.spec).toEqual({ count: 32 })
@@ -173,15 +179,25 @@ test('a writer killed between any two of its calls leaves all or nothing, and no
     const isCommitted = before?.read().object.spec?.in === 'child'
     expect(isCommitted, line).toBe(line === 'after TransactWriteItemsCommand' || line === 'end')
     // Whatever it left, others write and list on.
-    await storage.update(widgets, 'one', (current) => {
-      expect(current?.rv).toBe(before?.rv)
-      return current ? { type: 'delete' } : { type: 'none' }
-    })
-    await storage.create(widgets, `other-${steps}`, () => ({
-      type: 'put',
-      object: { apiVersion: 'v1', kind: 'Widget', metadata: { name: 'x' }, spec: {} },
-      internal: {},
-    }))
+    await storage.update(
+      widgets,
+      'one',
+      (current) => {
+        expect(current?.rv).toBe(before?.rv)
+        return current ? { type: 'delete' } : { type: 'none' }
+      },
+      unhurried,
+    )
+    await storage.create(
+      widgets,
+      `other-${steps}`,
+      () => ({
+        type: 'put',
+        object: { apiVersion: 'v1', kind: 'Widget', metadata: { name: 'x' }, spec: {} },
+        internal: {},
+      }),
+      unhurried,
+    )
     expect((await storage.list(widgets, {})).items.length).toBe(steps)
     if (line === 'end') break
   }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { Companion, Storage, Table } from '../../../lib/storage/interface.ts'
+import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { create, creating, deleting, Refused, remove, set, widgets as shape, used, widget } from './fixtures.ts'
 
@@ -51,7 +52,7 @@ describe('one object', () => {
       none: null,
     })
     const internal = { chain: [{ role: 'x' }], big: -9007199254740993n }
-    await storage.create(widgets, 'a', () => ({ type: 'put', object, internal }))
+    await storage.create(widgets, 'a', () => ({ type: 'put', object, internal }), unhurried)
     const found = await storage.get(widgets, 'a')
     expect(found).toEqual({
       key: 'a',
@@ -73,10 +74,10 @@ describe('one object', () => {
 
   test('`none` writes nothing', async () => {
     await create(storage, 'a', {}, widgets)
-    const { rv, before, after } = await storage.update(widgets, 'a', () => ({ type: 'none' }))
+    const { rv, before, after } = await storage.update(widgets, 'a', () => ({ type: 'none' }), unhurried)
     expect([rv, before?.rv, after?.rv]).toEqual([2, 2, 2])
-    expect(await storage.update(widgets, 'b', () => ({ type: 'none' }))).toEqual({ rv: 0 })
-    expect(await storage.update(widgets, 'b', () => ({ type: 'delete' }))).toEqual({ rv: 0 })
+    expect(await storage.update(widgets, 'b', () => ({ type: 'none' }), unhurried)).toEqual({ rv: 0 })
+    expect(await storage.update(widgets, 'b', () => ({ type: 'delete' }), unhurried)).toEqual({ rv: 0 })
     expect(await storage.revision(widgets)).toBe(2)
   })
 
@@ -100,7 +101,7 @@ describe('one object', () => {
   test('no two keys share an item', async () => {
     const keys = ['a#b', 'a/b', 'a%23b', 'a%b', 'a%25b']
     for (const key of keys)
-      await storage.create(widgets, key, () => ({ type: 'put', object: widget('w', { key }), internal: {} }))
+      await storage.create(widgets, key, () => ({ type: 'put', object: widget('w', { key }), internal: {} }), unhurried)
     for (const key of keys) expect(await storage.get(widgets, key)).toMatchObject({ key, object: { spec: { key } } })
     expect((await names()).sort()).toEqual([...keys].sort())
   })
@@ -145,15 +146,21 @@ describe('companions', () => {
       widgets,
       'a',
       (c) => ({ ...(creating('a')(c) as { type: 'put' } & object), companions: [put('1'), put('2')] }) as never,
+      unhurried,
     )
     expect(await storage.getCompanion(pk, '1')).toEqual({ pk, sk: '1', attributes: { owner: 'x' } })
     await expect(
-      storage.create(widgets, 'b', () => ({
-        type: 'put',
-        object: widget('b'),
-        internal: {},
-        companions: [put('3'), put('2')],
-      })),
+      storage.create(
+        widgets,
+        'b',
+        () => ({
+          type: 'put',
+          object: widget('b'),
+          internal: {},
+          companions: [put('3'), put('2')],
+        }),
+        unhurried,
+      ),
     ).rejects.toMatchObject({ code: 'CompanionExists', companion: 1 })
     expect(await storage.get(widgets, 'b')).toBeUndefined()
     expect(
@@ -172,7 +179,7 @@ describe('companions', () => {
     const pk = `c#${widgets.resource}`
     const absent = (sk: string) => ({ op: 'absent', pk, sk }) as const
     const create = (name: string, ...companions: Companion[]) =>
-      storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }))
+      storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), unhurried)
     await create('a', put('1'), absent('2'))
     expect(await storage.getCompanion(pk, '2')).toBeUndefined()
     await expect(create('b', put('3'), absent('1'))).rejects.toMatchObject({ code: 'CompanionExists', companion: 1 })
@@ -185,14 +192,14 @@ describe('companions', () => {
       if (c) throw new Refused('exists')
       return { type: 'put', object: widget('a'), internal: {}, companions: [put('1')] } as const
     }
-    await storage.create(widgets, 'a', both)
-    await expect(storage.create(widgets, 'a', both)).rejects.toThrow(Refused)
+    await storage.create(widgets, 'a', both, unhurried)
+    await expect(storage.create(widgets, 'a', both, unhurried)).rejects.toThrow(Refused)
   })
 
   test('set leaves other attributes alone, delete removes the item', async () => {
     const pk = `c#${widgets.resource}`
     const change = (...companions: Companion[]) =>
-      storage.update(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }))
+      storage.update(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }), unhurried)
     await change({ op: 'put', pk, sk: '1', attributes: { hash: 'h', old: 1, lastActivity: 7 } })
     await change(
       { op: 'set', pk, sk: '1', attributes: { hash: 'i' }, remove: ['old', 'never'] },
@@ -207,7 +214,12 @@ describe('companions', () => {
   test('are read by partition in pages', async () => {
     const pk = `expiry#${widgets.resource}`
     const companions = ['c', 'a', 'b'].map((sk) => ({ op: 'put', pk, sk, attributes: {} }) as const)
-    await storage.update(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }))
+    await storage.update(
+      widgets,
+      'a',
+      () => ({ type: 'put', object: widget('a'), internal: {}, companions }),
+      unhurried,
+    )
     const first = await storage.queryCompanions(pk, { limit: 2 })
     expect([first.items.map(({ sk }) => sk), first.next]).toEqual([['a', 'b'], 'b'])
     expect((await storage.queryCompanions(pk, { after: 'b' })).items.map(({ sk }) => sk)).toEqual(['c'])
@@ -217,7 +229,7 @@ describe('companions', () => {
   test('too many are refused without a revision', async () => {
     const companions = Array.from({ length: 99 }, (_, i) => ({ op: 'delete', pk: 'x', sk: String(i) }) as const)
     await expect(
-      storage.create(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions })),
+      storage.create(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }), unhurried),
     ).rejects.toMatchObject({ code: 'TooManyCompanions' })
     expect(await storage.revision(widgets)).toBe(1)
   })
@@ -430,12 +442,17 @@ describe('activity', () => {
       credential: { ...credential(), lastActivity: at / 1000, attributes: { seen: at } },
     })
   const createUsed = () =>
-    storage.create(widgets, 'a', () => ({
-      type: 'put',
-      object: widget('a', { in: ['x'] }),
-      internal: {},
-      companions: [{ op: 'put', ...credential(), attributes: { name: 'a' } }],
-    }))
+    storage.create(
+      widgets,
+      'a',
+      () => ({
+        type: 'put',
+        object: widget('a', { in: ['x'] }),
+        internal: {},
+        companions: [{ op: 'put', ...credential(), attributes: { name: 'a' } }],
+      }),
+      unhurried,
+    )
 
   beforeEach(() => {
     widgets = { ...used, resource: `used${count++}` }
@@ -461,7 +478,12 @@ describe('activity', () => {
   test('ends with the object and never speaks of another', async () => {
     await createUsed()
     await touch(5000)
-    await storage.update(widgets, 'a', () => ({ type: 'delete', companions: [{ op: 'delete', ...credential() }] }))
+    await storage.update(
+      widgets,
+      'a',
+      () => ({ type: 'delete', companions: [{ op: 'delete', ...credential() }] }),
+      unhurried,
+    )
     await touch(6000)
     expect(await storage.getCompanion(credential().pk, 'hash')).toBeUndefined()
     await createUsed()
@@ -476,12 +498,17 @@ describe('activity', () => {
     for (const [i, key] of keys.entries()) {
       await create(storage, key, {}, widgets)
       const one = { pk: `c#${widgets.resource}`, sk: key }
-      await storage.update(widgets, key, (c) => ({
-        type: 'put',
-        object: c?.object ?? widget(key),
-        internal: {},
-        companions: [{ op: 'put', ...one, attributes: {} }],
-      }))
+      await storage.update(
+        widgets,
+        key,
+        (c) => ({
+          type: 'put',
+          object: c?.object ?? widget(key),
+          internal: {},
+          companions: [{ op: 'put', ...one, attributes: {} }],
+        }),
+        unhurried,
+      )
       if (i % 2)
         await storage.touchActivity({
           table: widgets,
@@ -505,10 +532,15 @@ describe('activity', () => {
 test('deleting is a mutation like any other: it can refuse', async () => {
   await create(storage, 'a', {}, widgets)
   await expect(
-    storage.update(widgets, 'a', (current) => {
-      deleting(current)
-      throw new Refused('precondition')
-    }),
+    storage.update(
+      widgets,
+      'a',
+      (current) => {
+        deleting(current)
+        throw new Refused('precondition')
+      },
+      unhurried,
+    ),
   ).rejects.toThrow('precondition')
   expect(await names()).toEqual(['a'])
 })

@@ -9,6 +9,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { IndexPosition, IndexQuery, Storage, Table } from '../../../lib/storage/interface.ts'
+import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { create, creating, remove, set, widgets as shape, used } from './fixtures.ts'
 
@@ -92,7 +93,7 @@ describe('calls', () => {
     expect(await counted(() => create(storage, 'a', {}, widgets))).toBe(2)
     expect(await counted(() => storage.get(widgets, 'a'))).toBe(1)
     expect(await counted(() => set(storage, 'a', {}, widgets))).toBe(3)
-    expect(await counted(() => storage.update(widgets, 'a', () => ({ type: 'none' })))).toBe(1)
+    expect(await counted(() => storage.update(widgets, 'a', () => ({ type: 'none' }), unhurried))).toBe(1)
     expect(await counted(() => remove(storage, 'a', widgets))).toBe(3)
     await storage.sweep(widgets)
     expect(await counted(() => storage.list(widgets, {}))).toBe(2)
@@ -218,7 +219,7 @@ describe('giving up', () => {
 
   test('a table that stays too busy is Busy, and nothing was written', async () => {
     before = failing('TransactWriteItems', cancelled('TransactionConflict'), Number.POSITIVE_INFINITY)
-    await expect(hurried().create(widgets, 'a', creating('a'))).rejects.toMatchObject({ code: 'Busy' })
+    await expect(hurried().create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({ code: 'Busy' })
     before = nothing
     expect((await storage.list(widgets, {})).items).toEqual([])
     expect(await history()).toEqual([])
@@ -232,7 +233,7 @@ describe('giving up', () => {
       if (silent.has(operation)) throw reset()
     }
     before = failing('PutItem', reset, Number.POSITIVE_INFINITY)
-    const write = hurried().create(widgets, 'a', creating('a'))
+    const write = hurried().create(widgets, 'a', creating('a'), unhurried)
     await expect(write).rejects.toMatchObject({
       code: 'Undecided',
       message: 'it is not known whether the write was done',
@@ -288,8 +289,43 @@ describe('deadlines', () => {
       late = 11_000
       throw reset()
     }
-    expect((await slow.create(widgets, 'a', creating('a'))).rv).toBe(3)
+    expect((await slow.create(widgets, 'a', creating('a'), unhurried)).rv).toBe(3)
     expect(await history()).toEqual(['ADDED a'])
+  })
+
+  const started = (deadline: () => number) =>
+    storage.create(widgets, 'a', creating('a'), { deadline }).catch((error: unknown) => error)
+
+  test('a request whose time is over takes no revision', async () => {
+    calls = []
+    expect(await started(() => 0)).toMatchObject({ code: 'TooLate' })
+    expect(calls).toEqual([])
+  })
+
+  // Between the two a process may be frozen, and wake up after its request was answered.
+  test('a request whose time is over once its revision is taken sends no transaction', async () => {
+    let left = 20_000
+    calls = []
+    after = (operation) => {
+      if (operation === 'UpdateItem') left = -1
+    }
+    expect(await started(() => left)).toMatchObject({ code: 'TooLate' })
+    expect(calls).not.toContain('TransactWriteItems')
+    expect(await history()).toEqual([])
+  })
+
+  test('a transaction is not sent after the time of its request, not even by the client', async () => {
+    let late = 0
+    const slow = delayed(() => late)
+    let sent = 0
+    before = (operation) => {
+      if (operation !== 'TransactWriteItems' || ++sent > 1) return
+      late = 2_000
+      throw reset()
+    }
+    const deadline = () => 1_000 - late
+    await expect(slow.create(widgets, 'a', creating('a'), { deadline })).rejects.toMatchObject({ code: 'TooLate' })
+    expect(await history()).toEqual([])
   })
 
   test('a writer that wakes up after hours does not believe an empty slot', async () => {
@@ -300,7 +336,7 @@ describe('deadlines', () => {
       late = 25 * 3_600_000
       throw reset()
     }
-    await expect(frozen.create(widgets, 'a', creating('a'))).rejects.toMatchObject({ code: 'Undecided' })
+    await expect(frozen.create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({ code: 'Undecided' })
     expect(await history()).toEqual(['ADDED a'])
   })
 })
@@ -358,7 +394,7 @@ describe('an empty page with more after it', () => {
     const pk = `side#${widgets.resource}`
     const found: Record<string, string[]> = { partition: [], index: [] }
     for (const [expiry, sk] of keys.entries()) {
-      await storage.keepCompanion({ pk, sk, attributes: { expiryIndex: pk, expiry } })
+      await storage.keepCompanion({ pk, sk, attributes: { expiryIndex: pk, expiry } }, unhurried)
     }
     for (let after: string | undefined; ; ) {
       const page = await storage.queryCompanions(pk, after === undefined ? {} : { after })

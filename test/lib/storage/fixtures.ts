@@ -1,6 +1,7 @@
 /** Tables and objects of storage tests. */
 import type { JsonObject, KubeObject } from '../../../lib/meta/types.ts'
 import type { Mutate, Storage, Table, WriteResult } from '../../../lib/storage/interface.ts'
+import { unhurried } from '../../support/deadlines.ts'
 
 /** Objects lie in the partitions that `spec.in` names. */
 export const widgets: Table = {
@@ -40,10 +41,10 @@ export const deleting: Mutate = (current) => {
 }
 
 export const create = (storage: Storage, key: string, spec: JsonObject = {}, table = widgets): Promise<WriteResult> =>
-  storage.create(table, key, creating(key, spec))
+  storage.create(table, key, creating(key, spec), unhurried)
 
 export const set = (storage: Storage, key: string, spec: JsonObject, table = widgets): Promise<WriteResult> =>
-  storage.update(table, key, setting(spec))
+  storage.update(table, key, setting(spec), unhurried)
 
 export const remove = (storage: Storage, key: string, table = widgets): Promise<WriteResult> =>
-  storage.update(table, key, deleting)
+  storage.update(table, key, deleting, unhurried)

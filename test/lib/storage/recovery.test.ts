@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStorage, itemsIn } from '../../../lib/storage/dynamodb.ts'
 import type { Storage, Table } from '../../../lib/storage/interface.ts'
 import { revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
+import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { create, remove, set, widgets as shape, widget } from './fixtures.ts'
 
@@ -115,12 +116,17 @@ describe('a hole', () => {
       sleep: async () => {},
     })
     let isFirst = true
-    const { rv } = await late.create({ ...widgets, partitions: () => [] }, 'late', async () => ({
-      type: 'put',
-      object: widget('late'),
-      internal: {},
-      companions: [],
-    }))
+    const { rv } = await late.create(
+      { ...widgets, partitions: () => [] },
+      'late',
+      async () => ({
+        type: 'put',
+        object: widget('late'),
+        internal: {},
+        companions: [],
+      }),
+      unhurried,
+    )
     expect(rv).toBe(2)
     // The same once more, but between its revision and its transaction a reader voids the slot.
     const client = db.connect()
@@ -288,7 +294,7 @@ describe('what is seen half', () => {
         seen.push(current?.rv)
         return { type: 'none' }
       },
-      { notOlderThan: 3 },
+      { ...unhurried, notOlderThan: 3 },
     )
     await put(later ?? {})
     await reading

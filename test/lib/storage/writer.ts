@@ -2,6 +2,7 @@
 import process, { argv, stdin, stdout } from 'node:process'
 import { createInterface } from 'node:readline'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import { unhurried } from '../../support/deadlines.ts'
 import { connect } from '../../support/dynamodb.ts'
 import { widgets } from './fixtures.ts'
 
@@ -31,10 +32,15 @@ await createStorage({
   now: Date.now,
   random: Math.random,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-}).update(widgets, 'one', () => ({
-  type: 'put',
-  object: { apiVersion: 'v1', kind: 'Widget', metadata: { name: 'one' }, spec: { in: 'child' } },
-  internal: {},
-}))
+}).update(
+  widgets,
+  'one',
+  () => ({
+    type: 'put',
+    object: { apiVersion: 'v1', kind: 'Widget', metadata: { name: 'one' }, spec: { in: 'child' } },
+    internal: {},
+  }),
+  unhurried,
+)
 await step('end')
 process.exit()

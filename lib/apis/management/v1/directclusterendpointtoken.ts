@@ -1,6 +1,7 @@
 /** DirectClusterEndpointToken: a token that goes straight to connected clusters. Specification section 2.4. */
 import { type Scope, scopeSchema } from '../../../authorization/scope.ts'
 import { validateScope } from '../../../authorization/validatescope.ts'
+import { demandTime } from '../../../meta/deadline.ts'
 import { invalidObject } from '../../../meta/errors.ts'
 import { int64, object, string, time } from '../../../meta/schema.ts'
 import { rfc3339 } from '../../../meta/time.ts'
@@ -32,7 +33,7 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
   },
   async create({ object: request, context }, { tokens }) {
     const { ttl, scope } = (request.spec ?? {}) as { ttl?: number; scope?: Scope }
-    const { user, now, dryRun } = context
+    const { user, now, dryRun, deadline } = context
     const prepared = prepareClusterToken(
       { user, now, ...(ttl !== undefined && { ttl }), ...(scope && { scope }) },
       tokens.settings,
@@ -48,6 +49,7 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
     context.note('audiences', aud)
     context.note('expires', expirationTimestamp)
     if (dryRun) return { ...request, status: { expirationTimestamp } }
+    demandTime(deadline)
     // Before it is signed: no token is in the world whose id is in no record.
     context.note('jti', jti)
     const { token } = await issue(prepared, tokens.signer)

@@ -63,6 +63,7 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
         user: context.user,
         now: context.now,
         dryRun: context.dryRun,
+        deadline: context.deadline,
       },
       services.kubeConfigs,
     )

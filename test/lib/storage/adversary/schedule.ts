@@ -2,6 +2,7 @@
 import type { ChangeBatch, ListRequest, Storage } from '../../../../lib/storage/interface.ts'
 import type { FaultKind, Items } from '../../../../lib/storage/items.ts'
 import type { StorageOptions } from '../../../../lib/storage/storage.ts'
+import { unhurried } from '../../../support/deadlines.ts'
 import { creating, deleting, Refused, setting, widgets } from '../fixtures.ts'
 import { judge, type Listed, type Watched, type Written } from './oracle.ts'
 import { type Process, type Simulation, simulation } from './simulation.ts'
@@ -163,8 +164,8 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
     const spec = { write: number, in: partitions.filter(() => world.chance(0.5)) }
     try {
       const { rv } = await (kind === 'create'
-        ? storage.create(widgets, key, creating(key, spec))
-        : storage.update(widgets, key, kind === 'update' ? setting(spec) : deleting))
+        ? storage.create(widgets, key, creating(key, spec), unhurried)
+        : storage.update(widgets, key, kind === 'update' ? setting(spec) : deleting, unhurried))
       one.outcome = { type: 'acknowledged', rv }
     } catch (error) {
       const isKnown = error instanceof Refused || codeOf(error) === 'Busy' || codeOf(error) === 'Unavailable'

@@ -4,6 +4,7 @@ import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenrevi
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
 import type { UserInfo } from '../../../../../lib/authentication/user.ts'
 import { readSpaceNamespace } from '../../../../../lib/authorization/space.ts'
+import { endless } from '../../../../support/deadlines.ts'
 import { as, master } from '../../../authorization/users.ts'
 
 const scope = { clusters: [{ cluster: 'eu' }] }
@@ -18,7 +19,7 @@ async function statusFor(user: UserInfo) {
     keyChain: async () => [],
     instanceUid: async () => undefined,
   }
-  const context = { user: master, now: new Date(0), dryRun: false, warn: () => {}, note: () => {} }
+  const context = { user: master, now: new Date(0), dryRun: false, deadline: endless, warn: () => {}, note: () => {} }
   const object = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenReview',

@@ -1,0 +1,114 @@
+/** A request that was given up does nothing later, whatever it waited for. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { applyEnvironment } from '../../infra/local/environment.ts'
+import { deadlineOf } from '../../lib/server/deadline.ts'
+import { accessKeys, callsOf } from '../functions/stored/fixtures.ts'
+import { useFunctions } from '../support/functions.ts'
+import { type Gate, startGate } from '../support/gate.ts'
+import { alice } from '../support/users.ts'
+
+const functions = useFunctions()
+const { call, make, read } = callsOf(functions, accessKeys)
+
+describe('a request that waits for the table until it is answered 504', () => {
+  let gate: Gate
+  let restore: () => void
+  beforeAll(async () => {
+    // What the administrator uses is connected before there is a gate.
+    const body = await make({ name: 'warm' })
+    expect((await call('update', { parameters: { name: 'warm' }, body })).status).toBe(200)
+    expect((await call('delete', { parameters: { name: 'warm' } })).status).toBe(200)
+    await read('warm')
+    gate = await startGate(functions.get().environment.AWS_ENDPOINT_URL_DYNAMODB ?? '')
+    restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: gate.endpoint })
+  })
+  afterAll(async () => {
+    restore?.()
+    await gate?.stop()
+  })
+
+  const failures = () => functions.get().log.filter((line) => line.includes('"message":"request failed"')).length
+
+  /** Sends a request whose time ends soon, holds the operation until it is answered and `meanwhile` is done. */
+  async function outrun(
+    operation: string,
+    send: (received: number) => Promise<unknown>,
+    meanwhile: () => Promise<unknown>,
+  ) {
+    const before = failures()
+    const { arrived, open } = gate.hold(operation)
+    const answer = send(Date.now() - 19_700)
+    await arrived
+    expect(await answer).toMatchObject({ status: 504, json: { reason: 'Timeout' } })
+    await meanwhile()
+    open()
+    // The work that was given up ends, and says how.
+    await vi.waitFor(() => expect(failures()).toBeGreaterThan(before), { timeout: 10_000 })
+  }
+
+  test('does not enable a key that was disabled meanwhile', async () => {
+    const { metadata: caller } = await make({ name: 'caller' }, { user: 'alice' })
+    await make({ name: 'leaked' }, { user: 'alice' })
+    const user = { ...alice, key: { name: 'caller', uid: caller.uid, generation: 1, type: '', user: 'alice' } }
+    await outrun(
+      'BatchGetItem',
+      (received) =>
+        call('patch', {
+          parameters: { name: 'leaked' },
+          user,
+          received,
+          headers: { 'content-type': 'application/merge-patch+json' },
+          body: { spec: { disabled: false } },
+        }),
+      async () => {
+        const object = await read('leaked')
+        const body = { ...object, spec: { ...object.spec, disabled: true } }
+        expect((await call('update', { parameters: { name: 'leaked' }, body })).status).toBe(200)
+        expect((await call('delete', { parameters: { name: 'caller' } })).status).toBe(200)
+      },
+    )
+    expect((await read('leaked')).spec.disabled).toBe(true)
+  })
+
+  test('does not delete what it listed', async () => {
+    await make({ name: 'kept' })
+    await outrun(
+      'Query',
+      (received) => call('deletecollection', { query: { fieldSelector: 'metadata.name=kept' }, received }),
+      async () => undefined,
+    )
+    expect(await read('kept')).toMatchObject({ kind: 'OwnedAccessKey' })
+  })
+})
+
+test('a request that was received too long ago is not begun', async () => {
+  const answer = await call('patch', { parameters: { name: 'none' }, received: Date.now() - 20_000, body: {} })
+  expect(answer.status).toBe(504)
+})
+
+describe('a deadline', () => {
+  const clocks = () => {
+    const at = { wall: 1_795_262_400_000, monotonic: 5_000 }
+    return { at, clocks: { now: () => new Date(at.wall), elapsed: () => at.monotonic } }
+  }
+
+  test('counts from when the gateway received the request', () => {
+    const { at, clocks: both } = clocks()
+    expect(deadlineOf(both, at.wall - 3_000)()).toBe(17_000)
+    expect(deadlineOf(both, at.wall + 60_000)()).toBe(20_000)
+  })
+
+  // A process that is frozen sees one of its clocks jump, or both.
+  test.each([
+    ['the wall clock', { wall: 20_000, monotonic: 0 }],
+    ['the monotonic clock', { wall: 0, monotonic: 20_000 }],
+    ['the monotonic clock, where the wall clock was set back', { wall: -3_600_000, monotonic: 20_000 }],
+  ])('is over when %s says so', (_, jump) => {
+    const { at, clocks: both } = clocks()
+    const deadline = deadlineOf(both, at.wall)
+    expect(deadline()).toBe(20_000)
+    at.wall += jump.wall
+    at.monotonic += jump.monotonic
+    expect(deadline()).toBeLessThanOrEqual(0)
+  })
+})
