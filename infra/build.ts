@@ -5,7 +5,7 @@
 import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
-import { command, optionsIn } from './command.ts'
+import { run } from './command.ts'
 import { archive, type Entry, entry } from './zip.ts'
 
 export interface Bundle {
@@ -114,8 +114,8 @@ async function write(path: string, contents: Uint8Array) {
 
 if (import.meta.main) {
   const kilobytes = (size: number) => String(Math.ceil(size / 1024)).padStart(5)
-  await command('usage: npm run build\n', async (args) => {
-    optionsIn(args, {})
+  const about = 'Bundles every function into .build, and prints how large each is.'
+  await run({ call: 'npm run build', about, options: {} }, async () => {
     process.stdout.write('KiB at start, of all\n')
     for (const { name, initial, total } of await build(join(import.meta.dirname, '..'))) {
       process.stdout.write(`${kilobytes(initial)} ${kilobytes(total)}  ${name}\n`)

@@ -1,40 +1,41 @@
-/**
- * Prints the files that connect a cluster (docs/clusters.md), one YAML document each, or writes them with --out.
- *   npm run cluster-config -- --cluster NAME --issuer URL
- *   npm run cluster-config -- --virtual-cluster NAMESPACE/NAME --uid UID --issuer URL
- */
+/** Prints the files that connect a cluster (docs/clusters.md), one YAML document each, or writes them with --out. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Place, readPlace } from '../lib/authorization/place.ts'
 import { dumpYaml } from '../lib/meta/yaml.ts'
 import { checkedIssuer } from '../lib/token/jwks.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
-import { command, optionsIn, UsageError } from './command.ts'
+import { type Command, readCall, run, UsageError } from './command.ts'
 
-const USAGE = `usage: npm run cluster-config -- (--cluster NAME | --virtual-cluster NAMESPACE/NAME --uid UID) --issuer URL
-  --issuer URL      the issuer of the deployment's tokens
-  --api URL         the API, where it is not the issuer
-  --directory DIR   where the files will lie on the control plane (default /etc/kubernetes/keyplane)
-  --ca FILE         PEM of the authority of issuer and API, where it is not a public one
-  --out DIR         write the files there instead of printing them
-`
+const COMMAND = {
+  call: 'npm run cluster-config',
+  about: `Prints the files that make a kube-apiserver take the tokens of a deployment (docs/clusters.md), for the cluster
+or the virtual cluster that is named.`,
+  options: {
+    cluster: { type: 'string', value: 'NAME', help: 'a connected cluster, as scopes name it' },
+    'virtual-cluster': { type: 'string', value: 'NAMESPACE/NAME', help: 'a virtual cluster; takes --uid too' },
+    uid: { type: 'string', value: 'UID', help: 'metadata.uid of its VirtualClusterInstance' },
+    issuer: { type: 'string', value: 'URL', required: true, help: "the issuer of the deployment's tokens" },
+    api: { type: 'string', value: 'URL', help: 'the API, where it is not the issuer' },
+    directory: {
+      type: 'string',
+      value: 'DIR',
+      default: '/etc/kubernetes/keyplane',
+      help: 'where the files will lie on the control plane',
+    },
+    ca: { type: 'string', value: 'FILE', help: 'PEM of the authority of issuer and API, where it is not a public one' },
+    out: { type: 'string', value: 'DIR', help: 'write the files there instead of printing them' },
+  },
+} as const satisfies Command
 
-/** What the arguments ask for. Throws a UsageError. */
-export async function readArguments(args: string[]): Promise<ClusterFilesOptions & { out?: string }> {
-  const text = { type: 'string' } as const
-  const values = optionsIn(args, {
-    cluster: text,
-    'virtual-cluster': text,
-    uid: text,
-    issuer: text,
-    api: text,
-    directory: text,
-    ca: text,
-    out: text,
-  })
-  const { issuer: given, api, directory = '/etc/kubernetes/keyplane', ca, out } = values
-  if (given === undefined) throw new UsageError('--issuer is missing')
-  const issuer = url(given)
+type Values = ReturnType<typeof readCall<(typeof COMMAND)['options']>>['values']
+
+/** Returns what the arguments ask for. Throws a UsageError. */
+export const readArguments = async (args: string[]) => optionsOf(readCall(COMMAND, args).values)
+
+async function optionsOf(values: Values): Promise<ClusterFilesOptions & { out?: string }> {
+  const { api, directory, ca, out } = values
+  const issuer = url(values.issuer)
   return {
     issuer,
     api: api === undefined ? issuer : url(api),
@@ -53,7 +54,7 @@ function url(text: string): string {
   }
 }
 
-function identityOf(values: { cluster?: string; 'virtual-cluster'?: string; uid?: string }): Place {
+function identityOf(values: Values): Place {
   const { cluster, 'virtual-cluster': virtualCluster, uid } = values
   if ((cluster === undefined) === (virtualCluster === undefined)) {
     throw new UsageError('one of --cluster and --virtual-cluster is needed')
@@ -79,8 +80,8 @@ export async function printed(options: ClusterFilesOptions): Promise<string> {
   return `# Flags of kube-apiserver:\n${flags.join('')}${documents.join('')}`
 }
 
-async function main(args: string[]): Promise<void> {
-  const options = await readArguments(args)
+async function main(values: Values): Promise<void> {
+  const options = await optionsOf(values)
   if (options.out === undefined) {
     process.stdout.write(await printed(options))
     return
@@ -92,4 +93,4 @@ async function main(args: string[]): Promise<void> {
   process.stdout.write(`${clusterFlags(options).join('\n')}\n`)
 }
 
-if (import.meta.main) await command(USAGE, main)
+if (import.meta.main) await run(COMMAND, main)

@@ -1,33 +1,120 @@
-/** What the commands of package.json have in common: options, usage, how they end. */
-import { type ParseArgsConfig, type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+/** What the commands of package.json have in common: options, `--help`, and how they end. */
+import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util'
 
-/** A wrong call: the message and the usage are all that is said. */
+export interface Option extends ParseArgsOptionDescriptor {
+  help: string
+  /** What stands for its value in the help: `STAGE`. */
+  value?: string
+  required?: true
+}
+
+type Options = Readonly<Record<string, Option>>
+
+export interface Command<O extends Options = Options> {
+  /** How people run it: `npm run deploy`. */
+  call: string
+  about: string
+  options: O
+  /** The words that it takes beside options: `[PART...]`. */
+  words?: string
+  /** Variables of the environment that it reads, and what they do. */
+  variables?: Readonly<Record<string, string>>
+}
+
+type Values<O extends Options> = {
+  [Name in keyof O]: O[Name] extends { type: 'boolean' }
+    ? boolean
+    : O[Name] extends { multiple: true }
+      ? string[]
+      : O[Name] extends { required: true } | { default: string }
+        ? string
+        : string | undefined
+}
+
+/** A wrong call: its message is printed with the usage. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** The options that are given. Throws a UsageError for whatever else is. */
-export const optionsIn = <const O extends ParseArgsOptionsConfig>(args: readonly string[], options: O) =>
-  parsed({ args: [...args], options }).values
+const helpOption: Option = { type: 'boolean', help: 'print this' }
 
-/** The options that are given, and the words beside them. Throws a UsageError for other options. */
-export const wordsIn = <const O extends ParseArgsOptionsConfig>(args: readonly string[], options: O) =>
-  parsed({ args: [...args], options, allowPositionals: true })
+/** Returns the options that are given, and the words beside them. Throws a UsageError for whatever else is given or missing. */
+export function readCall<const O extends Options>(command: Command<O>, args: readonly string[]) {
+  const { values, positionals } = parsed(command, args)
+  for (const [name, { required }] of Object.entries(command.options)) {
+    if (required && values[name] === undefined) throw new UsageError(`--${name} is missing`)
+  }
+  for (const [name, { type, multiple }] of Object.entries(command.options)) {
+    if (type === 'boolean') values[name] ??= false
+    else if (multiple) values[name] ??= []
+  }
+  return { values: values as Values<O>, words: positionals }
+}
 
-function parsed<const C extends ParseArgsConfig>(config: C) {
+function parsed({ options, words }: Command, args: readonly string[]) {
   try {
-    return parseArgs(config)
+    const allowPositionals = words !== undefined
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: { ...options, help: helpOption },
+      allowPositionals,
+    })
+    return { values: values as Record<string, unknown>, positionals }
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
 }
 
 /** Runs the work of a command; a UsageError is printed with the usage and ends with 2, any other error with 1. */
-export async function command(usage: string, work: (args: string[]) => Promise<void>): Promise<void> {
+export async function run<const O extends Options>(
+  command: Command<O>,
+  work: (values: Values<O>, words: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const args = process.argv.slice(2)
   try {
-    await work(process.argv.slice(2))
+    if (parsed(command, args).values.help) {
+      process.stdout.write(helpOf(command))
+      return
+    }
+    const { values, words } = readCall(command, args)
+    await work(values, words)
   } catch (error) {
+    const usage = `usage: ${usageOf(command)}\n`
     process.stderr.write(`${(error as Error).message}\n${error instanceof UsageError ? usage : ''}`)
     process.exitCode = error instanceof UsageError ? 2 : 1
   }
 }
+
+/** Returns what `--help` prints: the usage, what the command does, and what each option and variable means. */
+export function helpOf(command: Command): string {
+  const { about, options, variables = {} } = command
+  const rows = Object.entries({ ...options, help: helpOption }).map(
+    ([name, option]) => [signature(name, option), described(option)] as const,
+  )
+  const all = [...rows, ...Object.entries(variables)]
+  const width = Math.max(...all.map(([name]) => name.length)) + 2
+  const table = (lines: readonly (readonly [string, string])[]) =>
+    lines.map(([name, text]) => `  ${name.padEnd(width)}${text}\n`).join('')
+  const environment = Object.entries(variables)
+  return `usage: ${usageOf(command)}
+
+${about}
+
+options
+${table(rows)}${environment.length > 0 ? `\nenvironment\n${table(environment)}` : ''}`
+}
+
+function usageOf({ call, options, words }: Command): string {
+  const parts = Object.entries(options).map(([name, option]) => {
+    const one = signature(name, option)
+    if (option.required) return one
+    return `[${one}]${option.multiple ? '...' : ''}`
+  })
+  const all = [...(words === undefined ? [] : [words]), ...parts]
+  return [call, ...(all.length > 0 ? ['--', ...all] : [])].join(' ')
+}
+
+const signature = (name: string, { value }: Option) => `--${name}${value === undefined ? '' : ` ${value}`}`
+
+const described = ({ help, default: fallback }: Option) =>
+  fallback === undefined ? help : `${help} (default ${String(fallback)})`

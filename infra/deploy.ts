@@ -4,31 +4,47 @@
  */
 import { join } from 'node:path'
 import { build } from './build.ts'
-import { command } from './command.ts'
-import { osls, outputsOf, readTarget } from './osls.ts'
+import { type Command, run } from './command.ts'
+import { osls, outputsOf, param, type Target, target, toolArguments } from './osls.ts'
 
-const USAGE = `usage: npm run deploy -- --stage STAGE --region REGION [--param NAME=VALUE]... [--aws-profile PROFILE]
-  --stage STAGE        name of the deployment: at most 13 small letters and digits
-  --region REGION      where it is
-  --param NAME=VALUE   a setting, see docs/operations.md; give the same ones each time
-`
+const COMMAND = {
+  call: 'npm run deploy',
+  about: `Deploys the project, or brings a deployment up to date. Makes the pepper and the first access key where there
+are none, in Secrets Manager, and prints neither. Takes credentials of AWS from the environment.`,
+  options: { ...target, param },
+} as const satisfies Command
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
-async function deploy(args: string[]): Promise<void> {
-  const settings = readTarget(args, { params: true })
-  const target = settings.filter((one) => !one.startsWith('--param='))
+async function deploy(settings: Target): Promise<void> {
+  const all = toolArguments(settings)
+  const named = toolArguments({ ...settings, param: [] })
   const bundles = await build(join(import.meta.dirname, '..'))
   say(`${bundles.length} functions bundled, deploying (a first time takes some minutes)`)
-  await osls('deploy', settings)
+  await osls('deploy', all)
   // Its answer says what it did, never what it made.
-  const { pepper, accessKey } = JSON.parse(await osls('invoke --function bootstrap', target))
-  const { Url, TableName, AccessKeySecretId, AlarmTopicArn } = await outputsOf(target)
+  const { pepper, accessKey } = JSON.parse(await osls('invoke --function bootstrap', named))
+  const { Url, TableName, AccessKeySecretId, AlarmTopicArn } = await outputsOf(named)
   say(`url         ${Url}
 table       ${TableName}
 pepper      ${pepper}
 first key   ${accessKey}, in secret ${AccessKeySecretId}
-alarms      ${AlarmTopicArn}`)
+alarms      ${AlarmTopicArn}
+
+Next, check that it serves as it must. The first key goes into no file and no command line:
+
+${readSecret(settings, String(AccessKeySecretId))} |
+  npm run smoke -- --url ${Url} --key-file /dev/stdin
+
+docs/operations.md makes a kube config with that key, and subscribes to the alarms.`)
 }
 
-await command(USAGE, deploy)
+/** Returns the command that prints a secret. */
+const readSecret = ({ region, 'aws-profile': profile }: Target, secret: string): string =>
+  [
+    `aws secretsmanager get-secret-value --region ${region}`,
+    ...(profile === undefined ? [] : [`--profile ${profile}`]),
+    `--secret-id ${secret} --query SecretString --output text`,
+  ].join(' ')
+
+await run(COMMAND, deploy)

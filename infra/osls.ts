@@ -1,17 +1,38 @@
 /** The deploy tool as a command: which deployment it is about, and what it says. */
 import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { optionsIn, UsageError } from './command.ts'
+import { type Option, UsageError } from './command.ts'
 
-const text = { type: 'string' } as const
+const require = createRequire(import.meta.url)
+const { stagePattern, stageRule } = require('./plugins/settings.cjs') as { stagePattern: string; stageRule: string }
 
-/** Arguments of the deploy tool that name a deployment; nothing is deployed or removed by default, but packaged it may be. */
-export function readTarget(args: readonly string[], { params = false, named = true } = {}): string[] {
-  const options = { stage: text, region: text, 'aws-profile': text, param: { ...text, multiple: true } } as const
-  const { stage, region, param = [], 'aws-profile': profile } = optionsIn(args, options)
-  if (named && stage === undefined) throw new UsageError('--stage is missing')
-  if (named && region === undefined) throw new UsageError('--region is missing')
-  if (param.length > 0 && !params) throw new UsageError('--param is for deploy')
+/** Options that name a deployment; nothing is deployed or removed by default. */
+export const target = {
+  stage: { type: 'string', value: 'STAGE', required: true, help: `name of the deployment: ${stageRule}` },
+  region: { type: 'string', value: 'REGION', required: true, help: 'region of AWS' },
+  'aws-profile': { type: 'string', value: 'PROFILE', help: 'credentials of that profile, not of the environment' },
+} as const satisfies Record<string, Option>
+
+export const param = {
+  type: 'string',
+  multiple: true,
+  value: 'NAME=VALUE',
+  help: 'a setting of docs/operations.md; give the same ones each time',
+} as const satisfies Option
+
+export interface Target {
+  stage?: string | undefined
+  region?: string | undefined
+  'aws-profile'?: string | undefined
+  param?: readonly string[]
+}
+
+/** Returns the arguments of the deploy tool for a deployment. Throws a UsageError for what cannot be one. */
+export function toolArguments({ stage, region, 'aws-profile': profile, param = [] }: Target): string[] {
+  if (stage !== undefined && !new RegExp(stagePattern).test(stage)) {
+    throw new UsageError(`--stage ${stage} cannot be the name of a deployment: it must be ${stageRule}`)
+  }
   const wrong = param.find((one) => !/^[a-z-]+=/.test(one))
   if (wrong !== undefined) throw new UsageError(`--param ${wrong} is not NAME=VALUE`)
   return [

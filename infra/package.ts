@@ -5,8 +5,8 @@ import { glob, mkdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { command } from './command.ts'
-import { readTarget } from './osls.ts'
+import { type Command, run } from './command.ts'
+import { param, target, toolArguments } from './osls.ts'
 
 const project = join(import.meta.dirname, '..')
 
@@ -85,12 +85,17 @@ function isHeld(error: NodeJS.ErrnoException): false {
   return false
 }
 
-const USAGE = `usage: npm run package [-- --stage STAGE --region REGION --param NAME=VALUE...]
-  --param NAME=VALUE   a setting, see docs/operations.md
-`
+const COMMAND = {
+  call: 'npm run package',
+  about: `Writes what would be deployed: the CloudFormation template to .serverless, the archives of the functions to .build.
+Needs no network and no login.`,
+  options: {
+    stage: { type: 'string', value: 'STAGE', help: target.stage.help },
+    region: { type: 'string', value: 'REGION', help: target.region.help },
+    param,
+  },
+} as const satisfies Command
 
 if (import.meta.main) {
-  await command(USAGE, (args) =>
-    pack({ root: project, quiet: false, options: readTarget(args, { params: true, named: false }) }),
-  )
+  await run(COMMAND, (settings) => pack({ root: project, quiet: false, options: toolArguments(settings) }))
 }

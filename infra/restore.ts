@@ -17,7 +17,7 @@ import {
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
 import { activityOf, isSlot, revisionKey, rowsOf } from '../lib/storage/keys.ts'
-import { command, optionsIn, UsageError } from './command.ts'
+import { type Command, run, UsageError } from './command.ts'
 
 export type StoredItem = Record<string, AttributeValue>
 
@@ -142,19 +142,20 @@ async function writeAll(
   }
 }
 
-const USAGE = `usage: npm run restore -- --region REGION --from TABLE --to TABLE [--without FILE]
-  --from TABLE      the table that DynamoDB restored
-  --to TABLE        the table of the deployment
-  --without FILE    names of access keys that were revoked since, one a line: they do not come back
-`
+const COMMAND = {
+  call: 'npm run restore',
+  about: `Takes the objects of a deployment's table back to what another table has. Nobody may write meanwhile:
+docs/operations.md says how to see to that. Can be run again after it was interrupted.`,
+  options: {
+    region: { type: 'string', value: 'REGION', required: true, help: 'region of both tables' },
+    from: { type: 'string', value: 'TABLE', required: true, help: 'the table that DynamoDB restored' },
+    to: { type: 'string', value: 'TABLE', required: true, help: 'the table of the deployment' },
+    without: { type: 'string', value: 'FILE', help: 'names of access keys that stay dead, one a line' },
+  },
+} as const satisfies Command
 
 if (import.meta.main) {
-  await command(USAGE, async (args) => {
-    const text = { type: 'string' } as const
-    const { region, from, to, without } = optionsIn(args, { region: text, from: text, to: text, without: text })
-    if (region === undefined || from === undefined || to === undefined) {
-      throw new UsageError('--region, --from and --to are needed')
-    }
+  await run(COMMAND, async ({ region, from, to, without }) => {
     if (from === to) throw new UsageError('--from and --to are the same table')
     const names = without === undefined ? '' : await readFile(without, 'utf8')
     const client = new DynamoDBClient({ region })

@@ -1,9 +1,22 @@
 /** `npm start`: the whole API on this machine. Ends with 0 when it is told to, with 1 and one sentence when it must. */
+import { type Command, run } from '../command.ts'
 import { type LocalServer, startLocalServer } from './server.ts'
 import { readSettings } from './settings.ts'
 import { StartupError } from './startuperror.ts'
 
-async function run(): Promise<void> {
+const COMMAND = {
+  call: 'npm start',
+  about: 'Serves the whole API on this machine, with a demo virtual cluster behind it, until Ctrl-C.',
+  options: { memory: { type: 'boolean', help: 'keep nothing' } },
+  variables: {
+    PORT: 'port of 127.0.0.1, 0 for any free one (default 8443)',
+    DATA_DIR: 'folder for the data and for the files of clients (default .local)',
+    AWS_ENDPOINT_URL_DYNAMODB: 'address of a DynamoDB emulator, in place of the embedded one',
+    KUBEBUILDER_ASSETS: 'folder with etcd, kube-apiserver and kube-controller-manager: the demo is a real cluster',
+  },
+} as const satisfies Command
+
+async function serve(memory: boolean): Promise<void> {
   const told = Promise.withResolvers<void>()
   // A second signal, from an impatient person, ends the process at once.
   let ended = false
@@ -12,7 +25,7 @@ async function run(): Promise<void> {
       ended = true
       told.resolve()
     })
-  const settings = readSettings(process.argv.slice(2), process.env, process.cwd())
+  const settings = readSettings(memory, process.env, process.cwd())
   let server: LocalServer
   try {
     server = await startLocalServer(settings, Date.now)
@@ -27,16 +40,11 @@ async function run(): Promise<void> {
   if (broken) throw new StartupError(broken)
 }
 
-try {
-  await run()
-  process.exit(0)
-} catch (error) {
-  process.stderr.write(`${sentenceOf(error)}\n`)
-  process.exit(1)
-}
+await run(COMMAND, ({ memory }) => serve(memory).catch(fail))
+process.exit()
 
-function sentenceOf(error: unknown): string {
-  if (error instanceof StartupError) return error.message
+function fail(error: unknown): never {
+  if (error instanceof StartupError) throw error
   const [line] = String(error instanceof Error ? error.message : error).split('\n')
-  return `The local server failed: ${line}`
+  throw new StartupError(`The local server failed: ${line}`, error)
 }

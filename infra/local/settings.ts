@@ -1,6 +1,5 @@
 /** What the person who starts the local server can set. */
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { StartupError } from './startuperror.ts'
 
 export interface Settings {
@@ -18,9 +17,9 @@ export interface Settings {
 
 const DEFAULT_PORT = 8443
 
-/** `npm start -- --memory`, PORT, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB, KUBEBUILDER_ASSETS. Throws a StartupError. */
+/** Reads PORT, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB and KUBEBUILDER_ASSETS. Throws a StartupError. */
 export function readSettings(
-  args: readonly string[],
+  memory: boolean,
   environment: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Settings {
@@ -28,17 +27,9 @@ export function readSettings(
   return {
     port: portOf(PORT),
     dataDir: resolve(cwd, DATA_DIR || '.local'),
-    memory: memoryOf(args),
+    memory,
     ...(endpoint && { dynamodbEndpoint: endpointOf(endpoint) }),
     ...(assets && { kubebuilderAssets: resolve(cwd, assets) }),
-  }
-}
-
-function memoryOf(args: readonly string[]): boolean {
-  try {
-    return parseArgs({ args: [...args], options: { memory: { type: 'boolean', default: false } } }).values.memory
-  } catch (error) {
-    throw new StartupError('The only option is --memory, which keeps nothing: npm start -- --memory.', error)
   }
 }
 

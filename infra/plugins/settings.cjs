@@ -2,9 +2,13 @@
 
 const seconds = { type: 'integer', minimum: 0, maximum: 3153600000 }
 
+// Part of the names of all resources. Lambda's are the strictest: the longest one of a function,
+// keyplane-STAGE-virtualclusterinstances-kubeconfig-create, ends at 64 characters.
+const stagePattern = '^[a-z][a-z0-9]{0,12}$'
+const stageRule = '1 to 13 lower-case letters and digits, the first one a letter'
+
 const settings = {
-  // The longest name of a function, keyplane-STAGE-virtualclusterinstances-kubeconfig-create, ends at 64 characters.
-  stage: { type: 'string', pattern: '^[a-z][a-z0-9]{0,12}$' },
+  stage: { type: 'string', pattern: stagePattern },
   // Compared byte for byte by those who verify tokens: no trailing slash, query or fragment.
   issuer: { type: 'string', pattern: '^https://[^/?#\\s]+(/[^/?#\\s]+)*$', maxLength: 512 },
   'max-key-ttl-seconds': seconds,
@@ -48,3 +52,5 @@ module.exports = class Settings {
     })
   }
 }
+
+Object.assign(module.exports, { stagePattern, stageRule })

@@ -1,10 +1,5 @@
-/**
- * `npm run bench -- [storage] [http] [start] [micro] [growth]`: measures and prints, everything when no part is named;
- * `npm run bench -- soak` keeps the local server busy for minutes.
- * `--only` measures one operation of http or one table of storage. `--objects` is how many are listed, how many live
- * beside those that are swept, and the most that growth makes. Nothing here is a test: figures depend on the machine and on what else it does.
- */
-import { command, UsageError, wordsIn } from '../../infra/command.ts'
+/** `npm run bench`: nothing here is a test, figures depend on the machine and on what else it does. */
+import { type Command, type Option, run, UsageError } from '../../infra/command.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp, httpOperations } from './http.ts'
 import { benchMicro } from './micro.ts'
@@ -13,19 +8,25 @@ import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
 import { benchStorage, storageParts } from './storage.ts'
 
-const USAGE = `usage: npm run bench -- [storage] [http] [start] [micro] [growth] [--seconds 1] [--rounds 3] [--objects 10000] [--only NAME] [--profile FOLDER]
-       npm run bench -- soak [--minutes 10]
-`
+const number = <const N extends string>(fallback: N, help: string) =>
+  ({ type: 'string', value: 'N', default: fallback, help }) as const satisfies Option
 
-await command(USAGE, async (args) => {
-  const { values, positionals } = wordsIn(args, {
-    seconds: { type: 'string', default: '1' },
-    rounds: { type: 'string', default: '3' },
-    objects: { type: 'string', default: '10000' },
-    only: { type: 'string' },
-    profile: { type: 'string' },
-    minutes: { type: 'string', default: '10' },
-  })
+const COMMAND = {
+  call: 'npm run bench',
+  about: `Measures and prints. The parts are storage, http, start, micro and growth, all of them where none is named, and soak,
+which keeps the local server busy for minutes.`,
+  words: '[PART...]',
+  options: {
+    seconds: number('1', 'how long storage and http measure each thing'),
+    rounds: number('3', 'how often each thing is measured'),
+    objects: number('10000', 'how many are listed, how many live while others are swept, the most of growth'),
+    only: { type: 'string', value: 'NAME', help: 'one operation of http, or one table of storage' },
+    profile: { type: 'string', value: 'FOLDER', help: 'where CPU profiles of http are written' },
+    minutes: number('10', 'how long soak takes'),
+  },
+} as const satisfies Command
+
+await run(COMMAND, async (values, words) => {
   const positive = (name: 'seconds' | 'rounds' | 'objects' | 'minutes'): number => {
     const value = Number(values[name])
     if (!(value > 0)) throw new UsageError(`--${name} is no number above 0`)
@@ -46,7 +47,7 @@ await command(USAGE, async (args) => {
   }
   // Only where it is named.
   const all = new Map([...Object.entries(parts), ['soak', () => benchSoak({ minutes })] as const])
-  const wanted = positionals.length > 0 ? positionals : Object.keys(parts)
+  const wanted = words.length > 0 ? words : Object.keys(parts)
   const unknown = wanted.find((name) => !all.has(name))
   if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`)
   const names: Readonly<Record<string, readonly string[]>> = { storage: storageParts, http: httpOperations }

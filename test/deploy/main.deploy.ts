@@ -240,8 +240,16 @@ test('deployed again all stays, and a new signing key is published before it sig
   await expect(claimsOf(old, `${deployed.url}/clusters/west`)).rejects.toThrow('no applicable key found')
 })
 
+test('remove asks for the stage, and removes nothing for another answer', async () => {
+  const inTerminal = "python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)'"
+  const command = `echo prod | ${inTerminal} npm run --silent remove -- --stage ${stage} --region eu-central-1`
+  const stdout = expect.stringMatching(/Type the stage, e2e, to remove it: .*nothing is removed/s)
+  await expect(at.run('bash', ['-c', command])).rejects.toMatchObject({ stdout })
+  expect(await status('/version', '')).toBe(200)
+})
+
 test('remove leaves what cannot be made again, and says so', async () => {
-  const said = await at.npm('remove')
+  const said = await at.npm('remove', '--yes')
   expect(said).toContain(`table         ${deployed.table}`)
   expect(said).toMatch(/^pepper {8}\S+$/m)
   expect(said).toMatch(/^signing key {3}\S+$/m)

@@ -246,7 +246,7 @@ test('without an administrator bootstrap makes a first key, and none while that 
 })
 
 test('what a removal leaves is ended by hand', async () => {
-  const said = await at.npm('remove')
+  const said = await at.npm('remove', '--yes')
   const named = (what: string) => new RegExp(`^${what} +(\\S+)$`, 'm').exec(said)?.[1] ?? ''
   const table = named('table')
   const given = { TABLE: table, PEPPER: named('pepper'), 'SIGNING-KEY': named('signing key') }

@@ -1,30 +1,98 @@
-/** The commands of package.json: what a wrong call is told. */
+/** The commands of package.json: what `--help` says, and what a wrong call is told. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { helpOf, readCall, UsageError } from '../../infra/command.ts'
 
 const root = join(import.meta.dirname, '../..')
 const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
 }
-/** The local server says its own in one sentence (test/infra/local/main.test.ts). */
-const { start: _, ...others } = scripts
-const own = Object.values(others).flatMap((script) => /^node (\S+\.ts)$/.exec(script)?.[1] ?? [])
-
-test('there are commands', () => {
-  expect(own).toEqual(expect.arrayContaining(['infra/deploy.ts', 'infra/package.ts', 'test/bench/main.ts']))
+const own = Object.entries(scripts).flatMap(([name, script]) => {
+  const [, file] = /^node -r \S+ ((?:infra|test)\/\S+\.ts)$/.exec(script) ?? []
+  return file === undefined ? [] : [{ name, file, call: name === 'start' ? 'npm start' : `npm run ${name}` }]
 })
 
-test.concurrent.each(own)('%s says what is wrong, and how it is called', async (file) => {
-  const { code, said, heard } = await new Promise<{ code: unknown; said: string; heard: string }>((resolve) => {
-    execFile(process.execPath, [join(root, file), '--wrong'], { cwd: root }, (error, said, heard) =>
-      resolve({ code: error?.code, said, heard }),
+const called = (file: string, ...args: string[]) =>
+  new Promise<{ code: unknown; said: string; heard: string }>((resolve) => {
+    execFile(process.execPath, [join(root, file), ...args], { cwd: root }, (error, said, heard) =>
+      resolve({ code: error?.code ?? 0, said, heard }),
     )
   })
+
+test('there are commands', () => {
+  expect(own.map(({ name }) => name).sort()).toEqual(
+    [
+      'bench',
+      'bootstrap',
+      'build',
+      'cluster-config',
+      'deploy',
+      'package',
+      'remove',
+      'restore',
+      'smoke',
+      'start',
+    ].sort(),
+  )
+})
+
+test.concurrent.each(own)('$name says what is wrong, and how it is called', async ({ file, call }) => {
+  const { code, said, heard } = await called(file, '--wrong')
   expect([code, said]).toEqual([2, ''])
   const [message, usage, ...rest] = heard.split('\n')
   expect(message).toContain("Unknown option '--wrong'")
-  expect(usage).toMatch(/^usage: npm (run|start)/)
-  expect(rest.join('\n')).not.toContain('    at ')
+  expect(usage).toMatch(new RegExp(`^usage: ${call}( -- |$)`))
+  expect(rest.join('\n')).toBe('')
+})
+
+test.concurrent.each(own)('$name --help explains it', async ({ file, call }) => {
+  const { code, said, heard } = await called(file, '--help')
+  expect([code, heard]).toEqual([0, ''])
+  expect(said).toMatch(new RegExp(`^usage: ${call}( -- .*)?\n\n[A-Z][^]*\\.\n\noptions\n`))
+  expect(said).toContain('--help')
+  for (const line of said.split('\n').slice(1)) expect([line, line.length < 125]).toEqual([line, true])
+})
+
+const command = {
+  call: 'npm run it',
+  about: 'Does it.',
+  options: {
+    stage: { type: 'string', value: 'STAGE', required: true, help: 'which one' },
+    param: { type: 'string', value: 'NAME=VALUE', multiple: true, help: 'a setting' },
+    rounds: { type: 'string', value: 'N', default: '3', help: 'how often' },
+    yes: { type: 'boolean', help: 'do not ask' },
+  },
+  variables: { PORT: 'where' },
+} as const
+
+test('help lists what the call takes', () => {
+  expect(helpOf(command)).toBe(`usage: npm run it -- --stage STAGE [--param NAME=VALUE]... [--rounds N] [--yes]
+
+Does it.
+
+options
+  --stage STAGE       which one
+  --param NAME=VALUE  a setting
+  --rounds N          how often (default 3)
+  --yes               do not ask
+  --help              print this
+
+environment
+  PORT                where
+`)
+})
+
+test('options that are not given have their defaults', () => {
+  expect(readCall(command, ['--stage', 'a']).values).toEqual({ stage: 'a', param: [], rounds: '3', yes: false })
+})
+
+test('a required option is missed', () => {
+  expect(() => readCall(command, ['--yes'])).toThrow(new UsageError('--stage is missing'))
+})
+
+test('removing asks first: without a terminal it is refused before anything is looked for', async () => {
+  const { code, heard } = await called('infra/remove.ts', '--stage', 'prod', '--region', 'eu-central-1')
+  expect([code, heard]).toEqual([2, expect.stringContaining('there is no terminal to ask in: --yes removes')])
 })

@@ -1,14 +1,17 @@
 /** Which deployment a command is about: never one that nobody has named. */
 import { expect, test } from 'vitest'
-import { UsageError } from '../../infra/command.ts'
-import { readTarget } from '../../infra/osls.ts'
+import { readCall, UsageError } from '../../infra/command.ts'
+import { param, target, toolArguments } from '../../infra/osls.ts'
+import { usePackaged } from '../support/packaged.ts'
 
 const named = ['--stage', 'prod', '--region', 'eu-central-1']
+const command = { call: 'npm run deploy', about: '', options: { ...target, param } }
+const read = (args: string[]) => toolArguments(readCall(command, args).values)
 
 test('stage and region become options of the deploy tool, with profile and settings where they are given', () => {
-  expect(readTarget(named)).toEqual(['--stage=prod', '--region=eu-central-1'])
+  expect(read(named)).toEqual(['--stage=prod', '--region=eu-central-1'])
   const more = ['--aws-profile', 'ops', '--param', 'max-key-ttl-seconds=60', '--param', 'spaces=a=b']
-  expect(readTarget([...named, ...more], { params: true })).toEqual([
+  expect(read([...named, ...more])).toEqual([
     '--stage=prod',
     '--region=eu-central-1',
     '--aws-profile=ops',
@@ -22,12 +25,36 @@ test.each([
   ['no region', ['--stage', 'x'], '--region is missing'],
   ['an option that there is not', [...named, '--force'], "Unknown option '--force'"],
   ['a word that belongs to no option', [...named, 'all'], "Unexpected argument 'all'"],
-  ['a setting where none is taken', [...named, '--param', 'a=b'], '--param is for deploy'],
+  ['a setting without a value', [...named, '--param', 'A'], '--param A is not NAME=VALUE'],
 ])('%s is a wrong call', (_, args, message) => {
-  expect(() => readTarget(args)).toThrow(UsageError)
-  expect(() => readTarget(args)).toThrow(message)
+  expect(() => read(args)).toThrow(UsageError)
+  expect(() => read(args)).toThrow(message)
 })
 
-test('a setting without a value is a wrong call', () => {
-  expect(() => readTarget([...named, '--param', 'A'], { params: true })).toThrow('--param A is not NAME=VALUE')
+test.each(['Prod_1', 'Prod', 'prod-1', '1prod', 'prod.eu', 'fourteenletter', ''])(
+  'stage %j is refused with its rule',
+  (stage) => {
+    expect(() => toolArguments({ stage, region: 'eu-central-1' })).toThrow(
+      new UsageError(
+        `--stage ${stage} cannot be the name of a deployment: it must be 1 to 13 lower-case letters and digits, the first one a letter`,
+      ),
+    )
+  },
+)
+
+const packaged = usePackaged()
+
+test('the longest stage leaves every name within the limits of AWS', () => {
+  const limits: Record<string, number> = { 'AWS::Lambda::Function': 64, 'AWS::IAM::Role': 64, 'AWS::SQS::Queue': 80 }
+  const names = Object.values(packaged.resources).flatMap(({ Type, Properties }) =>
+    Object.entries(Properties ?? {}).flatMap(([property, value]) =>
+      /^(\w*Name)$/.test(property) && typeof value === 'string' && value.includes('-dev')
+        ? [[Type, value] as const]
+        : [],
+    ),
+  )
+  expect(names.length).toBeGreaterThan(20)
+  const longest = names.map(([type, name]) => [type, name.replace('-dev', `-${'x'.repeat(13)}`)] as const)
+  expect(longest.filter(([type, name]) => name.length > (limits[type] ?? 128))).toEqual([])
+  expect(Math.max(...longest.map(([type, { length }]) => (type === 'AWS::Lambda::Function' ? length : 0)))).toBe(64)
 })

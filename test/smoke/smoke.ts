@@ -1,29 +1,30 @@
-/** Holds a real deployment to what no emulator shows. Makes keys of its own and deletes them; ends with 1 when a check fails. */
+/** Holds a real deployment to what no emulator shows. */
 import { readFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
+import { type Command, run, UsageError } from '../../infra/command.ts'
 import { checks } from './checks.ts'
-import { type Client, createClient, readKey } from './client.ts'
+import { createClient, readKey } from './client.ts'
 
-const USAGE = `usage: npm run smoke -- --url URL --key-file FILE [--ca FILE]
-  --url URL         the API, as deploy prints it
-  --key-file FILE   an access key of group system:masters
-  --ca FILE         PEM of the authority of the URL, where it is not a public one
-`
+const COMMAND = {
+  call: 'npm run smoke',
+  about: `Asks a deployment for what depends on API Gateway itself: answers of the authorizer, streams, several headers of one
+name, binary bodies. Makes keys of its own and deletes them; ends with 1 when a check fails.`,
+  options: {
+    url: { type: 'string', value: 'URL', required: true, help: 'the API, as deploy prints it' },
+    'key-file': {
+      type: 'string',
+      value: 'FILE',
+      required: true,
+      help: 'an access key of group system:masters; /dev/stdin for one that is piped in',
+    },
+    ca: { type: 'string', value: 'FILE', help: 'PEM of the authority of the URL, where it is not a public one' },
+  },
+} as const satisfies Command
 
-async function connect(): Promise<Client | undefined> {
-  const text = { type: 'string' } as const
-  const { url, ca, 'key-file': keyFile } = parseArgs({ options: { url: text, ca: text, 'key-file': text } }).values
-  if (url === undefined || keyFile === undefined) return undefined
-  const place = { url: url.replace(/\/+$/, ''), key: await readKey(keyFile) }
-  return createClient(ca === undefined ? place : { ...place, ca: await readFile(ca, 'utf8') })
-}
-
-async function run(): Promise<number> {
-  const client = await connect().catch((error: Error) => void process.stderr.write(`${error.message}\n`))
-  if (client === undefined) {
-    process.stderr.write(USAGE)
-    return 2
-  }
+await run(COMMAND, async ({ url, 'key-file': keyFile, ca }) => {
+  const key = await readKey(keyFile)
+  if (key === '') throw new UsageError(`there is no key in ${keyFile}`)
+  const place = { url: url.replace(/\/+$/, ''), key }
+  const client = createClient(ca === undefined ? place : { ...place, ca: await readFile(ca, 'utf8') })
   let failed = 0
   for (const check of checks) {
     const problem = await check.run(client).then(
@@ -34,7 +35,5 @@ async function run(): Promise<number> {
     if (problem !== undefined) failed++
   }
   process.stdout.write(`${checks.length - failed} passed, ${failed} failed\n`)
-  return failed === 0 ? 0 : 1
-}
-
-process.exitCode = await run()
+  if (failed > 0) process.exitCode = 1
+})

@@ -201,12 +201,6 @@ describe('one sentence and exit code 1', () => {
     return server.output.stderr
   }
 
-  test('for an option that does not exist', async () => {
-    expect(await refusal({}, '--help')).toBe(
-      'The only option is --memory, which keeps nothing: npm start -- --memory.\n',
-    )
-  })
-
   test('for a port that is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')

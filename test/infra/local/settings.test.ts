@@ -3,11 +3,11 @@ import { readSettings } from '../../../infra/local/settings.ts'
 import { StartupError } from '../../../infra/local/startuperror.ts'
 
 test.each([
-  [[], {}, { port: 8443, dataDir: '/project/.local', memory: false }],
-  [[], { PORT: '', DATA_DIR: '' }, { port: 8443, dataDir: '/project/.local', memory: false }],
-  [['--memory'], { PORT: '0', DATA_DIR: 'data' }, { port: 0, dataDir: '/project/data', memory: true }],
+  [false, {}, { port: 8443, dataDir: '/project/.local', memory: false }],
+  [false, { PORT: '', DATA_DIR: '' }, { port: 8443, dataDir: '/project/.local', memory: false }],
+  [true, { PORT: '0', DATA_DIR: 'data' }, { port: 0, dataDir: '/project/data', memory: true }],
   [
-    [],
+    false,
     {
       PORT: '65535',
       DATA_DIR: '/var/data',
@@ -22,19 +22,16 @@ test.each([
       kubebuilderAssets: '/project/k',
     },
   ],
-])('%j with %j', (args, environment, settings) => {
-  expect(readSettings(args, environment, '/project')).toEqual(settings)
+])('--memory %j with %j', (memory, environment, settings) => {
+  expect(readSettings(memory, environment, '/project')).toEqual(settings)
 })
 
 test.each([
-  [['--keep'], {}, 'The only option is --memory, which keeps nothing: npm start -- --memory.'],
-  [['here'], {}, 'The only option is --memory, which keeps nothing: npm start -- --memory.'],
-  [['--memory=no'], {}, 'The only option is --memory, which keeps nothing: npm start -- --memory.'],
-  [[], { PORT: '65536' }, 'PORT must be a number from 0 to 65535.'],
-  [[], { PORT: '-1' }, 'PORT must be a number from 0 to 65535.'],
-  [[], { PORT: '8443x' }, 'PORT must be a number from 0 to 65535.'],
-  [[], { AWS_ENDPOINT_URL_DYNAMODB: '127.0.0.1:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
-  [[], { AWS_ENDPOINT_URL_DYNAMODB: 'localhost:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
-])('%j with %j is refused', (args, environment, sentence) => {
-  expect(() => readSettings(args, environment, '/project')).toThrow(new StartupError(sentence))
+  [{ PORT: '65536' }, 'PORT must be a number from 0 to 65535.'],
+  [{ PORT: '-1' }, 'PORT must be a number from 0 to 65535.'],
+  [{ PORT: '8443x' }, 'PORT must be a number from 0 to 65535.'],
+  [{ AWS_ENDPOINT_URL_DYNAMODB: '127.0.0.1:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
+  [{ AWS_ENDPOINT_URL_DYNAMODB: 'localhost:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
+])('%j is refused', (environment, sentence) => {
+  expect(() => readSettings(false, environment, '/project')).toThrow(new StartupError(sentence))
 })
