@@ -11,17 +11,18 @@ import { StorageError } from '../storage/errors.ts'
 import type { Exchange, Stage } from './exchange.ts'
 import { negotiateStatus } from './negotiation.ts'
 import { type ApiResponse, first } from './request.ts'
-import { respondStatus } from './respond.ts'
+import { respondError } from './respond.ts'
 
 /** The Status of any failure; `report` gets what only the log may know. */
 function statusOf(error: unknown, report: (error: unknown) => void): StatusError {
   if (error instanceof StatusError) {
-    // A 500 without a reason is a mistake of the client, and its text may quote what was sent.
-    if (error.status.code >= 500 && error.status.reason !== undefined) report(error)
+    // The text of a mistake of the client may quote what was sent.
+    if (error.fault !== 'client') report(error)
     return error
   }
-  report(error)
-  return error instanceof StorageError ? toStatusError(error) : internalError(error)
+  const failure = error instanceof StorageError ? toStatusError(error) : internalError(error)
+  if (failure.fault !== 'client') report(error)
+  return failure
 }
 
 /** Runs the stages; always answers, errors as Statuses. */
@@ -35,9 +36,10 @@ export async function run<E extends Exchange>(
     if (exchange.response) return exchange.response
     throw new Error('no stage answered')
   } catch (error) {
-    const { status } = statusOf(error, report)
+    const failure = statusOf(error, report)
+    const { status } = failure
     if (status.code === 401 || status.code === 403) exchange.context.note('refusal', status.message ?? '')
     const { headers, query } = exchange.request
-    return respondStatus(status, negotiateStatus(headers, first(query, 'pretty')), exchange.warnings)
+    return respondError(failure, negotiateStatus(headers, first(query, 'pretty')), exchange.warnings)
   }
 }

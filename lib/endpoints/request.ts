@@ -1,6 +1,7 @@
 /** HTTP as the endpoints see it: no Lambda, no gateway. */
 import type { UserInfo } from '../authentication/user.ts'
 import type { Deadline } from '../meta/deadline.ts'
+import type { Fault } from '../meta/errors.ts'
 
 export interface ApiRequest {
   method: string
@@ -28,6 +29,8 @@ export interface ApiResponse {
   warnings: readonly string[]
   /** A stream is sent piece by piece; an error within cuts the connection. */
   body: string | AsyncIterable<string>
+  /** Of an error, whose failure it is; absent = what its code says. Not sent. */
+  fault?: Fault
   /** Events must leave at once, so they are never compressed. */
   immediate?: true
 }

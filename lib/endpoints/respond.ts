@@ -1,4 +1,5 @@
 /** Objects, lists and Statuses as response bodies. Source: k8s.io/apiserver endpoints/handlers/responsewriters. */
+import type { StatusError } from '../meta/errors.ts'
 import { stringify } from '../meta/json.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
 import { dumpYaml } from '../meta/yaml.ts'
@@ -46,6 +47,15 @@ export async function respondStatus(
   if (wait && mayRepeat(status)) response.headers['retry-after'] = String(wait)
   if (status.code === 403) response.headers['x-content-type-options'] = 'nosniff'
   return response
+}
+
+/** An error as its Status, for the metrics with whose failure it is. */
+export async function respondError(
+  { status, fault }: StatusError,
+  output: Output | undefined,
+  warnings: readonly string[] = [],
+): Promise<ApiResponse> {
+  return { ...(await respondStatus(status, output, warnings)), fault }
 }
 
 /** What kube-apiserver says of a path that nothing serves at all. */

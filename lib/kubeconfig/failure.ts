@@ -38,6 +38,9 @@ const causes = {
 
 export type ClusterFailure = keyof typeof causes
 
+/** What is not the virtual cluster's failure, nor that of whoever keeps its credentials: Secrets Manager does not answer. */
+const OURS: ReadonlySet<ClusterFailure> = new Set(['unread-credentials'])
+
 const statuses = {
   502: badGateway,
   503: (message: string, cause?: unknown) => serviceUnavailable(message, undefined, cause),
@@ -49,7 +52,7 @@ export class ClusterError extends StatusError {
   readonly failure: ClusterFailure
 
   constructor(status: StatusError['status'], failure: ClusterFailure, cause: unknown) {
-    super(status, cause)
+    super(status, cause, OURS.has(failure) ? 'server' : 'virtualCluster')
     this.name = 'ClusterError'
     this.failure = failure
   }

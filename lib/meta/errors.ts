@@ -6,16 +6,27 @@
 import { aggregate, type FieldError, toCause, told } from './field.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from './types.ts'
 
-/** A failure with a public Status. `cause` is for the log only and never reaches a client. */
+/**
+ * Whose failure an error is, whatever its code says: kube-apiserver answers some mistakes of clients with 500 or 504. Only
+ * what is the server's is an outage.
+ */
+export type Fault = 'client' | 'server' | 'virtualCluster'
+
+/** A failure with a public Status. `cause` and `fault` are for log and metrics only and never reach a client. */
 export class StatusError extends Error {
   readonly status: Status & { code: number }
+  readonly fault: Fault
 
-  constructor(status: Status & { code: number }, cause?: unknown) {
+  constructor(status: Status & { code: number }, cause?: unknown, fault = faultOf(status.code)) {
     super(status.message ?? '', { cause })
     this.name = 'StatusError'
     this.status = status
+    this.fault = fault
   }
 }
+
+/** Returns whose failure an answer with this code is, where nothing else is known of it. */
+export const faultOf = (code: number): Fault => (code < 500 ? 'client' : 'server')
 
 /** In characters: what one text of an answer may have, so that a few of them stay below Lambda's 6 MB, however escaped. */
 const MAX_TEXT = 128 * 1024
@@ -34,7 +45,14 @@ const cutDetails = ({ name, ...details }: StatusDetails): StatusDetails => ({
   ...(details.causes && { causes: told(details.causes, 4 * MAX_TEXT).map(cutCause) }),
 })
 
-function failure(code: number, reason: string | undefined, message: string, details?: StatusDetails, cause?: unknown) {
+function failure(
+  code: number,
+  reason: string | undefined,
+  message: string,
+  details?: StatusDetails,
+  cause?: unknown,
+  fault?: Fault,
+) {
   const status: Status & { code: number } = {
     kind: 'Status',
     apiVersion: 'v1',
@@ -45,7 +63,7 @@ function failure(code: number, reason: string | undefined, message: string, deta
     ...(details !== undefined && { details: cutDetails(details) }),
     code,
   }
-  return new StatusError(status, cause)
+  return new StatusError(status, cause, fault)
 }
 
 /** `ownedaccesskeys.management.platform`, or the bare resource in the core group. */
@@ -167,8 +185,9 @@ export const internalError = (cause: unknown): StatusError =>
     cause,
   )
 
-/** 500 without reason or details: what kube-apiserver answers to errors that have no API meaning. */
-export const plainError = (message: string): StatusError => failure(500, undefined, message)
+/** 500 without reason or details: what kube-apiserver answers to mistakes of clients that have no reason in its API. */
+export const plainError = (message: string): StatusError =>
+  failure(500, undefined, message, undefined, undefined, 'client')
 
 export const badGateway = (message: string, cause?: unknown): StatusError =>
   failure(502, 'ServiceUnavailable', message, undefined, cause)
@@ -186,6 +205,20 @@ export const serviceUnavailable = (message: string, retryAfterSeconds?: number, 
 export const undecided = (message: string, cause?: unknown): StatusError =>
   timeout(message, { retryAfterSeconds: 1 }, cause)
 
-/** 504. Nothing is known of the outcome, or the asked state is not there yet. */
+/** 504 where a client asks for a resourceVersion that is not there yet: one that it did not get from here. */
+export const tooLargeResourceVersion = (asked: string, current: string, retryAfterSeconds: number): StatusError =>
+  failure(
+    504,
+    'Timeout',
+    `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds,
+    },
+    undefined,
+    'client',
+  )
+
+/** 504. Nothing is known of the outcome. */
 export const timeout = (message: string, details?: StatusDetails, cause?: unknown): StatusError =>
   failure(504, 'Timeout', `Timeout: ${message}`, details, cause)

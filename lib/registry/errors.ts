@@ -6,7 +6,7 @@ import {
   requestEntityTooLarge,
   type StatusError,
   serviceUnavailable,
-  timeout,
+  tooLargeResourceVersion,
   tooManyRequests,
   undecided,
 } from '../meta/errors.ts'
@@ -20,13 +20,8 @@ export function toStatusError(error: StorageError): StatusError {
   switch (error.code) {
     case 'Expired':
       return expired('The resourceVersion for the provided list is too old.')
-    case 'TooNew': {
-      const text = `Too large resource version: ${error.message}, current: ${error.current}`
-      return timeout(text, {
-        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-        retryAfterSeconds,
-      })
-    }
+    case 'TooNew':
+      return tooLargeResourceVersion(error.message, String(error.current), retryAfterSeconds)
     case 'TooLarge':
       return requestEntityTooLarge('the object is larger than the store can hold')
     case 'TooManyCompanions':

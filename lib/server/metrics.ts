@@ -4,6 +4,7 @@
  * Source: CloudWatch embedded metric format specification.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Fault } from '../meta/errors.ts'
 
 /** Values by the names of their metrics: milliseconds where the name ends so, else counts. */
 export interface Measured {
@@ -14,7 +15,7 @@ export interface Measured {
 
 const unitOf = (name: string) => (name.endsWith('Ms') ? 'Milliseconds' : 'Count')
 
-/** The members to add to a line. Names of values and dimensions must differ. `now`: unix ms. */
+/** The members to add to a line. Names of values and dimensions must differ; values of one name are one value. `now`: unix ms. */
 export const embedded = (namespace: string, now: number, measured: readonly Measured[]): object => ({
   ...Object.assign({}, ...measured.flatMap(({ dimensions, values }) => [dimensions, values])),
   _aws: {
@@ -46,6 +47,19 @@ export const noCalls = (): Calls => ({ storage: 0, kms: 0, secrets: 0 })
 export const callsMeasured = ({ storage, kms, secrets }: Calls): Measured => ({
   values: { storageCalls: storage, kmsCalls: kms, secretCalls: secrets },
 })
+
+/**
+ * The failures of a request, by endpoint; those of the server also for all endpoints together, which the alarm looks at, and
+ * those of virtual clusters only so: one endpoint has them.
+ */
+export function faultsMeasured(fault: Fault | undefined, dimensions: Measured['dimensions'] = {}): Measured[] {
+  const count = (one: Fault) => (fault === one ? 1 : 0)
+  const serverErrors = count('server')
+  return [
+    { dimensions, values: { clientErrors: count('client'), serverErrors } },
+    { values: { serverErrors, virtualClusterErrors: count('virtualCluster') } },
+  ]
+}
 
 type Next = (args: object) => Promise<object>
 

@@ -7,9 +7,9 @@ import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Output } from '../endpoints/negotiation.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
-import { respondStatus } from '../endpoints/respond.ts'
+import { respondError } from '../endpoints/respond.ts'
 import { type Deadline, demandTime, timeIsOver } from '../meta/deadline.ts'
-import { internalError, StatusError } from '../meta/errors.ts'
+import { faultOf, internalError, StatusError } from '../meta/errors.ts'
 import type { Note } from '../registry/kind.ts'
 import { auditRecord, judgementOf } from './audit.ts'
 import { type BareServer, createBareServer } from './bare.ts'
@@ -18,7 +18,7 @@ import { isRecorded, reasonOf, refusalOf, userOf } from './context.ts'
 import { deadlineOf } from './deadline.ts'
 import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './lambda.ts'
 import { describeError } from './log.ts'
-import { callsMeasured, counting, noCalls } from './metrics.ts'
+import { callsMeasured, counting, faultsMeasured, noCalls } from './metrics.ts'
 import { publicAnswer } from './public.ts'
 import { within } from './within.ts'
 
@@ -49,7 +49,7 @@ async function withinTime(
     demandTime(deadline)
     return await within(deadline(), answer(), timeIsOver)
   } catch (error) {
-    if (error instanceof StatusError) return respondStatus(error.status, form)
+    if (error instanceof StatusError) return respondError(error, form)
     throw error
   }
 }
@@ -68,7 +68,7 @@ async function answer<S extends BareServer>(
   }
   const form = statusForm(event)
   const refusal = refusalOf(event)
-  if (refusal) return respondStatus(refusal.status, form)
+  if (refusal) return respondError(refusal, form)
   const user = userOf(event)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
   const deadline = deadlineOf(server, event.requestContext.requestTimeEpoch)
@@ -91,17 +91,17 @@ export function serveWith<S extends BareServer>(
     const answered = counting(calls, () => answer(event, server, endpoint, notes))
     const response = await answered.catch((error: unknown) => {
       server.log('error', 'request failed', { requestId, error: describeError(error) })
-      return respondStatus(internalError(error).status, undefined)
+      return respondError(internalError(error), undefined)
     })
     if (!isRecorded(event)) {
       const { status: code } = response
       const { judgement, facts } = judgementOf(notes, code)
       const latencyMs = Math.round(performance.now() - began)
-      server.log('info', 'audit', auditRecord(event, server.config, { facts, judgement, code, latencyMs }), [
-        {
-          dimensions,
-          values: { latencyMs, clientErrors: code >= 400 && code < 500 ? 1 : 0, serverErrors: code >= 500 ? 1 : 0 },
-        },
+      const fault = code < 400 ? undefined : (response.fault ?? faultOf(code))
+      const said = code < 500 ? facts : { ...facts, fault }
+      server.log('info', 'audit', auditRecord(event, server.config, { facts: said, judgement, code, latencyMs }), [
+        { dimensions, values: { latencyMs } },
+        ...faultsMeasured(fault, dimensions),
         callsMeasured(calls),
       ])
     }

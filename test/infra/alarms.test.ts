@@ -39,7 +39,7 @@ function alarms(): Map<string, Alarm> {
 }
 
 test.each<[alarm: string, begins: string, metric: string]>([
-  ['server-errors', '>= 5, 1 of 1 x 300 s', 'AWS/ApiGateway 5XXError dev-keyplane'],
+  ['server-errors', '>= 5, 1 of 1 x 300 s', 'keyplane/dev serverErrors'],
   ['throttled', '>= 50, 1 of 1 x 300 s', 'keyplane/dev throttled'],
   ['authorizer-errors', '>= 1, 2 of 5 x 60 s', 'keyplane/dev authorizerFailed'],
   ['authorizer-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles AuthorizerLambdaFunction'],
@@ -64,6 +64,14 @@ test.each<[alarm: string, begins: string, metric: string]>([
   // What must happen and does not is missing.
   const missing = begins.startsWith('<') ? 'breaching' : 'notBreaching'
   expect(alarms().get(name)).toEqual({ metric, begins, missing })
+})
+
+test('what API Gateway fails at counts with what functions say was their failure', () => {
+  const filters = ofType('AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties)
+  const [{ FilterPattern } = {}] = filters.filter(
+    ({ MetricTransformations: [one] }) => one.MetricName === 'serverErrors',
+  )
+  expect(FilterPattern).toBe('{ ($.status >= 500) && ($.error != "-") }')
 })
 
 test('whatever may have a ceiling has an alarm on it', () => {

@@ -163,6 +163,11 @@ describe('allowed', () => {
     expect(record).not.toHaveProperty('resource')
   })
 
+  test('what fails, by whose failure it is', async () => {
+    const { record } = await audited(`${keys}?resourceVersion=999999999`, { token: alice.value })
+    expect(record).toMatchObject({ ...byAlice(), decision: 'allow', code: 504, fault: 'client' })
+  })
+
   test('what needs no key', async () => {
     const { record } = await audited('/version', { token: '' })
     expect(record).toEqual({ ...common, verb: 'get', path: '/version', decision: 'allow', reason: 'public', code: 200 })

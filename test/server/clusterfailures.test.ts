@@ -210,6 +210,13 @@ describe.each(Object.entries(failures))('%s', (name, { status, cause }) => {
   })
 })
 
+test('they are failures of virtual clusters, not of this API', () => {
+  const records = server.log.map((line) => JSON.parse(line)).filter(({ code }) => code >= 500)
+  expect(records).toHaveLength(Object.keys(failures).length)
+  for (const record of records)
+    expect(record).toMatchObject({ fault: 'virtualCluster', serverErrors: 0, clientErrors: 0, virtualClusterErrors: 1 })
+})
+
 test('the log has the requests, and none of the secrets', () => {
   const log = server.log.join('')
   for (const name of Object.keys(failures)) expect(log).toContain(`vc-${name}`)

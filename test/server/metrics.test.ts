@@ -53,6 +53,8 @@ test('a request is measured by endpoint, with its calls; its authorization by ou
     'endpoint=ownedaccesskeys create latencyMs': expect.any(Number),
     'endpoint=ownedaccesskeys create clientErrors': 0,
     'endpoint=ownedaccesskeys create serverErrors': 0,
+    serverErrors: 0,
+    virtualClusterErrors: 0,
     // A revision, and the transaction.
     storageCalls: 2,
     kmsCalls: 0,
@@ -63,6 +65,36 @@ test('a request is measured by endpoint, with its calls; its authorization by ou
 test('a refusal of the handler is a client error', async () => {
   const [, handler] = await measuredBy(`${keys}/nobody`)
   expect(handler?.metrics).toMatchObject({ 'endpoint=ownedaccesskeys get clientErrors': 1, storageCalls: 1 })
+})
+
+const apply = { method: 'PATCH', headers: { 'content-type': 'application/apply-patch+yaml' } }
+const applied = (name: string, more: object) => ({
+  ...apply,
+  body: JSON.stringify({ ...kind, metadata: { name }, ...more }),
+})
+const create = (metadata: object) => ({ method: 'POST', body: { ...kind, metadata } })
+const asPartial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+
+// What kube-apiserver answers with 5xx to mistakes of clients.
+test.each<[number, string, Parameters<TestServer['call']>[1]]>([
+  [504, '?resourceVersion=999999999', {}],
+  [504, '/one?resourceVersion=999999999', {}],
+  [504, '?resourceVersion=999999999', { method: 'DELETE' }],
+  [500, '', create({ name: 'new', resourceVersion: '5' })],
+  [500, '/one?fieldManager=m', applied('one', { spec: { unknown: 1 } })],
+  [500, '/one?fieldManager=m', applied('one', { spec: { groups: 'none' } })],
+  [500, '/one', { headers: { accept: asPartial } }],
+])('a %i that a client causes is a client error, and no error of the log: %s', async (code, path, call) => {
+  const before = lines().filter(({ level }) => level === 'error').length
+  const [, handler] = await measuredBy(`${keys}${path}`, call)
+  expect(handler?.line).toMatchObject({
+    code,
+    fault: 'client',
+    clientErrors: 1,
+    serverErrors: 0,
+    virtualClusterErrors: 0,
+  })
+  expect(lines().filter(({ level }) => level === 'error')).toHaveLength(before)
 })
 
 test('a token is a call of KMS', async () => {
