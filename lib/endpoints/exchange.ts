@@ -12,12 +12,14 @@ export interface EndpointServices {
   /** Throws 403 unless the scope chain allows these attributes: for what only the handler can see (an apply that creates). */
   demandChain(context: RequestContext, attributes: Attributes): void
   /**
-   * The generation of the key of this request while it gives access; undefined once it does not. An open watch asks again:
-   * a key of another generation has another value, user or scope than the request was allowed with.
+   * The generation of the key of this request while it gives access; undefined once it does not. What goes on for long asks
+   * again: a key of another generation has another value, user or scope than the request was allowed with.
    */
   keyGeneration(context: RequestContext): Promise<number | undefined>
   /** Resolves after so many milliseconds. */
   sleep(ms: number): Promise<void>
+  /** Does something every so many milliseconds, until the function that it returns is called. */
+  every(ms: number, act: () => void): () => void
   /** Milliseconds on a clock that never goes back. */
   elapsed(): number
 }

@@ -31,6 +31,8 @@ export interface ApiResponse {
   body: string | AsyncIterable<string>
   /** Of an error, whose failure it is; absent = what its code says. Not sent. */
   fault?: Fault
+  /** Aborts when no more of the stream may be sent, not even what the client has not taken yet: it cuts the connection. */
+  cut?: AbortSignal
   /** Events must leave at once, so they are never compressed. */
   immediate?: true
 }

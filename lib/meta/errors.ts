@@ -82,6 +82,10 @@ export const badRequest = (message: string, cause?: unknown): StatusError =>
 /** 401. `message` says more only where that helps the holder of a known key ("access key has expired"). */
 export const unauthorized = (message = 'Unauthorized'): StatusError => failure(401, 'Unauthorized', message)
 
+/** 401 of a request that outlasts what it was allowed with: its key has been revoked, rotated or narrowed. */
+export const keyChanged = (): StatusError =>
+  unauthorized('access key is no longer as it was when the request was allowed')
+
 /** 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */
 export const forbiddenResource = (gr: GroupResource, name: string, why: string): StatusError =>
   failure(403, 'Forbidden', `${qualified(gr)}${name ? ` "${name}"` : ''} is forbidden: ${why}`, named(gr, name))

@@ -1,5 +1,5 @@
 /** Bodies as Lambda takes them: text, or a stream of bytes; lists compressed where the client asks for it. */
-import { pipeline, Readable } from 'node:stream'
+import { addAbortSignal, pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { LambdaResponse } from './lambda.ts'
@@ -18,11 +18,12 @@ function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
  * with bytes. No piece of a text may end within a character.
  */
 export function compressed(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
-  const { body, immediate, ...rest } = response
+  const { body, cut, immediate, ...rest } = response
   if (!streams) return { ...rest, body }
   const isText = typeof body === 'string'
   const large = isText ? Buffer.byteLength(body) > minCompressedBytes : !immediate
   const source = Readable.from(isText ? [Buffer.from(body)] : bytes(body), { objectMode: false })
+  if (cut) addAbortSignal(cut, source)
   if (!large || !acceptsGzip(event)) return { ...rest, body: source as never }
   // Either ends with the other: who reads the bytes hears of an error, and a client that leaves ends the source.
   const gzip = pipeline(source, createGzip(), () => {})

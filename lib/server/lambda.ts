@@ -88,6 +88,7 @@ export interface LambdaResponse {
   headers: Record<string, string>
   multiValueHeaders: Record<string, string[]>
   body: ApiResponse['body']
+  cut?: AbortSignal
   immediate?: true
 }
 
@@ -99,6 +100,7 @@ export function toLambdaResponse(response: ApiResponse, requestId: string): Lamb
     headers: { 'cache-control': 'no-cache, private', ...response.headers, 'audit-id': requestId },
     multiValueHeaders: warnings.length > 0 ? { warning: warnings } : {},
     body: response.body,
+    ...(response.cut && { cut: response.cut }),
     ...(response.immediate && { immediate: true as const }),
   }
 }

@@ -25,6 +25,7 @@ import type { EndpointServices } from '../endpoints/exchange.ts'
 import { createClusterClient } from '../kubeconfig/client.ts'
 import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
+import { keyChanged } from '../meta/errors.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { keyOf, presented, type Store } from '../registry/store.ts'
 import { createStorage } from '../storage/dynamodb.ts'
@@ -168,6 +169,11 @@ export function createServer(environment: Environment): Server {
     },
     decide: (context, attributes) => decide(server, context, attributes),
     demandChain,
+    async demandKey(context) {
+      const current = await server.keyGeneration(context)
+      const { generation = current } = context.user.key
+      if (current === undefined || current !== generation) throw keyChanged()
+    },
     instance: (reference, use, context) => parentFor(server.storeOf(VirtualClusterInstance), reference, use, context),
     storeOf: (kind) => storeOf(kind, server),
     get issuer() {
@@ -190,6 +196,10 @@ export function createServer(environment: Environment): Server {
       return stored?.object.metadata.uid
     },
     sleep: bare.sleep,
+    every(ms, act) {
+      const timer = setInterval(act, ms).unref()
+      return () => clearInterval(timer)
+    },
     elapsed: bare.elapsed,
   }
   return server

@@ -74,6 +74,18 @@ describe('a streaming function', () => {
     await expect(buffer(answered(failing(), headers).source)).rejects.toThrow('halfway')
   })
 
+  test.each([gzip, {}])('that is cut while nobody reads it does not end well either: %j', async (headers) => {
+    const cut = new AbortController()
+    async function* waiting(): AsyncGenerator<string> {
+      yield large
+      await new Promise(() => {})
+    }
+    const { source } = answered(waiting(), headers, { cut: cut.signal })
+    const ended = buffer(source)
+    cut.abort()
+    await expect(ended).rejects.toThrow()
+  })
+
   test.each([gzip, {}])('reads no further for a client that has left: %j', async (headers) => {
     const left = Promise.withResolvers<void>()
     async function* endless(): AsyncGenerator<string> {

@@ -3,7 +3,10 @@
  * was before, whatever happens at the same moment.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { testAuthority } from '../lib/kubeconfig/authority.ts'
+import { startFaultyCluster } from '../lib/kubeconfig/faultycluster.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
 
@@ -128,6 +131,30 @@ test('a key that is disabled and rotated at the same time is dead, by the old va
     await Promise.all([rotate, change(name, { disabled: true }), self(token)])
     const alive = await Promise.all([token, value(name)].map(async (key) => (await self(key)).status))
     expect([(await server.call(`${keys}/${name}`)).json.status.phase, alive]).toEqual(['Disabled', [401, 401]])
+  }
+})
+
+// Nothing ends a certificate, and a virtual cluster may take its time to sign one.
+test('a certificate that is signed when its key has been deleted is not handed out', async () => {
+  const { name, token } = await made()
+  const authority = await testAuthority()
+  const cluster = await startFaultyCluster({
+    authority,
+    plays: {
+      async approve({ proceed }) {
+        await server.call(`${keys}/${name}`, { method: 'DELETE' })
+        await proceed()
+      },
+    },
+  })
+  try {
+    const credentials = { ...cluster.credentials, certificateAuthority: authority.certificate }
+    await server.keepCredentials('p-a/x', kubeConfigFile({ name: 'manager', ...credentials }))
+    const body = { spec: { clientCert: true } }
+    const { status, json } = await server.call(`${instances('p-a')}/x/kubeconfig`, { method: 'POST', body, token })
+    expect([status, json.message]).toEqual([401, 'access key is no longer as it was when the request was allowed'])
+  } finally {
+    await cluster.close()
   }
 })
 

@@ -13,6 +13,7 @@ import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
+import { type KeyCheck, keyCheck, whileKeyHolds } from '../keycheck.ts'
 import { includeObject, type Output, unfit } from '../negotiation.ts'
 import { type Start as ListStart, pagesFrom } from '../page.ts'
 import { first as firstValue } from '../request.ts'
@@ -23,8 +24,6 @@ import { asksForWebSocket, noWebSocket } from '../websocket.ts'
 
 /** The log is read this often: half of it is the mean delay of an event. */
 const pollMs = 200
-/** A key that is revoked, rotated or narrowed ends its open watches within this time. */
-const recheckMs = 10_000
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
@@ -101,16 +100,18 @@ export async function watchObjects(exchange: StoredExchange): Promise<void> {
     exchange.response = noWebSocket
     return
   }
+  const check = await keyCheck(exchange)
   const start = await begin(exchange, selection).catch((error: unknown) => {
     const failed = error instanceof StorageError ? toStatusError(error) : error
     if (isTooNew(error) && failed instanceof StatusError) return failed
     throw failed
   })
+  const lines = start instanceof StatusError ? refused(exchange, start) : events(exchange, selection, start, check)
   exchange.response = {
     status: 200,
     headers: { 'content-type': 'application/json' },
     warnings: exchange.warnings,
-    body: start instanceof StatusError ? refused(exchange, start) : events(exchange, selection, start),
+    ...whileKeyHolds(exchange, check, lines, { endless: true }),
     immediate: true,
   }
 }
@@ -142,7 +143,12 @@ function failure(error: unknown, rv: number): Status {
   throw error
 }
 
-async function* events(exchange: StoredExchange, selection: Selection, start: Start): AsyncGenerator<string> {
+async function* events(
+  exchange: StoredExchange,
+  selection: Selection,
+  start: Start,
+  check: KeyCheck,
+): AsyncGenerator<string> {
   const { store, context, services, request } = exchange
   const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = set(exchange.listOptions, 'listOptions')
   const write = eventWriter(exchange, set(exchange.output, 'output'))
@@ -154,13 +160,10 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
     latest: (stored) => store.storage.latest(store.kind.table, stored),
     shown: write.shown,
   })
-  // As it was when the request was allowed: what it is by now may have changed since.
-  const generation = context.user.key.generation ?? (await services.keyGeneration(context))
   const began = services.elapsed()
   const end = began + watchMs(timeoutSeconds)
   let { rv } = start
   let spoken = began
-  let checked = began
   let isReached = true
 
   try {
@@ -186,11 +189,7 @@ async function* events(exchange: StoredExchange, selection: Selection, start: St
       yield write.error(failure(error, rv))
       return
     }
-    if (now - checked >= recheckMs) {
-      const current = await services.keyGeneration(context)
-      if (current === undefined || current !== generation) return
-      checked = now
-    }
+    if (!(await check())) return
     if (now - spoken >= heartbeatMs) {
       yield allowWatchBookmarks && isReached ? write.bookmark(rv) : '\n'
       spoken = now

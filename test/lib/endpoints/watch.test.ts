@@ -60,6 +60,7 @@ async function watch(
     demandChain: () => {},
     keyGeneration: async () => generation(now / 1000),
     elapsed: () => now,
+    every: () => () => {},
     async sleep(ms) {
       now += Math.max(ms, 1000)
       const [next] = plan

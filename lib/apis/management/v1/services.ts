@@ -28,6 +28,8 @@ export interface Services {
   tokens: { settings: IssuerSettings; signer: Signer }
   /** Throws 403 unless the scope chain of the request allows these attributes. */
   demandChain(context: RequestContext, attributes: Attributes): void
+  /** Throws 401 unless the key of the request still is as it was when the request was allowed. */
+  demandKey(context: RequestContext): Promise<void>
   /** A virtual cluster instance that this request may use so; throws 404 and 403. */
   instance(
     reference: { namespace: string; name: string },

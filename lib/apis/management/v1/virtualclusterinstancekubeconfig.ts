@@ -56,10 +56,11 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
     if (misnamed.length > 0) throw invalidObject(group, kind, name, misnamed)
     const stored = await services.instance({ namespace, name }, { verb: 'create', subresource: 'kubeconfig' }, context)
     demandUid(request.metadata.uid, stored.object.metadata.uid, name)
+    const wanted = (request.spec ?? {}) as FromSchema<typeof spec>
     const made = await createKubeConfig(
       {
         instance: toInstance(stored.object),
-        spec: (request.spec ?? {}) as FromSchema<typeof spec>,
+        spec: wanted,
         user: context.user,
         now: context.now,
         dryRun: context.dryRun,
@@ -68,6 +69,8 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
       services.kubeConfigs,
     )
     if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
+    // The virtual cluster may have taken long, and nothing ends a certificate that is handed out.
+    if (wanted.clientCert && !context.dryRun) await services.demandKey(context)
     for (const warning of made.warnings) context.warn(warning)
     for (const [name, fact] of Object.entries(made.facts)) context.note(name, fact)
     const { uid } = stored.object.metadata

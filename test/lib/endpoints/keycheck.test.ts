@@ -1,0 +1,162 @@
+/** Answers that go on after their key has ended: lists in their own time, over the real store. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { EndpointServices, StoredExchange } from '../../../lib/endpoints/exchange.ts'
+import { listPipeline } from '../../../lib/endpoints/handlers/collection.ts'
+import { run } from '../../../lib/endpoints/pipeline.ts'
+import type { ApiResponse } from '../../../lib/endpoints/request.ts'
+import { create } from '../../../lib/registry/create.ts'
+import { endless } from '../../support/deadlines.ts'
+import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
+import { admin, contextOf } from '../../support/users.ts'
+
+let deployment: TestDeployment
+const store = () => deployment.parts.storeOf(OwnedAccessKey)
+/** More than two pieces of text. */
+const count = 4
+
+beforeAll(async () => {
+  deployment = await startDeployment('https://keyplane.example.com')
+  for (let index = 0; index < count; index++) {
+    const object = {
+      apiVersion: 'management.platform/v1',
+      kind: 'OwnedAccessKey',
+      metadata: { name: `large-${index}` },
+      spec: { user: 'alice', description: 'x'.repeat(150_000) },
+    }
+    await create(store(), { object, secrets: [] }, contextOf(admin))
+  }
+}, 60_000)
+afterAll(() => deployment?.stop())
+
+interface Began {
+  response: ApiResponse
+  /** Lets time pass: seconds in which the client takes nothing. */
+  pass(seconds: number): Promise<void>
+  /** How often the key was asked about. */
+  asked(): number
+  /** What is still looked after. */
+  timers: Set<() => void>
+}
+
+/** A list as it begins, by a key that lives for so many seconds. */
+async function begun(query: Record<string, string>, lives: number, slow = 0): Promise<Began> {
+  let now = 0
+  let asked = 0
+  const timers = new Set<() => void>()
+  const services: EndpointServices = {
+    demandChain: () => {},
+    async keyGeneration() {
+      asked++
+      return now < lives * 1000 ? 7 : undefined
+    },
+    elapsed: () => now,
+    sleep: async (ms) => {
+      now += ms
+    },
+    every(_, act) {
+      timers.add(act)
+      return () => timers.delete(act)
+    },
+  }
+  const user = { ...admin, key: { ...admin.key, generation: 7 } }
+  const { storage } = store()
+  const exchange: StoredExchange = {
+    request: {
+      method: 'GET',
+      path: '/',
+      namespace: '',
+      name: '',
+      subresource: '',
+      query: new Map(Object.entries(query).map(([name, value]) => [name, [value]])),
+      headers: { accept: 'application/json' },
+      body: new Uint8Array(),
+      user,
+      deadline: endless,
+      requestId: 'r',
+      now: new Date(),
+    },
+    context: contextOf(user),
+    warnings: [],
+    services,
+    kind: store().kind,
+    store: {
+      ...store(),
+      storage: {
+        ...storage,
+        async list(table, request) {
+          now += slow * 1000
+          return storage.list(table, request)
+        },
+      },
+    },
+  }
+  const response = await run(exchange, listPipeline.stages, (error) => {
+    throw error
+  })
+  return {
+    response,
+    async pass(seconds) {
+      now += seconds * 1000
+      for (const act of timers) act()
+      await new Promise(setImmediate)
+    },
+    asked: () => asked,
+    timers,
+  }
+}
+
+const piecesOf = ({ body }: ApiResponse): AsyncIterator<string> =>
+  (body as AsyncIterable<string>)[Symbol.asyncIterator]()
+
+describe.each([{}, { limit: '500' }])('a list %j', (query) => {
+  test('asks nothing about its key while it is short', async () => {
+    const { response, asked, timers } = await begun(query, 100)
+    const pieces = await Array.fromAsync(response.body as AsyncIterable<string>)
+    expect(JSON.parse(pieces.join('')).items).toHaveLength(count)
+    expect([asked(), timers.size]).toEqual([0, 0])
+  })
+
+  test('goes on for as long as its key does', async () => {
+    const { response, pass, asked, timers } = await begun(query, 1000)
+    let text = ''
+    for await (const piece of response.body as AsyncIterable<string>) {
+      text += piece
+      await pass(11)
+    }
+    expect(JSON.parse(text).items).toHaveLength(count)
+    expect(asked()).toBeGreaterThan(2)
+    expect([response.cut?.aborted, timers.size]).toEqual([false, 0])
+  })
+
+  test('is cut where a client comes back for more after its key has ended', async () => {
+    const { response, pass, timers } = await begun(query, 5)
+    const pieces = piecesOf(response)
+    expect((await pieces.next()).done).toBe(false)
+    await pass(11)
+    await expect(pieces.next()).rejects.toThrow('access key is no longer as it was when the request was allowed')
+    expect(timers.size).toBe(0)
+  })
+
+  test('is cut while a client takes nothing, so that it does not get what waits for it', async () => {
+    const { response, pass } = await begun(query, 12)
+    await piecesOf(response).next()
+    await pass(11)
+    expect(response.cut?.aborted).toBe(false)
+    await pass(11)
+    expect(response.cut?.aborted).toBe(true)
+  })
+
+  test('is a 401 where its key ends before it begins', async () => {
+    const { response } = await begun(query, 5, 11)
+    expect(response).toMatchObject({ status: 401, body: expect.stringContaining('"reason":"Unauthorized"') })
+  })
+})
+
+test('the first events of a watch end with its key, too', async () => {
+  const { response, pass } = await begun({ watch: 'true' }, 5)
+  const lines = piecesOf(response)
+  expect((await lines.next()).value).toContain('"ADDED"')
+  await pass(11)
+  expect([(await lines.next()).done, response.cut?.aborted]).toEqual([true, true])
+})
