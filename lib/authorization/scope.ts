@@ -8,7 +8,7 @@ const rule = object('Deprecated: what a request must match to be allowed.', {
     object('Resources of one API group.', {
       group: string('API group; empty is the core group.'),
       resources: list(
-        'Resource names: a resource, a subresource such as pods/log, or a wildcard (*, pods/*, */log). Empty means all resources of the group.',
+        'Resource names: a resource, a subresource such as pods/log, or a wildcard: *, pods/*, or * in place of the resource of a subresource. Empty means all resources of the group.',
         string('A resource name.'),
       ),
       resourceNames: list('Instance names. Empty means every instance.', string('A name.')),

@@ -8,7 +8,7 @@ import { stringify } from '../meta/json.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { contentHash } from './etag.ts'
 import { sharedRef, sharedSchemas } from './openapimeta.ts'
-import { gvkOf, type OpenApiKind, parameters, pathsOf, schemaName } from './openapipaths.ts'
+import { gvkOf, type OpenApiKind, pathsOf, schemaName } from './openapipaths.ts'
 import { openApiSchema } from './openapischema.ts'
 
 const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
@@ -58,6 +58,7 @@ const merged = (parts: readonly JsonObject[]): JsonObject => Object.assign({}, .
 export interface OpenApiInfo {
   title: string
   version: string
+  license: { name: string; url: string }
 }
 
 /** Schemas by their names: those of the kinds, and what all share. */
@@ -70,11 +71,12 @@ export const openApiSchemas = (kinds: readonly OpenApiKind[]): JsonObject => ({
 export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo): JsonObject {
   return {
     openapi: '3.0.0',
-    info: { ...info },
+    info: { ...info, license: { ...info.license } },
+    // Relative to where the document is, whatever stage or base path that is below: …/openapi/v3/apis/GROUP/VERSION.
+    servers: [{ url: '../../../..' }],
     paths: merged(kinds.map(pathsOf)),
     components: {
       schemas: openApiSchemas(kinds),
-      parameters,
       securitySchemes: { BearerToken: { type: 'http', scheme: 'bearer', description: 'An access key.' } },
     },
     security: [{ BearerToken: [] }],
@@ -88,8 +90,12 @@ export interface OpenApi {
   documents: ReadonlyMap<string, { text: string; hash: string }>
 }
 
-/** Everything that is served below `basePath` + `/openapi/v3`, computed once. */
-export function openApi(kinds: readonly OpenApiKind[], info: OpenApiInfo, basePath: string): OpenApi {
+/**
+ * Everything that is served below `/openapi/v3`, computed once. The addresses of the index have no base path: clients put
+ * their own before what begins with `/openapi/v3`, so they are right below any stage.
+ * Source: k8s.io/client-go/openapi/groupversion.go.
+ */
+export function openApi(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApi {
   const groups = Map.groupBy(kinds, ({ group, version }) => `apis/${group}/${version}`)
   const documents = [...groups]
     .sort(([one], [other]) => byBytes(one, other))
@@ -98,7 +104,7 @@ export function openApi(kinds: readonly OpenApiKind[], info: OpenApiInfo, basePa
       return [path, { text, hash: contentHash(text) }] as const
     })
   const paths = documents.map(([path, { hash }]) => {
-    return [path, { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` }] as const
+    return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
   })
   return { index: stringify({ paths: Object.fromEntries(paths) }), documents: new Map(documents) }
 }

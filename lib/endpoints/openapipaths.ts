@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { KindInfo } from '../registry/kind.ts'
 import { bodyTypes, patchTypes } from './mediatypes.ts'
 import { sharedRef } from './openapimeta.ts'
+import { DELETE, LIST, parametersOf, WATCH, WRITE } from './openapiparameters.ts'
 
 /** A kind and what of it is served. */
 export interface OpenApiKind extends KindInfo {
@@ -21,59 +22,6 @@ export const schemaName = ({ group, version, kind }: OpenApiKind): string =>
 
 export const gvkOf = ({ group, version, kind }: OpenApiKind): JsonObject => ({ group, version, kind })
 
-const parameter = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` })
-
-const query = (name: string, description: string, type: 'string' | 'integer' | 'boolean' = 'string'): JsonObject => ({
-  name,
-  in: 'query',
-  description,
-  schema: { type },
-})
-
-const inPath = (name: string, description: string): JsonObject => ({
-  name,
-  in: 'path',
-  required: true,
-  description,
-  schema: { type: 'string' },
-})
-
-/** `components.parameters`. */
-export const parameters: JsonObject = {
-  name: inPath('name', 'Name of the object.'),
-  namespace: inPath('namespace', 'Namespace of the object.'),
-  pretty: query('pretty', 'true: the answer is indented.'),
-  dryRun: query('dryRun', 'All: everything is checked, nothing is stored.'),
-  fieldManager: query('fieldManager', 'Who makes the change; at most 128 printable characters.'),
-  fieldValidation: query(
-    'fieldValidation',
-    'What unknown and duplicate fields do: Ignore, Warn (the default) or Strict.',
-  ),
-  force: query('force', 'Takes fields over from other managers; for server-side apply only.', 'boolean'),
-  labelSelector: query('labelSelector', 'Only objects with these labels.'),
-  fieldSelector: query('fieldSelector', 'Only objects with these fields.'),
-  limit: query('limit', 'At most this many objects in one answer.', 'integer'),
-  continue: query('continue', 'The token of the page before.'),
-  resourceVersion: query('resourceVersion', 'Which version to start from, or to be at least at.'),
-  resourceVersionMatch: query('resourceVersionMatch', 'How resourceVersion is meant: Exact or NotOlderThan.'),
-  watch: query('watch', 'Changes instead of a list.', 'boolean'),
-  allowWatchBookmarks: query('allowWatchBookmarks', 'Events of type BOOKMARK may come in a watch.', 'boolean'),
-  sendInitialEvents: query(
-    'sendInitialEvents',
-    'A watch begins with what there is, and marks its end; needs resourceVersionMatch=NotOlderThan.',
-    'boolean',
-  ),
-  timeoutSeconds: query('timeoutSeconds', 'When a watch ends.', 'integer'),
-  propagationPolicy: query('propagationPolicy', 'What becomes of dependents: Foreground, Background or Orphan.'),
-  orphanDependents: query('orphanDependents', 'Dependents stay; propagationPolicy says more.', 'boolean'),
-  gracePeriodSeconds: query('gracePeriodSeconds', 'Of no effect: nothing here ends slowly.', 'integer'),
-}
-
-const LIST = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch']
-const WATCH = ['watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds']
-const DELETE = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds']
-const WRITE = ['dryRun', 'fieldManager', 'fieldValidation']
-
 const content = (types: readonly string[], schema: JsonObject): JsonObject =>
   Object.fromEntries(types.map((type) => [type, { schema }]))
 
@@ -83,7 +31,8 @@ const answer = (description: string, schema: JsonObject): JsonObject => ({
 })
 
 interface Operation {
-  action: string
+  /** As `x-kubernetes-action` says it. */
+  action: 'list' | 'post' | 'deletecollection' | 'get' | 'put' | 'patch' | 'delete'
   description: string
   /** Code and schema of what succeeds. */
   answers: Readonly<Record<string, JsonObject>>
@@ -91,18 +40,57 @@ interface Operation {
   body?: JsonObject
 }
 
-function operation(kind: OpenApiKind, where: string, { action, description, answers, query = [], body }: Operation) {
+const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** `ManagementPlatform`; of a group of Kubernetes itself the first part: `Authentication`. */
+const groupName = ({ group }: OpenApiKind): string =>
+  group
+    .replace(/\.k8s\.io$/, '')
+    .split('.')
+    .map(title)
+    .join('')
+
+const idVerbs: Readonly<Record<Operation['action'], string>> = {
+  list: 'list',
+  post: 'create',
+  deletecollection: 'delete',
+  get: 'read',
+  put: 'replace',
+  patch: 'patch',
+  delete: 'delete',
+}
+
+/** Where an operation is: `''`, below a namespace, over all of them, on the status. */
+interface Where {
+  namespaced: boolean
+  suffix?: 'ForAllNamespaces' | 'Status'
+}
+
+/** `readManagementPlatformV1NamespacedVirtualClusterInstanceStatus`, as generated clients name their methods. */
+function operationId(kind: OpenApiKind, { namespaced, suffix }: Where, action: Operation['action']): string {
+  const of = action === 'deletecollection' ? 'Collection' : ''
+  const within = namespaced ? 'Namespaced' : ''
+  return `${idVerbs[action]}${groupName(kind)}${title(kind.version)}${of}${within}${kind.kind}${suffix ?? ''}`
+}
+
+function operation(kind: OpenApiKind, where: Where, { action, description, answers, query = [], body }: Operation) {
   const responses = Object.entries(answers).map(([code, schema]): [string, JsonValue] => [
     code,
     answer('Done.', schema),
   ])
+  const tag = groupName(kind)
   return {
-    operationId: `${action}${kind.kind}${where}`,
+    operationId: operationId(kind, where, action),
+    summary: description.replace(/[.:].*$/, ''),
     description,
-    tags: [`${kind.group}_${kind.version}`],
-    parameters: ['pretty', ...query].map(parameter),
+    tags: [`${tag.charAt(0).toLowerCase()}${tag.slice(1)}_${kind.version}`],
+    parameters: parametersOf(['pretty', ...query]),
     ...(body && { requestBody: body }),
-    responses: { ...Object.fromEntries(responses), default: answer('Refused.', sharedRef('Status')) },
+    responses: {
+      ...Object.fromEntries(responses),
+      401: { description: 'Unauthorized.' },
+      default: answer('Refused.', sharedRef('Status')),
+    },
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': gvkOf(kind),
   } satisfies JsonObject
@@ -125,12 +113,12 @@ const patchBody: JsonObject = {
 const deleteBody: JsonObject = { content: content(Object.keys(bodyTypes), sharedRef('DeleteOptions')) }
 
 /** Operations by method, each with what serves it; without those that the kind does not have. */
-function operations(kind: OpenApiKind, where: string, all: Readonly<Record<string, [string, Operation]>>): JsonObject {
+function operations(kind: OpenApiKind, where: Where, all: Readonly<Record<string, [string, Operation]>>): JsonObject {
   const served = Object.entries(all).filter(([, [verb]]) => kind.verbs.includes(verb))
   return Object.fromEntries(served.map(([method, [, one]]) => [method, operation(kind, where, one)]))
 }
 
-function collection(kind: OpenApiKind, where: string): JsonObject {
+function collection(kind: OpenApiKind, where: Where): JsonObject {
   const { singular, plural } = kind
   return operations(kind, where, {
     get: [
@@ -174,8 +162,8 @@ const patchOf = (kind: OpenApiKind, description: string, creates = true): Operat
   body: patchBody,
 })
 
-function item(kind: OpenApiKind, where: string, what: string): JsonObject {
-  const isStatus = where.endsWith('Status')
+function item(kind: OpenApiKind, where: Where, what: string): JsonObject {
+  const isStatus = where.suffix === 'Status'
   return operations(kind, where, {
     get: [
       'get',
@@ -213,7 +201,7 @@ function item(kind: OpenApiKind, where: string, what: string): JsonObject {
  * kubectl sends `fieldValidation` only for kinds with a documented PATCH that takes it, and cannot create others at all
  * where it finds no OpenAPI v2. So there is one, although it answers 405.
  */
-const unservedPatch = (kind: OpenApiKind, where: string): JsonObject => ({
+const unservedPatch = (kind: OpenApiKind, where: Where): JsonObject => ({
   patch: operation(
     kind,
     where,
@@ -223,14 +211,14 @@ const unservedPatch = (kind: OpenApiKind, where: string): JsonObject => ({
 
 const withParameters = (path: string, item: JsonObject): JsonObject => {
   const names = ['namespace', 'name'].filter((name) => path.includes(`{${name}}`))
-  return names.length === 0 ? item : { parameters: names.map(parameter), ...item }
+  return names.length === 0 ? item : { parameters: parametersOf(names), ...item }
 }
 
 /** All paths of a kind. */
 export function pathsOf(kind: OpenApiKind): JsonObject {
   const base = `/apis/${kind.group}/${kind.version}`
   const namespaced = kind.scope === 'Namespaced'
-  const where = namespaced ? 'Namespaced' : ''
+  const where: Where = { namespaced }
   const whole = `${base}/${namespaced ? 'namespaces/{namespace}/' : ''}${kind.plural}`
   const one = `${whole}/{name}`
   const list: [string, JsonObject][] = []
@@ -240,12 +228,15 @@ export function pathsOf(kind: OpenApiKind): JsonObject {
   } else {
     list.push([whole, collection(kind, where)])
     if (namespaced && kind.verbs.includes('list')) {
-      list.push([`${base}/${kind.plural}`, collection({ ...kind, verbs: ['list'] }, 'AllNamespaces')])
+      list.push([
+        `${base}/${kind.plural}`,
+        collection({ ...kind, verbs: ['list'] }, { namespaced: false, suffix: 'ForAllNamespaces' }),
+      ])
     }
     const served = item(kind, where, `the ${kind.singular}`)
     list.push([one, kind.verbs.includes('patch') ? served : { ...served, ...unservedPatch(kind, where) }])
     if (kind.schema.status && kind.verbs.includes('update')) {
-      list.push([`${one}/status`, item(kind, `${where}Status`, `the status of the ${kind.singular}`)])
+      list.push([`${one}/status`, item(kind, { namespaced, suffix: 'Status' }, `the status of the ${kind.singular}`)])
     }
   }
   return Object.fromEntries(list.map(([path, operations]) => [path, withParameters(path, operations)]))

@@ -45,7 +45,12 @@ const each = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema>
 /** The document, and what it is known by. */
 export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): { text: string; hash: string } {
   const definitions = each(openApiSchemas(kinds) as Record<string, Schema>) as Record<string, JsonValue>
-  const document: JsonObject = { swagger: '2.0', info: { ...info }, paths: {}, definitions }
+  const document: JsonObject = {
+    swagger: '2.0',
+    info: { ...info, license: { ...info.license } },
+    paths: {},
+    definitions,
+  }
   const text = stringify(document)
   return { text, hash: contentHash(text) }
 }

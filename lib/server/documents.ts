@@ -96,7 +96,11 @@ export const discovery: Endpoint = async (request, server) => {
 }
 
 const openApiKinds = kinds.map((kind) => ({ ...kind, verbs: verbsOf(kind) }))
-const info = { title: 'keyplane', version: 'v1' }
+const info = {
+  title: 'keyplane',
+  version: 'v1',
+  license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+}
 
 let documents: ReturnType<typeof openApi> | undefined
 const openApiV2Of = once(() => openApiV2(openApiKinds, info))
@@ -119,7 +123,7 @@ function openApiV2Document(request: ApiRequest): ApiResponse {
 export const openApiDocuments: Endpoint = async (request, server) => {
   const path = below(request, server)
   if (path === '/openapi/v2') return openApiV2Document(request)
-  documents ??= openApi(openApiKinds, info, server.config.basePath)
+  documents ??= openApi(openApiKinds, info)
   const json = { 'content-type': 'application/json', vary: 'Accept' }
   if (path === '/openapi/v3') return { status: 200, headers: json, warnings: [], body: documents.index }
   const found = documents.documents.get(path.slice('/openapi/v3/'.length))
@@ -127,8 +131,8 @@ export const openApiDocuments: Endpoint = async (request, server) => {
   const asked = first(request.query, 'hash')
   const etag = `"${found.hash}"`
   if (asked && asked !== found.hash) {
-    const location = `${server.config.basePath}${path}?hash=${found.hash}`
-    return { status: 301, headers: { location, etag, ...json }, warnings: [], body: '' }
+    // The same path, whatever the client calls it.
+    return { status: 301, headers: { location: `?hash=${found.hash}`, etag, ...json }, warnings: [], body: '' }
   }
   const forever = {
     'cache-control': 'public, immutable',

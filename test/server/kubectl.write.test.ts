@@ -104,6 +104,25 @@ spec:
     expect(dry.stderr).toContain('* spec.type: Unsupported value: "Nonsense": supported values: ')
   })
 
+  // kubectl reads in OpenAPI that the server validates fields; else it would skip that, and say so.
+  test.concurrent('apply leaves the validation of fields to the server', async () => {
+    const feed = (validate: string) =>
+      api.kubectl.feed(
+        JSON.stringify(key('misspelt', { dislayName: 'x' })),
+        'apply',
+        '-f',
+        '-',
+        `--validate=${validate}`,
+      )
+    const strict = await feed('strict')
+    expect(strict.stderr).toContain('strict decoding error: unknown field "spec.dislayName"')
+    expect(await feed('warn')).toEqual({
+      code: 0,
+      stdout: 'ownedaccesskey.management.platform/misspelt created\n',
+      stderr: 'Warning: unknown field "spec.dislayName"\n',
+    })
+  })
+
   test.concurrent('create --dry-run=server stores nothing and shows no key', async () => {
     const { stdout } = await api.kubectl.feed(
       JSON.stringify(key('dry')),

@@ -25,13 +25,14 @@ const parent: OpenApiKind = { ...stored, kind: 'Parent', plural: 'parents', sing
 const below: OpenApiKind = { ...token, kind: 'Config', plural: 'parents', scope: 'Namespaced', subresource: 'config' }
 const other: OpenApiKind = { ...token, group: 'other.test', kind: 'Review', plural: 'reviews', singular: 'review' }
 
-const info = { title: 'Test', version: 'v1' }
+const info = { title: 'Test', version: 'v1', license: { name: 'Apache-2.0', url: 'https://example.com' } }
 const document = openApiDocument([stored, token, parent, below], info)
 
 interface Operation {
   operationId: string
+  summary: string
   description: string
-  parameters: { $ref: string }[]
+  parameters: { name: string; in: string }[]
   requestBody?: { content: JsonObject }
   responses: JsonObject
   'x-kubernetes-action': string
@@ -72,6 +73,7 @@ test('every reference leads somewhere, every operationId is unique', () => {
   expect(refs(document).filter((ref) => resolve(ref) === undefined)).toEqual([])
   const ids = operations.map(({ operation }) => operation.operationId)
   expect(new Set(ids).size).toBe(ids.length)
+  for (const { operation } of operations) expect(operation.summary).toMatch(/^[A-Z].*[^.]$/)
 })
 
 describe('paths', () => {
@@ -99,6 +101,32 @@ describe('paths', () => {
       `${base}/exampletokens/{name}`,
       `${base}/namespaces/{namespace}/parents/{name}/config`,
     ])
+  })
+
+  // Generated clients name their methods so.
+  test('have the ids of Kubernetes', () => {
+    const ids = (path: string) => METHODS.map((method) => paths[base + path]?.[method]?.operationId).filter(Boolean)
+    expect(ids('/namespaces/{namespace}/parents')).toEqual([
+      'listExampleTestV1NamespacedParent',
+      'createExampleTestV1NamespacedParent',
+      'deleteExampleTestV1CollectionNamespacedParent',
+    ])
+    expect(ids('/parents')).toEqual(['listExampleTestV1ParentForAllNamespaces'])
+    expect(ids('/examples/{name}')).toEqual([
+      'readExampleTestV1Example',
+      'replaceExampleTestV1Example',
+      'patchExampleTestV1Example',
+      'deleteExampleTestV1Example',
+    ])
+    expect(ids('/examples/{name}/status')[0]).toBe('readExampleTestV1ExampleStatus')
+    const review = { ...other, group: 'authentication.k8s.io' }
+    expect(JSON.stringify(openApiDocument([review], info))).toContain('"createAuthenticationV1Review"')
+  })
+
+  test('are below the address of the server, which is relative to that of the document', () => {
+    const [{ url }] = document.servers as [{ url: string }]
+    const place = 'https://example.com/prod/base/openapi/v3/apis/example.test/v1?hash=1'
+    expect(new URL(url, place).href).toBe('https://example.com/prod/base/')
   })
 
   test('say what each operation does, in the words of Kubernetes', () => {
@@ -129,14 +157,14 @@ describe('paths', () => {
     ['/examples/{name}', 'put', ['dryRun', 'fieldManager', 'fieldValidation']],
     ['/examples/{name}', 'patch', ['dryRun', 'fieldManager', 'fieldValidation', 'force']],
   ])('%s %s names every option', (path, method, names) => {
-    const found = paths[base + path]?.[method]?.parameters.map(({ $ref }) => $ref.split('/').at(-1))
+    const found = paths[base + path]?.[method]?.parameters.map(({ name }) => name)
     expect(found).toEqual(['pretty', ...names])
   })
 
   test('say that an apply may create an object, but no status of it', () => {
     const codes = (path: string) => Object.keys(paths[base + path]?.patch?.responses ?? {})
-    expect(codes('/examples/{name}')).toEqual(['200', '201', 'default'])
-    expect(codes('/examples/{name}/status')).toEqual(['200', 'default'])
+    expect(codes('/examples/{name}')).toEqual(['200', '201', '401', 'default'])
+    expect(codes('/examples/{name}/status')).toEqual(['200', '401', 'default'])
   })
 
   test.each(['Example', 'ExampleToken', 'Parent', 'Config'])(
@@ -147,9 +175,8 @@ describe('paths', () => {
       )
       expect(patches.length).toBeGreaterThan(0)
       for (const { operation } of patches) {
-        expect(operation.parameters.map(({ $ref }) => resolve($ref))).toContainEqual(
-          expect.objectContaining({ name: 'fieldValidation', in: 'query' }),
-        )
+        // kubectl follows no reference.
+        expect(operation.parameters).toContainEqual(expect.objectContaining({ name: 'fieldValidation', in: 'query' }))
         expect(Object.keys(operation.requestBody?.content ?? {})).toEqual([
           'application/json-patch+json',
           'application/merge-patch+json',
@@ -235,12 +262,12 @@ describe('schemas', () => {
 })
 
 describe('the index', () => {
-  const { index, documents } = openApi([stored, other], info, '/base')
+  const { index, documents } = openApi([stored, other], info)
 
   test('names each group version with the hash of its document', () => {
     const entries = [...documents].map(([path, { hash }]) => [
       path,
-      { serverRelativeURL: `/base/openapi/v3/${path}?hash=${hash}` },
+      { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` },
     ])
     expect(JSON.parse(index)).toEqual({ paths: Object.fromEntries(entries) })
     expect([...documents.keys()]).toEqual(['apis/example.test/v1', 'apis/other.test/v1'])
@@ -250,7 +277,7 @@ describe('the index', () => {
     for (const { text, hash } of documents.values()) {
       expect(hash).toBe(createHash('sha512').update(text).digest('hex').toUpperCase())
     }
-    expect(openApi([stored, other], info, '/base')).toEqual({ index, documents })
+    expect(openApi([stored, other], info)).toEqual({ index, documents })
   })
 
   test('a document holds the kinds of its group version alone', () => {

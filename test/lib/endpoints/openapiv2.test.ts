@@ -12,7 +12,8 @@ const spec = object('What is wanted.', {
   properties: map('No keyword.', string('A value.')),
 })
 const kind: OpenApiKind = { ...example, schema: { spec }, verbs: ['create', 'list'] }
-const { text, hash } = openApiV2([kind], { title: 'Test', version: 'v1' })
+const info = { title: 'Test', version: 'v1', license: { name: 'Apache-2.0', url: 'https://example.com' } }
+const { text, hash } = openApiV2([kind], info)
 const document = JSON.parse(text)
 const { definitions } = document
 const named = (name: string) =>
@@ -25,8 +26,8 @@ test('is valid Swagger 2.0', async () => {
 })
 
 test('is known by what it says', () => {
-  expect(openApiV2([kind], { title: 'Test', version: 'v1' }).hash).toBe(hash)
-  expect(openApiV2([kind], { title: 'Test', version: 'v2' }).hash).not.toBe(hash)
+  expect(openApiV2([kind], info).hash).toBe(hash)
+  expect(openApiV2([kind], { ...info, version: 'v2' }).hash).not.toBe(hash)
 })
 
 describe('definitions', () => {
