@@ -9,6 +9,7 @@ import {
   strictDecodingError,
 } from '../meta/decode.ts'
 import { requestEntityTooLarge, unsupportedMediaType } from '../meta/errors.ts'
+import type { Floats } from '../meta/floats.ts'
 import type { JsonValue } from '../meta/types.ts'
 import type { Exchange } from './exchange.ts'
 import { set } from './exchange.ts'
@@ -61,13 +62,19 @@ export function judgeFields(
   for (const finding of [...twice, ...unknown, ...decoded.warnings]) exchange.context.warn(finding)
 }
 
+/** An object, and the numbers that its body writes as floating point. */
+export interface DecodedRequest extends Decoded {
+  floats: Floats
+}
+
 /** The object that the body of a POST or PUT stands for. Throws 400, 415, 422. */
 export async function decodeRequest(
   exchange: Exchange,
   kind: DecodableKind,
   options: Pick<DecodeOptions, 'inferType' | 'typeLater'>,
-): Promise<Decoded> {
+): Promise<DecodedRequest> {
   const { body, headers } = exchange.request
-  const { value, ...twice } = await decodeBody(body, bodyType(headers), kind)
-  return decodeObject(value, kind, options, (decoded) => judgeFields(exchange, kind, value, twice, decoded))
+  const { value, floats, ...twice } = await decodeBody(body, bodyType(headers), kind)
+  const decoded = decodeObject(value, kind, options, (found) => judgeFields(exchange, kind, value, twice, found))
+  return { ...decoded, floats }
 }

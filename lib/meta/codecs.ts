@@ -3,6 +3,7 @@
  * Source: k8s.io/apimachinery/pkg/runtime/serializer/json, k8s.io/apiserver/pkg/endpoints/handlers/rest.go.
  */
 import { badRequest, type StatusError } from './errors.ts'
+import { type Floats, NO_FLOATS } from './floats.ts'
 import { GO_MAP, jsonType, quoted } from './gotext.ts'
 import { parseJson } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
@@ -20,6 +21,8 @@ export interface Decoded {
   duplicates: string[]
   /** For a strict error: the same, those of YAML in one. */
   strict: string[]
+  /** What a JSON text writes as floating point; YAML becomes JSON in which whole numbers are integers. */
+  floats: Floats
 }
 
 /** The value of a body; null of an empty YAML text. Throws 400 in the words for an object of this kind. */
@@ -27,9 +30,9 @@ export async function decodeBody(body: Uint8Array, mediaType: MediaType, { kind 
   return read(body, mediaType, (why) => unrecognized(kind, why, body))
 }
 
-/** The value of a body that is no object of a kind: options. Throws 400. */
-export async function bodyValue(body: Uint8Array, mediaType: MediaType): Promise<JsonValue> {
-  return (await read(body, mediaType, badRequest)).value
+/** A body that is no object of a kind: options. Throws 400. */
+export function decodeOptions(body: Uint8Array, mediaType: MediaType): Promise<Decoded> {
+  return read(body, mediaType, badRequest)
 }
 
 async function read(body: Uint8Array, mediaType: MediaType, failure: (why: string) => StatusError): Promise<Decoded> {
@@ -45,14 +48,15 @@ async function read(body: Uint8Array, mediaType: MediaType, failure: (why: strin
 
 /** The value of a JSON body. Throws DecodeError. */
 export function decodeJson(body: Uint8Array): Decoded {
-  const { value, duplicates } = parseJson(utf8(body))
+  const { value, duplicates, floats } = parseJson(utf8(body))
   const findings = duplicates.map((path) => `duplicate field ${quoted(path)}`)
-  return { value, duplicates: findings, strict: findings }
+  return { value, duplicates: findings, strict: findings, floats }
 }
 
 async function decodeYaml(body: Uint8Array): Promise<Decoded> {
   const { value, duplicates } = await parseYaml(utf8(body))
-  return { value, duplicates, strict: duplicates.length > 0 ? [unmarshalErrors(duplicates)] : [] }
+  const strict = duplicates.length > 0 ? [unmarshalErrors(duplicates)] : []
+  return { value, duplicates, strict, floats: NO_FLOATS }
 }
 
 const unmarshalErrors = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`

@@ -3,6 +3,7 @@
  * Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go, k8s.io/apiserver/pkg/endpoints/handlers/delete.go.
  */
 import { badRequest } from './errors.ts'
+import { type Floats, NO_FLOATS } from './floats.ts'
 import { decodeGoStruct, GoDecodeError, type GoStruct, type GoType } from './gostruct.ts'
 import { quoted } from './gotext.ts'
 import { decodeTypeMeta } from './typemeta.ts'
@@ -37,7 +38,7 @@ const deleteOptions: GoStruct = {
 }
 
 /** The kind is DeleteOptions of any version, or not said; unknown members are ignored. Throws 400. */
-export function decodeDeleteOptions(value: JsonValue): SentDeleteOptions {
+export function decodeDeleteOptions(value: JsonValue, floats: Floats = NO_FLOATS): SentDeleteOptions {
   try {
     const { apiVersion, kind } = decodeTypeMeta(value)
     if (apiVersion.split('/').length > 2) throw new GoDecodeError(`unexpected GroupVersion string: ${apiVersion}`)
@@ -46,7 +47,7 @@ export function decodeDeleteOptions(value: JsonValue): SentDeleteOptions {
       throw new GoDecodeError(`no kind ${quoted(kind)} is registered for version ${version}`)
     }
     // The table above has the members and types of SentDeleteOptions.
-    return { dryRun: [], ...decodeGoStruct(value, deleteOptions).value } as unknown as SentDeleteOptions
+    return { dryRun: [], ...decodeGoStruct(value, deleteOptions, { floats }).value } as unknown as SentDeleteOptions
   } catch (error) {
     throw error instanceof GoDecodeError ? badRequest(error.message) : error
   }

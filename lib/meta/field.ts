@@ -2,7 +2,7 @@
  * Field errors: what is wrong with one field of an object, in the words of kube-apiserver.
  * Source: k8s.io/apimachinery/pkg/util/validation/field.
  */
-import { quoted } from './gotext.ts'
+import { numberText, quoted } from './gotext.ts'
 import { stringify } from './json.ts'
 import type { JsonValue, StatusCause } from './types.ts'
 
@@ -26,10 +26,11 @@ export interface FieldError {
 /** Of longer values only the beginning is shown, unlike in kube-apiserver: an answer must stay smaller than Lambda's 6 MB. */
 const MAX_SHOWN = 16_384
 
-/** Go's %q for text, Go's JSON (members in the order given) for the rest: how a bad value appears in a message. */
+/** Go's %q for text, %v for numbers, JSON (members in the order given) for the rest: how a bad value appears in a message. */
 export function shown(value: JsonValue | undefined): string {
   if (typeof value === 'string')
     return value.length > MAX_SHOWN ? `${quoted(value.slice(0, MAX_SHOWN))} ...` : quoted(value)
+  if (typeof value === 'number') return numberText(value)
   const whole = value === undefined ? 'null' : stringify(value)
   const text = whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)} ...` : whole
   return text.replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -3,6 +3,7 @@
  * normalised, unknown members named.
  * Source: encoding/json, sigs.k8s.io/json.
  */
+import { type Floats, NO_FLOATS } from './floats.ts'
 import { jsonType } from './gotext.ts'
 import { MAX_FINDINGS } from './jsonscanner.ts'
 import { normaliseTime, parseTime, TimeParseError } from './time.ts'
@@ -38,6 +39,7 @@ interface Findings {
   unknown: string[]
   /** What is malformed is left out instead. */
   lenient?: boolean
+  floats: Floats
 }
 
 /** Where a value stands: the struct's name and the fields down to it, without indexes and map keys. */
@@ -57,9 +59,10 @@ const goNumber = (value: number | bigint): string => String(value)
 
 function decodeNumber(value: number | bigint, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
   if (type.kind !== 'int64') return wrong(value, type, place, findings)
-  const integer = typeof value === 'bigint' || Number.isSafeInteger(value)
+  const literal = findings.floats.get(place.path)
+  const integer = literal === undefined && (typeof value === 'bigint' || Number.isSafeInteger(value))
   if (!integer || BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) {
-    if (!findings.lenient) findings.error ??= mismatch(value, type.type, place, `number ${goNumber(value)}`)
+    if (!findings.lenient) findings.error ??= mismatch(value, type.type, place, `number ${literal ?? goNumber(value)}`)
     return undefined
   }
   return value === 0 && !type.keepZero && !type.pointer ? undefined : value
@@ -82,7 +85,8 @@ function wrong(value: JsonValue, type: GoType, place: Place, findings: Findings)
 
 /** What Go leaves in a place that was given null: nothing, or the zero of a list item and a map value. */
 function zero(type: GoType): JsonValue | undefined {
-  if (type.kind === 'struct') return decodeStruct({}, type, { struct: '', fields: [], path: '' }, { unknown: [] })
+  if (type.kind === 'struct')
+    return decodeStruct({}, type, { struct: '', fields: [], path: '' }, { unknown: [], floats: NO_FLOATS })
   return type.kind === 'string' && type.keepZero ? '' : undefined
 }
 
@@ -146,14 +150,14 @@ export interface GoDecoded {
 
 /**
  * Reads a value into a struct that stands at `path`; null is an empty one. Shares nothing with its input. Throws
- * GoDecodeError with Go's text; `lenient` leaves out what is malformed.
+ * GoDecodeError with Go's text; `lenient` leaves out what is malformed; `floats` are no integers for Go.
  */
 export function decodeGoStruct(
   value: JsonValue,
   struct: GoStruct,
-  { path = '', lenient = false }: { path?: string; lenient?: boolean } = {},
+  { path = '', lenient = false, floats = NO_FLOATS }: { path?: string; lenient?: boolean; floats?: Floats } = {},
 ): GoDecoded {
-  const findings: Findings = { unknown: [], lenient }
+  const findings: Findings = { unknown: [], lenient, floats }
   try {
     const decoded = decode(value ?? {}, struct, { struct: '', fields: [], path }, findings)
     if (findings.error) throw findings.error

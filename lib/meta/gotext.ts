@@ -34,6 +34,24 @@ function escaped(character: string): string {
 /** `%q`: text in quotes. */
 export const quoted = (text: string): string => `"${Array.from(text.toWellFormed(), escaped).join('')}"`
 
+/**
+ * Whether Go holds the number in floating point: it is not whole, or no int64. Whole numbers of an int64 beyond ±(2^53-1) are
+ * bigint.
+ */
+const isFloat = (value: number | bigint): value is number => typeof value === 'number' && !Number.isSafeInteger(value)
+
+/** `%v` of a float64: `-1.2345675e+06`, with an exponent from a million on and below 0.0001. */
+export function floatText(value: number): string {
+  const [digits = '', exponent = '0'] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (Object.is(value, -0)) return '-0'
+  if (value === 0 || (power >= -4 && power < 6)) return String(value)
+  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
+}
+
+/** `%v` of a number. */
+export const numberText = (value: number | bigint): string => (isFloat(value) ? floatText(value) : String(value))
+
 const members = (value: JsonObject): [string, JsonValue][] => Object.entries(value).sort(([a], [b]) => byBytes(a, b))
 
 /** The type of a JSON value in the errors of Go's decoder. */
@@ -55,7 +73,7 @@ export function plain(value: JsonValue): string {
     return `map[${members(value)
       .map(([name, one]) => `${name}:${plain(one)}`)
       .join(' ')}]`
-  return String(value)
+  return typeof value === 'number' ? numberText(value) : String(value)
 }
 
 /** `%#v`. */
@@ -66,6 +84,7 @@ export function syntax(value: JsonValue): string {
     const inner = members(value).map(([name, one]) => `${quoted(name)}:${syntax(one)}`)
     return `map[string]interface {}{${inner.join(', ')}}`
   }
+  if (typeof value === 'number') return numberText(value)
   return typeof value === 'string' ? quoted(value) : String(value)
 }
 
@@ -81,7 +100,7 @@ export function typeName(value: JsonValue): string {
     case 'string':
       return 'string'
     default:
-      return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64'
+      return isFloat(value) ? 'float64' : 'int64'
   }
 }
 

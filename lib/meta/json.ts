@@ -3,6 +3,7 @@
  * members found, `5.0` equal to `5`.
  * Source: sigs.k8s.io/json, k8s.io/apimachinery/pkg/util/json.
  */
+import type { Floats } from './floats.ts'
 import { MAX_VALUES, scanJson } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
@@ -23,10 +24,12 @@ export function stringify(value: unknown, indent?: number): string {
   }
 }
 
-/** A parsed text, and the paths of the members that stand in it more than once (`spec.scope.roles[0].foo`), at most 100. */
+/** A parsed text. */
 export interface ParsedJson {
   value: JsonValue
+  /** Paths of the members that stand in it more than once (`spec.scope.roles[0].foo`), at most 100. */
   duplicates: string[]
+  floats: Floats
 }
 
 /**
@@ -35,9 +38,9 @@ export interface ParsedJson {
  * `maxValues` values.
  */
 export function parseJson(text: string, maxValues = MAX_VALUES): ParsedJson {
-  const { duplicates, unusual } = scanJson(text, maxValues)
+  const { duplicates, unusual, floats } = scanJson(text, maxValues)
   const value: JsonValue = unusual ? normalized(JSON.parse(text, exactNumber)) : JSON.parse(text)
-  return { value, duplicates }
+  return { value, duplicates, floats }
 }
 
 function exactNumber(_: string, value: unknown, context?: { source?: string }): unknown {

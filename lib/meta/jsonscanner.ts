@@ -4,6 +4,8 @@
  * Source: encoding/json (scanner.go), sigs.k8s.io/json (duplicate fields).
  */
 
+import { type Floats, floatLiteral, MAX_FLOATS } from './floats.ts'
+
 /** A text that cannot be decoded. The message quotes at most one character of it. */
 export class DecodeError extends Error {
   constructor(message: string) {
@@ -39,12 +41,15 @@ export interface JsonScan {
   duplicates: string[]
   /** Numbers or strings stand in the text that need more than a plain JSON.parse. */
   unusual: boolean
+  /** Whole numbers in floating point, at most 1,000. */
+  floats: Floats
 }
 
 /** Throws DecodeError unless `text` is one JSON value, not too deep or of too many, and without a member `__proto__`. */
 export function scanJson(text: string, maxValues: number): JsonScan {
   const duplicates = new Set<string>()
   const path: (string | number)[] = []
+  const floats = new Map<string, string>()
   let unusual = false
   let values = 0
   let at = 0
@@ -76,7 +81,8 @@ export function scanJson(text: string, maxValues: number): JsonScan {
     if (text[at] === '-') at++
     if (text[at] === '0') at++
     else digits('in numeric literal')
-    if (text[at] === '.') {
+    const fraction = text[at] === '.'
+    if (fraction) {
       at++
       digits('after decimal point in numeric literal')
     }
@@ -87,6 +93,10 @@ export function scanJson(text: string, maxValues: number): JsonScan {
       digits('in exponent of numeric literal')
     }
     if (text[start] === '-' && text[start + 1] === '0') unusual = true // -0 is 0
+    if ((exponent || fraction) && floats.size < MAX_FLOATS) {
+      const literal = floatLiteral(text.slice(start, at))
+      if (literal !== undefined) floats.set(pathText(path), literal)
+    }
     if (!exponent && at - start < 16) return
     const size = Number(text.slice(start, at))
     // JSON.parse would make an Infinity of it, which has no JSON text.
@@ -204,7 +214,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
   value()
   space()
   if (at < text.length) throw unexpected('after top-level value')
-  return { duplicates: [...duplicates], unusual }
+  return { duplicates: [...duplicates], unusual, floats }
 }
 
 function pathText(path: readonly (string | number)[]): string {

@@ -1,6 +1,7 @@
 /** JSON merge patch. Source: RFC 7386, k8s.io/apiserver/pkg/endpoints/handlers/patch.go. */
 import { decodeJson } from './codecs.ts'
 import { badRequest } from './errors.ts'
+import type { Floats } from './floats.ts'
 import { GO_MAP, jsonType } from './gotext.ts'
 import { DecodeError } from './jsonscanner.ts'
 import type { JsonObject, JsonValue } from './types.ts'
@@ -11,13 +12,14 @@ export interface MergePatch {
   patch: JsonObject | JsonValue[]
   /** What the text says twice: `duplicate field "spec.ttl"`. */
   duplicates: string[]
+  floats: Floats
 }
 
 /** Throws 400 unless the body is a JSON object. `checked`: fields are validated, so its text is read twice and told more of. */
 export function decodeMergePatch(body: Uint8Array, checked = true): MergePatch {
   try {
-    const { value, duplicates } = decodeJson(body)
-    if (isObject(value) || (!checked && Array.isArray(value))) return { patch: value, duplicates }
+    const { value, duplicates, floats } = decodeJson(body)
+    if (isObject(value) || (!checked && Array.isArray(value))) return { patch: value, duplicates, floats }
     if (value === null) throw badRequest(NO_PATCH)
     throw new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${GO_MAP}`)
   } catch (error) {

@@ -6,8 +6,9 @@
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
 import { type FieldError, type FieldErrorType, required, shown, tooLong, tooMany } from './field.ts'
+import { type Floats, holdsFloat, NO_FLOATS } from './floats.ts'
 import { isDateTime, isUri } from './formats.ts'
-import { quoted } from './gotext.ts'
+import { floatText, quoted } from './gotext.ts'
 import { MAX_PATTERN_LENGTH, matches } from './pattern.ts'
 import { REDACTED } from './redact.ts'
 import type { IntegerSchema, KindSchema, ListSchema, MapSchema, ObjectSchema, Schema, StringSchema } from './schema.ts'
@@ -21,9 +22,13 @@ interface Place {
   name: string
   /** Inside a write-only field: no message shows a value. */
   hidden: boolean
+  floats: Floats
 }
 
-const shownAt = ({ hidden }: Place, value: JsonValue): string => (hidden ? REDACTED : shown(value))
+function shownAt(place: Place, value: JsonValue): string {
+  if (place.hidden) return REDACTED
+  return isNumber(value) && place.floats.has(place.field) ? floatText(Number(value)) : shown(value)
+}
 
 const finding = (type: FieldErrorType, place: Place, value: JsonValue, detail: string): FieldError => ({
   type,
@@ -52,36 +57,39 @@ const TYPE_NAMES = {
   list: 'array',
 }
 
-const isInteger = (value: JsonValue): value is number | bigint =>
-  typeof value === 'bigint' || Number.isSafeInteger(value)
+const isNumber = (value: JsonValue): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
 
-function jsonType(value: JsonValue): string {
+const fitsInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value
+
+function jsonType(value: JsonValue, { field, floats }: Place): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  if (isInteger(value)) return fitsInt64(value) ? 'integer' : 'number'
-  return typeof value
+  if (!isNumber(value)) return typeof value
+  const isWhole = typeof value === 'bigint' ? fitsInt64(value) : Number.isSafeInteger(value)
+  return isWhole && !floats.has(field) ? 'integer' : 'number'
 }
 
-const fitsInt64 = (value: number | bigint): boolean => BigInt.asIntN(64, BigInt(value)) === BigInt(value)
+/** Floating point stands for an integer where JSON has no doubt of it. */
+const isWholeFloat = (value: JsonValue): boolean => Number.isSafeInteger(value)
 
 /** `Invalid value: "string": spec.ttl in body must be of type integer: "string"`. Names of types are no secret. */
 const wrongType = (place: Place, expected: string, actual: string): FieldError =>
   finding('FieldValueTypeInvalid', place, actual, `must be of type ${expected}: "${actual}"`)
 
 /** What go-openapi calls the type of a value that stands where a text with a format should be. */
-function formatOf(value: JsonValue): string {
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'bigint' || typeof value === 'number') return jsonType(value) === 'integer' ? 'int64' : 'float64'
-  return ''
+function formatOf(type: string): string {
+  if (type === 'array') return type
+  if (type === 'integer') return 'int64'
+  return type === 'number' ? 'float64' : ''
 }
 
 function checkType(value: JsonValue, schema: Schema, place: Place): FieldError[] {
   const expected = TYPE_NAMES[schema.type]
-  const actual = jsonType(value)
-  if (actual === expected) return []
+  const actual = jsonType(value, place)
+  if (actual === expected || (expected === 'integer' && isWholeFloat(value))) return []
   const format = schema.type === 'string' ? schema.format : undefined
   if (format === undefined || value === null) return [wrongType(place, expected, actual)]
-  return [wrongType(place, format, formatOf(value))]
+  return [wrongType(place, format, formatOf(actual))]
 }
 
 const FORMATS = { 'date-time': isDateTime, uri: isUri }
@@ -139,11 +147,10 @@ function checkMembers(
 }
 
 function checkValue(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: Place): FieldError[] {
-  const isNumber = typeof value === 'number' || typeof value === 'bigint'
   return [
     ...checkType(value, schema, place),
     ...(typeof value === 'string' && schema.type === 'string' ? checkString(value, schema, place) : []),
-    ...(isNumber && schema.type === 'integer' ? checkNumber(value, schema, place) : []),
+    ...(isNumber(value) && schema.type === 'integer' ? checkNumber(value, schema, place) : []),
     ...(Array.isArray(value) && schema.type === 'list' ? checkItems(value, schema, place) : []),
     ...(schema.type === 'string' ? checkEnum(value, schema, place) : []),
     ...(isObject(value) && (schema.type === 'object' || schema.type === 'map')
@@ -161,7 +168,7 @@ function checkEnum(value: JsonValue, { enum: allowed }: StringSchema, place: Pla
 
 /** What stays as it was is not judged again, so that a stricter schema does not block unrelated changes. */
 function check(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: Place): FieldError[] {
-  if (old !== undefined && deepEqual(value, old)) return []
+  if (old !== undefined && deepEqual(value, old) && !holdsFloat(value, place.field, place.floats)) return []
   return checkValue(value, old, schema, schema.writeOnly ? { ...place, hidden: true } : place)
 }
 
@@ -174,20 +181,22 @@ export interface Validatable {
 /**
  * Findings about spec and status, in order: values by path, then duplicate list items. `subresource: 'status'` looks at
  * status alone and names fields from there in its messages (`conditions[0].type in body`), as kube-apiserver does.
- * With `old`, values that are unchanged are not judged. Values of write-only fields read `<redacted>`.
+ * With `old`, values that are unchanged are not judged. Values of write-only fields read `<redacted>`. `floats` are numbers
+ * that the body writes as floating point.
  */
 export function validateSchema(
   object: Validatable,
   schema: KindSchema,
   subresource: '' | 'status' = '',
   old?: Validatable,
+  floats: Floats = NO_FLOATS,
 ): FieldError[] {
   const parts = subresource === 'status' ? (['status'] as const) : (['spec', 'status'] as const)
   const values = parts.flatMap((part) => {
     const [value, described] = [object[part], schema[part]]
     if (value === undefined || !described) return []
     const name = subresource === 'status' ? '' : part
-    return check(value, old?.[part], described, { field: part, name, hidden: false })
+    return check(value, old?.[part], described, { field: part, name, hidden: false, floats })
   })
   const duplicates = parts.flatMap((part) => {
     const [value, described, before] = [object[part], schema[part], old?.[part]]

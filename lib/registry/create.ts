@@ -10,6 +10,7 @@ import {
   plainError,
   StatusError,
 } from '../meta/errors.ts'
+import type { Floats } from '../meta/floats.ts'
 import { generateName } from '../meta/names.ts'
 import { finalizerWarnings } from '../meta/systemmeta.ts'
 import { rfc3339 } from '../meta/time.ts'
@@ -32,6 +33,7 @@ export interface CreateRequest {
   /** As decoded and pruned, system metadata wiped, managedFields in place, no write-only values, no status. */
   object: KubeObject
   secrets: readonly Secret[]
+  floats?: Floats
   /** As it was sent: a number is refused where the object would be stored, and shown again where it is only tried. */
   resourceVersion?: string
 }
@@ -39,7 +41,7 @@ export interface CreateRequest {
 /** Everything between the decoded object and the store: the draft is valid, admitted and complete. */
 export async function prepare(
   store: Store,
-  { object, secrets }: CreateRequest,
+  { object, secrets, floats }: CreateRequest,
   context: RequestContext,
 ): Promise<Draft> {
   const { kind, strategy } = store
@@ -57,6 +59,7 @@ export async function prepare(
     },
     internal: {},
     secrets,
+    ...(floats && { floats }),
   }
   // Strategies see only what is as the schema says.
   refuse(draft.object, validateNew(kind, draft))

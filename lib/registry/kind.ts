@@ -5,6 +5,7 @@
 import type { UserInfo } from '../authentication/user.ts'
 import type { Deadline } from '../meta/deadline.ts'
 import type { FieldError } from '../meta/field.ts'
+import type { Floats } from '../meta/floats.ts'
 import type { ObjectSchema } from '../meta/schema.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Secret } from '../meta/writeonly.ts'
@@ -57,6 +58,8 @@ export interface Draft {
   internal: JsonObject
   /** Non-empty write-only values of this request. */
   secrets: readonly Secret[]
+  /** Numbers that the request writes as floating point. */
+  floats?: Floats
   /** Set by a hook when something outside the visible spec changed that counts as a change of spec. */
   specChanged?: boolean
   /** Write-only values to show in the answer of a creation, and in no other. */

@@ -9,6 +9,7 @@ import { deepEqual } from '../meta/equal.ts'
 import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
 import { invalid } from '../meta/field.ts'
 import { sameButForTimes } from '../meta/fieldmanager.ts'
+import { type Floats, holdsFloat, NO_FLOATS } from '../meta/floats.ts'
 import { parseResourceVersion } from '../meta/resourceversion.ts'
 import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/systemmeta.ts'
 import type { KubeObject } from '../meta/types.ts'
@@ -24,6 +25,7 @@ import { refuse, validateChange } from './validate.ts'
 export interface Updated {
   object: KubeObject
   secrets: readonly Secret[]
+  floats?: Floats
 }
 
 export interface UpdateRequest {
@@ -81,6 +83,10 @@ const emptied = ({ metadata }: KubeObject): boolean =>
   !metadata.deletionGracePeriodSeconds &&
   (metadata.finalizers ?? []).length === 0
 
+/** For Go an integer and the same number in floating point are two values. */
+const changesSpec = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): boolean =>
+  specDiffers(object, old) || holdsFloat(object.spec, 'spec', floats)
+
 interface Judged {
   mutation: Mutation
   draft: Draft
@@ -114,11 +120,12 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     object: fixupForUpdate(confine(updated.object, old, subresource), old),
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
+    ...(updated.floats && { floats: updated.floats }),
   }
   // Strategies see only what is as the schema says.
   refuse(draft.object, validateChange(kind, draft, old, subresource))
   if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
-  if (subresource === '' && (draft.specChanged || specDiffers(draft.object, old))) {
+  if (subresource === '' && (draft.specChanged || changesSpec(draft, old))) {
     draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
   }
   if (subresource === '') refuse(draft.object, strategy.validate?.(draft, live, context) ?? [])

@@ -26,21 +26,21 @@ export function refuse({ apiVersion, kind, metadata }: KubeObject, errors: reado
 }
 
 /** An object of another kind is judged no further. */
-export function validateNew(kind: KindInfo, { object, secrets }: Draft): FieldError[] {
+export function validateNew(kind: KindInfo, { object, secrets, floats }: Draft): FieldError[] {
   const wrongType = typeErrors(object, kind)
   if (wrongType.length > 0) return wrongType
   const tooManyOwners = validateOwnerCount(object)
   if (tooManyOwners.length > 0) return tooManyOwners
   return [
     ...validateMeta(object.metadata, { namespaced: kind.scope === 'Namespaced' }),
-    ...validateSchema(joinWriteOnly(object, secrets), kind.schema),
+    ...validateSchema(joinWriteOnly(object, secrets), kind.schema, '', undefined, floats),
   ]
 }
 
 /** The same of a change, in kube-apiserver's order: what any change may not do to metadata comes before the type. */
 export function validateChange(
   kind: KindInfo,
-  { object, secrets }: Draft,
+  { object, secrets, floats }: Draft,
   old: KubeObject,
   subresource: Subresource,
 ): FieldError[] {
@@ -49,5 +49,5 @@ export function validateChange(
   const [common, own] = validateMetaUpdate(object.metadata, old.metadata, { namespaced: kind.scope === 'Namespaced' })
   const wrongType = typeErrors(object, kind)
   if (wrongType.length > 0) return [...common, ...wrongType]
-  return [...common, ...own, ...validateSchema(joinWriteOnly(object, secrets), kind.schema, subresource, old)]
+  return [...common, ...own, ...validateSchema(joinWriteOnly(object, secrets), kind.schema, subresource, old, floats)]
 }

@@ -34,14 +34,14 @@ export function asNew({ status: _, ...object }: KubeObject): KubeObject {
 export async function createObject(exchange: StoredExchange): Promise<void> {
   const { kind, context, request, store } = exchange
   demandCreate(exchange, 'create')
-  const { object: decoded } = await decodeRequest(exchange, kind, { typeLater: true })
+  const { object: decoded, floats } = await decodeRequest(exchange, kind, { typeLater: true })
   const own = placed(kind, decoded, request.namespace)
   const { object, secrets } = splitWriteOnly({ ...own, metadata: wipeForCreate(own.metadata) }, kind.schema)
   const deduped = dedupeOwnerReferences(object, context.warn)
   // The status is dropped only now: one of other types than the schema's leaves the object without managers.
   const managed = asNew(updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: deduped }))
   const { resourceVersion } = decoded.metadata
-  const toCreate: CreateRequest = { object: managed, secrets, ...(resourceVersion && { resourceVersion }) }
+  const toCreate: CreateRequest = { object: managed, secrets, floats, ...(resourceVersion && { resourceVersion }) }
   await respondOutcome(exchange, await create(store, toCreate, context))
 }
 

@@ -1,5 +1,5 @@
 /** DELETE of an object and of a collection. Source: k8s.io/apiserver endpoints/handlers/delete.go. */
-import { bodyValue } from '../../meta/codecs.ts'
+import { decodeOptions, type MediaType } from '../../meta/codecs.ts'
 import { decodeDeleteOptions, type SentDeleteOptions } from '../../meta/deleteoptions.ts'
 import { invalidObject } from '../../meta/errors.ts'
 import { type FieldError, invalid, notSupported } from '../../meta/field.ts'
@@ -36,6 +36,11 @@ function fromQuery({ request: { query } }: StoredExchange): SentDeleteOptions {
   }
 }
 
+async function fromBody(body: Uint8Array, type: MediaType): Promise<SentDeleteOptions> {
+  const { value, floats } = await decodeOptions(body, type)
+  return decodeDeleteOptions(value, floats)
+}
+
 function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOptions): FieldError[] {
   const errors: FieldError[] = []
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
@@ -51,7 +56,7 @@ function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOpt
 /** From the body if there is one, else from the query, never both. Throws 400, 415, 422. */
 async function optionsOf(exchange: StoredExchange): Promise<DeleteOptions> {
   const { body, headers } = exchange.request
-  const sent = body.byteLength > 0 ? decodeDeleteOptions(await bodyValue(body, bodyType(headers))) : fromQuery(exchange)
+  const sent = body.byteLength > 0 ? await fromBody(body, bodyType(headers)) : fromQuery(exchange)
   const errors = validate(sent)
   if (errors.length > 0) throw invalidObject('meta.k8s.io', 'DeleteOptions', '', errors)
   exchange.context.dryRun = sent.dryRun.length > 0

@@ -4,6 +4,7 @@ import { decodeApply, strictApplyError } from '../../meta/codecs.ts'
 import { decodeObject } from '../../meta/decode.ts'
 import { conflict } from '../../meta/errors.ts'
 import { apply, updateManagers } from '../../meta/fieldmanager.ts'
+import type { Floats } from '../../meta/floats.ts'
 import { decodeMergePatch, mergePatch } from '../../meta/mergepatch.ts'
 import { dedupeOwnerReferences } from '../../meta/ownerreferences.ts'
 import { applyJsonPatch, decodeJsonPatch } from '../../meta/patch.ts'
@@ -31,7 +32,7 @@ interface Patcher {
 
 /** A JSON patch or merge patch that was read. */
 interface Change {
-  apply(live: JsonObject): JsonValue
+  apply(live: JsonObject): { value: JsonValue; floats: Floats }
   /** What its text says twice or without meaning. */
   findings: readonly string[]
 }
@@ -43,7 +44,7 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boo
   return {
     async patch(live) {
       const change = read(request.body, set(exchange.writeOptions, 'writeOptions').fieldValidation !== 'Ignore')
-      const value = change.apply(live as unknown as JsonObject)
+      const { value, floats } = change.apply(live as unknown as JsonObject)
       const decoded = decodeObject(value, kind, { source: 'patch', typeLater: true }, (found) =>
         judgeFields(exchange, kind, value, { duplicates: change.findings, strict: change.findings }, found, 'patch'),
       )
@@ -53,6 +54,7 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boo
       return {
         object: updateManagers({ ...writer(exchange, kind, subresource), live, updated }),
         secrets,
+        floats,
       }
     },
   }
@@ -64,8 +66,10 @@ function jsonPatch(body: Uint8Array, checked: boolean): Change {
 }
 
 function mergedPatch(body: Uint8Array, checked: boolean): Change {
-  const { patch, duplicates } = decodeMergePatch(body, checked)
-  return { apply: (live) => (Array.isArray(patch) ? patch : mergePatch(live, patch)), findings: duplicates }
+  const { patch, duplicates, floats } = decodeMergePatch(body, checked)
+  const merged = (live: JsonObject) => (Array.isArray(patch) ? patch : mergePatch(live, patch))
+  // What is merged keeps its path.
+  return { apply: (live) => ({ value: merged(live), floats }), findings: duplicates }
 }
 
 /** Throws 409: who names a uid means an object that is there. */

@@ -17,7 +17,7 @@ export async function updateObject(exchange: StoredExchange): Promise<void> {
   const { kind, context, request, store } = exchange
   const { namespace, name } = request
   const subresource = request.subresource as Subresource
-  const { object: decoded } = await decodeRequest(exchange, kind, { typeLater: true })
+  const { object: decoded, floats } = await decodeRequest(exchange, kind, { typeLater: true })
   const { object, secrets } = splitWriteOnly(placed(kind, decoded, namespace), kind.schema)
   checkName(object, name)
   const deduped = dedupeOwnerReferences(object, context.warn)
@@ -34,6 +34,7 @@ export async function updateObject(exchange: StoredExchange): Promise<void> {
       transform: (live) => ({
         object: updateManagers({ ...writer(exchange, kind, subresource), live, updated: deduped }),
         secrets,
+        floats,
       }),
     },
     context,

@@ -2,10 +2,11 @@
 import { type Decoded, decodeObject } from '../../meta/decode.ts'
 import { invalidObject } from '../../meta/errors.ts'
 import { updateManagers } from '../../meta/fieldmanager.ts'
+import { NO_FLOATS } from '../../meta/floats.ts'
 import { rfc3339 } from '../../meta/time.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { validateSchema } from '../../meta/validateschema.ts'
-import { decodeRequest, judgeFields } from '../bodies.ts'
+import { type DecodedRequest, decodeRequest, judgeFields } from '../bodies.ts'
 import { set, type VirtualExchange, type VirtualPipeline } from '../exchange.ts'
 import { writer } from '../managers.ts'
 import { decodeProtobuf, isProtobuf } from '../protobuf.ts'
@@ -14,13 +15,13 @@ import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
 import { sized, withOptions } from '../writestages.ts'
 import { placed } from './addressed.ts'
 
-async function decode(exchange: VirtualExchange): Promise<Decoded> {
+async function decode(exchange: VirtualExchange): Promise<DecodedRequest> {
   const { kind, request } = exchange
   if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, { inferType: true })
   const value = decodeProtobuf(request.body, kind.protobuf)
   const decoded = decodeObject(value, kind, { inferType: true })
   judgeFields(exchange, kind, value, { duplicates: [], strict: [] }, decoded)
-  return decoded
+  return { ...decoded, floats: NO_FLOATS }
 }
 
 /** What the client may say of the answer's metadata, and of a subresource whose it is; the rest is the server's. */
@@ -48,7 +49,7 @@ export async function createVirtual(exchange: VirtualExchange): Promise<void> {
   const { kind, request, context, warnings } = exchange
   const decoded = await decode(exchange)
   const object = placed(kind, identified(kind, decoded, context.now), request.namespace)
-  const errors = validateSchema(object, kind.schema)
+  const errors = validateSchema(object, kind.schema, '', undefined, decoded.floats)
   if (errors.length > 0) throw invalidObject(kind.group, kind.kind, object.metadata.name ?? '', errors)
   const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: object })
   const answer = await exchange.create(managed)

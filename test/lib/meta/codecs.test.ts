@@ -26,15 +26,21 @@ describe('decodeBody', () => {
       value,
       duplicates: [field],
       strict: [field],
+      floats: new Map(),
     })
     const lines = ['line 3: key "ttl" already set in map', 'line 4: key "ttl" already set in map']
     expect(await decode('spec:\n  ttl: 1\n  ttl: 1\n  ttl: 2\n', 'yaml')).toEqual({
       value,
       duplicates: lines,
       strict: [`yaml: unmarshal errors:\n  ${lines.join('\n  ')}`],
+      floats: new Map(),
     })
-    expect(await decode('spec: {ttl: 2}', 'yaml')).toEqual({ value, duplicates: [], strict: [] })
-    expect((await decode('{"spec":{"ttl":2}}', 'yaml')).value).toEqual(value)
+    expect(await decode('spec: {ttl: 2}', 'yaml')).toMatchObject({ value, duplicates: [], strict: [] })
+    expect(await decode('{"spec":{"ttl":2.0}}', 'yaml')).toMatchObject({ value, floats: new Map() })
+    expect(await decode('{"spec":{"ttl":2.0}}', 'json')).toMatchObject({
+      value,
+      floats: new Map([['spec.ttl', '2.0']]),
+    })
     expect((await decode('{"displayName":"grün ☂"}', 'json')).value).toEqual({ displayName: 'grün ☂' })
   })
 

@@ -45,4 +45,11 @@ describe('delete options', () => {
       'json: cannot unmarshal number into Go struct field DeleteOptions.propagationPolicy of type v1.DeletionPropagation',
     ],
   ])('%j: 400', (value, message) => expect(() => decodeDeleteOptions(value)).toThrow(message))
+
+  it('takes no number in floating point for an integer', () => {
+    const floats = new Map([['gracePeriodSeconds', '5.0']])
+    const message =
+      'json: cannot unmarshal number 5.0 into Go struct field DeleteOptions.gracePeriodSeconds of type int64'
+    expect(() => decodeDeleteOptions({ gracePeriodSeconds: 5 }, floats)).toThrow(message)
+  })
 })

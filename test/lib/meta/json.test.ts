@@ -100,6 +100,21 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
   })
 })
 
+describe('parseJson tells whole numbers in floating point from integers', () => {
+  it('by their paths', () => {
+    const { value, floats } = parseJson('{"a":[5.0,5,{"b":1e3}],"c":-0.0,"d":1.5,"e":1e-3,"f":1E22}')
+    expect(value).toEqual({ a: [5, 5, { b: 1000 }], c: 0, d: 1.5, e: 0.001, f: 1e22 })
+    expect([...floats]).toEqual([
+      ['a[0]', '5.0'],
+      ['a[2].b', '1e3'],
+      ['c', '-0.0'],
+      ['f', '1E22'],
+    ])
+  })
+
+  it('up to a thousand of them', () => expect(parseJson(`[${'5.0,'.repeat(2000)}0]`).floats.size).toBe(1000))
+})
+
 describe('parseJson with hostile text', () => {
   it('refuses members named __proto__, escaped or not, and takes other names of prototypes as names', () => {
     expect(outcome('{"a":{"__proto__":{"x":1}}}')).toEqual({ error: 'json: a member must not be named __proto__' })

@@ -80,9 +80,10 @@ describe('mergePatch', () => {
 
 describe('decodeMergePatch', () => {
   it('reads objects and names what stands in them twice', () => {
-    expect(decodeMergePatch(Buffer.from('{"spec":{"ttl":1,"ttl":2}}'))).toEqual({
+    expect(decodeMergePatch(Buffer.from('{"spec":{"ttl":1,"ttl":2e0}}'))).toEqual({
       patch: { spec: { ttl: 2 } },
       duplicates: ['duplicate field "spec.ttl"'],
+      floats: new Map([['spec.ttl', '2e0']]),
     })
   })
 

@@ -11,7 +11,7 @@ import vectors from './vectors/jsonpatch.json' with { type: 'json' }
 const bytes = (patch: unknown): Uint8Array => Buffer.from(typeof patch === 'string' ? patch : stringify(patch))
 
 const patched = (document: unknown, patch: unknown): JsonValue =>
-  applyJsonPatch(document as JsonValue, decodeJsonPatch(bytes(patch)).operations)
+  applyJsonPatch(document as JsonValue, decodeJsonPatch(bytes(patch)).operations).value
 
 /** The Status that refuses. */
 const refusal = (action: () => unknown): { code: number; message: string | undefined } => {
@@ -126,7 +126,59 @@ describe('decodeJsonPatch', () => {
       { op: 'replace', path: '', value: 'x' },
       { op: 'add', path: '/b', value: 2 },
     ]
-    expect(applyJsonPatch({ a: 1 }, operations)).toEqual({ a: 1, b: 2 })
+    expect(patched({ a: 1 }, operations)).toEqual({ a: 1, b: 2 })
+  })
+
+  it.each([
+    ['/n', '1000', true],
+    ['/n', '1e3', false],
+    ['/n', '1000.0', false],
+    ['/big', '9223372036854775807', true],
+    ['/big', '9223372036854775807.0', false],
+    ['/f', '1e+21', true],
+    ['/f', '1e21', false],
+    ['/t', String.raw`"\u003cü\u003e\n"`, true],
+    ['/t', String.raw`"\u003Cü\u003e\n"`, false],
+    ['/t', String.raw`"<ü>\n"`, false],
+    ['/t', String.raw`"\u003c\u00fc\u003e\n"`, false],
+    ['/t', String.raw`"\u003cü\u003e\u000a"`, false],
+    ['', '{ "t" : "\\u003cü\\u003e\\n", "n":1000, "big":9223372036854775807, "\\u0066":1e+21 }', true],
+    ['', '{"t":"\\u003cü\\u003e\\n","n":1e3,"big":9223372036854775807,"f":1e+21}', false],
+  ])('compares texts: at %j is %s: %s', (path, value, same) => {
+    const document = { t: '<ü>\n', n: 1000, big: 9223372036854775807n, f: 1e21 }
+    const patch = `[{"op":"test","path":"${path}","value":${value}}]`
+    if (same) expect(patched(document, patch)).toEqual(document)
+    else expect(refusal(() => patched(document, patch))).toEqual(unprocessable)
+  })
+
+  it.each([
+    ['"value":5.0}', '5.0', true],
+    ['"value":5.0}', '5', false],
+    ['"value":"<"}', '"<"', true],
+    ['"value":"<"}', String.raw`"\u003c"`, false],
+    ['"value":"<"},{"op":"move","from":"/a","path":"/b"},{"op":"move","from":"/b","path":"/a"}', '"<"', true],
+    ['"value":"<"},{"op":"copy","from":"/a","path":"/a"}', '"<"', false],
+    ['"value":"<"},{"op":"copy","from":"/a","path":"/a"}', String.raw`"\u003c"`, true],
+  ])('compares with the text that the patch has brought: %s is %s: %s', (added, value, same) => {
+    const patch = `[{"op":"add","path":"/a",${added},{"op":"test","path":"/a","value":${value}}]`
+    if (same) expect(patched({}, patch)).toEqual({ a: JSON.parse(value) })
+    else expect(refusal(() => patched({}, patch))).toEqual(unprocessable)
+  })
+
+  it('names the whole numbers that it writes as floating point, where they come to stand', () => {
+    const text = '[{"op":"add","path":"/a","value":[{"x":5.0},1.5,7]},{"op":"add","path":"/a/0","value":1e3}]'
+    const { value, floats } = applyJsonPatch({ n: 6 }, decodeJsonPatch(bytes(text)).operations)
+    expect(value).toEqual({ n: 6, a: [1000, { x: 5 }, 1.5, 7] })
+    expect([...floats]).toEqual([
+      ['a[0]', '1e3'],
+      ['a[1].x', '5.0'],
+    ])
+  })
+
+  it('takes the last of members that stand twice, and replaces halves of surrogate pairs', () => {
+    expect(patched({}, String.raw`[{"op":"add","path":"/a","value":{"x":"1","x":"\ud800","\udc00":1}}]`)).toEqual({
+      a: { x: '\ufffd', '\ufffd': 1 },
+    })
   })
 
   it('takes null for no operations', () => {
@@ -193,7 +245,7 @@ describe('applyJsonPatch with hostile patches', () => {
     const text = 'x'.repeat(COPY_BUDGET / 2 - 2)
     const copies = (count: number) =>
       Array.from({ length: count }, (_, i) => ({ op: 'copy', from: '/a', path: `/b${i}` }))
-    expect(Object.keys(applyJsonPatch({ a: text }, copies(2)) as object)).toHaveLength(3)
+    expect(Object.keys(applyJsonPatch({ a: text }, copies(2)).value as object)).toHaveLength(3)
     expect(refusal(() => applyJsonPatch({ a: text }, copies(3)))).toEqual(unprocessable)
   })
 
@@ -203,7 +255,7 @@ describe('applyJsonPatch with hostile patches', () => {
         (one) => ({ ...one, n: i }) as PatchOperation,
       )
     const wrapped = (count: number) => Array.from({ length: count }, (_, i) => wrap(i)).flat()
-    expect(applyJsonPatch({ a: 1 }, wrapped(499))).toHaveProperty('a')
+    expect(applyJsonPatch({ a: 1 }, wrapped(499)).value).toHaveProperty('a')
     expect(refusal(() => applyJsonPatch({ a: 1 }, wrapped(500)))).toEqual(unprocessable)
     expect(refusal(() => applyJsonPatch({ a: 1 }, wrapped(3300)))).toEqual(unprocessable)
     const copied = [
@@ -211,7 +263,7 @@ describe('applyJsonPatch with hostile patches', () => {
       { op: 'remove', path: '/a' },
       { op: 'remove', path: '/b' },
     ]
-    expect(applyJsonPatch({ a: 1 }, [...wrapped(400), ...copied])).toEqual({})
+    expect(applyJsonPatch({ a: 1 }, [...wrapped(400), ...copied]).value).toEqual({})
     expect(refusal(() => applyJsonPatch({ a: 1 }, [...wrapped(600), ...copied]))).toEqual(unprocessable)
     const deep = [...wrapped(3000), { op: 'copy', from: '/a', path: '/b' }, { op: 'test', path: '/b', value: 1 }]
     expect(refusal(() => applyJsonPatch({ a: 1 }, deep))).toEqual(unprocessable)
@@ -231,15 +283,15 @@ describe('applyJsonPatch with hostile patches', () => {
     expect(`${error.stack} ${JSON.stringify(error.cause ?? null)} ${JSON.stringify(error.status)}`).not.toMatch(/mpk_/)
   })
 
-  it('reads exact integers, and compares them by value', () => {
+  it('reads exact integers, and compares their digits', () => {
     const document = parseJson('{"n":9007199254740993}').value
     expect(
       stringify(
         patched(document, '[{"op":"test","path":"/n","value":9007199254740993},{"op":"copy","from":"/n","path":"/m"}]'),
       ),
     ).toBe('{"n":9007199254740993,"m":9007199254740993}')
-    refusal(() => patched(document, '[{"op":"test","path":"/n","value":9007199254740992}]'))
-    expect(patched({ n: 5 }, '[{"op":"test","path":"/n","value":5.0}]')).toEqual({ n: 5 })
+    const other = '[{"op":"test","path":"/n","value":9007199254740992}]'
+    expect(refusal(() => patched(document, other))).toEqual(unprocessable)
   })
 })
 
@@ -270,7 +322,11 @@ describe('applyJsonPatch always', () => {
     op: fc.constantFrom('add', 'remove', 'replace', 'test', 'move', 'copy', 'merge'),
     path,
     from: path,
-    value: fc.jsonValue({ maxDepth: 2 }).map((one) => JSON.parse(JSON.stringify(one)) as JsonValue),
+    value: fc
+      .jsonValue({ maxDepth: 2 })
+      .map((one) => JSON.parse(JSON.stringify(one)) as JsonValue)
+      // No decoder lets it in.
+      .filter((one) => !JSON.stringify(one).includes('__proto__')),
   })
 
   it('leaves document and patch as they were, shares nothing with them, and either applies or says 422', () => {
@@ -279,7 +335,7 @@ describe('applyJsonPatch always', () => {
         const before = JSON.stringify([doc, operations])
         let result: JsonValue = null
         try {
-          result = applyJsonPatch(doc, operations)
+          result = applyJsonPatch(doc, decodeJsonPatch(bytes(operations)).operations).value
         } catch (error) {
           expect((error as StatusError).status).toMatchObject({ code: 422, message: unprocessable.message })
         }

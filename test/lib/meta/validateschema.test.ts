@@ -16,6 +16,30 @@ const textsOf = (spec: JsonValue): string[] =>
 const wrongType = (field: string, expected: string, actual: string): string =>
   `FieldValueTypeInvalid ${field}: Invalid value: "${actual}": ${field} in body must be of type ${expected}: "${actual}"`
 
+test('numbers in floating point are no integers, but stand for them', () => {
+  const found = (spec: JsonValue, ...paths: string[]): string[] =>
+    validateSchema({ spec }, schema, '', undefined, new Map(paths.map((path) => [path, '']))).map(
+      ({ message }) => message,
+    )
+  expect(found({ ttl: 5 }, 'spec.ttl')).toEqual([])
+  expect(found({ ttl: 9007199254740992n }, 'spec.ttl')).toEqual([
+    'Invalid value: "number": spec.ttl in body must be of type integer: "number"',
+  ])
+  expect(found({ ttl: -1000000 }, 'spec.ttl')).toEqual([
+    'Invalid value: -1e+06: spec.ttl in body should be greater than or equal to 0',
+  ])
+  expect(found({ displayName: 5, groups: ['a', 7, 8] }, 'spec.displayName', 'spec.groups[1]')).toEqual([
+    'Invalid value: "number": spec.displayName in body must be of type string: "number"',
+    'Invalid value: "number": spec.groups[1] in body must be of type string: "number"',
+    'Invalid value: "integer": spec.groups[2] in body must be of type string: "integer"',
+  ])
+  const unchanged = { spec: { ttl: 9007199254740992n } }
+  expect(validateSchema(unchanged, schema, '', unchanged)).toEqual([])
+  expect(validateSchema(unchanged, schema, '', unchanged, new Map([['spec.ttl', '9007199254740992.0']]))).toHaveLength(
+    1,
+  )
+})
+
 // Source: answers of a kube-apiserver 1.34.4; the rest was asked of k8s.io/kube-openapi v0.0.0-20250710.
 test.each<[JsonValue, string[]]>([
   [{ ttl: 5, displayName: 'a', disabled: false, groups: [], scope: {}, type: '', unknown: 5 }, []],
