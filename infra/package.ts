@@ -1,11 +1,12 @@
 /** Packages the deployment: bundles, archives and the CloudFormation template in .serverless. Needs no network and no login. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { glob, mkdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises'
+import { glob, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Command, run } from './command.ts'
+import { takeLock } from './exclusive.ts'
 import { param, target, toolArguments } from './osls.ts'
 
 const project = join(import.meta.dirname, '..')
@@ -17,17 +18,29 @@ export interface Packaged {
   bundles: string
 }
 
+/** Is told what takes a while, for the person who waits. */
+export type Say = (sentence: string) => void
+
 /**
  * Packages the project with its default settings unless that was already done from the same sources. Several processes may
  * ask at once. Throws with what the packager printed when it fails; prints that when it succeeds unless `quiet`.
  */
-export async function ensurePackaged({ quiet = false, root = project } = {}): Promise<Packaged> {
+export async function ensurePackaged({
+  quiet = false,
+  root = project,
+  say = () => {},
+}: {
+  quiet?: boolean
+  root?: string
+  say?: Say
+} = {}): Promise<Packaged> {
   const stamp = join(root, '.build', 'packaged.sha256')
   const digest = await digestOfSources(root)
   const isPackaged = async () => (await readFile(stamp, 'utf8').catch(() => '')) === digest
   if (!(await isPackaged())) {
-    await alone(join(root, '.local', 'packaging.lock'), async () => {
+    await alone(join(root, '.local', 'package.lock'), say, async () => {
       if (await isPackaged()) return
+      say('Packaging the functions, since sources have changed: some seconds ...')
       await pack({ root, quiet, options: [] })
       await writeFile(stamp, digest)
     })
@@ -62,27 +75,20 @@ async function digestOfSources(root: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Packaging takes seconds; a lock that is older was left by a process that died. */
-const staleMilliseconds = 120_000
-
-async function alone(lock: string, work: () => Promise<void>): Promise<void> {
-  await mkdir(dirname(lock), { recursive: true })
-  while (!(await mkdir(lock).then(() => true, isHeld))) {
-    const made = await stat(lock).catch(() => undefined)
-    if (made && Date.now() - made.mtimeMs > staleMilliseconds) await rmdir(lock)
-    else await delay(50)
+/** Does the work when no other process does such work. */
+async function alone(file: string, say: Say, work: () => Promise<void>): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  let unlock = takeLock(file)
+  if (unlock === undefined) say('Another process packages the functions, waiting for it ...')
+  while (unlock === undefined) {
+    await delay(50)
+    unlock = takeLock(file)
   }
   try {
     await work()
   } finally {
-    await rmdir(lock)
+    unlock()
   }
-}
-
-/** False when somebody holds the lock; anything else that keeps a folder from being made is an error. */
-function isHeld(error: NodeJS.ErrnoException): false {
-  if (error.code !== 'EEXIST') throw error
-  return false
 }
 
 const COMMAND = {

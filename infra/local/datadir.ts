@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { takeLock } from '../exclusive.ts'
 import type { Settings } from './settings.ts'
 import { StartupError } from './startuperror.ts'
 
@@ -31,26 +31,13 @@ export async function openDataDir({ dataDir, memory }: Pick<Settings, 'dataDir' 
 const unwritable = (dataDir: string, code: string | undefined): StartupError =>
   new StartupError(`The data folder ${dataDir} cannot be written (${code}): name another one in DATA_DIR.`)
 
-const SQLITE_BUSY = 5
-
-/**
- * SQLite's lock on an empty database, because the system drops it whenever and however the process ends: a file with a
- * process id would outlive a crash, and in a container every server has the same id.
- */
 function lock(dataDir: string): () => void {
-  let database: DatabaseSync | undefined
+  let unlock: (() => void) | undefined
   try {
-    database = new DatabaseSync(join(dataDir, 'lock'), { timeout: 0 })
-    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-    const held = database
-    return () => held.close()
+    unlock = takeLock(join(dataDir, 'lock'))
   } catch (error) {
-    database?.close()
-    const { errcode, errstr } = error as { errcode?: number; errstr?: string }
-    if (errcode === SQLITE_BUSY)
-      throw new StartupError(
-        `Another server uses the data folder ${dataDir}: stop it, or name another folder in DATA_DIR.`,
-      )
-    throw unwritable(dataDir, errstr)
+    throw unwritable(dataDir, (error as { errstr?: string }).errstr)
   }
+  if (unlock !== undefined) return unlock
+  throw new StartupError(`Another server uses the data folder ${dataDir}: stop it, or name another folder in DATA_DIR.`)
 }

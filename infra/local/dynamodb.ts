@@ -4,10 +4,10 @@
  * endpoint that takes signed calls only.
  */
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
+import { findDynoxide } from './dynoxide.ts'
 import { type RpcProcess, startRpcProcess } from './rpcprocess.ts'
 import type { VerifySignature } from './signature.ts'
 import { StartupError } from './startuperror.ts'
@@ -41,7 +41,7 @@ const OPERATIONS = [
 
 /** Throws a StartupError where there is none for the platform, and for a damaged file. */
 export async function startEmbeddedDynamoDB(options: EmbeddedDynamoDBOptions): Promise<EmbeddedDynamoDB> {
-  const binary = binaryFor(options.platform)
+  const binary = findDynoxide(options.platform, process.env.PATH ?? '')
   if (options.path !== undefined) checkFile(options.path)
   const child = startRpcProcess(binary, ['mcp', ...(options.path ? ['--db-path', options.path] : [])])
   try {
@@ -113,17 +113,6 @@ function errorIn(text: string): AwsError {
   return new AwsError(name, message, name === 'InternalServerError' ? 500 : 400, {
     ...(reasons && { CancellationReasons: reasons.split(', ').map((Code) => ({ Code })) }),
   })
-}
-
-function binaryFor(platform: string): string {
-  try {
-    return createRequire(import.meta.url).resolve(`@dynoxide/${platform}/dynoxide`)
-  } catch (error) {
-    throw new StartupError(
-      `There is no embedded DynamoDB for ${platform}: start any DynamoDB emulator and name its address in AWS_ENDPOINT_URL_DYNAMODB.`,
-      error,
-    )
-  }
 }
 
 /** The emulator stores in SQLite and would notice damage only when it reads it. */

@@ -8,6 +8,7 @@ import { applyEnvironment, unionOfEnvironments } from './environment.ts'
 import { scheduledEvent } from './events.ts'
 import { createLambda } from './lambda.ts'
 import { createListener } from './listener.ts'
+import type { Answered } from './requestlines.ts'
 import { startTimers } from './schedule.ts'
 import { type Deployment, readTemplate } from './template.ts'
 
@@ -36,6 +37,8 @@ export interface GatewayOptions {
   unthrottled?: boolean
   /** Failures that the client is not told about. */
   report?: (message: string, cause: unknown) => void
+  /** Every request, when its answer has begun. */
+  answered?: ((answered: Answered) => void) | undefined
 }
 
 export interface Gateway {
@@ -60,6 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     options.unthrottled ? unthrottled(deployment) : deployment,
     lambda,
     report,
+    options.answered,
   )
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   // A proxy in front may hold connections for a minute; the side that answers must not be the first to let go.

@@ -1,10 +1,12 @@
 /** One request through API Gateway: route, authorizer, integration, answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { once } from '../../lib/server/once.ts'
 import { within } from '../../lib/server/within.ts'
 import { beginAnswer, writeAnswer, writeRendered } from './answers.ts'
 import { authorize } from './authorize.ts'
 import { requestContext, requestEvent } from './events.ts'
 import { EventTooLarge, type Lambda } from './lambda.ts'
+import type { Answered } from './requestlines.ts'
 import { type ResponseType, renderResponse } from './responses.ts'
 import { createRouter } from './routes.ts'
 import { createResponseStream } from './streaming.ts'
@@ -22,11 +24,12 @@ export interface Listener {
 /** "Payload size: 10 MB": Amazon API Gateway quotas. */
 const maximumBody = 10 * 1024 * 1024
 
-/** `report` hears of failures that the client is not told about. */
+/** `report` hears of failures that the client is not told about, `answered` of every request when its answer has begun. */
 export function createListener(
   { api, responses, routes }: Deployment,
   lambda: Lambda,
   report: (message: string, cause: unknown) => void,
+  answered: (answered: Answered) => void = () => {},
 ): Listener {
   const find = createRouter(routes)
   const throttle = createThrottle(api.throttle, () => performance.now())
@@ -42,6 +45,13 @@ export function createListener(
       else if (!response.destroyed) writeRendered(response, renderResponse(type, responses, { ...context, authorizer }))
     }
     let done = () => {}
+    const begin = performance.now()
+    let authorizer: Answered['authorizer']
+    const tell = once(() => {
+      const { method = '' } = request
+      const status = response.headersSent ? response.statusCode : 0
+      answered({ method, path, status, milliseconds: performance.now() - begin, authorizer })
+    })
     try {
       const body = await readBody(request)
       const admitted = await throttle.admit()
@@ -60,9 +70,14 @@ export function createListener(
           if (authorization.cause !== undefined) report('the authorizer failed', authorization.cause)
           return refuse(authorization.type, authorization.authorizer)
         }
-        event.requestContext.authorizer = authorization.authorizer
+        authorizer = authorization.authorizer
+        event.requestContext.authorizer = authorizer
       }
-      if (match.route.streaming) await stream(match.route, event, response, done)
+      const begun = () => {
+        done()
+        tell()
+      }
+      if (match.route.streaming) await stream(match.route, event, response, begun)
       else await buffer(match.route, event, request, response)
     } catch (error) {
       if (error instanceof EventTooLarge) return refuse('REQUEST_TOO_LARGE')
@@ -72,6 +87,7 @@ export function createListener(
       report(`${request.method} ${path} failed`, error)
       refuse('DEFAULT_5XX')
     } finally {
+      tell()
       done()
     }
   }
@@ -81,11 +97,11 @@ export function createListener(
     await writeAnswer(response, answer, request.headers, api)
   }
 
-  /** A stream that has begun mostly waits: `begun` lets others in. */
+  /** A stream that has begun mostly waits: `begun` lets others in, and tells of it. */
   async function stream(route: Route, event: unknown, response: ServerResponse, begun: () => void) {
     const body = createResponseStream((metadata) => {
-      begun()
       beginAnswer(response, metadata)
+      begun()
       return response
     })
     let ended = false

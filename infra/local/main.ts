@@ -1,5 +1,6 @@
 /** `npm start`: the whole API on this machine. Ends with 0 when it is told to, with 1 and one sentence when it must. */
 import { type Command, run } from '../command.ts'
+import { type Answered, hideFunctionLogs, requestLine } from './requestlines.ts'
 import { type LocalServer, startLocalServer } from './server.ts'
 import { readSettings } from './settings.ts'
 import { StartupError } from './startuperror.ts'
@@ -25,16 +26,21 @@ async function serve(memory: boolean): Promise<void> {
       ended = true
       told.resolve()
     })
+  const say = (sentence: string) => process.stdout.write(`${sentence}\n`)
+  // Its own requests while it starts are nobody's.
+  let show: (answered: Answered) => void = () => {}
+  if (process.stdout.isTTY) hideFunctionLogs(process.stdout)
   const settings = readSettings(memory, process.env, process.cwd())
   let server: LocalServer
   try {
-    server = await startLocalServer(settings, Date.now)
+    server = await startLocalServer(settings, Date.now, { say, answered: (one) => show(one) })
   } catch (error) {
     // Ctrl-C reaches the packager too, which fails then.
     if (ended) return
     throw error
   }
   process.stdout.write(server.banner)
+  if (process.stdout.isTTY) show = (one) => process.stdout.write(requestLine(one, process.stdout))
   const broken = await Promise.race([told.promise, server.broken])
   await server.close()
   if (broken) throw new StartupError(broken)

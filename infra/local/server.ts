@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generateKey } from '../../lib/authentication/accesskey.ts'
-import { ensurePackaged } from '../package.ts'
+import { ensurePackaged, type Say } from '../package.ts'
 import { banner } from './banner.ts'
 import { issueLoopback, type KeyPair, keepAuthority } from './certificates.ts'
 import { type DataDir, openDataDir } from './datadir.ts'
@@ -16,6 +16,7 @@ import { freePort } from './freeport.ts'
 import { startGateway } from './gateway.ts'
 import { kubeConfigFile } from './kubeconfigfile.ts'
 import { writeOutputs } from './outputs.ts'
+import type { Answered } from './requestlines.ts'
 import { makeResources } from './resources.ts'
 import type { Settings } from './settings.ts'
 import { type Credentials, createVerifier } from './signature.ts'
@@ -32,6 +33,13 @@ export interface LocalServer {
   close(): Promise<void>
 }
 
+/** What the person who started it hears of. */
+export interface Screen {
+  say: Say
+  /** Every request, when its answer has begun. */
+  answered(answered: Answered): void
+}
+
 const BASE_PATH = '/kubernetes/management'
 const REGION = 'eu-central-1'
 const ACCOUNT = '000000000000'
@@ -39,7 +47,11 @@ const SECRETS = 'keyplane/local/'
 const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
 
 /** Throws a StartupError for what a person can put right; whatever was started before is stopped then. */
-export async function startLocalServer(settings: Settings, now: () => number): Promise<LocalServer> {
+export async function startLocalServer(
+  settings: Settings,
+  now: () => number,
+  { say, answered }: Screen,
+): Promise<LocalServer> {
   await using starting = new AsyncDisposableStack()
   const port = await freePort(settings.port)
   const dataDir = await openDataDir(settings)
@@ -48,7 +60,7 @@ export async function startLocalServer(settings: Settings, now: () => number): P
   const verify = createVerifier({ credentials, region: REGION, now })
   const { endpoints, cluster, authority } = await startParts(settings, { dataDir, now, verify, stack: starting })
   // After what fails at once, because packaging takes seconds when sources have changed.
-  const packaged = await ensurePackaged({ quiet: true })
+  const packaged = await ensurePackaged({ quiet: true, say })
   const refs = await prepare(packaged.template, endpoints, credentials, cluster)
 
   const issuer = `https://127.0.0.1:${port}${BASE_PATH}`
@@ -62,6 +74,7 @@ export async function startLocalServer(settings: Settings, now: () => number): P
     region: REGION,
     account: ACCOUNT,
     environment: environmentFor(endpoints, credentials, issuer),
+    answered,
   })
   starting.defer(() => gateway.close())
 

@@ -38,6 +38,18 @@ test('there are commands', () => {
   )
 })
 
+test('the README explains every script', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  const [, table = ''] = readme.split('| command | does |\n')
+  const explained = [
+    ...table
+      .split('\n\n', 1)
+      .join()
+      .matchAll(/`npm (?:run )?([\w:-]+)`/g),
+  ].map(([, name = '']) => name)
+  expect(explained.sort()).toEqual(Object.keys(scripts).sort())
+})
+
 test.concurrent.each(own)('$name says what is wrong, and how it is called', async ({ file, call }) => {
   const { code, said, heard } = await called(file, '--wrong')
   expect([code, said]).toEqual([2, ''])

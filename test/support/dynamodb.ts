@@ -5,7 +5,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -13,6 +12,7 @@ import {
   type DynamoDBClientConfig,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
+import { findDynoxide } from '../../infra/local/dynoxide.ts'
 import { freePort } from '../../infra/local/freeport.ts'
 
 export interface TestDynamoDB {
@@ -100,7 +100,7 @@ export async function startDynamoDB(options: { file?: string } = {}): Promise<Te
 
 /** The emulator process: its port is free when chosen, and chosen again when somebody was faster. */
 async function startServer(file: string | undefined) {
-  const binary = createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide')
+  const binary = findDynoxide(`${process.platform}-${process.arch}`, process.env.PATH ?? '')
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     const child = spawn(binary, ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])], {

@@ -1,4 +1,4 @@
-import { mkdtemp, open, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -8,8 +8,9 @@ import {
   PutItemCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { startEmbeddedDynamoDB } from '../../../infra/local/dynamodb.ts'
+import { findDynoxide } from '../../../infra/local/dynoxide.ts'
 import { makeResources } from '../../../infra/local/resources.ts'
 import { createVerifier } from '../../../infra/local/signature.ts'
 
@@ -155,10 +156,20 @@ describe('the embedded DynamoDB', () => {
     await expect(client(dynamodb.url).send(new PutItemCommand(absent))).rejects.toThrow()
   })
 
-  test('names the way out where there is none for the platform', async () => {
-    await expect(startEmbeddedDynamoDB({ platform: 'sunos-sparc', verify })).rejects.toThrow(
-      'There is no embedded DynamoDB for sunos-sparc: start any DynamoDB emulator and name its address in AWS_ENDPOINT_URL_DYNAMODB.',
+  test('is the dynoxide on PATH where there is no package for the platform', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'keyplane-test-'))
+    const path = `/nowhere:${folder}`
+    expect(() => findDynoxide('sunos-sparc', path)).toThrow(
+      /^There is no embedded DynamoDB for sunos-sparc, and no dynoxide on PATH\. Install it with "brew install .*AWS_ENDPOINT_URL_DYNAMODB\.$/,
     )
+    const packaged = findDynoxide(platform, path)
+    await symlink(packaged, join(folder, 'dynoxide'))
+    expect(findDynoxide('sunos-sparc', path)).toBe(join(folder, 'dynoxide'))
+    vi.stubEnv('PATH', `${path}:${process.env.PATH}`)
+    const dynamodb = await startEmbeddedDynamoDB({ platform: 'sunos-sparc', verify })
+    vi.unstubAllEnvs()
+    expect(await make(dynamodb.url)).toMatchObject({ Table: 'keyplane-Table' })
+    await dynamodb.close()
   })
 
   test('passes on why it does not start', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -193,6 +193,42 @@ describe('npm start', () => {
     await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT')
   })
 })
+
+/** A terminal for a command: what is written to it is typed. */
+const inTerminal = ['-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)', process.execPath, main]
+const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
+
+test.skipIf(!hasPython)(
+  'in a terminal every request is one line, and Ctrl-C ends the server',
+  async () => {
+    const env = { PATH: process.env.PATH, PORT: '0', NO_COLOR: '1' }
+    const child = spawn('python3', [...inTerminal, '--memory'], { env })
+    children.push(child)
+    const ended = once(child, 'exit')
+    let shown = ''
+    const until = (pattern: RegExp) =>
+      new Promise<void>((resolve, reject) => {
+        const look = () => pattern.test(shown) && resolve()
+        child.stdout.on('data', look)
+        child.once('exit', () => reject(new Error(`ended before ${pattern}: ${shown}`)))
+        look()
+      })
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      shown += chunk
+    })
+    await until(/Ctrl-C ends it\./)
+    const [, url = ''] = /^keyplane serves (\S+)\r$/m.exec(shown) ?? []
+    const [, folder = ''] = /--cacert (\S+)\/ca\.crt/.exec(shown) ?? []
+    await (await clientOf(folder, `keyplane serves ${url}\n`)).get('/ownedaccesskeys')
+    await until(
+      /^200 GET {4}\/kubernetes\/management\/apis\/management\.platform\/v1\/ownedaccesskeys {2}\d+ ms {2}admin \(admin-\w+\)\r$/m,
+    )
+    expect(shown).not.toContain('{"level"')
+    child.stdin.write('\u0003')
+    expect((await ended)[0]).toBe(0)
+  },
+  60_000,
+)
 
 describe('one sentence and exit code 1', () => {
   const refusal = async (environment: Record<string, string>, ...args: string[]) => {

@@ -1,0 +1,41 @@
+/** The lock between processes: nobody waits for one that has died. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { takeLock } from '../../infra/exclusive.ts'
+
+const module = new URL('../../infra/exclusive.ts', import.meta.url).href
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-lock-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** A process that holds the lock until it is killed. */
+async function holder(file: string) {
+  const script = `const { takeLock } = await import('${module}'); globalThis.held = takeLock('${file}'); console.log(typeof held); setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [said] = await once(child.stdout.setEncoding('utf8'), 'data')
+  expect(said).toBe('function\n')
+  return child
+}
+
+test.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])('is free as soon as its holder has ended by %s', async (signal) => {
+  const file = join(folder, signal)
+  const child = await holder(file)
+  expect(takeLock(file)).toBeUndefined()
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  await ended
+  const unlock = takeLock(file)
+  expect(takeLock(file)).toBeUndefined()
+  unlock?.()
+  takeLock(file)?.()
+})
+
+test('a file that cannot be written is an error, not a holder', () => {
+  expect(() => takeLock(join(folder, 'nowhere', 'lock'))).toThrow('unable to open database file')
+})
