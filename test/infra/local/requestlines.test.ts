@@ -1,5 +1,6 @@
 /** What somebody at a terminal sees of requests. */
 import { PassThrough } from 'node:stream'
+import { WriteStream } from 'node:tty'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Answered, hideFunctionLogs, requestLine } from '../../../infra/local/requestlines.ts'
 import { encodeUser } from '../../../lib/authentication/context.ts'
@@ -13,7 +14,8 @@ const user = encodeUser({
 const answered: Answered = { method: 'GET', path: '/apis', status: 200, milliseconds: 3.6, authorizer: { user } }
 
 function terminal() {
-  const screen = Object.assign(new PassThrough(), { isTTY: true }) as unknown as NodeJS.WriteStream
+  const { getColorDepth } = WriteStream.prototype
+  const screen = Object.assign(new PassThrough(), { isTTY: true, getColorDepth }) as unknown as NodeJS.WriteStream
   return { screen, shown: () => String((screen as unknown as PassThrough).read() ?? '') }
 }
 
@@ -45,6 +47,7 @@ test.each([
   vi.stubEnv('NO_COLOR', undefined)
   vi.stubEnv('FORCE_COLOR', undefined)
   vi.stubEnv('NODE_DISABLE_COLORS', undefined)
+  vi.stubEnv('TERM', 'xterm-256color')
   expect(requestLine({ ...answered, status }, terminal().screen)).toContain(`\u001b[${colour}m${status}\u001b[39m GET`)
 })
 
