@@ -102,8 +102,10 @@ function plain(text: string, most: number): string {
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : printable
 }
 
+export type UnknownReason = 'no bearer token' | 'not an access key' | 'unknown access key'
+
 /** Why a request has no user, without any of what it showed. */
-export function unknownReason(token: string | undefined): string {
+export function unknownReason(token: string | undefined): UnknownReason {
   if (token === undefined) return 'no bearer token'
   return isWellFormed(token) ? 'unknown access key' : 'not an access key'
 }

@@ -1,6 +1,6 @@
 /**
  * The REQUEST authorizer: who asks, and whether the scope chain leaves them that. It fails closed: an unknown key is
- * Unauthorized, a chain that does not allow the request is a Deny, anything broken is an error of the gateway.
+ * Unauthorized, what is no key is let through without a user, to be told so by a handler, a chain that does not allow the request is a Deny, anything broken is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { authenticate } from '../authentication/authenticate.ts'
@@ -9,11 +9,11 @@ import { encodeUser } from '../authentication/context.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { Attributes } from '../authorization/attributes.ts'
 import { evaluate } from '../authorization/evaluate.ts'
-import { forbiddenFor } from '../authorization/forbidden.ts'
+import { refusedByScope } from '../authorization/narrowest.ts'
 import { requestAttributes } from '../authorization/requestattributes.ts'
 import { StatusError } from '../meta/errors.ts'
 import { stringify } from '../meta/json.ts'
-import { auditRecord, MAX_REASON, routing, unknownReason } from './audit.ts'
+import { auditRecord, MAX_REASON, routing, type UnknownReason, unknownReason } from './audit.ts'
 import { authenticationDeps } from './authentication.ts'
 import type { AuthorizerContext } from './context.ts'
 import { describeError, type LogFields } from './log.ts'
@@ -25,6 +25,17 @@ class Unauthorized extends Error {
   constructor() {
     super('Unauthorized')
   }
+}
+
+/**
+ * What is told to who shows no access key at all: how to show one. It was looked for nowhere. Who shows one that nobody has is
+ * told by the gateway, always the same.
+ */
+const ADVICE: Readonly<Partial<Record<UnknownReason, string>>> = {
+  'no bearer token':
+    'Unauthorized: there is no bearer token: send an access key in one header "Authorization: Bearer KEY"',
+  'not an access key':
+    'Unauthorized: the bearer token is not an access key: it may be cut off, or meant for another server',
 }
 
 /** Resource `*`: with a result TTL of 0 the policy is for this request only. */
@@ -60,9 +71,8 @@ function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): 
   }
 }
 
-function deny(attributes: Attributes, user: UserInfo): APIGatewayAuthorizerResult {
-  return policy('Deny', user.name, { status: stringify(forbiddenFor(attributes, user).status) })
-}
+const deny = ({ status }: StatusError, user: UserInfo): APIGatewayAuthorizerResult =>
+  policy('Deny', user.name, { status: stringify(status) })
 
 /** What an authorization ends as, for the metrics. */
 type Outcome = 'allowed' | 'denied' | 'dead' | 'malformed' | 'unknown' | 'failed'
@@ -81,8 +91,11 @@ async function authorize(
   const token = bearerToken(authorizationHeaders(event))
   const result = await authenticate(token, authenticationDeps(server, touchFailed))
   if ('unknown' in result) {
-    refused('unknown', 401, unknownReason(token))
-    throw new Unauthorized()
+    const reason = unknownReason(token)
+    refused('unknown', 401, reason)
+    const advice = ADVICE[reason]
+    if (advice === undefined) throw new Unauthorized()
+    return allow('anonymous', { unauthorized: advice })
   }
   if ('dead' in result) {
     const { dead, key } = result
@@ -99,7 +112,7 @@ async function authorize(
   const decision = evaluate(user.chain, attributes, server.scopes)
   if (!decision.allowed) {
     refused('denied', 403, decision.reason, who)
-    return deny(attributes, user)
+    return deny(refusedByScope(attributes, user, decision.reason, server.scopes), user)
   }
   await touch()
   return allow(user.name, { user: encodeUser(user), reason: decision.reason.slice(0, MAX_REASON) })

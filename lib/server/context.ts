@@ -8,7 +8,7 @@ import { badRequest, type StatusError, unauthorized } from '../meta/errors.ts'
 export type AuthorizerContext =
   /** `reason`: the lines of the scopes that allowed the request, for its audit record. */
   | { user: string; reason: string }
-  /** A known key that is dead: the 401 says why. */
+  /** A known key that is dead, or no key at all: the 401 says why. */
   | { unauthorized: string }
   /** A path that could be taken for another. */
   | { badRequest: string }

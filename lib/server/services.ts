@@ -18,7 +18,7 @@ import type { LifeLimits } from '../authentication/keystatus.ts'
 import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
 import type { Attributes } from '../authorization/attributes.ts'
 import { evaluate } from '../authorization/evaluate.ts'
-import { forbiddenFor } from '../authorization/forbidden.ts'
+import { refusedByScope } from '../authorization/narrowest.ts'
 import type { ScopeOptions } from '../authorization/project.ts'
 import { readSpaceNamespace, type SpaceOptions } from '../authorization/space.ts'
 import type { EndpointServices } from '../endpoints/exchange.ts'
@@ -93,7 +93,7 @@ export function createServer(environment: Environment): Server {
     const decision = evaluate(context.user.chain, attributes, scopes())
     if (decision.allowed) return
     context.note('denied', decision.reason)
-    throw forbiddenFor(attributes, context.user)
+    throw refusedByScope(attributes, context.user, decision.reason, scopes())
   }
   const settings = once(
     (): IssuerSettings => ({

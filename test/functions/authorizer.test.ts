@@ -82,27 +82,46 @@ describe('Deny', () => {
     const { policyDocument, context } = await ask(bearer(key))
     expect(policyDocument.Statement[0].Effect).toBe('Deny')
     expect(JSON.parse(context.status)).toMatchObject({ kind: 'Status', code: 403, reason: 'Forbidden' })
-    expect(JSON.parse(context.status).message).toContain('User "alice" cannot get resource "ownedaccesskeys"')
+    expect(JSON.parse(context.status).message).toMatch(
+      /User "alice" cannot get resource "ownedaccesskeys" in API group "management.platform" at the cluster scope: spec.scope does not allow get of ownedaccesskeys "[^"]+"; \{"rules":.*\} in it would allow this$/,
+    )
     expect((await read('narrow')).status).not.toHaveProperty('lastActivity')
   })
 })
 
-describe('Unauthorized', () => {
+// The handler says what is missing: nothing that was shown can be told apart by it from what is known here.
+describe('no user, and advice', () => {
+  const missing = {
+    unauthorized: expect.stringMatching(/^Unauthorized: there is no bearer token: send an access key /),
+  }
+  const none = { unauthorized: expect.stringMatching(/^Unauthorized: the bearer token is not an access key/) }
+
   test.each([
-    { what: 'no such key', value: () => bearer(`mpk_${'0'.repeat(43)}0000`) },
-    { what: 'nothing', value: () => '' },
-    { what: 'another scheme', value: async () => `Basic ${await keyOf('basic')}` },
-    { what: 'a known key and more', value: async () => `${bearer(await keyOf('more'))} more` },
-    { what: 'two headers', value: async () => [bearer(await keyOf('twice')), bearer('other')] },
-  ])('$what', async ({ value }) => {
-    await expect(ask(await value())).rejects.toThrow(/^Unauthorized$/)
+    { what: 'nothing', value: () => '', told: missing },
+    { what: 'another scheme', value: async () => `Basic ${await keyOf('basic')}`, told: missing },
+    { what: 'a known key and more', value: async () => `${bearer(await keyOf('more'))} more`, told: missing },
+    { what: 'two headers', value: async () => [bearer(await keyOf('twice')), bearer('other')], told: missing },
+    { what: 'a wrong checksum', value: () => bearer(`mpk_${'0'.repeat(49)}`), told: none },
+    { what: 'half a key', value: async () => bearer((await keyOf('half')).slice(0, 40)), told: none },
+    { what: 'a token of somebody else', value: () => bearer(`eyJ${'a'.repeat(40)}.e30.c2ln`), told: none },
+  ])('$what', async ({ value, told }) => {
+    expect((await ask(await value())).context).toEqual(told)
   })
 
   test('two headers in different case', async () => {
     const key = await keyOf('cases')
     const multiValueHeaders = { Authorization: [bearer(key)], authorization: [bearer('other')] }
-    const asked = functions.run('authorizer', (event: Json) => ({ ...event, multiValueHeaders }))
-    await expect(asked).rejects.toThrow(/^Unauthorized$/)
+    const { context } = await functions.run('authorizer', (event: Json) => ({ ...event, multiValueHeaders }))
+    expect(context).toEqual(missing)
+  })
+})
+
+describe('Unauthorized', () => {
+  test.each([
+    { what: 'no such key', value: () => bearer('mpk_000000000000000000000000000000000000000000034O1xt') },
+    { what: 'no such key of those that people bring along', value: () => bearer('x'.repeat(40)) },
+  ])('$what', async ({ value }) => {
+    await expect(ask(value())).rejects.toThrow(/^Unauthorized$/)
   })
 
   // A key is dead with the object that holds it, at the next request.

@@ -128,6 +128,33 @@ test('requests without a user are authorizations only', async () => {
   expect(dead?.metrics).toMatchObject({ 'authorization=dead authorizations': 1 })
 })
 
+// Keys that people bring along have 32 to 512 printable characters: any other text is none, and is looked for nowhere.
+const junk = {
+  'a wrong checksum': `mpk_${'0'.repeat(49)}`,
+  'a key that is cut off': 'mpk_000000000000000000000000000000000000000000034O1x',
+  'a short text': 'hunter2',
+  'a text of 31 characters': 'x'.repeat(31),
+  'a text of 513 characters': 'x'.repeat(513),
+  'a JSON Web Token': `eyJ${'a'.repeat(40)}.e30.c2ln`,
+  'an encrypted one': `eyJ${'a'.repeat(40)}.a.a.a.c2ln`,
+  'characters that are not ASCII': 'é'.repeat(40),
+}
+
+test.each(Object.entries(junk))('%s reaches neither table nor pepper', async (_, token) => {
+  const asked = await measuredBy(`${keys}/one`, { headers: { authorization: `Bearer ${token}` }, token: '' })
+  expect(asked.map(({ metrics }) => metrics)).toEqual([
+    { 'authorization=unknown authorizations': 1, storageCalls: 0, kmsCalls: 0, secretCalls: 0 },
+  ])
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } }
+  const [, review] = await measuredBy('/apis/authentication.k8s.io/v1/tokenreviews', { method: 'POST', body })
+  expect(review?.metrics).toMatchObject({ storageCalls: 0, secretCalls: 0 })
+})
+
+test('a key that somebody may have brought along is looked for', async () => {
+  const [authorizer] = await measuredBy(`${keys}/one`, { token: 'x'.repeat(32) })
+  expect(authorizer?.metrics).toMatchObject({ storageCalls: 1 })
+})
+
 test('what clients write never becomes a dimension', async () => {
   const [, handler] = await measuredBy('/apis/management.platform/v1/inventedresources/x')
   expect(Object.keys(handler?.metrics ?? {})).toContain('endpoint=none any clientErrors')

@@ -34,7 +34,7 @@ test.each(['/apis', '/apis/management.platform/v1/ownedaccesskeys', '/nothing', 
       apiVersion: 'v1',
       metadata: {},
       status: 'Failure',
-      message: 'Unauthorized',
+      message: expect.stringContaining('no bearer token'),
       reason: 'Unauthorized',
       code: 401,
     })

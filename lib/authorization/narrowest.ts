@@ -1,0 +1,64 @@
+/** The refusal of a request that a scope leaves out: it says so, and names the narrowest entry that would allow the request. */
+import type { UserInfo } from '../authentication/user.ts'
+import type { StatusError } from '../meta/errors.ts'
+import { stringify } from '../meta/json.ts'
+import type { Attributes, NonResourceAttributes, ResourceAttributes } from './attributes.ts'
+import { evaluate } from './evaluate.ts'
+import { forbiddenFor } from './forbidden.ts'
+import { projectOf, type ScopeOptions } from './project.ts'
+import type { Scope, ScopeChain } from './scope.ts'
+
+/** Returns the 403 of a request that the chain does not allow. `reason` is why, as `evaluate` says it. */
+export function refusedByScope(
+  attributes: Attributes,
+  user: Pick<UserInfo, 'name' | 'chain'>,
+  reason: string,
+  options: ScopeOptions,
+): StatusError {
+  const entry = missingEntry(user.chain, attributes, options)
+  return forbiddenFor(attributes, user, entry ? `${reason}; ${stringify(entry)} in it would allow this` : reason)
+}
+
+/**
+ * Returns the narrowest scope of one entry that would allow the request if the scope that refuses it had that entry, too.
+ * Undefined where several scopes of the chain refuse, or no single entry suffices.
+ */
+export function missingEntry(chain: ScopeChain, attributes: Attributes, options: ScopeOptions): Scope | undefined {
+  const refusing = chain.filter((scope) => !evaluate([scope], attributes, options).allowed)
+  if (refusing.length !== 1) return undefined
+  return candidates(attributes, options).find((scope) => evaluate([scope], attributes, options).allowed)
+}
+
+/** Scopes of one entry, narrow ones first; rules, which are deprecated, only where nothing else will do. */
+function candidates(attributes: Attributes, options: ScopeOptions): Scope[] {
+  if (attributes.kind === 'nonresource') return [forPath(attributes)]
+  const project = projectOf(attributes.namespace, options)
+  const inProject: Scope[] =
+    project === undefined
+      ? []
+      : [
+          { virtualClusters: [{ project, virtualCluster: attributes.name }] },
+          { roles: [{ role: 'platformCLI', projects: [project] }] },
+          { projects: [{ project }] },
+        ]
+  return [
+    ...inProject,
+    ...(attributes.verb === 'create' ? [{ roles: [{ role: 'agent' }] }] : []),
+    forResource(attributes),
+  ]
+}
+
+const forPath = ({ verb, path }: NonResourceAttributes): Scope => ({
+  rules: [{ verbs: [verb], nonResourceURLs: [path] }],
+})
+
+const forResource = ({ verb, group, resource, subresource, name, namespace }: ResourceAttributes): Scope => ({
+  rules: [
+    {
+      verbs: [verb],
+      resources: [{ ...(group && { group }), resources: [subresource ? `${resource}/${subresource}` : resource] }],
+      ...(name && { resourceNames: [name] }),
+      ...(namespace && { namespaces: [namespace] }),
+    },
+  ],
+})

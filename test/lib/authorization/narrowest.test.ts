@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Attributes, managementRequest } from '../../../lib/authorization/attributes.ts'
+import { evaluate } from '../../../lib/authorization/evaluate.ts'
+import { missingEntry, refusedByScope } from '../../../lib/authorization/narrowest.ts'
+import type { Scope } from '../../../lib/authorization/scope.ts'
+import { validateScope } from '../../../lib/authorization/validatescope.ts'
+import * as arbitrary from './arbitraries.ts'
+
+const OPTIONS = { projectNamespacePrefix: 'p-' }
+const group = 'management.platform'
+const of = (verb: string, resource: string, more: object = {}) => managementRequest({ group, resource, verb, ...more })
+const vci = 'virtualclusterinstances'
+const at = { namespace: 'p-a', name: 'x' }
+const metrics: Attributes = { kind: 'nonresource', target: { type: 'Management' }, verb: 'get', path: '/metrics' }
+const path = (url: string) => ({ rules: [{ verbs: ['get'], nonResourceURLs: [url] }] })
+const rule = (verb: string, more: object = {}) => ({
+  rules: [{ verbs: [verb], resources: [{ group, resources: ['ownedaccesskeys'] }], ...more }],
+})
+
+describe('the entry that is missing', () => {
+  test.each<[string, Attributes, Scope]>([
+    ['an instance', of('get', vci, at), { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] }],
+    [
+      'its kube config',
+      of('create', vci, { ...at, subresource: 'kubeconfig' }),
+      { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },
+    ],
+    [
+      'the instances of a project',
+      of('list', vci, { namespace: 'p-a' }),
+      { roles: [{ role: 'platformCLI', projects: ['a'] }] },
+    ],
+    ['a change of an instance', of('patch', vci, at), { projects: [{ project: 'a' }] }],
+    ['the keys', of('list', 'ownedaccesskeys'), rule('list')],
+    ['a key', of('delete', 'ownedaccesskeys', { name: 'k' }), rule('delete', { resourceNames: ['k'] })],
+    ['a path', metrics, path('/metrics')],
+    [
+      'a review',
+      managementRequest({ group: 'authentication.k8s.io', resource: 'tokenreviews', verb: 'create' }),
+      { roles: [{ role: 'agent' }] },
+    ],
+  ])('for %s', (_, attributes, entry) => {
+    expect(missingEntry([{}], attributes, OPTIONS)).toEqual(entry)
+    expect(missingEntry([{ projects: [{ project: '*' }], rules: [{}] }, {}], attributes, OPTIONS)).toEqual(entry)
+  })
+
+  test('is none where two scopes of the chain refuse', () => {
+    expect(missingEntry([{}, { projects: [{ project: 'b' }] }], of('list', 'ownedaccesskeys'), OPTIONS)).toBeUndefined()
+  })
+
+  test('allows the request, and may be written as it stands', () => {
+    fc.assert(
+      fc.property(arbitrary.scope, arbitrary.attributes, (scope, attributes) => {
+        if (evaluate([scope], attributes, OPTIONS).allowed) return
+        const entry = missingEntry([scope], attributes, OPTIONS)
+        if (entry === undefined) return
+        expect(evaluate([entry], attributes, OPTIONS).allowed).toBe(true)
+        if (attributes.verb !== '*' || attributes.kind === 'resource') expect(validateScope(entry)).toEqual([])
+      }),
+      { numRuns: 5000, seed: 12 },
+    )
+  })
+})
+
+test('the refusal begins as Kubernetes begins it, and ends in the reason', () => {
+  const attributes = of('list', vci, { namespace: 'p-a' })
+  const decision = evaluate([{}], attributes, OPTIONS)
+  const { status } = refusedByScope(attributes, { name: 'alice', chain: [{}] }, decision.reason, OPTIONS)
+  expect(status.message).toBe(
+    'virtualclusterinstances.management.platform is forbidden: User "alice" cannot list resource "virtualclusterinstances" in API group "management.platform" in the namespace "p-a": spec.scope does not allow list of virtualclusterinstances in project "a"; {"roles":[{"role":"platformCLI","projects":["a"]}]} in it would allow this',
+  )
+})
