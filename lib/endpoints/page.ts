@@ -4,7 +4,7 @@ import type { KubeObject } from '../meta/types.ts'
 import { toStatusError } from '../registry/errors.ts'
 import type { ListVerb, StoredKind } from '../registry/kind.ts'
 import { list } from '../registry/read.ts'
-import { presented } from '../registry/store.ts'
+import { keyOf, presented } from '../registry/store.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ListPage, ListRequest } from '../storage/interface.ts'
 import { decodeContinue, encodeContinue } from './continuetoken.ts'
@@ -28,13 +28,29 @@ interface Collection {
   request: Pick<ApiRequest, 'namespace'>
 }
 
+/** The key of the one object that the request can mean; undefined where it can mean several. */
+function keyMeant({ request, kind }: Collection, { name, namespace }: Selection): string | undefined {
+  const place = kind.scope === 'Cluster' ? '' : request.namespace || namespace
+  return name === undefined || place === undefined ? undefined : keyOf(place, name)
+}
+
 /**
- * Whether the request can mean one object only. kube-apiserver reads that by its key: nothing follows it, and there are
- * no pages. A page that continues another is read as such.
+ * What of the collection is read for a selection: one object where it can mean one only, which kube-apiserver reads by its
+ * key, too. A page that continues another is read as such.
  */
-function meansOne({ request, kind }: Collection, { name, namespace }: Selection, continues: boolean): boolean {
-  const isPlace = kind.scope === 'Cluster' || (request.namespace || namespace) !== undefined
-  return name !== undefined && isPlace && !continues
+export function rangeOf(
+  collection: Collection,
+  selection: Selection,
+  start: Start,
+): Pick<ListRequest, 'namespace' | 'key' | 'matches'> & Start {
+  const key = start.after === undefined ? keyMeant(collection, selection) : undefined
+  const namespace = collection.request.namespace || selection.namespace
+  return {
+    ...start,
+    ...(namespace && { namespace }),
+    ...(key !== undefined && { key }),
+    ...(!selection.all && { matches: selection.matches }),
+  }
 }
 
 /** A resourceVersion without resourceVersionMatch is exact where the list is read in pages. Throws 400. */
@@ -54,7 +70,7 @@ export function startOf(
   }
   const revision = revisionOf(options.resourceVersion, 'invalid resource version: ')
   if (!revision) return {}
-  const inPages = isLimited && !meansOne(collection, selection, false)
+  const inPages = isLimited && keyMeant(collection, selection) === undefined
   return (options.resourceVersionMatch || (inPages ? 'Exact' : 'NotOlderThan')) === 'Exact'
     ? { at: revision }
     : { notOlderThan: revision }
@@ -81,17 +97,9 @@ export async function readPage(
   verb: ListVerb,
 ): Promise<ListPage> {
   const { store, context, request } = exchange
-  const namespace = request.namespace || selection.namespace
-  const range = { ...start, ...(limit > 0 && { limit }), ...(namespace && { namespace }) }
-  const isOne = meansOne(exchange, selection, start.after !== undefined)
+  const range = { ...rangeOf(exchange, selection, start), ...(limit > 0 && { limit }) }
   try {
-    const { next, ...page } = await list(
-      store,
-      { ...range, ...(!selection.all && { matches: selection.matches }) },
-      verb,
-      context,
-    )
-    return { ...page, ...(next !== undefined && !isOne && { next }) }
+    return await list(store, range, verb, context)
   } catch (error) {
     throw translate(error, start, request.namespace)
   }

@@ -4,7 +4,7 @@
  */
 import type { Context } from './context.ts'
 import type { Listed, ListPage, Stored, Table, Touch } from './interface.ts'
-import type { Item } from './items.ts'
+import type { Item, ItemQuery } from './items.ts'
 import { activityOf, sortKey } from './keys.ts'
 import { isWithin, scan } from './scan.ts'
 
@@ -41,7 +41,7 @@ const nothing: PageActivity = { prefetch: async () => {}, attach: async (page) =
 export function activityOfPage(
   context: Context,
   table: Table,
-  { prefix, start, isScattered }: { prefix: string; start: string; isScattered: boolean },
+  { covered, isScattered }: { covered: Omit<ItemQuery, 'pk'>; isScattered: boolean },
 ): PageActivity {
   if (!table.activity) return nothing
   const pk = activityOf(table.resource)
@@ -63,7 +63,7 @@ export function activityOfPage(
       },
     }
   }
-  const activities = scan(context, [{ pk, ...(prefix && { prefix }), ...(start && { after: start }) }])
+  const activities = scan(context, [{ pk, ...covered }])
   let reached: (sk: string) => boolean = () => false
   const read = async (limit: number | undefined) => {
     const { rows, horizon } = await activities.next(limit)

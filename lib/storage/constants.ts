@@ -23,17 +23,19 @@ export const maxWriteTime = 5_000
 export const pollSlots = 512
 /** The revisions that a list goes back at most. Beyond, 410, as after a compaction: the client lists anew. */
 export const rewindSlots = 10_000
-/** Pages of this size and more are not told how many objects follow: a hint must not cost more than the page. */
-export const uncountedLimit = 500
 /**
- * A page of a list ends with the object that reaches so many bytes, as they lie in the table: some 6,000 access keys of the usual
- * size, or 40 of the largest that do not deflate.
+ * A page of a list ends with the object that reaches so many bytes, as they lie in the table, whether a selector matches it or
+ * not: some 6,000 access keys of the usual size, or 40 of the largest that do not deflate. So a page of which nothing matches
+ * takes eight queries, some 2,000 read units.
  */
 export const pageBytes = 8 * 1024 * 1024
 /** What a selector has looked at stays decoded until it is answered when it has at most so many bytes: twice the work is then saved. */
 export const keptBytes = 16 * 1024
-/** Of a range with more rows, tombstones among them, nobody is told how many follow. */
-export const countedRows = 1000
+/**
+ * A page reads so many rows beyond its limit, to tell how many objects follow where the list ends with them. They are a hint for
+ * short lists: to count what follows in a long one would cost more than the page.
+ */
+export const countedRows = 16
 /**
  * The items that one query asks for at most: of objects of 1 KB DynamoDB takes as many for its megabyte anyway. The embedded one
  * reads all that follow before it ends a page at a megabyte, so that without this a list of everything costs their square.

@@ -64,6 +64,8 @@ export interface WriteResult {
 export interface ListRequest {
   /** Only keys below this namespace. */
   namespace?: string
+  /** Only the object with this key. */
+  key?: string
   /** Only objects in one of these index partitions; undefined = the main partition with everything. */
   partitions?: readonly string[]
   /** At most this many objects that match; undefined = as many as a page holds. */
@@ -91,13 +93,14 @@ export interface Listed {
   read(): Stored
 }
 
-/** Ends after `limit` objects, or sooner: after `pageBytes` of them, but never without one where some are left. */
+/** Ends after `limit` objects, or sooner: when `pageBytes` of objects have been looked at, whether they match or not. */
 export interface ListPage {
   rv: number
+  /** May be empty although objects follow, where none of those that were looked at matches. */
   items: readonly Listed[]
-  /** Set when objects follow the page, which need not match: continue with `after: next, at: rv`. */
+  /** Set when objects follow the page, which need not match: continue with `after: next, at: rv`. Names an object that passes `filter`. */
   next?: string
-  /** How many objects follow the page; only where all of them match and it is known without reading them. */
+  /** How many objects follow the page; only where neither `filter` nor `matches` is given, and few follow. */
   remaining?: number
 }
 

@@ -4,7 +4,7 @@
  */
 import { byBytes } from '../meta/byteorder.ts'
 import { activityOfPage } from './activity.ts'
-import { countedRows, pageBytes, uncountedLimit } from './constants.ts'
+import { countedRows, pageBytes } from './constants.ts'
 import type { Context } from './context.ts'
 import type { Listed, ListPage, ListRequest, Stored, Table } from './interface.ts'
 import type { Item, ItemQuery } from './items.ts'
@@ -24,11 +24,12 @@ interface Snapshot {
   overlay: ReadonlyMap<string, Slot>
 }
 
-/** What a list covers: keys after `start`, of one namespace or all, in any of these partitions (undefined: of rows). */
+/** What a list covers: keys after `start`, of one namespace or all, or one key; in any of these partitions (undefined: of rows). */
 interface Range {
   resource: string
   start: string
   prefix: string
+  only: string | undefined
   partitions: readonly (string | undefined)[]
 }
 
@@ -41,34 +42,39 @@ export async function list(context: Context, table: Table, request: ListRequest)
   const revision = await state(context, resource)
   demandReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
   const range = rangeOf(resource, request)
+  const covered = coveredBy(range)
   const rows = scan(
     context,
-    range.partitions.map((one) => rowsQuery(range, one)),
+    range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered })),
   )
-  const activity = activityOfPage(context, table, { ...range, isScattered: request.partitions !== undefined })
+  const isScattered = request.partitions !== undefined && range.only === undefined
+  const activity = activityOfPage(context, table, { covered, isScattered })
   const wanted = limit === undefined ? undefined : limit + 1
-  const isCounted = limit !== undefined && limit < uncountedLimit && !filter && !matches && !request.partitions
-  const [snapshot, first, count] = await Promise.all([
+  const isCounted = !filter && !matches
+  const [snapshot, first] = await Promise.all([
     takeSnapshot(context, resource, revision, at, notOlderThan),
-    rows.next(wanted),
-    isCounted && range.partitions.length > 0 ? countRows(context, range) : undefined,
+    rows.next(wanted && isCounted ? wanted + countedRows : wanted),
     activity.prefetch(wanted),
   ])
   const items: Listed[] = []
+  /** The last object looked at, of those that there are for the one who asks, and what all of them weigh. */
+  let next: string | undefined
   let bytes = 0
   let from: Horizon = range.start
   for (let step = first; ; step = await rows.next(wanted && Math.max(wanted, smallestStep))) {
     const found = await objectsAt(context, range, snapshot, { ...step, from })
     demandFresh(context, revision)
-    for (const { state: one, newest } of found) {
+    for (const [index, { state: one, newest }] of found.entries()) {
       const seen = filter || matches ? stored(one) : undefined
       if (filter && seen && !(filter(seen) && isStill(filter, one, newest))) continue
-      if (items.length === limit || bytes >= pageBytes) {
-        return activity.attach({ rv: snapshot.rv, items, ...nextOf(items, count) })
+      if (next !== undefined && (items.length === limit || bytes >= pageBytes)) {
+        const remaining = isCounted && limit !== undefined && step.done ? { remaining: found.length - index } : {}
+        return activity.attach({ rv: snapshot.rv, items, next, ...remaining })
       }
+      next = one.key
+      bytes += weight(one)
       if (matches && seen && !matches(seen)) continue
       items.push(listed(one, seen))
-      bytes += weight(one)
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })
     from = step.horizon
@@ -76,39 +82,32 @@ export async function list(context: Context, table: Table, request: ListRequest)
 }
 
 /** Keys and partitions that nothing can lie in are left out: the table refuses to be asked for them. */
-function rangeOf(resource: string, { namespace, after, partitions }: ListRequest): Range {
+function rangeOf(resource: string, { namespace, key, after, partitions }: ListRequest): Range {
   const prefix = namespace === undefined ? '' : namespacePrefix(namespace)
+  const only = key === undefined ? undefined : sortKey(key)
   const start = after === undefined ? '' : sortKey(after)
   const isPast = start !== '' && !start.startsWith(prefix) && byBytes(start, prefix) > 0
-  const isEmpty = isPast || ![namespace, after].every((one) => !one || isStorable(one))
+  const isStrange =
+    only !== undefined && (!isStorable(key ?? '') || !only.startsWith(prefix) || byBytes(only, start) <= 0)
+  const isEmpty = isPast || isStrange || ![namespace, after].every((one) => !one || isStorable(one))
   const possible = partitions ? partitions.filter((one) => isPartition(resource, one)) : [undefined]
   return {
     resource,
     prefix,
     start: start.startsWith(prefix) ? start : '',
+    only,
     partitions: isEmpty ? [] : [...new Set(possible)],
   }
 }
 
-function nextOf(items: readonly Listed[], count: number | undefined): Pick<ListPage, 'next' | 'remaining'> {
-  const last = items.at(-1)
-  if (!last) return {}
-  return { next: last.key, ...(count !== undefined && { remaining: Math.max(1, count - items.length) }) }
+/** What is queried in each partition of the range. */
+function coveredBy({ start, prefix, only }: Range): Omit<ItemQuery, 'pk'> {
+  if (only !== undefined) return { from: only, to: only }
+  return { ...(prefix && { prefix }), ...(start && { after: start }) }
 }
 
-/**
- * How many objects the range has now; undefined of a long one. Clients get it as a hint that may be stale, so it is read
- * beside the page and not brought to its revision.
- */
-async function countRows({ items }: Context, range: Range): Promise<number | undefined> {
-  const query = { ...rowsQuery(range, undefined), attributes: ['gone'], limit: countedRows }
-  const { items: rows, more } = await items.query(query)
-  return more ? undefined : rows.filter(({ gone }) => gone !== true).length
-}
-
-function rowsQuery({ resource, start, prefix }: Range, partition: string | undefined): ItemQuery {
-  return { pk: rowsOf(resource, partition), ...(prefix && { prefix }), ...(start && { after: start }) }
-}
+const isCovered = ({ prefix, only }: Range, sk: string): boolean =>
+  only === undefined ? sk.startsWith(prefix) : sk === only
 
 /** What is read of log entries: all but the state before. */
 const overlaid = ['sk', 'type', 'key', 'object', 'internal', 'partitions']
@@ -166,11 +165,11 @@ interface Found {
 
 /** The objects of the snapshot with keys in this stretch, in key order. */
 async function objectsAt(context: Context, range: Range, snapshot: Snapshot, stretch: Stretch): Promise<Found[]> {
-  const { resource, prefix, partitions } = range
+  const { resource, partitions } = range
   const { rows: read, from, horizon } = stretch
   const rows = new Map<string, (Item | undefined)[]>()
   for (const sk of snapshot.overlay.keys()) {
-    if (sk.startsWith(prefix) && !isWithin(sk, from) && isWithin(sk, horizon)) rows.set(sk, [])
+    if (isCovered(range, sk) && !isWithin(sk, from) && isWithin(sk, horizon)) rows.set(sk, [])
   }
   for (const [index, items] of read.entries()) {
     for (const item of items) {

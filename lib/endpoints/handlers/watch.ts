@@ -15,7 +15,7 @@ import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { type KeyCheck, keyCheck, whileKeyHolds } from '../keycheck.ts'
 import { includeObject, type Output, unfit } from '../negotiation.ts'
-import { type Start as ListStart, pagesFrom } from '../page.ts'
+import { type Start as ListStart, pagesFrom, rangeOf } from '../page.ts'
 import { first as firstValue } from '../request.ts'
 import { revisionOf, type Selection, selectionOf } from '../selection.ts'
 import { eventsOf } from '../watchevents.ts'
@@ -75,16 +75,12 @@ interface Start {
 
 /** Where the watch starts: with what is there, or after a revision. */
 async function begin(exchange: StoredExchange, selection: Selection): Promise<Start> {
-  const { store, context, request } = exchange
+  const { store, context } = exchange
   const { sendInitialEvents, resourceVersion } = set(exchange.listOptions, 'listOptions')
   const revision = revisionOf(resourceVersion)
   const wantsInitial = sendInitialEvents ?? !revision
   if (!wantsInitial) return { initial: undefined, rv: revision || (await store.storage.revision(store.kind.table)) }
-  const range = {
-    ...(request.namespace && { namespace: request.namespace }),
-    ...(!selection.all && { matches: selection.matches }),
-  }
-  const read = (from: ListStart) => list(store, { ...range, ...from }, 'watch', context)
+  const read = (from: ListStart) => list(store, rangeOf(exchange, selection, from), 'watch', context)
   const first = await read(revision ? { notOlderThan: revision } : {})
   return { initial: pagesFrom(first, read), rv: first.rv }
 }

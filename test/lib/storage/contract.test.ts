@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
-import type { Companion, Storage, Table } from '../../../lib/storage/interface.ts'
+import type { Companion, ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { create, creating, deleting, Refused, remove, set, widgets as shape, used, widget } from './fixtures.ts'
@@ -285,7 +285,35 @@ describe('lists', () => {
     expect(seen).toEqual(keys)
   })
 
-  test('a page says how many objects follow, where that is known without reading them', async () => {
+  test('of one key are of that object alone, as it is or was at the revision', async () => {
+    for (const key of ['a/x', 'a/x-1', 'a-b/x', 'b/x']) await create(storage, key, { v: 1, in: ['p'] }, widgets)
+    await set(storage, 'a/x', { v: 2, in: ['q'] }, widgets)
+    await remove(storage, 'b/x', widgets)
+    const found = async (request: Omit<ListRequest, 'key'>, key = 'a/x') => {
+      const { items, rv, next } = await storage.list(widgets, { ...request, key })
+      expect(next).toBeUndefined()
+      return [rv, ...items.map((one) => `${one.key} ${one.read().object.spec?.v}`)]
+    }
+    for (const settle of [async () => {}, () => storage.sweep(widgets)]) {
+      await settle()
+      for (const limit of [{}, { limit: 1 }, { limit: 10 }]) expect(await found(limit)).toEqual([7, 'a/x 2'])
+      expect(await found({ at: 5 })).toEqual([5, 'a/x 1'])
+      expect(await found({ at: 1 })).toEqual([1])
+      expect(await found({ at: 6 }, 'b/x')).toEqual([6, 'b/x 1'])
+      expect(await found({}, 'b/x')).toEqual([7])
+      expect(await found({ partitions: ['p'] })).toEqual([7])
+      expect(await found({ partitions: ['p', 'q'] })).toEqual([7, 'a/x 2'])
+      expect(await found({ partitions: ['p'], at: 5 })).toEqual([5, 'a/x 1'])
+      expect(await found({ namespace: 'a' })).toEqual([7, 'a/x 2'])
+      expect(await found({ namespace: 'a-b' })).toEqual([7])
+      expect(await found({ after: 'a' })).toEqual([7, 'a/x 2'])
+      expect(await found({ after: 'a/x' })).toEqual([7])
+      expect(await found({ matches: () => false })).toEqual([7])
+      for (const nothing of ['', 'a', 'a/', 'x'.repeat(3000)]) expect(await found({}, nothing)).toEqual([7])
+    }
+  })
+
+  test('a page says how many objects follow, where the list ends soon', async () => {
     for (const key of ['a/x', 'a/y', 'a/z', 'b/x', 'b/y']) await create(storage, key, {}, widgets)
     await remove(storage, 'a/y', widgets)
     expect(await storage.list(widgets, { limit: 1 })).toMatchObject({ next: 'a/x', remaining: 3 })
@@ -296,6 +324,9 @@ describe('lists', () => {
     for (const judge of ['filter', 'matches']) {
       expect(await storage.list(widgets, { limit: 1, [judge]: () => true })).not.toHaveProperty('remaining')
     }
+    for (let i = 0; i < 30; i++) await create(storage, `c/${i}`, {}, widgets)
+    expect(await storage.list(widgets, { limit: 1, after: 'b/y' })).not.toHaveProperty('remaining')
+    expect(await storage.list(widgets, { limit: 15, after: 'b/y' })).toMatchObject({ remaining: 15 })
   })
 
   // What many large objects weigh is held by no list at once.
@@ -317,6 +348,17 @@ describe('lists', () => {
       expect(seen).toEqual(keys)
       expect(pages.length).toBeGreaterThan(1)
     }
+    await storage.sweep(widgets)
+    // A selector that matches nothing ends pages, too, but names in no token what the client may not see.
+    const matches = () => false
+    const { rv, items, next = '' } = await storage.list(widgets, { limit: 50, matches })
+    expect([items, keys.includes(next), next < 'k59']).toEqual([[], true, true])
+    const last = await storage.list(widgets, { limit: 50, matches, after: next, at: rv })
+    expect([last.items, last.next]).toEqual([[], undefined])
+    const hidden = await storage.list(widgets, { limit: 50, filter: () => false })
+    expect([hidden.items, hidden.next]).toEqual([[], undefined])
+    const few = await storage.list(widgets, { limit: 50, matches, filter: ({ key }) => key === 'k10' || key === 'k59' })
+    expect([few.items, few.next]).toEqual([[], undefined])
   })
 
   test.each(['filter', 'matches'])('%s does not shorten a page while more is to be found', async (judge) => {
