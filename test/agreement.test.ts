@@ -141,16 +141,32 @@ describe('routes', () => {
   })
 
   test('every group version has its discovery and its OpenAPI document', () => {
-    const read = packaged.deployment.routes.filter(({ method }) => method === 'GET').map(({ resource }) => resource)
-    const versions = new Set(kinds.map(({ group, version }) => `/apis/${group}/${version}`))
-    const documents = [...versions].flatMap((path) => [path, `/openapi/v3${path}`])
-    expect(documents.filter((path) => !read.includes(`${basePath}${path}`))).toEqual([])
+    const find = createRouter(packaged.deployment.routes)
+    for (const path of new Set(kinds.map(({ group, version }) => `/apis/${group}/${version}`))) {
+      expect(moduleOf(find('GET', basePath + path)?.route.functionId)).toBe('discovery')
+      expect(moduleOf(find('GET', `${basePath}/openapi/v3${path}`)?.route.functionId)).toBe('openapi')
+    }
+  })
+
+  // Clients that drop the path of a server's address find the same there: same function, same authorizer, same limits.
+  test('the root has every route of a Kubernetes API that the base path has', () => {
+    const { routes } = packaged.deployment
+    const lines = (wanted: (resource: string) => boolean) =>
+      routes
+        .filter(
+          ({ method, resource }) => method !== 'HEAD' && wanted(resource) && !/\/\.well-known|\/openid/.test(resource),
+        )
+        .map(({ resource, resourceId: _, ...route }) => ({ ...route, resource: resource.replace(basePath, '') }))
+        .filter(({ functionId }) => moduleOf(functionId) !== 'notfound')
+    const below = lines((resource) => resource.startsWith(basePath))
+    expect(below.length).toBeGreaterThan(50)
+    expect(new Set(lines((resource) => !resource.startsWith(basePath)))).toEqual(new Set(below))
   })
 
   test('a get answers HEAD too', () => {
     const lines = (method: string) =>
       packaged.deployment.routes
-        .filter((route) => route.method === method)
+        .filter((route) => route.method === method && route.resource.startsWith(basePath))
         .map((route) => `${route.resource} ${route.functionId}`)
     expect(lines('HEAD').sort()).toEqual(lines('GET').sort())
   })
@@ -169,8 +185,13 @@ describe('routes', () => {
 })
 
 describe('template', () => {
-  test('is well below the 500 resources of a stack', () => {
-    expect(Object.keys(packaged.resources).length).toBeLessThan(400)
+  test('is below the 500 resources of a stack and the 300 paths of an API', async () => {
+    const all = Object.keys(packaged.resources).length
+    const paths = ofType('AWS::ApiGateway::Resource').length
+    expect([all < 480, paths < 200]).toEqual([true, true])
+    const page = (await readFile(join(root, 'docs/operations.md'), 'utf8')).replaceAll('\n', ' ')
+    expect(page).toContain(`The stack has ${all} resources`)
+    expect(page).toContain(`${paths} of them are paths of the API`)
   })
 
   test('what cannot be made again outlives the stack', () => {

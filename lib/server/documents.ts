@@ -23,18 +23,12 @@ import { stringify } from '../meta/json.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { groupResource, type ServedKind } from '../registry/kind.ts'
-import type { BareServer } from './bare.ts'
 import { once } from './once.ts'
 import type { Endpoint } from './serve.ts'
+import { servedPath } from './servedpath.ts'
 
 /** What discovery lists. */
 const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
-
-/** The path below the base, without a closing slash. */
-const below = ({ path }: ApiRequest, { config }: BareServer): string => {
-  const at = path.indexOf(config.basePath)
-  return (at < 0 ? path : path.slice(at + config.basePath.length)).replace(/\/+$/, '') || '/'
-}
 
 const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
   respond(200, value, negotiate(request.headers, first(request.query, 'pretty'), { transformable: false }))
@@ -82,7 +76,7 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
 
 /** GET below /api and /apis, as far as it is no resource of ours. */
 export const discovery: Endpoint = async (request, server) => {
-  const path = below(request, server)
+  const path = servedPath(request, server.config)
   if (path === '/api' || path === '/apis') {
     const output = negotiateDiscovery(request.headers, first(request.query, 'pretty'))
     if (output) return aggregated(request, path, output)
@@ -121,7 +115,7 @@ function openApiV2Document(request: ApiRequest): ApiResponse {
 
 /** GET below /openapi. */
 export const openApiDocuments: Endpoint = async (request, server) => {
-  const path = below(request, server)
+  const path = servedPath(request, server.config)
   if (path === '/openapi/v2') return openApiV2Document(request)
   documents ??= openApi(openApiKinds, info)
   const json = { 'content-type': 'application/json', vary: 'Accept' }

@@ -20,6 +20,7 @@ import {
 import { groupVersion } from '../meta/groupversion.ts'
 import { dnsLabelErrors } from '../meta/names.ts'
 import type { Endpoint } from './serve.ts'
+import { servedPath } from './servedpath.ts'
 
 const verbs: Readonly<Record<string, string>> = {
   POST: 'create',
@@ -69,8 +70,7 @@ function isDocument(path: string): boolean {
 
 export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
   const output = negotiateStatus(headers, first(query, 'pretty'))
-  const at = path.indexOf(`${config.basePath}/`)
-  const below = at < 0 ? '' : path.slice(at + config.basePath.length).replace(/\/+$/, '')
+  const below = servedPath({ path }, config)
   const [root, group, version, ...steps] = below.slice(1).split('/')
   const groupVersionText = `${group}/${version}`
   try {

@@ -1,5 +1,6 @@
 /** What is answered without a key: version, health, and the documents of the token issuer. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { belowBase } from '../authorization/requestattributes.ts'
 import type { ApiResponse } from '../endpoints/request.ts'
 import { pageNotFound } from '../endpoints/respond.ts'
 import { stringify } from '../meta/json.ts'
@@ -49,7 +50,7 @@ function health(
 /** The answer to a request that needs no key; undefined for every other. */
 export async function publicAnswer(event: APIGatewayProxyEvent, server: BareServer): Promise<ApiResponse | undefined> {
   const { basePath, issuer } = server.config
-  const path = event.resource.startsWith(basePath) ? event.resource.slice(basePath.length) : ''
+  const path = belowBase(event.resource, basePath)
   const [root = '', parameter] = path.split('/').slice(1)
   if (path === '/version') return response('application/json', stringify(version, 2))
   if (healthRoots.includes(root)) {

@@ -297,14 +297,17 @@ Events:       <none>
   })
 
   test.concurrent('--raw, version and cluster-info', async () => {
-    const [health, list, version, info] = await Promise.all([
+    const [health, list, rooted, version, info] = await Promise.all([
       api.kubectl.run('get', '--raw', '/kubernetes/management/healthz'),
       api.kubectl.run('get', '--raw', `/kubernetes/management${keys}?limit=1`),
+      api.kubectl.run('get', '--raw', `${keys}?limit=1`),
       api.kubectl.run('version', '-o', 'json'),
       api.kubectl.run('cluster-info'),
     ])
     expect(health.stdout).toBe('ok')
     expect(JSON.parse(list.stdout)).toMatchObject({ kind: 'OwnedAccessKeyList', items: [{ kind: 'OwnedAccessKey' }] })
+    // kubectl before 1.35 leaves out the path of the server's address.
+    expect(JSON.parse(rooted.stdout)).toEqual(JSON.parse(list.stdout))
     expect(JSON.parse(version.stdout).serverVersion).toMatchObject({ major: '1', minor: '34' })
     // There are no services to show; all that matters is that kubectl says so and ends.
     expect(info.stderr).not.toMatch(/panic|goroutine/)

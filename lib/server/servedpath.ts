@@ -1,0 +1,14 @@
+/** The path of a request as this API knows it, wherever it is served. */
+import type { ApiRequest } from '../endpoints/request.ts'
+import type { Config } from './config.ts'
+
+/**
+ * Returns the path below the base path, without a closing slash. A path at the root is the same path: it is served there too.
+ * The mapping of a custom domain may stand before the base path.
+ */
+export function servedPath({ path }: Pick<ApiRequest, 'path'>, { basePath }: Pick<Config, 'basePath'>): string {
+  const at = `${path}/`.indexOf(`${basePath}/`)
+  let end = path.length
+  while (path[end - 1] === '/') end--
+  return path.slice(at < 0 ? 0 : at + basePath.length, end) || '/'
+}

@@ -1,0 +1,93 @@
+/** The API at the root of its host: for clients that drop the path of the server's address. */
+import https from 'node:https'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { accessKey, instance, instances, keys } from '../support/objects.ts'
+import { type Answer, type Call, request, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let agent: https.Agent
+beforeAll(async () => {
+  server = await startServer()
+  agent = new https.Agent({ ca: server.certificateAuthority, keepAlive: true })
+}, 120_000)
+afterAll(async () => {
+  agent?.destroy()
+  await server?.stop()
+})
+
+const atRoot = (path: string, call: Call = {}): Promise<Answer> =>
+  request(agent, server.origin + path, { token: server.adminKey, ...call })
+const merge = { 'content-type': 'application/merge-patch+json' }
+
+test.each([
+  '/api',
+  '/api/v1',
+  '/api/v1/namespaces',
+  '/api/v1/namespaces/p-web',
+  '/api/v1/namespaces/No',
+  '/apis',
+  '/apis/management.platform',
+  '/apis/management.platform/v1',
+  '/apis/authentication.k8s.io/v1',
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a.b',
+  '/apis/management.platform/v1/nothing',
+  '/apis/management.platform/v1/ownedaccesskeys/nothing',
+  '/apis/nothing',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/apis/management.platform/v1',
+  '/openapi/v3/apis/nothing/v1',
+  '/version',
+  '/healthz',
+  '/livez/ping',
+  '/readyz?verbose',
+])('%s is the same as below the base path', async (path) => {
+  const [root, below] = await Promise.all([atRoot(path), server.call(path)])
+  expect([root.status, root.text, root.headers['content-type']]).toEqual([
+    below.status,
+    below.text,
+    below.headers['content-type'],
+  ])
+})
+
+test('every verb of an object', async () => {
+  const path = `${keys}/rooted`
+  const created = await atRoot(keys, { method: 'POST', body: accessKey('rooted', { user: 'alice' }) })
+  expect([created.status, created.json.spec.key]).toEqual([201, expect.stringMatching(/^mpk_/)])
+  expect((await atRoot(path)).json).toEqual((await server.call(path)).json)
+  expect((await atRoot(keys)).json.items).toEqual((await server.call(keys)).json.items)
+  expect((await atRoot(path, { method: 'PUT', body: (await atRoot(path)).json })).status).toBe(200)
+  const patch = { method: 'PATCH', headers: merge, body: { spec: { displayName: 'x' } } }
+  expect((await atRoot(path, patch)).json.spec.displayName).toBe('x')
+  const watched = await atRoot(`${keys}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=rooted`)
+  expect(JSON.parse(watched.text).object.metadata.name).toBe('rooted')
+  expect((await atRoot(path, { method: 'DELETE' })).status).toBe(200)
+  expect((await atRoot(`${keys}?labelSelector=none=x`, { method: 'DELETE' })).status).toBe(200)
+
+  const vci = instances('p-root')
+  expect((await atRoot(vci, { method: 'POST', body: instance('vc') })).status).toBe(201)
+  const status = { method: 'PATCH', headers: merge, body: { status: { phase: 'Ready' } } }
+  expect((await atRoot(`${vci}/vc/status`, status)).json.status.phase).toBe('Ready')
+  const self = await atRoot('/apis/management.platform/v1/selves', { method: 'POST', body: {} })
+  expect(self.json.status.user.name).toBe('admin')
+})
+
+// The rules are those of the route, and it is another one here.
+test('scopes hold there too, and so does everything without a key', async () => {
+  const body = accessKey('narrow', { user: 'alice', scope: { projects: [{ project: 'shop' }] } })
+  const { spec } = await server.make(keys, body)
+  const paths = [keys, `${keys}/narrow`, instances('p-shop'), instances('p-other'), '/api/v1/namespaces', '/nothing']
+  for (const path of [...paths, '/apis', '/openapi/v3']) {
+    const [root, below] = await Promise.all([atRoot(path, { token: spec.key }), server.call(path, { token: spec.key })])
+    expect([path, root.status, root.json?.message]).toEqual([path, below.status, below.json?.message])
+    expect([path, (await atRoot(path, { token: '' })).status]).toEqual([path, 401])
+  }
+  expect((await atRoot(instances('p-other'), { token: spec.key })).status).toBe(403)
+})
+
+test('what belongs to the issuer is below the base path alone', async () => {
+  for (const path of ['/.well-known/openid-configuration', '/openid/v1/jwks']) {
+    expect([path, (await atRoot(path)).status, (await atRoot(path, { token: '' })).status]).toEqual([path, 404, 401])
+  }
+})
