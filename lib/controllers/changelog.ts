@@ -2,11 +2,12 @@
  * The garbage collector on a timer, where no stream calls it and to be sure where one does: it reads the change logs from
  * where it last was. At first, and every hour, it looks at all objects.
  */
+
+import { OutOfTime } from '../registry/parallel.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Change } from '../storage/interface.ts'
 import type { RowChange } from '../storage/stream.ts'
 import type { Collector } from './garbagecollector.ts'
-import { OutOfTime } from './parallel.ts'
 import { keepPlace, readPlace } from './place.ts'
 import { concerns, type Failure, performAll, type Task, tasksOf } from './tasks.ts'
 

@@ -11,10 +11,10 @@ import { keyStatus, type LifeLimits } from '../authentication/keystatus.ts'
 import type { Deadline } from '../meta/deadline.ts'
 import { StatusError } from '../meta/errors.ts'
 import { remove } from '../registry/delete.ts'
+import { forEach, type GoOn, OutOfTime } from '../registry/parallel.ts'
 import { keyOf, type Store } from '../registry/store.ts'
 import type { CompanionItem, IndexPage, Storage, Stored } from '../storage/interface.ts'
 import { controllerContext } from './context.ts'
-import { forEach, type GoOn, OutOfTime } from './parallel.ts'
 
 export interface Sweep {
   /** Of the kind whose objects the credentials belong to. */

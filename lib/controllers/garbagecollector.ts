@@ -14,6 +14,7 @@ import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { FOREGROUND, ORPHAN, remove } from '../registry/delete.ts'
 import { groupResource } from '../registry/kind.ts'
 import { dependentsOf } from '../registry/owners.ts'
+import { forEach, type GoOn } from '../registry/parallel.ts'
 import { update } from '../registry/update.ts'
 import { controllerContext } from './context.ts'
 import {
@@ -29,7 +30,6 @@ import {
   type Place,
   placeOf,
 } from './graph.ts'
-import { forEach, type GoOn } from './parallel.ts'
 
 export interface Collector extends Graph {
   now(): Date

@@ -7,9 +7,9 @@ import { groupVersion } from '../meta/groupversion.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
+import { forEach, type GoOn } from '../registry/parallel.ts'
 import { keyOf, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
-import { forEach, type GoOn } from './parallel.ts'
 
 export interface Graph {
   /** Every kind that can own or be owned. */

@@ -23,9 +23,9 @@ export async function keyCheck({ context, services }: Pick<Exchange, 'context' |
   return async () => {
     const now = services.elapsed()
     if (!holds || now - checked < recheckMs) return holds
+    checked = now
     const current = await services.keyGeneration(context)
     holds &&= current !== undefined && current === generation
-    checked = now
     return holds
   }
 }

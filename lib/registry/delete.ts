@@ -9,6 +9,7 @@ import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { groupResource, type RequestContext } from './kind.ts'
 import { ownerCompanions } from './owners.ts'
+import { forEach, type GoOn } from './parallel.ts'
 import { demandAccess, keyOf, type Store } from './store.ts'
 
 export interface DeleteOptions {
@@ -114,19 +115,27 @@ export async function remove(
   return { gone: after === undefined, stored: after ?? before }
 }
 
-/** Deletes each of the listed objects, by their keys; what is gone meanwhile is no error, the first other failure ends it. */
+/** Objects of a collection that are deleted at once. */
+const atOnce = 16
+
+/**
+ * Deletes each of the listed objects, by their keys, and tells of each; what is gone meanwhile is no error. A failure keeps no
+ * other object from being deleted, and is thrown in the end. Throws OutOfTime where `goOn` ends it before all are deleted.
+ */
 export async function removeAll(
   store: Store,
   listed: readonly Pick<Stored, 'key'>[],
-  options: DeleteOptions,
+  { options, goOn, done }: { options: DeleteOptions; goOn: GoOn; done(key: string): void | Promise<void> },
   context: RequestContext,
 ): Promise<void> {
-  for (const { key } of listed) {
+  const removeOne = async ({ key }: Pick<Stored, 'key'>): Promise<void> => {
     const [name = '', namespace = ''] = key.split('/').reverse()
     try {
       await remove(store, { namespace, name }, options, context, 'deletecollection')
     } catch (error) {
       if (!(error instanceof StatusError && error.status.code === 404)) throw error
     }
+    await done(key)
   }
+  await forEach(listed, goOn, removeOne, atOnce)
 }

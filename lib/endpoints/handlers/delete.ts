@@ -1,13 +1,16 @@
 /** DELETE of an object and of a collection. Source: k8s.io/apiserver endpoints/handlers/delete.go. */
 import { decodeOptions, type MediaType } from '../../meta/codecs.ts'
+import { timeIsOver } from '../../meta/deadline.ts'
 import { decodeDeleteOptions, type SentDeleteOptions } from '../../meta/deleteoptions.ts'
-import { invalidObject } from '../../meta/errors.ts'
+import { invalidObject, type StatusError, tooManyRequests } from '../../meta/errors.ts'
 import { type FieldError, invalid, notSupported } from '../../meta/field.ts'
 import type { Status } from '../../meta/types.ts'
 import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
+import { OutOfTime } from '../../registry/parallel.ts'
 import { presented } from '../../registry/store.ts'
 import { bodyType } from '../bodies.ts'
 import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
+import { demandKey, keyCheck } from '../keycheck.ts'
 import { listPieces } from '../listtext.ts'
 import { dryRunErrors, flag, integer, listOptions } from '../options.ts'
 import { metadataOf, pagesFrom, readPage, type Start, shown, startOf } from '../page.ts'
@@ -109,35 +112,69 @@ async function boundedText(pieces: AsyncIterable<string>): Promise<string | unde
   return bytes <= answerBytes ? kept.join('') : undefined
 }
 
-/** Answers with the list of the objects as they were before, with a Status where no answer can hold that. */
+/** Of the time of a request, what is left for the objects whose deletion has begun, and for the answer. */
+const reserveMs = 4_000
+
+/**
+ * The answer where there are more objects than one request can delete. Clients send a request again by themselves that is
+ * answered so (client-go, and so kubectl), and each goes on where the one before it ended.
+ */
+function unfinished({ context: { dryRun } }: StoredExchange, count: number, cause: unknown): StatusError {
+  if (dryRun || count === 0) return timeIsOver(cause)
+  const what = `${count} ${count === 1 ? 'object has' : 'objects have'} been deleted`
+  return tooManyRequests(
+    `the collection has more objects than one request can delete: ${what}, repeat it for the others`,
+    1,
+  )
+}
+
+/**
+ * Answers with the list of the objects as they were before, with a Status where no answer can hold that. Throws 429 when
+ * the time is over before all are deleted.
+ */
 export async function deleteCollection(exchange: StoredExchange): Promise<void> {
   const { request, context, store, kind, warnings } = exchange
   const listed = listOptions(request.query, false)
   const selection = selectionOf(kind, listed)
   const options = await optionsOf(exchange)
+  const check = await keyCheck(exchange)
   const { namespace } = request
   const isLimited = listed.limit > 0
   const start = startOf(exchange, listed, selection, true)
   const read = (from: Start) => readPage(exchange, selection, from, listed.limit, 'deletecollection')
   const first = await read(start)
   const names: string[] = []
+  let holds = true
+  const removal = {
+    options,
+    goOn: () => holds && context.deadline() > reserveMs,
+    async done(key: string) {
+      names.push(key)
+      holds = await check()
+    },
+  }
   /** Each page goes before the next one is read: no more than one is held. */
   async function* deleted() {
     for await (const page of isLimited ? [first] : pagesFrom(first, read)) {
-      names.push(...page.items.map(({ key }) => key))
-      context.note('count', names.length)
-      context.note('names', names)
-      await removeAll(store, page.items, options, context)
+      await removeAll(store, page.items, removal, context)
       yield shown(exchange, page)
     }
   }
   const output = set(exchange.output, 'output')
   const metadata = metadataOf(first, selection, { namespace, isLimited })
-  const text = await boundedText(await listPieces({ request, kind, metadata, output, pages: deleted() }))
-  exchange.response =
-    text === undefined
-      ? await respond(200, success({ group: kind.group, kind: kind.plural }), output, warnings)
-      : { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
+  try {
+    const text = await boundedText(await listPieces({ request, kind, metadata, output, pages: deleted() }))
+    exchange.response =
+      text === undefined
+        ? await respond(200, success({ group: kind.group, kind: kind.plural }), output, warnings)
+        : { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
+  } catch (error) {
+    await demandKey(check)
+    throw error instanceof OutOfTime ? unfinished(exchange, names.length, error) : error
+  } finally {
+    context.note('count', names.length)
+    context.note('names', names)
+  }
 }
 
 export const deletePipeline: StoredPipeline = {

@@ -1,7 +1,7 @@
 /** Who blocks whom, as it stands, with nobody changing anything. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isBlocked, type Node, nodeAt } from '../../../lib/controllers/graph.ts'
-import { OutOfTime } from '../../../lib/controllers/parallel.ts'
+import { OutOfTime } from '../../../lib/registry/parallel.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { blocking, intercepted, newWorld, reference, type World } from './world.ts'
 

@@ -1,13 +1,12 @@
 /** Answers that go on after their key has ended: lists in their own time, over the real store. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { EndpointServices, StoredExchange } from '../../../lib/endpoints/exchange.ts'
+import type { EndpointServices } from '../../../lib/endpoints/exchange.ts'
 import { listPipeline } from '../../../lib/endpoints/handlers/collection.ts'
-import { run } from '../../../lib/endpoints/pipeline.ts'
 import type { ApiResponse } from '../../../lib/endpoints/request.ts'
 import { create } from '../../../lib/registry/create.ts'
-import { endless } from '../../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
+import { answer } from '../../support/exchange.ts'
 import { admin, contextOf } from '../../support/users.ts'
 
 let deployment: TestDeployment
@@ -61,25 +60,7 @@ async function begun(query: Record<string, string>, lives: number, slow = 0): Pr
   }
   const user = { ...admin, key: { ...admin.key, generation: 7 } }
   const { storage } = store()
-  const exchange: StoredExchange = {
-    request: {
-      method: 'GET',
-      path: '/',
-      namespace: '',
-      name: '',
-      subresource: '',
-      query: new Map(Object.entries(query).map(([name, value]) => [name, [value]])),
-      headers: { accept: 'application/json' },
-      body: new Uint8Array(),
-      user,
-      deadline: endless,
-      requestId: 'r',
-      now: new Date(),
-    },
-    context: contextOf(user),
-    warnings: [],
-    services,
-    kind: store().kind,
+  const { response } = await answer(listPipeline, {
     store: {
       ...store(),
       storage: {
@@ -90,9 +71,9 @@ async function begun(query: Record<string, string>, lives: number, slow = 0): Pr
         },
       },
     },
-  }
-  const response = await run(exchange, listPipeline.stages, (error) => {
-    throw error
+    user,
+    services,
+    query,
   })
   return {
     response,

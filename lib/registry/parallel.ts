@@ -12,13 +12,18 @@ export class OutOfTime extends Error {
 export type GoOn = () => boolean
 
 /** Enough to hide the latency of the table, few enough to leave it to the requests of people. */
-const width = 8
+const fewAtOnce = 8
 
 /**
- * Runs `work` for each, some at once. A failure of one keeps no other from being done; in the end the first one is
+ * Runs `work` for each, `width` at once. A failure of one keeps no other from being done; in the end the first one is
  * thrown. Begins nothing any more once the time is up, and throws OutOfTime unless that was all.
  */
-export async function forEach<T>(items: Iterable<T>, goOn: GoOn, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEach<T>(
+  items: Iterable<T>,
+  goOn: GoOn,
+  work: (item: T) => Promise<void>,
+  width = fewAtOnce,
+): Promise<void> {
   const failures: unknown[] = []
   const iterator = items[Symbol.iterator]()
   const worker = async (): Promise<void> => {

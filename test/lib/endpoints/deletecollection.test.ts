@@ -1,0 +1,136 @@
+/** Collections that one request cannot delete: what is told, and that the next one goes on. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualclusterinstance.ts'
+import type { EndpointServices } from '../../../lib/endpoints/exchange.ts'
+import { deleteCollectionPipeline } from '../../../lib/endpoints/handlers/delete.ts'
+import { create } from '../../../lib/registry/create.ts'
+import { list } from '../../../lib/registry/read.ts'
+import type { Store } from '../../../lib/registry/store.ts'
+import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
+import { answer } from '../../support/exchange.ts'
+import { admin, contextOf } from '../../support/users.ts'
+
+let deployment: TestDeployment
+beforeAll(async () => {
+  deployment = await startDeployment('https://keyplane.example.com')
+}, 60_000)
+afterAll(() => deployment?.stop())
+
+const context = contextOf(admin)
+const store = () => deployment.parts.storeOf(VirtualClusterInstance)
+let collections = 0
+
+async function made(count: number): Promise<string> {
+  const collection = `c-${++collections}`
+  for (let index = 0; index < count; index++) {
+    const metadata = { name: `${collection}-${index}`, namespace: 'p-a', labels: { collection } }
+    const object = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstance', metadata, spec: {} }
+    await create(store(), { object, secrets: [] }, context)
+  }
+  return collection
+}
+
+const left = async (collection: string): Promise<number> =>
+  (await list(store(), {}, 'list', context)).items.filter(({ key }) => key.startsWith(`p-a/${collection}-`)).length
+
+/** A DELETE whose time is over once so many objects are gone, by a key that ends once so many are. */
+async function removed(
+  collection: string,
+  { objects = Number.POSITIVE_INFINITY, lives = Number.POSITIVE_INFINITY, query = {} } = {},
+) {
+  const { storage, ...rest } = store()
+  let [began, done, underWay, most] = [0, 0, 0, 0]
+  const counted: Store = {
+    ...rest,
+    storage: {
+      ...storage,
+      get(...key) {
+        began++
+        return storage.get(...key)
+      },
+      async update(...change) {
+        began++
+        underWay++
+        most = Math.max(most, underWay)
+        const result = await storage.update(...change)
+        underWay--
+        done++
+        return result
+      },
+    },
+  }
+  const services: EndpointServices = {
+    demandChain: () => {},
+    keyGeneration: async () => (done < lives ? 1 : undefined),
+    // Far enough for the key to be asked about after each.
+    elapsed: () => done * 11_000,
+    sleep: async () => {},
+    every: () => () => {},
+  }
+  const user = { ...admin, key: { ...admin.key, generation: 1 } }
+  const asked = { store: counted, user, services, query: { labelSelector: `collection=${collection}`, ...query } }
+  const { response, context } = await answer(deleteCollectionPipeline, {
+    ...asked,
+    deadline: () => (began < objects ? 20_000 : 3_000),
+  })
+  return {
+    status: response.status,
+    headers: response.headers,
+    json: JSON.parse(String(response.body)),
+    done,
+    most,
+    notes: context.notes,
+  }
+}
+
+describe('a collection', () => {
+  test('goes sixteen objects at a time', async () => {
+    const collection = await made(40)
+    const { status, json, most, notes } = await removed(collection)
+    expect([status, json.items.length, most]).toEqual([200, 40, 16])
+    expect([notes.count, await left(collection)]).toEqual([40, 0])
+  })
+
+  test('that is too large for one request goes with the next ones, for which clients are told to come back', async () => {
+    const collection = await made(50)
+    const first = await removed(collection, { objects: 20 })
+    const gone = 50 - (await left(collection))
+    expect([first.status, first.headers['retry-after'], first.notes.count]).toEqual([429, '1', gone])
+    expect(first.json).toMatchObject({
+      reason: 'TooManyRequests',
+      message: `the collection has more objects than one request can delete: ${gone} objects have been deleted, repeat it for the others`,
+      details: { retryAfterSeconds: 1 },
+    })
+    expect(gone).toBeGreaterThanOrEqual(20)
+    expect(gone).toBeLessThan(50)
+    expect((await removed(collection, { objects: 10 })).status).toBe(429)
+    const last = await removed(collection)
+    expect([last.status, await left(collection)]).toEqual([200, 0])
+  })
+
+  // Who comes back for it would not get any further.
+  test.each([
+    ['of which nothing could be deleted', { objects: 0 }],
+    ['of which it was only tried', { objects: 2, query: { dryRun: 'All' } }],
+  ])('%s is a 504', async (_, options) => {
+    const collection = await made(20)
+    const { status, headers } = await removed(collection, options)
+    expect([status, headers['retry-after'], await left(collection)]).toEqual([504, undefined, 20])
+  })
+
+  test('goes no further once its key has ended', async () => {
+    const collection = await made(60)
+    const { status, done, json } = await removed(collection, { lives: 10 })
+    expect([status, json.message]).toEqual([401, 'access key is no longer as it was when the request was allowed'])
+    expect(done).toBeLessThan(10 + 2 * 16)
+    expect(await left(collection)).toBe(60 - done)
+  })
+
+  test('goes page by page where a client says so, in the order of names', async () => {
+    const collection = await made(5)
+    const { status, json } = await removed(collection, { query: { limit: '2' } })
+    expect([status, json.items.length, await left(collection)]).toEqual([200, 2, 3])
+    const next = await removed(collection, { query: { limit: '2', continue: json.metadata.continue } })
+    expect([next.json.items.length, await left(collection)]).toEqual([2, 1])
+  })
+})
