@@ -335,6 +335,7 @@ describe('lists', () => {
     // Does not deflate, and is nearly as large as may be.
     const text = randomBytes(180_000).toString('base64')
     for (const key of keys) await create(storage, key, { text }, widgets)
+    await storage.sweep(widgets)
     for (const request of [{ limit: 50 }, {}]) {
       const seen: string[] = []
       const pages: number[] = []
@@ -348,15 +349,12 @@ describe('lists', () => {
       expect(seen).toEqual(keys)
       expect(pages.length).toBeGreaterThan(1)
     }
-    await storage.sweep(widgets)
     // A selector that matches nothing ends pages, too, but names in no token what the client may not see.
     const matches = () => false
     const { rv, items, next = '' } = await storage.list(widgets, { limit: 50, matches })
     expect([items, keys.includes(next), next < 'k59']).toEqual([[], true, true])
     const last = await storage.list(widgets, { limit: 50, matches, after: next, at: rv })
     expect([last.items, last.next]).toEqual([[], undefined])
-    const hidden = await storage.list(widgets, { limit: 50, filter: () => false })
-    expect([hidden.items, hidden.next]).toEqual([[], undefined])
     const few = await storage.list(widgets, { limit: 50, matches, filter: ({ key }) => key === 'k10' || key === 'k59' })
     expect([few.items, few.next]).toEqual([[], undefined])
   })
