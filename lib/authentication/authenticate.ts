@@ -4,7 +4,7 @@ import { isWellFormed } from './accesskey.ts'
 import { activityAttributes, type Credential, credentialUser, readCredential } from './credential.ts'
 import { activityDue, DEAD_REASONS, keyStatus, type LifeLimits } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
-import type { UserInfo } from './user.ts'
+import type { PresentedCredential, UserInfo } from './user.ts'
 
 export interface AuthenticationDeps extends LifeLimits {
   /** See `Peppers`. */
@@ -21,7 +21,7 @@ export interface AuthenticationDeps extends LifeLimits {
 
 export type Authentication =
   /** `touch` moves the last activity if that is due; to be called after the request was allowed. It never rejects. */
-  | { user: UserInfo; touch: () => Promise<void> }
+  | { user: UserInfo; credential: PresentedCredential; touch: () => Promise<void> }
   /** A known key that may not be used; the reason may be told to its holder. */
   | { dead: string; key: { name: string; uid: string; user: string } }
   /** Nobody's key. */
@@ -39,7 +39,12 @@ export async function authenticate(token: string | undefined, deps: Authenticati
     const { name, uid, user } = credential
     return { dead: DEAD_REASONS[state], key: { name, uid, user } }
   }
-  return { user: credentialUser(credential, expires), touch: () => touch(found.hash, credential, now, deps) }
+  const { hash } = found
+  return {
+    user: credentialUser(credential, expires),
+    credential: { version: hash.version, hash: hash.hash, created: credential.created },
+    touch: () => touch(hash, credential, now, deps),
+  }
 }
 
 async function touch(hash: KeyHash, credential: Credential, now: number, deps: AuthenticationDeps): Promise<void> {

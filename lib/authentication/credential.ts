@@ -16,7 +16,7 @@ import { expiry, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 import { isSameSecret } from './samesecret.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
-import type { Identity, UserInfo } from './user.ts'
+import type { Identity, PresentedCredential, UserInfo } from './user.ts'
 
 export interface Credential extends KeyLife {
   /** Of the key object. */
@@ -104,6 +104,20 @@ export function rotatedCredential(
 /** That nobody has the value under these hashes: what a condition on the item that is written cannot say. */
 export const absentCredentials = (hashes: readonly KeyHash[]): Companion[] =>
   hashes.map((hash) => ({ op: 'absent', ...credentialItemKey(hash) }))
+
+/** That the key is still as it was when a request with it was allowed: neither deleted, nor rotated, nor changed. */
+export function unchangedCredential(
+  { uid, generation }: UserInfo['key'],
+  credential: PresentedCredential,
+): Extract<Companion, { op: 'unchanged' }> {
+  return {
+    op: 'unchanged',
+    ...credentialItemKey(credential),
+    attributes: { uid, deleted: false, ...(generation !== undefined && { generation }) },
+    // An item of an earlier version gets a generation when it is written.
+    lacks: generation === undefined ? ['generation'] : [],
+  }
+}
 
 /** Of a key that is removed for good. (One that finalizers still hold is updated: its credential says so.) */
 export const deletedCredential = (key: StoredKey): Companion[] => [{ op: 'delete', ...itemKeyOf(key) }]

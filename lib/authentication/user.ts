@@ -4,6 +4,14 @@ import type { ScopeChain } from '../authorization/scope.ts'
 /** Whom a key stands for. Ownership is compared by it, so that a subject named like a user is not that user. */
 export type Identity = `user:${string}` | `team:${string}` | `subject:${string}`
 
+/** Where the credential of the presented key lies, and since when there is such a key. */
+export interface PresentedCredential {
+  version: string
+  hash: string
+  /** Unix seconds. */
+  created: number
+}
+
 export interface UserInfo {
   name: string
   /** Absent where nothing but the members of `key` tells it; `identityOf` resolves both. */
@@ -27,6 +35,8 @@ export interface UserInfo {
     /** Of the key as it was when the request was allowed. */
     generation?: number
   }
+  /** Absent of requests that no access key was presented for. */
+  credential?: PresentedCredential
   /** The scopes that a request must pass, all of them; empty = unrestricted. */
   chain: ScopeChain
 }

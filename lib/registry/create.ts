@@ -19,6 +19,7 @@ import type { Secret } from '../meta/writeonly.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
+import { boundToMaker, isMakerChanged, makerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
 import { accessTo, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
 import { refuse, validateNew } from './validate.ts'
@@ -111,8 +112,9 @@ export function triedCreation({ object: { metadata, ...rest }, ...draft }: Draft
   }
 }
 
-/** The Status that an existing companion means for this kind where there may be none. */
+/** The Status that a refused companion means: one that exists where there may be none, or the credential of the maker. */
 export function companionConflict({ kind, strategy }: Store, name: string, error: unknown): unknown {
+  if (isMakerChanged(error)) return makerChanged()
   const isCompanion = error instanceof StorageError && error.code === 'CompanionExists'
   const fieldError = isCompanion ? strategy.companionExists?.() : undefined
   return fieldError ? invalidObject(kind.group, kind.kind, name, [fieldError]) : error
@@ -130,9 +132,9 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
   }
   demandNoRevision(request)
   try {
-    const mutate = (current: Stored | undefined): Promise<Mutation> => {
+    const mutate = async (current: Stored | undefined): Promise<Mutation> => {
       demandVacant(store, draft, current, context)
-      return putNew(store, draft)
+      return boundToMaker(store, current, await putNew(store, draft), context)
     }
     const { after } = await storage.create(kind.table, key, mutate, { deadline: context.deadline })
     if (!after) throw new Error('a create left nothing behind')

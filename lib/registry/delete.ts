@@ -8,6 +8,7 @@ import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { groupResource, type RequestContext } from './kind.ts'
+import { boundToMaker, isMakerChanged, makerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
 import { forEach, type GoOn } from './parallel.ts'
 import { demandAccess, keyOf, type Store } from './store.ts'
@@ -101,7 +102,7 @@ export async function remove(
     if (!live) throw notFound(groupResource(kind), name)
     demandAccess(store, live, verb, '', context)
     judged = await judge(store, live, options, context)
-    return judged.mutation
+    return verb === 'delete' ? boundToMaker(store, live, judged.mutation, context) : judged.mutation
   }
   const key = keyOf(namespace, name)
   if (context.dryRun) {
@@ -110,7 +111,11 @@ export async function remove(
     if (!live || !judged) throw new Error('a delete without a live object')
     return { gone: mutation.type === 'delete', stored: { ...live, object: judged.object } }
   }
-  const { before, after } = await storage.update(kind.table, key, mutate, { deadline: context.deadline })
+  const { before, after } = await storage
+    .update(kind.table, key, mutate, { deadline: context.deadline })
+    .catch((error: unknown) => {
+      throw isMakerChanged(error) ? makerChanged() : error
+    })
   if (!before) throw new Error('a delete without a live object')
   return { gone: after === undefined, stored: after ?? before }
 }

@@ -35,6 +35,7 @@ export function toStatusError(error: StorageError): StatusError {
     case 'TooLate':
       return timeIsOver(error)
     case 'CompanionExists':
+    case 'CompanionChanged':
       return internalError(error)
   }
 }

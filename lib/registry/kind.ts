@@ -106,6 +106,8 @@ export interface Strategy {
 export interface StoredKind<S = never> extends KindInfo {
   archetype: 'stored'
   table: Table
+  /** Its objects give access by themselves: what is made or changed with an access key is conditional on that key (maker.ts). */
+  isCredential?: true
   columns: readonly Column[]
   /** Selectable fields besides metadata.name and metadata.namespace. */
   fields: Readonly<Record<string, (object: KubeObject) => string>>

@@ -17,6 +17,7 @@ import type { Secret } from '../meta/writeonly.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
 import { type CreateRequest, companionConflict, demandNoRevision, prepare, putNew, triedCreation } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
+import { boundToMaker } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
 import { demandAccess, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
 import { refuse, validateChange } from './validate.ts'
@@ -164,7 +165,7 @@ export async function update(store: Store, request: UpdateRequest, context: Requ
   let judged: Judged | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
     judged = live ? await judge(store, request, live, context) : await judgeMissing(store, request, context)
-    return judged.mutation
+    return boundToMaker(store, live, judged.mutation, context)
   }
   try {
     if (context.dryRun) {

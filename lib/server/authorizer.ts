@@ -5,7 +5,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { authenticate } from '../authentication/authenticate.ts'
 import { bearerToken } from '../authentication/bearertoken.ts'
-import { encodeUser } from '../authentication/context.ts'
+import { encodeCredential, encodeUser } from '../authentication/context.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { Attributes } from '../authorization/attributes.ts'
 import { evaluate } from '../authorization/evaluate.ts'
@@ -102,7 +102,7 @@ async function authorize(
     refused('dead', 401, dead, { user: key.user, key: key.name, keyUid: key.uid })
     return allow(key.name, { unauthorized: dead })
   }
-  const { user, touch } = result
+  const { user, credential, touch } = result
   const who = { user: user.name, key: user.key.name, keyUid: user.key.uid }
   const attributes = attributesOf(event, server)
   if ('problem' in attributes) {
@@ -115,7 +115,11 @@ async function authorize(
     return deny(refusedByScope(attributes, user, decision.reason, server.scopes), user)
   }
   await touch()
-  return allow(user.name, { user: encodeUser(user), reason: decision.reason.slice(0, MAX_REASON) })
+  return allow(user.name, {
+    user: encodeUser(user),
+    credential: encodeCredential(credential),
+    reason: decision.reason.slice(0, MAX_REASON),
+  })
 }
 
 /** The authorizer's Lambda handler. */

@@ -1,13 +1,18 @@
 /** What the authorizer hands to the handlers through API Gateway: the user, or why there is none. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { decodeUser } from '../authentication/context.ts'
+import { decodeCredential, decodeUser } from '../authentication/context.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import { badRequest, type StatusError, unauthorized } from '../meta/errors.ts'
 
 /** Flat text only: API Gateway passes on nothing else. */
 export type AuthorizerContext =
   /** `reason`: the lines of the scopes that allowed the request, for its audit record. */
-  | { user: string; reason: string }
+  | {
+      user: string
+      /** Beside the user, which functions of the version before decode strictly. */
+      credential: string
+      reason: string
+    }
   /** A known key that is dead, or no key at all: the 401 says why. */
   | { unauthorized: string }
   /** A path that could be taken for another. */
@@ -27,8 +32,12 @@ export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined 
   return textOf(event, 'user') === undefined ? unauthorized() : undefined
 }
 
-/** Throws for a context that the authorizer did not write. */
-export const userOf = (event: APIGatewayProxyEvent): UserInfo => decodeUser(textOf(event, 'user') ?? '')
+/** Throws for a context that the authorizer did not write. One of the version before tells no credential. */
+export function userOf(event: APIGatewayProxyEvent): UserInfo {
+  const credential = textOf(event, 'credential')
+  const user = decodeUser(textOf(event, 'user') ?? '')
+  return credential === undefined ? user : { ...user, credential: decodeCredential(credential) }
+}
 
 /** The note of the rule by which the scopes allowed the request. */
 export const reasonOf = (event: APIGatewayProxyEvent): { scope?: string } => {

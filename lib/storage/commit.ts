@@ -11,8 +11,8 @@ import {
   writeInternal,
   writeObject,
 } from './body.ts'
-import { tombstoneSeconds, writerDeadline } from './constants.ts'
-import type { Context } from './context.ts'
+import { patience, tombstoneSeconds, writerDeadline } from './constants.ts'
+import { backoff, type Context } from './context.ts'
 import { StorageError } from './errors.ts'
 import type { Companion, Mutation, Table } from './interface.ts'
 import { Fault, type Item, type ItemWrite, type TransactOutcome } from './items.ts'
@@ -139,6 +139,10 @@ function companionWrite(companion: Companion): ItemWrite {
   const { pk, sk } = companion
   if (companion.op === 'delete') return { type: 'delete', key: { pk, sk } }
   if (companion.op === 'absent') return { type: 'check', key: { pk, sk }, when: { type: 'absent' } }
+  if (companion.op === 'unchanged') {
+    const { attributes, lacks = [] } = companion
+    return { type: 'check', key: { pk, sk }, when: { type: 'has', attributes, lacks } }
+  }
   const { attributes, ifAbsent } = companion
   const when = ifAbsent ? { when: { type: 'absent' } as const } : {}
   return companion.op === 'put'
@@ -152,7 +156,8 @@ export type CommitOutcome =
   | { type: 'lost'; companion?: number; cause?: unknown }
 
 /**
- * Sends the transaction once, under a revision just taken, and not after the deadline. Whatever is answered but success, the
+ * Sends the transaction under a revision just taken, and not after the deadline; again under the same one where nothing but
+ * what it only looks at was held by others, as long as readers leave the hole to it. Whatever is answered but success, the
  * slot says what happened: either it can be voided, and then the write never commits, or it carries this write's id.
  */
 export async function commit(
@@ -161,17 +166,22 @@ export async function commit(
   { n: rev, asOf: taken }: Revision,
   left: Deadline,
 ): Promise<CommitOutcome> {
-  const { items, now } = context
+  const { items, now, elapsed } = context
   const { resource } = planned.write.table
-  let outcome: TransactOutcome
+  const nothing = { done: false, refused: [], conflicts: [] } as const
+  let outcome: TransactOutcome = nothing
   let cause: unknown
-  try {
-    const deadline = Math.min(taken + writerDeadline, now() + left())
-    outcome =
-      now() > deadline ? { done: false, refused: [] } : await items.transact(itemWrites(planned, rev, now()), deadline)
-  } catch (error) {
-    outcome = { done: false, refused: [] }
-    cause = error
+  const began = elapsed()
+  for (let count = 0; ; count++) {
+    try {
+      const deadline = Math.min(taken + writerDeadline, now() + left())
+      outcome = now() > deadline ? nothing : await items.transact(itemWrites(planned, rev, now()), deadline)
+    } catch (error) {
+      outcome = nothing
+      cause = error
+    }
+    if (outcome.done || !isHeldUp(planned, outcome) || elapsed() - began >= patience) break
+    await context.sleep(backoff(count, context.random))
   }
   if (outcome.done) return { type: 'committed' }
   const there = await voidSlot(context, resource, rev, taken).catch((error: unknown) => {
@@ -181,6 +191,15 @@ export async function commit(
   if (cause !== undefined && !(cause instanceof Fault)) throw cause
   const companion = outcome.refused.includes(rowIndex) ? undefined : refusedCompanion(planned, outcome.refused)
   return { type: 'lost', ...(companion !== undefined && { companion }), ...(cause !== undefined && { cause }) }
+}
+
+/**
+ * Whether the transaction was cancelled only because others held companions that it does not write. They need not have
+ * changed: of two writes that look at one item DynamoDB may cancel both.
+ */
+function isHeldUp({ write }: Plan, { refused, conflicts }: Extract<TransactOutcome, { done: false }>): boolean {
+  const isLookedAt = (index: number) => write.change.companions?.[index - companionIndex]?.op === 'unchanged'
+  return refused.length === 0 && conflicts.length > 0 && conflicts.every(isLookedAt)
 }
 
 function refusedCompanion({ write }: Plan, refused: readonly number[]): number | undefined {

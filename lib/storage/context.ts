@@ -31,9 +31,12 @@ export function tries({ elapsed, random, sleep }: Clock): Pause {
   return async (cause) => {
     count++
     if (count >= maxTries || elapsed() - began >= maxWriteTime) throw gaveUp(cause)
-    if (count > 1) await sleep(random() * 8 * 2 ** Math.min(count - 2, 4))
+    if (count > 1) await sleep(backoff(count - 2, random))
   }
 }
+
+/** How long to wait before the next try, the first time with `count` 0: random up to 8, 16 … 128 ms. */
+export const backoff = (count: number, random: Clock['random']): number => random() * 8 * 2 ** Math.min(count, 4)
 
 function gaveUp(cause: unknown): StorageError {
   const silent = cause instanceof Fault && cause.kind === 'unanswered'

@@ -157,12 +157,13 @@ const lastStep = { step: 'finalizeRequest', priority: 'low', name: 'inTime' } as
 
 function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
   if (write.type === 'delete') return { Delete: { TableName, Key: keyOf(write.key) } }
-  if (write.type === 'check') {
-    return { ConditionCheck: { TableName, Key: keyOf(write.key), ConditionExpression: absent } }
-  }
   const when = conditional(write.when)
+  if (write.type === 'check') {
+    return { ConditionCheck: { TableName, Key: keyOf(write.key), ConditionExpression: absent, ...when } }
+  }
   if (write.type === 'put') return { Put: { TableName, Item: marshalled(write.item), ...when } }
   const update = changed(write.attributes, write.remove)
+  const names = { ...update.ExpressionAttributeNames, ...when.ExpressionAttributeNames }
   const values = { ...update.ExpressionAttributeValues, ...when.ExpressionAttributeValues }
   return {
     Update: {
@@ -170,6 +171,7 @@ function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
       Key: keyOf(write.key),
       ...update,
       ...when,
+      ExpressionAttributeNames: names,
       ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
     },
   }
@@ -180,5 +182,6 @@ function cancelled(error: unknown): TransactOutcome {
   if (!(error instanceof TransactionCanceledException)) throw error
   const codes = (error.CancellationReasons ?? []).map(({ Code }) => Code)
   if (codes.includes('ValidationError')) throw error
-  return { done: false, refused: codes.flatMap((code, index) => (code === 'ConditionalCheckFailed' ? [index] : [])) }
+  const having = (wanted: string) => codes.flatMap((code, index) => (code === wanted ? [index] : []))
+  return { done: false, refused: having('ConditionalCheckFailed'), conflicts: having('TransactionConflict') }
 }

@@ -3,6 +3,8 @@
 export type StorageErrorCode =
   /** A companion with `ifAbsent` exists already: `companion` is its index. */
   | 'CompanionExists'
+  /** A companion is not as `unchanged` says: `companion` is its index. */
+  | 'CompanionChanged'
   /** The log or the snapshot no longer reaches back to the asked revision: `current` is a newer one. */
   | 'Expired'
   /** The asked revision, which is the message, is newer than the newest: `current` is that one. */

@@ -67,6 +67,7 @@ export function changed(attributes: Record<string, ItemValue>, remove: readonly 
 
 interface Conditional {
   ConditionExpression?: string
+  ExpressionAttributeNames?: Record<string, string>
   ExpressionAttributeValues?: Attributes
 }
 
@@ -90,6 +91,22 @@ export function conditional(when: Condition | undefined): Conditional {
         ConditionExpression: 'attribute_not_exists(pk) OR (attribute_exists(gone) AND rv < :rv)',
         ExpressionAttributeValues: marshalled({ ':rv': when.rev }),
       }
+    case 'has':
+      return having(when)
+  }
+}
+
+function having({ attributes, lacks }: Extract<Condition, { type: 'has' }>): Conditional {
+  const names = [...Object.keys(attributes), ...lacks]
+  const values = Object.values(attributes).map((value, index) => [`:has${index}`, value])
+  const has = values.map((_, index) => `#has${index} = :has${index}`)
+  const lacking = lacks.map((_, index) => `attribute_not_exists(#has${values.length + index})`)
+  return {
+    ConditionExpression: ['attribute_exists(pk)', ...has, ...lacking].join(' AND '),
+    ...(names.length > 0 && {
+      ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#has${index}`, name])),
+    }),
+    ...(values.length > 0 && { ExpressionAttributeValues: marshalled(Object.fromEntries(values)) }),
   }
 }
 

@@ -38,6 +38,8 @@ export type Companion =
   | { op: 'delete'; pk: string; sk: string }
   /** Writes nothing: refuses when it exists, as `ifAbsent` does. */
   | { op: 'absent'; pk: string; sk: string }
+  /** Writes nothing: refuses (CompanionChanged) unless it exists with these attributes, and without those of `lacks`. */
+  | { op: 'unchanged'; pk: string; sk: string; attributes: JsonObject; lacks?: readonly string[] }
 
 /** What a mutation wants to happen to the row. Throwing leaves everything as it is and passes the error on. */
 export type Mutation =

@@ -39,6 +39,8 @@ export type Condition =
   | { type: 'unchanged'; rv: number }
   /** No row, or a tombstone older than this revision. */
   | { type: 'vacant'; rev: number }
+  /** An item with these attributes, and without those of `lacks`. */
+  | { type: 'has'; attributes: Record<string, ItemValue>; lacks: readonly string[] }
 
 export type ItemWrite =
   | { type: 'put'; item: Item; when?: Condition }
@@ -52,10 +54,13 @@ export type ItemWrite =
     }
   | { type: 'delete'; key: ItemKey }
   /** Only a condition. */
-  | { type: 'check'; key: ItemKey; when: { type: 'absent' } }
+  | { type: 'check'; key: ItemKey; when: Condition }
 
-/** `refused` lists the writes (by index) whose condition failed; it may be empty where only the cancellation is known. */
-export type TransactOutcome = { done: true } | { done: false; refused: readonly number[] }
+/**
+ * `refused` lists the writes (by index) whose condition failed, `conflicts` those whose item another transaction held; both
+ * may be empty where only the cancellation is known.
+ */
+export type TransactOutcome = { done: true } | { done: false; refused: readonly number[]; conflicts: readonly number[] }
 
 export interface ItemQuery {
   pk: string

@@ -59,7 +59,7 @@ async function readRowSince(
 export type Start = WriteOptions & ({ read: true; notOlderThan?: number | undefined } | { read: false })
 
 /**
- * Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, TooLate, Busy, Unavailable; then nothing was
+ * Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate, Busy, Unavailable; then nothing was
  * written. After Undecided it may have been.
  */
 export async function write(
@@ -86,12 +86,17 @@ export async function write(
       await settle(context, table.resource, revision).catch(() => undefined)
       return { ...before, ...after(key, mutation, revision.n, live?.shown), rv: revision.n }
     }
-    if (outcome.companion !== undefined) {
-      throw new StorageError('CompanionExists', 'a companion exists already', { companion: outcome.companion })
-    }
+    if (outcome.companion !== undefined) throw refusal(mutation, outcome.companion)
     await pause(outcome.cause)
     live = await readRow(context, table, key)
   }
+}
+
+/** What it means that the condition of this companion failed. */
+function refusal({ companions = [] }: Change, companion: number): StorageError {
+  return companions[companion]?.op === 'unchanged'
+    ? new StorageError('CompanionChanged', 'a companion has changed', { companion })
+    : new StorageError('CompanionExists', 'a companion exists already', { companion })
 }
 
 /** Distinguishes writes that took part in one slot; a slot has one writer and its readers, so 100 random bits are plenty. */

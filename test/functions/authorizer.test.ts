@@ -1,6 +1,6 @@
 /** The authorizer by its event: who gets in, with what, and how the rest is refused. */
 import { describe, expect, test } from 'vitest'
-import { decodeUser } from '../../lib/authentication/context.ts'
+import { decodeCredential, decodeUser } from '../../lib/authentication/context.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf } from './stored/fixtures.ts'
 
@@ -35,7 +35,12 @@ describe('Allow', () => {
         Version: '2012-10-17',
         Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: '*' }],
       },
-      context: { user: expect.any(String), reason: 'spec.scope.rules[0]' },
+      context: { user: expect.any(String), credential: expect.any(String), reason: 'spec.scope.rules[0]' },
+    })
+    const { hash, version, created } = decodeCredential(result.context.credential)
+    expect(await functions.get().parts.keys.readCredential({ hash, version })).toMatchObject({
+      name: 'living',
+      created,
     })
     expect(decodeUser(result.context.user)).toEqual({
       name: 'alice',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll } from 'vitest'
 import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../infra/local/streaming.ts'
-import { encodeUser } from '../../lib/authentication/context.ts'
+import { encodeCredential, encodeUser } from '../../lib/authentication/context.ts'
 import type { UserInfo } from '../../lib/authentication/user.ts'
 import { startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
@@ -90,6 +90,13 @@ async function startFunctions(settings: Record<string, string> = {}): Promise<Fu
   }
 }
 
+/** What the authorizer says of a user. */
+const userContext = (user: UserInfo): Record<string, string> => ({
+  user: encodeUser(user),
+  ...(user.credential && { credential: encodeCredential(user.credential) }),
+  principalId: user.name,
+})
+
 const lists = (values: Record<string, string | string[]>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat()]))
 
@@ -115,7 +122,7 @@ function changed(
     all[name] = value
   }
   const many = query && lists(query)
-  const more = authorizer ?? (user && { user: encodeUser(user), principalId: user.name })
+  const more = authorizer ?? (user && userContext(user))
   return {
     ...event,
     headers: all,

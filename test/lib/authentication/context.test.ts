@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeUser, encodeUser, MAX_CONTEXT } from '../../../lib/authentication/context.ts'
+import {
+  decodeCredential,
+  decodeUser,
+  encodeCredential,
+  encodeUser,
+  MAX_CONTEXT,
+} from '../../../lib/authentication/context.ts'
 import type { UserInfo } from '../../../lib/authentication/user.ts'
 import { MAX_CHAIN_BYTES } from '../../../lib/authorization/chain.ts'
 import { scope } from '../authorization/arbitraries.ts'
@@ -70,6 +76,16 @@ describe('the user in the context', () => {
     expect(encodeUser(largest).length).toBeLessThanOrEqual(MAX_CONTEXT)
     expect(decodeUser(encodeUser(largest))).toEqual(largest)
     expect(() => encodeUser({ ...largest, groups: ['x'.repeat(3000)] })).toThrow('does not fit')
+  })
+
+  // Functions of the version before decode the user as strictly, and know no credential.
+  test('has no credential: that travels beside it', () => {
+    const credential = { version: '1', hash: 'h', created: 7 }
+    expect(encodeUser({ ...alice, credential })).toBe(encodeUser(alice))
+    expect(decodeCredential(encodeCredential(credential))).toEqual(credential)
+    for (const wrong of [{ ...credential, hash: '' }, { ...credential, more: 1 }, { version: '1', hash: 'h' }, []]) {
+      expect(() => decodeCredential(encoded(wrong))).toThrow('the credential of the user')
+    }
   })
 
   const bad: [string, string][] = [

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { Fault } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/storage.ts'
 import { mutants } from './adversary/mutants.ts'
-import { expiring, lagging, type Profile, plain, runSchedule, type Subject } from './adversary/schedule.ts'
+import { expiring, lagging, making, type Profile, plain, runSchedule, type Subject } from './adversary/schedule.ts'
 import { edited, hurried } from './adversary/subject.ts'
 
 const seed = Number(process.env.SEED ?? 1)
@@ -30,11 +30,12 @@ async function failures(
 const timeout = 30_000 + wanted(0) * 100
 
 describe('every schedule ends as the log says', () => {
-  const profiles = { plain, expiring, lagging }
+  const profiles = { plain, expiring, lagging, making }
   test.each([
     ['plain', 60],
     ['expiring', 60],
     ['lagging', 20],
+    ['making', 60],
   ] as const)(
     '%s, in a hurry',
     async (name, count) => {

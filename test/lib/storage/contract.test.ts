@@ -1,6 +1,7 @@
 /** What the port promises, over the embedded DynamoDB. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../lib/meta/types.ts'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { Companion, ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { unhurried } from '../../support/deadlines.ts'
@@ -185,6 +186,35 @@ describe('companions', () => {
     await expect(create('b', put('3'), absent('1'))).rejects.toMatchObject({ code: 'CompanionExists', companion: 1 })
     expect(await storage.get(widgets, 'b')).toBeUndefined()
     expect(await storage.getCompanion(pk, '3')).toBeUndefined()
+  })
+
+  test('may be items that must be as they were, of which nothing is written', async () => {
+    const pk = `c#${widgets.resource}`
+    const key = { pk, sk: '1' }
+    const unchanged = (attributes: JsonObject, ...lacks: string[]) =>
+      ({ op: 'unchanged', ...key, attributes, lacks }) as const
+    const create = (name: string, ...companions: Companion[]) =>
+      storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), unhurried)
+    await create('a', { op: 'put', ...key, attributes: { generation: 2, deleted: false, lastActivity: 7 } })
+    await create('b', unchanged({ generation: 2, deleted: false }, 'other'))
+    await create('c', unchanged({}), put('2'))
+    expect((await storage.getCompanion(pk, '1'))?.attributes).toEqual({
+      generation: 2,
+      deleted: false,
+      lastActivity: 7,
+    })
+    const refused = { code: 'CompanionChanged', companion: 1 }
+    await expect(create('d', put('3'), unchanged({ generation: 1 }))).rejects.toMatchObject(refused)
+    await expect(create('d', put('3'), unchanged({ missing: 1 }))).rejects.toMatchObject(refused)
+    await expect(create('d', put('3'), unchanged({}, 'deleted'))).rejects.toMatchObject(refused)
+    await expect(create('d', put('3'), { ...unchanged({}), sk: '9' })).rejects.toMatchObject(refused)
+    expect(await storage.get(widgets, 'd')).toBeUndefined()
+    expect(
+      await storage.getCompanions([
+        { pk, sk: '3' },
+        { pk, sk: '9' },
+      ]),
+    ).toEqual([undefined, undefined])
   })
 
   test('an existing object is reported rather than an existing companion', async () => {

@@ -11,7 +11,7 @@ import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { IndexPosition, IndexQuery, Storage, Table } from '../../../lib/storage/interface.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
-import { create, creating, remove, set, widgets as shape, used } from './fixtures.ts'
+import { create, creating, remove, set, widgets as shape, used, widget } from './fixtures.ts'
 
 let db: TestDynamoDB
 let client: DynamoDBClient
@@ -133,6 +133,57 @@ describe('transactions', () => {
     await set(storage, 'a', { size: 1 }, widgets)
     expect(await history()).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'MODIFIED a'])
     expect((await storage.list(widgets, {})).items.length).toBe(3)
+  })
+
+  /** Creates under the condition that a side item is unchanged; the transaction is row, slot, condition. */
+  async function looking(): Promise<{ rv: number; sent: string[] }> {
+    const pk = `side#${widgets.resource}`
+    await storage.keepCompanion({ pk, sk: '#', attributes: {} }, unhurried)
+    const companions = [{ op: 'unchanged', pk, sk: '#', attributes: {} }] as const
+    calls = []
+    const { rv } = await storage.create(
+      widgets,
+      'a',
+      () => ({ type: 'put', object: widget('a'), internal: {}, companions }),
+      unhurried,
+    )
+    return { rv, sent: calls.filter((one) => one !== 'UpdateItem') }
+  }
+  const held = (times: number, ...codes: string[]) => {
+    let left = times
+    before = (operation) => {
+      if (operation === 'TransactWriteItems' && calls.includes('UpdateItem') && left-- > 0) throw cancelled(...codes)()
+    }
+  }
+
+  test('held up by others at what it only looks at, it is sent again under the same revision', async () => {
+    held(3, 'None', 'None', 'TransactionConflict')
+    expect(await looking()).toEqual({ rv: 2, sent: Array(4).fill('TransactWriteItems') })
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('held up at what it writes as well, it begins again under another revision', async () => {
+    held(1, 'TransactionConflict', 'None', 'TransactionConflict')
+    const { rv, sent } = await looking()
+    expect([rv, sent.includes('PutItem')]).toEqual([3, true])
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('held up for longer than readers wait, it gives its revision back and goes on', async () => {
+    let time = 0
+    storage = createStorage({
+      client,
+      table: db.table,
+      now: Date.now,
+      elapsed: () => time,
+      random: () => 1,
+      sleep: async (ms) => {
+        time += ms
+      },
+    })
+    held(9, 'None', 'None', 'TransactionConflict')
+    expect((await looking()).rv).toBe(3)
+    expect(await history()).toEqual(['ADDED a'])
   })
 
   test.each([1, 2, 3])('%i lost answers in a row: the write is there once, and says so', async (times) => {

@@ -101,6 +101,7 @@ export const OwnedAccessKey: StoredKind<Services> = {
   scope: 'Cluster',
   description: 'A credential for non-interactive use, such as CI jobs, presented as a bearer token.',
   schema: { spec, status },
+  isCredential: true,
   table: { resource: plural, partitions: (stored) => [keyIdentity(keyOf(stored))], activity: true },
   columns,
   fields: {

@@ -1,5 +1,5 @@
 /** The rules of the protocol, each taken out: what the schedules must notice. */
-import { expiring, lagging, type Profile } from './schedule.ts'
+import { expiring, lagging, making, type Profile } from './schedule.ts'
 import type { Edit } from './subject.ts'
 
 export interface Mutant {
@@ -109,6 +109,17 @@ export const mutants: readonly Mutant[] = [
         file: 'commit.ts',
         from: "when: current ? { type: 'unchanged', rv: current.rv } : { type: 'vacant', rev },",
         to: "...(!current && { when: { type: 'vacant', rev } }),",
+      },
+    ],
+  },
+  {
+    without: 'the condition on the maker',
+    profile: making,
+    edits: [
+      {
+        file: 'commit.ts',
+        from: "when: { type: 'has', attributes, lacks }",
+        to: "when: { type: 'has', attributes: {}, lacks: attributes.generation ? lacks : [] }",
       },
     ],
   },

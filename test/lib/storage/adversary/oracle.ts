@@ -7,7 +7,9 @@ import type { Recorded } from './table.ts'
 
 export interface Written {
   key: string
-  kind: 'create' | 'update' | 'delete'
+  kind: 'create' | 'update' | 'delete' | 'maker'
+  /** The generation of the maker that the write is conditional on. */
+  made?: number
   /** The highest revision acknowledged before it began. */
   after: number
   outcome: { type: 'acknowledged'; rv: number } | { type: 'refused' } | { type: 'unknown' }
@@ -44,6 +46,7 @@ export function judge(evidence: Evidence): string[] {
   const slots = [...evidence.log.values()].map(({ item }) => readSlot(item)).sort((one, other) => one.rev - other.rev)
   return [
     ...judgeWrites(evidence),
+    ...judgeMakers(evidence),
     ...judgeChains(slots),
     ...judgeRows(slots, evidence.truth),
     ...evidence.listed.flatMap((one) => judgeList(one, slots, evidence.log)),
@@ -65,6 +68,20 @@ function judgeWrites({ log, written }: Evidence): string[] {
     if (outcome.type === 'acknowledged' && found[0] !== outcome.rv)
       wrong.push(`${said} at ${outcome.rv} is at ${found}`)
     if (found.some((rev) => rev <= after)) wrong.push(`${said} got ${found} after ${after} was acknowledged`)
+  }
+  return wrong
+}
+
+/** What was made with a maker was decided while the maker was as the write says. */
+function judgeMakers({ log, written }: Evidence): string[] {
+  const wrong: string[] = []
+  let generation = 0
+  for (const { write, item } of log.values()) {
+    const { kind, made, key } = (write === undefined ? undefined : written[write]) ?? {}
+    if (kind === 'maker') generation++
+    if (made !== undefined && made !== generation) {
+      wrong.push(`${key} at ${readSlot(item).rev} was made by generation ${made}, after ${generation}`)
+    }
   }
   return wrong
 }

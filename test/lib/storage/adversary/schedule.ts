@@ -1,9 +1,10 @@
 /** One seeded schedule: processes that write, list, watch and sweep over the adversarial table, and what they saw. */
-import type { ChangeBatch, ListRequest, Storage } from '../../../../lib/storage/interface.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { ChangeBatch, ListRequest, Mutate, Storage } from '../../../../lib/storage/interface.ts'
 import type { FaultKind, Items } from '../../../../lib/storage/items.ts'
 import type { StorageOptions } from '../../../../lib/storage/storage.ts'
 import { unhurried } from '../../../support/deadlines.ts'
-import { creating, deleting, Refused, setting, widgets } from '../fixtures.ts'
+import { creating, deleting, Refused, setting, widget, widgets } from '../fixtures.ts'
 import { judge, type Listed, type Watched, type Written } from './oracle.ts'
 import { type Process, type Simulation, simulation } from './simulation.ts'
 import { fakeTable, type Weather } from './table.ts'
@@ -22,6 +23,8 @@ export interface Profile extends Weather {
   hours: Readonly<Record<'writers' | 'readers' | 'sweepers' | 'frozen', number>>
   /** How often a sweeper sweeps; it is there in most schedules. */
   sweeps: number
+  /** Most writes are made by a maker, on the condition that it is as it was read; some change the maker. */
+  makers?: true
 }
 
 const noHours = { writers: 0, readers: 0, sweepers: 0, frozen: 0 }
@@ -56,6 +59,9 @@ export const lagging: Profile = {
   sweeps: 150,
   expiry: 60 * 3_600_000,
 }
+
+/** Writes are conditional on who makes them. */
+export const making: Profile = { ...plain, writes: 9, makers: true }
 
 const minute = 60_000
 const partitions = ['p', 'q'] as const
@@ -156,23 +162,77 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
   const { world, profile, written } = run
   for (let index = 0; index < profile.writes; index++) {
     await rest(run, process, 120, 'writers')
-    const key = world.pick(profile.keys)
-    const kind = world.pick(['create', 'create', 'update', 'update', 'update', 'delete'] as const)
-    const one: Written = { key, kind, after: run.acknowledged(), outcome: { type: 'unknown' } }
+    const changesMaker = profile.makers && world.chance(0.25)
+    const key = changesMaker ? 'maker' : world.pick(profile.keys)
+    const kind = changesMaker
+      ? 'maker'
+      : world.pick(['create', 'create', 'update', 'update', 'update', 'delete'] as const)
+    const made = profile.makers && !changesMaker && world.chance(0.8) ? await makerNow(storage, run) : undefined
+    if (made !== undefined) await rest(run, process, 60, 'writers')
+    const one: Written = {
+      key,
+      kind,
+      after: run.acknowledged(),
+      outcome: { type: 'unknown' },
+      ...(made !== undefined && { made }),
+    }
     const number = written.push(one) - 1
     process.write = number
     const spec = { write: number, in: partitions.filter(() => world.chance(0.5)) }
     try {
       const { rv } = await (kind === 'create'
-        ? storage.create(widgets, key, creating(key, spec), unhurried)
-        : storage.update(widgets, key, kind === 'update' ? setting(spec) : deleting, unhurried))
+        ? storage.create(widgets, key, madeBy(made, creating(key, spec)), unhurried)
+        : storage.update(widgets, key, madeBy(made, changeOf[kind](spec)), unhurried))
       one.outcome = { type: 'acknowledged', rv }
     } catch (error) {
-      const isKnown = error instanceof Refused || codeOf(error) === 'Busy' || codeOf(error) === 'Unavailable'
+      const known: unknown[] = ['Busy', 'Unavailable', 'CompanionChanged']
+      const isKnown = error instanceof Refused || known.includes(codeOf(error))
       if (!isKnown && codeOf(error) !== 'Undecided') throw error
       if (isKnown) one.outcome = { type: 'refused' }
     }
   }
+}
+
+const makerItem = { pk: 'maker', sk: '#' }
+
+/** The maker as it is read, perhaps a moment ago: its generation. */
+async function makerNow(storage: Storage, run: Run): Promise<number | undefined> {
+  try {
+    const item = await storage.getCompanion(makerItem.pk, makerItem.sk)
+    return item && Number(item.attributes.generation)
+  } catch (error) {
+    if (!mayFail(error, run)) throw error
+    return undefined
+  }
+}
+
+/** The same change, on the condition that the maker is still of this generation. */
+const madeBy =
+  (generation: number | undefined, mutate: Mutate): Mutate =>
+  async (current) => {
+    const mutation = await mutate(current)
+    if (generation === undefined || mutation.type === 'none') return mutation
+    return { ...mutation, companions: [{ op: 'unchanged', ...makerItem, attributes: { generation } }] }
+  }
+
+/** The maker gets its next generation, with the item by which others know it. */
+const nextMaker =
+  (spec: JsonObject): Mutate =>
+  (current) => {
+    const generation = Number(current?.object.spec?.generation ?? 0) + 1
+    const object = { ...widget('maker', { ...spec, generation }) }
+    return {
+      type: 'put',
+      object,
+      internal: {},
+      companions: [{ op: 'put', ...makerItem, attributes: { generation } }],
+    }
+  }
+
+const changeOf: Record<'update' | 'delete' | 'maker', (spec: JsonObject) => Mutate> = {
+  update: setting,
+  delete: () => deleting,
+  maker: nextMaker,
 }
 
 /** Reading may fail for want of answers, and where hours pass because the log is gone. */

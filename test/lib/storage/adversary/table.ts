@@ -160,11 +160,12 @@ export function fakeTable(
     const { write } = process
     const keys = writes.map((one) => (one.type === 'put' ? one.item : one.key))
     return request(process, (done) => {
-      if (keys.some((key) => locks.has(idOf(key)))) return done({ done: false, refused: [] })
+      const conflicts = [...keys.entries()].flatMap(([index, key]) => (locks.has(idOf(key)) ? [index] : []))
+      if (conflicts.length > 0) return done({ done: false, refused: [], conflicts })
       const refused = writes.flatMap((one, index) =>
         holds(one, truth.get(idOf(keys[index] as ItemKey))) ? [] : [index],
       )
-      if (refused.length > 0) return done({ done: false, refused })
+      if (refused.length > 0) return done({ done: false, refused, conflicts: [] })
       for (const key of keys) locks.add(idOf(key))
       after(between(0, 10), () => {
         let unseen = writes.length
@@ -253,6 +254,12 @@ function holds(write: ItemWrite, item: Item | undefined): boolean {
       return item?.rv === when.rv && item.gone === undefined
     case 'vacant':
       return item === undefined || (item.gone === true && Number(item.rv) < when.rev)
+    case 'has':
+      return (
+        item !== undefined &&
+        Object.entries(when.attributes).every(([name, value]) => item[name] === value) &&
+        when.lacks.every((name) => item[name] === undefined)
+      )
   }
 }
 

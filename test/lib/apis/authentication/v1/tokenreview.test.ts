@@ -15,7 +15,11 @@ async function statusFor(user: UserInfo) {
     scopes: { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') },
     issuer: 'https://api.example.com',
     decide: async () => ({ allowed: true, reason: '' }),
-    authenticate: async () => ({ user, touch: async () => void touched.push(user.name) }),
+    authenticate: async () => ({
+      user,
+      credential: { version: '1', hash: 'hash', created: 0 },
+      touch: async () => void touched.push(user.name),
+    }),
     keyChain: async () => [],
     instanceUid: async () => undefined,
   }

@@ -1,0 +1,168 @@
+/** What is made or changed with a key, while somebody revokes that key: all of it, or nothing. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { applyEnvironment } from '../../infra/local/environment.ts'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { UserInfo } from '../../lib/authentication/user.ts'
+import { remove } from '../../lib/registry/delete.ts'
+import type { Store } from '../../lib/registry/store.ts'
+import { update } from '../../lib/registry/update.ts'
+import { accessKeys, callsOf, objectOf } from '../functions/stored/fixtures.ts'
+import { useFunctions } from '../support/functions.ts'
+import { type Gate, startGate } from '../support/gate.ts'
+import type { Answer } from '../support/server.ts'
+import { admin, contextOf } from '../support/users.ts'
+
+const functions = useFunctions()
+const { call, make, read } = callsOf(functions, accessKeys)
+
+let gate: Gate
+let restore: () => void
+/** The administrator's way to the table, which no gate holds. */
+let store: Store
+beforeAll(async () => {
+  const { parts, environment } = functions.get()
+  store = parts.storeOf(OwnedAccessKey)
+  await parts.storage.get(OwnedAccessKey.table, 'none')
+  gate = await startGate(environment.AWS_ENDPOINT_URL_DYNAMODB ?? '')
+  restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: gate.endpoint })
+})
+afterAll(async () => {
+  restore?.()
+  await gate?.stop()
+})
+
+let count = 0
+/** A key of alice, and her as the authorizer tells of her, who presents it. */
+async function maker(): Promise<{ name: string; user: UserInfo; touch(): Promise<void> }> {
+  const name = `maker-${++count}`
+  const { spec } = await make({ name }, { user: 'alice' })
+  const result = await functions.get().parts.authenticate(spec.key)
+  if (!('user' in result)) throw new Error('the key gives no access')
+  return { name, user: { ...result.user, credential: result.credential }, touch: result.touch }
+}
+
+const change = (name: string, spec: object, secrets: { path: string[]; value: string }[] = []) =>
+  update(
+    store,
+    {
+      namespace: '',
+      name,
+      subresource: '',
+      verb: 'patch',
+      transform: (live) => ({ object: { ...live, spec: { ...live.spec, ...spec } }, secrets }),
+    },
+    contextOf(admin),
+  )
+const revocations: Record<string, (name: string) => Promise<unknown>> = {
+  deleted: (name) => remove(store, { namespace: '', name }, {}, contextOf(admin)),
+  disabled: (name) => change(name, { disabled: true }),
+  rotated: (name) => change(name, {}, [{ path: ['spec', 'key'], value: `another-value-of-${name}`.padEnd(40, '.') }]),
+  narrowed: (name) => change(name, { scope: {} }),
+}
+
+const merge = { 'content-type': 'application/merge-patch+json' }
+const apply = { 'content-type': 'application/apply-patch+yaml' }
+type Write = (user: UserInfo, name: string) => Promise<Answer>
+const applied: Write = (user, name) =>
+  call('patch', {
+    user,
+    parameters: { name },
+    query: { fieldManager: 'tester' },
+    headers: apply,
+    body: objectOf(accessKeys, { name }, { description: 'changed' }),
+  })
+const creations: Record<string, Write> = {
+  create: (user, name) => call('create', { user, body: objectOf(accessKeys, { name }) }),
+  'an apply that creates': applied,
+}
+const changes: Record<string, Write> = {
+  update: async (user, name) => {
+    const object = await read(name)
+    const body = { ...object, spec: { ...object.spec, description: 'changed' } }
+    return call('update', { user, parameters: { name }, body })
+  },
+  patch: (user, name) =>
+    call('patch', { user, parameters: { name }, headers: merge, body: { spec: { description: 'changed' } } }),
+  'an apply': applied,
+  'a rotation': (user, name) =>
+    call('patch', {
+      user,
+      parameters: { name },
+      headers: merge,
+      body: { spec: { key: `value-of-${name}`.padEnd(40, '.'), description: 'changed' } },
+    }),
+  delete: (user, name) => call('delete', { user, parameters: { name } }),
+}
+
+/** Sends a write, holds its transaction, and lets it go once `meanwhile` is done. */
+async function overtaken(send: () => Promise<Answer>, meanwhile: () => Promise<unknown>): Promise<Answer> {
+  const { arrived, open } = gate.hold('TransactWriteItems')
+  const answer = send()
+  await arrived
+  await meanwhile()
+  open()
+  return answer
+}
+
+const refusal = {
+  status: 401,
+  json: { reason: 'Unauthorized', message: 'access key has been changed or deleted since the request was allowed' },
+}
+
+describe.each(Object.keys(revocations))('a key that is %s while it is used for', (revoked) => {
+  const revoke = (name: string) => revocations[revoked]?.(name) ?? Promise.reject(new Error(revoked))
+
+  test.each(Object.keys(creations))('%s makes nothing', async (write) => {
+    const { name, user } = await maker()
+    const answer = await overtaken(
+      () => creations[write]?.(user, `made-with-${name}`) as Promise<Answer>,
+      () => revoke(name),
+    )
+    expect(answer).toMatchObject(refusal)
+    expect(await read(`made-with-${name}`)).toMatchObject({ code: 404 })
+  })
+
+  test.each(Object.keys(changes))('%s changes nothing', async (write) => {
+    const { name, user } = await maker()
+    await make({ name: `other-than-${name}` }, { user: 'alice' })
+    const before = await read(`other-than-${name}`)
+    const answer = await overtaken(
+      () => changes[write]?.(user, `other-than-${name}`) as Promise<Answer>,
+      () => revoke(name),
+    )
+    expect(answer).toMatchObject(refusal)
+    expect(await read(`other-than-${name}`)).toEqual(before)
+  })
+})
+
+test('a value that was the key of the request makes no other key once that is gone', async () => {
+  const value = 'the-value-of-the-key-of-the-request'
+  const { metadata } = await make({ name: 'first-of-the-value' }, { user: 'alice', key: value })
+  const result = await functions.get().parts.authenticate(value)
+  if (!('user' in result)) throw new Error('the key gives no access')
+  const user = { ...result.user, credential: result.credential }
+  await revocations.deleted?.(metadata.name)
+  const body = objectOf(accessKeys, { name: 'second-of-the-value' }, { user: 'alice', key: value })
+  expect(await call('create', { user, body })).toMatchObject(refusal)
+})
+
+test('a use of the key that is noted meanwhile is no change of it', async () => {
+  const { name, user, touch } = await maker()
+  const { status } = await overtaken(() => creations.create?.(user, `made-with-${name}`) as Promise<Answer>, touch)
+  expect(status).toBe(201)
+  expect((await read(name)).status.lastActivity).toBeDefined()
+})
+
+test('a key changes and deletes itself', async () => {
+  const { name, user } = await maker()
+  expect((await changes.patch?.(user, name))?.status).toBe(200)
+  const now = { ...user, key: { ...user.key, generation: 2 } }
+  expect((await changes.delete?.(now, name))?.status).toBe(200)
+})
+
+// What is made by an authorizer of the version before tells no credential.
+test('a request without a credential is as it was', async () => {
+  const { user } = await maker()
+  const { credential: _, ...before } = user
+  expect((await creations.create?.(before, 'made-without'))?.status).toBe(201)
+})
