@@ -1,0 +1,213 @@
+/**
+ * The pages that add a first virtual cluster and a first connected cluster, with real kube-apiservers, the AWS command line
+ * and kubectl: their commands as they stand there.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ControlPlane, startControlPlane } from '../../infra/local/controlplane.ts'
+import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
+import { installCommandLine } from '../deploy/emulator.ts'
+import { readPage } from '../support/commands.ts'
+import { kubeConfig } from '../support/kubectl.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { type Address, chooseAddress } from './planes.ts'
+
+const root = join(import.meta.dirname, '../..')
+const assets = process.env.KUBEBUILDER_ASSETS ?? ''
+
+let server: TestServer
+let folder: string
+let environment: Record<string, string | undefined>
+const planes: ControlPlane[] = []
+
+/** Runs commands in the project's folder, as the pages say, with files of their own in another one. */
+async function shell(...commands: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const npm = `npm() { (cd ${root} && command npm "$@"); }`
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', [npm, ...commands].join('\n')], {
+    cwd: folder,
+    env: environment,
+    // With a socket for its input it would read the settings of whoever runs the tests.
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ran = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+      ran[stream] += chunk
+    })
+  }
+  const [code] = await once(child, 'close')
+  return { code, ...ran }
+}
+
+/** Does what a controller of kube-controller-manager does that these planes do not run: `edit` and `view` have rules. */
+async function fillClusterRoles({ admin, url }: ControlPlane): Promise<void> {
+  const roles = `${url}/apis/rbac.authorization.k8s.io/v1/clusterroles`
+  const read = async (name: string) => (await admin.send('GET', `${roles}/${name}`)).body as { rules: object[] | null }
+  const [toView, toEdit] = [await read('system:aggregate-to-view'), await read('system:aggregate-to-edit')]
+  for (const [name, parts] of Object.entries({ view: [toView], edit: [toView, toEdit] })) {
+    const rules = parts.flatMap((part) => part.rules ?? [])
+    const { status } = await admin.send('PUT', `${roles}/${name}`, { ...(await read(name)), rules })
+    expect(status).toBe(200)
+  }
+}
+
+/** A cluster that knows nothing of keyplane but what `flags` say; a kube config of its administrator. */
+async function startCluster(name: string, address: Address, flags: readonly string[] = []): Promise<string> {
+  const { port, authority, url } = address
+  const plane = await startControlPlane({
+    assets,
+    folder: join(folder, name),
+    port,
+    authority,
+    users: [],
+    flags,
+    now: Date.now,
+  })
+  planes.push(plane)
+  await fillClusterRoles(plane)
+  const file = join(folder, `${name}.admin.kubeconfig`)
+  const certificateAuthority = authority.certificate
+  await writeFile(file, kubeConfigFile({ name, server: url, certificateAuthority, token: plane.adminToken }))
+  return file
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-first-'))
+  const [aws, started] = await Promise.all([installCommandLine(join(folder, 'aws')), startServer()])
+  server = started
+  const authority = join(folder, 'api-ca.crt')
+  await writeFile(authority, server.certificateAuthority)
+  const administrator = join(folder, 'administrator.kubeconfig')
+  await writeFile(administrator, JSON.stringify(kubeConfig(server.base, server.certificateAuthority, server.adminKey)))
+  environment = {
+    PATH: [aws, assets, process.env.PATH].join(delimiter),
+    HOME: folder,
+    KUBECONFIG: administrator,
+    CURL_CA_BUNDLE: authority,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: server.environment.AWS_ENDPOINT_URL_SECRETS_MANAGER,
+    AWS_ACCESS_KEY_ID: server.environment.AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY: server.environment.AWS_SECRET_ACCESS_KEY,
+  }
+}, 180_000)
+afterAll(async () => {
+  await Promise.all(planes.map((plane) => plane.close()))
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('the first virtual cluster', async () => {
+  const { blocks, commandsOf } = await readPage('docs/first-virtual-cluster.md')
+  const admin = await startCluster('virtual', await chooseAddress(), ['--authorization-mode=RBAC'])
+  const begin = commandsOf('Your first virtual cluster', 0, {
+    'STAGE=prod': 'STAGE=local',
+    '$HOME/.kube/dev.kubeconfig': admin,
+  })
+  const before = [...blocks].filter(([heading]) => heading !== 'Your first virtual cluster')
+  const { code, stdout, stderr } = await shell(begin, ...before.flatMap(([, all]) => all))
+  expect([code, stderr]).toEqual([0, 'No resources found in default namespace.\n'])
+  expect(stdout).toContain('keyplane/local/virtualclusters/p-shop/dev\n')
+  expect(stdout).toMatch(/^Username +alice$/m)
+  expect((await stat(join(folder, 'alice.kubeconfig'))).mode & 0o777).toBe(0o600)
+  expect(stdout).toMatch(/virtualclusters\/p-shop\/dev\/[0-9a-f-]{36}/)
+  expect(stdout).not.toContain(server.adminKey)
+
+  const alice = (args: string) => shell(`kubectl --kubeconfig alice.kubeconfig ${args}`)
+  expect((await alice('create configmap mine')).stdout).toContain('created')
+  expect((await alice('get secrets --all-namespaces')).stderr).toContain('User "alice" cannot list')
+})
+
+test('without its secret the message says what to do, and the page has it', async () => {
+  const { commandsOf } = await readPage('docs/first-virtual-cluster.md')
+  await server.make('/apis/management.platform/v1/namespaces/p-shop/virtualclusterinstances', {
+    apiVersion: 'management.platform/v1',
+    kind: 'VirtualClusterInstance',
+    metadata: { name: 'bare' },
+    spec: { owner: { user: 'alice' }, accessPoint: { ingress: { enabled: true, host: '127.0.0.1:1' } } },
+  })
+  const fetched = commandsOf('The kube config', 0, {
+    '/dev/kubeconfig': '/bare/kubeconfig',
+    'alice.kubeconfig': 'bare.kubeconfig',
+  })
+  const { code, stderr } = await shell(fetched)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('has no credentials')])
+  expect(await readFile(join(root, 'docs/first-virtual-cluster.md'), 'utf8')).toContain('`has no credentials`')
+  await expect(stat(join(folder, 'bare.kubeconfig'))).rejects.toThrow('ENOENT')
+})
+
+/** Sooner the public keys may not have been fetched. */
+const fetched = { timeout: 60_000, interval: 500 }
+
+test('the first connected cluster', async () => {
+  const { commandsOf } = await readPage('docs/first-connected-cluster.md')
+  const address = await chooseAddress()
+  const admin = join(folder, 'connected.admin.kubeconfig')
+  const begin = commandsOf('Your first connected cluster', 0, { '$HOME/.kube/eu.kubeconfig': admin })
+  const files = join(folder, 'keyplane-eu')
+  await mkdir(files)
+  const given = { '--out keyplane-eu': `--out ${files} --directory ${files} --ca ${join(folder, 'api-ca.crt')}` }
+  const written = await shell(begin, commandsOf('The files', 0, given))
+  expect([written.code, written.stderr]).toEqual([0, ''])
+  expect((await stat(join(files, 'keyplane-access-key'))).mode & 0o777).toBe(0o600)
+  const flags = written.stdout.trim().split('\n')
+
+  // What the page has for kubeadm are the same flags.
+  const page = await readFile(join(root, 'docs/first-connected-cluster.md'), 'utf8')
+  const shown = [...page.matchAll(/\{ name: (auth[\w-]+), value: (\S+) \}/g)].map(
+    ([, name, value]) => `--${name}=${value}`,
+  )
+  expect(shown).toEqual(flags.map((flag) => flag.replace(files, '/etc/kubernetes/keyplane')))
+
+  expect(await startCluster('connected', address, flags)).toBe(admin)
+  const people = await shell(begin, commandsOf('What people may do there', 0))
+  expect([people.code, people.stderr]).toEqual([0, ''])
+  const token = commandsOf('A token', 0)
+  await expect.poll(() => shell(begin, token), fetched).toMatchObject({ code: 0, stderr: '' })
+  const { stdout } = await shell(begin, token)
+  expect(stdout).toMatch(/^Username +admin$/m)
+  expect(stdout).toContain('platform:admins')
+  expect(stdout).toContain('clusters/eu')
+  expect(stdout).toMatch(/^kube-system +Active/m)
+  expect((await stat(join(folder, 'eu.kubeconfig'))).mode & 0o777).toBe(0o600)
+})
+
+test('with an OIDC issuer only, users and groups work, and scopes do not: as the page says', async () => {
+  const page = await readFile(join(root, 'docs/first-connected-cluster.md'), 'utf8')
+  const [, text = ''] = /^```text\n([\s\S]*?)^```$/m.exec(page) ?? []
+  const flags = text.trim().replaceAll('URL', server.base).replaceAll('NAME', 'oidc').split('\n')
+  const address = await chooseAddress()
+  const admin = await startCluster('oidc', address, [
+    ...flags,
+    `--oidc-ca-file=${join(folder, 'api-ca.crt')}`,
+    '--authorization-mode=RBAC',
+  ])
+  const bound = await shell(
+    `kubectl --kubeconfig ${admin} create clusterrolebinding ci --clusterrole=cluster-admin --user=keyplane:ci`,
+  )
+  expect(bound.code).toBe(0)
+  const { spec } = await server.make('/apis/management.platform/v1/ownedaccesskeys', {
+    apiVersion: 'management.platform/v1',
+    kind: 'OwnedAccessKey',
+    metadata: { name: 'ci-oidc' },
+    spec: { user: 'ci' },
+  })
+  const made = async (scope: object) => {
+    const body = { apiVersion: 'management.platform/v1', kind: 'DirectClusterEndpointToken', spec: { ttl: 600, scope } }
+    const path = '/apis/management.platform/v1/directclusterendpointtokens'
+    return (await server.call(path, { method: 'POST', token: spec.key, body })).json.status.token
+  }
+  const get = (token: string, what: string) =>
+    shell(
+      `kubectl --kubeconfig /dev/null --server ${address.url} --insecure-skip-tls-verify --token ${token} get ${what}`,
+    )
+  const narrow = await made({ rules: [{ cluster: 'oidc', namespaces: ['shop'], verbs: ['get'] }] })
+  // The scope leaves reading in one namespace: nobody asks about it.
+  await expect.poll(() => get(narrow, 'secrets --all-namespaces'), fetched).toMatchObject({ code: 0 })
+  const other = await get(await made({ clusters: [{ cluster: 'another' }] }), 'namespaces')
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('Unauthorized')])
+  await server.call('/apis/management.platform/v1/ownedaccesskeys/ci-oidc', { method: 'DELETE' })
+  expect(await get(narrow, 'namespaces')).toMatchObject({ code: 0 })
+})
