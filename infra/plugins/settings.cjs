@@ -30,6 +30,8 @@ const settings = {
   // Requests per second for all clients together, and how many at once; 10000 and 5000 are the first limits of an account.
   'throttle-rate': { type: 'integer', minimum: 1, maximum: 10000 },
   'throttle-burst': { type: 'integer', minimum: 1, maximum: 5000 },
+  // 0: as many as it likes.
+  'watches-per-key': { type: 'integer', minimum: 0, maximum: 10000 },
   // Of each of the four functions that serve lists and watches. Lambda takes 0 for none at all.
   'list-concurrency': { type: 'integer', minimum: 1, maximum: 100000 },
   'signing-keys': { type: 'string', pattern: '^[1-9][0-9]?(,[1-9][0-9]?){0,3}$' },

@@ -4,7 +4,7 @@
  */
 import { stringify } from '../meta/json.ts'
 import type { JsonObject } from '../meta/types.ts'
-import type { EndpointServices } from './exchange.ts'
+import type { EndpointServices, OpenWatch } from './exchange.ts'
 import { negotiate } from './negotiation.ts'
 import { type ListOptions, listOptions } from './options.ts'
 import { type ApiRequest, type ApiResponse, first } from './request.ts'
@@ -22,13 +22,13 @@ export interface EmptyResource {
 /** The version of every list: nothing changes. */
 const resourceVersion = '1'
 
-type Clock = Pick<EndpointServices, 'sleep' | 'elapsed'>
+type Services = Pick<EndpointServices, 'sleep' | 'elapsed' | 'openWatch'>
 
 /** Returns the answer to a GET of the collection. Throws 400, 406 and 422 as lists and watches do. */
 export async function emptyCollection(
   request: ApiRequest,
   { apiVersion, kind }: EmptyResource,
-  clock: Clock,
+  services: Services,
 ): Promise<ApiResponse> {
   const options = listOptions(request.query, true)
   const { watch } = options
@@ -40,7 +40,7 @@ export async function emptyCollection(
     status: 200,
     headers: { 'content-type': 'application/json' },
     warnings: [],
-    body: silence({ apiVersion, kind }, options, clock),
+    body: silence({ apiVersion, kind }, options, services, await services.openWatch(request)),
     immediate: true,
   }
 }
@@ -49,17 +49,27 @@ export async function emptyCollection(
  * The events of a watch: bookmarks alone. It shows nothing, so it does not ask again whether its key still lives. It lasts
  * as long as other watches, because clients watch again as soon as one ends.
  */
-async function* silence(resource: EmptyResource, options: ListOptions, { sleep, elapsed }: Clock) {
+async function* silence(
+  resource: EmptyResource,
+  options: ListOptions,
+  { sleep, elapsed }: Services,
+  watch: OpenWatch,
+): AsyncGenerator<string> {
   const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = options
   const bookmark = (annotations?: JsonObject): string => {
     const metadata = { resourceVersion, ...(annotations && { annotations }) }
     return `${stringify({ type: 'BOOKMARK', object: { ...resource, metadata } })}\n`
   }
-  if (allowWatchBookmarks && sendInitialEvents) yield bookmark({ 'k8s.io/initial-events-end': 'true' })
-  const end = elapsed() + watchMs(timeoutSeconds)
-  // Timers may be early by less than a millisecond.
-  for (let left = end - elapsed(); left >= 1; left = end - elapsed()) {
-    await sleep(Math.min(heartbeatMs, left))
-    yield allowWatchBookmarks ? bookmark() : '\n'
+  try {
+    if (allowWatchBookmarks && sendInitialEvents) yield bookmark({ 'k8s.io/initial-events-end': 'true' })
+    const end = elapsed() + watchMs(timeoutSeconds)
+    // Timers may be early by less than a millisecond.
+    for (let left = end - elapsed(); left >= 1; left = end - elapsed()) {
+      await sleep(Math.min(heartbeatMs, left))
+      await watch.keep()
+      yield allowWatchBookmarks ? bookmark() : '\n'
+    }
+  } finally {
+    await watch.close()
   }
 }

@@ -16,12 +16,22 @@ export interface EndpointServices {
    * again: a key of another generation has another value, user or scope than the request was allowed with.
    */
   keyGeneration(context: RequestContext): Promise<number | undefined>
+  /** Counts a watch of the key of this request. Throws 429 where it has as many open as one key may have. */
+  openWatch(context: Pick<RequestContext, 'user'>): Promise<OpenWatch>
   /** Resolves after so many milliseconds. */
   sleep(ms: number): Promise<void>
   /** Does something every so many milliseconds, until the function that it returns is called. */
   every(ms: number, act: () => void): () => void
   /** Milliseconds on a clock that never goes back. */
   elapsed(): number
+}
+
+/** A watch that is counted until it is closed, or has not been kept open for a minute: its function has died. */
+export interface OpenWatch {
+  /** To be called all the time; writes only now and then. */
+  keep(): Promise<void>
+  /** Never rejects. */
+  close(): Promise<void>
 }
 
 export interface Exchange {

@@ -2,14 +2,25 @@
 import { emptyCollection } from '../endpoints/emptycollection.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'
+import { once } from './once.ts'
 import { type LambdaHandler, serve } from './serve.ts'
+
+/** Watches are counted in the table; nothing else here needs the store, which is loaded with the first of them. */
+const store = once(async () => {
+  const { createServer } = await import('./services.ts')
+  return createServer(process.env)
+})
 
 /** The handler of a GET of the collection of a kind without objects. */
 export function emptyListHandler(kind: Pick<KindInfo, 'group' | 'version' | 'kind' | 'plural'>): LambdaHandler {
   const resource = { apiVersion: groupVersion(kind), kind: kind.kind }
-  return serve((request, clock) => emptyCollection(request, resource, clock), {
-    verb: 'list',
-    resource: kind.plural,
-    streams: true,
-  })
+  return serve(
+    (request, { sleep, elapsed }) =>
+      emptyCollection(request, resource, {
+        sleep,
+        elapsed,
+        openWatch: async (context) => (await store()).openWatch(context),
+      }),
+    { verb: 'list', resource: kind.plural, streams: true },
+  )
 }

@@ -32,6 +32,8 @@ export interface Config {
   readonly maxCertificateTtlSeconds: number
   /** How long expired keys are kept, in seconds. */
   readonly keyRetentionSeconds: number
+  /** Watches that one key may have open; 0 = as many as it likes. */
+  readonly watchesPerKey: number
 }
 
 function text(environment: Environment, name: string): string {
@@ -40,12 +42,15 @@ function text(environment: Environment, name: string): string {
   return value
 }
 
-function seconds(environment: Environment, name: string, absent: number): number {
+function whole(environment: Environment, name: string, absent: number, unit: string): number {
   const value = environment[name]
   if (value === undefined || value === '') return absent
-  if (!/^\d{1,10}$/.test(value)) throw new Error(`environment variable ${name} must be a number of seconds`)
+  if (!/^\d{1,10}$/.test(value)) throw new Error(`environment variable ${name} must be a number of ${unit}`)
   return Number(value)
 }
+
+const seconds = (environment: Environment, name: string, absent: number): number =>
+  whole(environment, name, absent, 'seconds')
 
 const daySeconds = 86_400
 
@@ -96,6 +101,9 @@ export function readConfig(environment: Environment): Config {
     },
     get keyRetentionSeconds() {
       return seconds(environment, 'KEY_RETENTION_SECONDS', 7 * daySeconds)
+    },
+    get watchesPerKey() {
+      return whole(environment, 'WATCHES_PER_KEY', 100, 'watches')
     },
   }
 }

@@ -40,6 +40,7 @@ import { storedKinds } from './kinds.ts'
 import { describeError } from './log.ts'
 import { metered } from './metrics.ts'
 import { once } from './once.ts'
+import { watchCounter } from './openwatches.ts'
 import { parentFor, storeOf } from './stores.ts'
 
 export interface Server extends BareServer, Services, ReviewServices, EndpointServices, Decider<Server> {
@@ -183,6 +184,8 @@ export function createServer(environment: Environment): Server {
       const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
       return authenticate(token, authenticationDeps(server, touchFailed))
     },
+    openWatch: (context) =>
+      watchCounter({ storage: storage(), most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
     async keyGeneration({ user }) {
       const stored = await livingKey(user.key)
       return stored && (stored.object.metadata.generation ?? 0)

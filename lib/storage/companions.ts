@@ -4,7 +4,7 @@ import type { JsonObject } from '../meta/types.ts'
 import { writerDeadline } from './constants.ts'
 import { type Context, demandTimeLeft, tries } from './context.ts'
 import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from './interface.ts'
-import { Fault, type Item } from './items.ts'
+import { Fault, type Item, type ItemWrite } from './items.ts'
 import type { ItemKey } from './keys.ts'
 
 export async function getCompanions(
@@ -19,17 +19,23 @@ export async function getCompanions(
   })
 }
 
-export async function keepCompanion(
+export const keepCompanion = (
   context: Context,
   { pk, sk, attributes }: CompanionItem,
   deadline: Deadline,
-): Promise<void> {
+): Promise<void> => writeAlone(context, { type: 'put', item: { ...attributes, pk, sk } }, deadline)
+
+export const dropCompanion = (context: Context, { pk, sk }: ItemKey, deadline: Deadline): Promise<void> =>
+  writeAlone(context, { type: 'delete', key: { pk, sk } }, deadline)
+
+/** One write without a condition, sent again until it is done. */
+async function writeAlone(context: Context, one: ItemWrite, deadline: Deadline): Promise<void> {
   const { items, now } = context
   for (const pause = tries(context); ; ) {
     demandTimeLeft(deadline)
     try {
       const end = now() + Math.min(writerDeadline, deadline())
-      const { done } = await items.transact([{ type: 'put', item: { ...attributes, pk, sk } }], end)
+      const { done } = await items.transact([one], end)
       if (done) return
       await pause()
     } catch (error) {

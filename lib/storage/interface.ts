@@ -217,8 +217,10 @@ export interface Storage {
   /** Side items by their keys, in the order asked for: one consistent call for up to a hundred. */
   getCompanions(keys: readonly { pk: string; sk: string }[]): Promise<(CompanionItem | undefined)[]>
   getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
-  /** Puts a side item that belongs to no object, over what is there: where a controller is. The last one wins. */
+  /** Puts a side item that belongs to no object, over what is there: where a controller is, an open watch. The last one wins. */
   keepCompanion(item: CompanionItem, options: WriteOptions): Promise<void>
+  /** Removes such an item, if there is one. */
+  dropCompanion(key: { pk: string; sk: string }, options: WriteOptions): Promise<void>
   /** Side items of one partition, consistent, at most one page of 1 MB. */
   queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
   /** Side items as they were a moment ago, or long ago: nothing may rest on it that is not read again. */

@@ -1,7 +1,7 @@
 /** The storage port over items: the operations of this room, put together. */
 import { touch } from './activity.ts'
 import { changes } from './changes.ts'
-import { getCompanions, keepCompanion, queryCompanions, queryIndex } from './companions.ts'
+import { dropCompanion, getCompanions, keepCompanion, queryCompanions, queryIndex } from './companions.ts'
 import { type Context, persistent } from './context.ts'
 import type { Storage } from './interface.ts'
 import type { Items } from './items.ts'
@@ -36,6 +36,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     getCompanions: (keys) => getCompanions(context, keys),
     getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],
     keepCompanion: (item, { deadline }) => keepCompanion(context, item, deadline),
+    dropCompanion: (key, { deadline }) => dropCompanion(context, key, deadline),
     queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
     queryIndex: (query) => queryIndex(context, query),
     touchActivity: (one) => touch(context, one),

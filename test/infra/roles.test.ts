@@ -84,6 +84,7 @@ test('no action and no resource is a pattern, but for the secrets of virtual clu
     'ownedaccesskeys#o#*',
     'owner#*',
     'virtualclusterinstances#log#*',
+    'watches#*',
   ])
 })
 
@@ -164,10 +165,17 @@ test('a get reads rows of its kind and how far it has got, and nothing else', ()
 
 test('what answers from the request alone has no table', () => {
   const bare = ['directclusterendpointtokens/create', 'discovery', 'issuer', 'notfound', 'openapi', 'selves/create']
-  const absent = ['namespaces/create', 'namespaces/list', 'customresourcedefinitions/list']
-  for (const name of [...bare, ...absent, 'reviews/selfsubjectreview']) {
+  for (const name of [...bare, 'namespaces/create', 'reviews/selfsubjectreview']) {
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
   }
+})
+
+test('what may be watched counts watches, and nothing else does', () => {
+  const empty = ['customresourcedefinitions/list', 'namespaces/list']
+  const watched = [...empty, 'ownedaccesskeys/list', 'virtualclusterinstances/list']
+  expect(touching([...reads, ...writes], 'watches#x')).toEqual(watched)
+  for (const partition of ['ownedaccesskeys', 'ownedaccesskeys#o', 'credential#1#x', 'owner#x'])
+    for (const name of empty) expect(touching([...reads, ...writes], partition)).not.toContain(name)
 })
 
 test('only the sweep reads the index, only the collector the stream and who owns what', () => {

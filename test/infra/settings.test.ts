@@ -71,6 +71,7 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['log-retention-days', [0, 2, 31, '30 days'], [1, 365]],
   ['throttle-rate', [0, 10_001, 'fast'], [1, 10_000]],
   ['throttle-burst', [0, 5_001], [1, 5_000]],
+  ['watches-per-key', [-1, 1.5, 10_001, 'many'], [0, 100]],
   ['list-concurrency', [0, -1, 1.5, 'many'], [1, 1000]],
   ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '100'], ['1', '2,1']],
 ])('%s', (setting, refused, taken) => {
@@ -110,6 +111,7 @@ test('every parameter gets to where it takes effect', async () => {
     'throttle-rate': 1005,
     'throttle-burst': 1006,
     'list-concurrency': 1007,
+    'watches-per-key': 1008,
     // test/infra/signingkeys.test.ts
     'signing-keys': '2,1',
   }
@@ -124,6 +126,7 @@ test('every parameter gets to where it takes effect', async () => {
     MAX_TOKEN_TTL_SECONDS: '1002',
     MAX_CERTIFICATE_TTL_SECONDS: '1003',
     KEY_RETENTION_SECONDS: '1004',
+    WATCHES_PER_KEY: '1008',
     PROJECT_NAMESPACE_PREFIX: 'q-',
     SPACE_NAMESPACE: params['space-namespace'],
   })

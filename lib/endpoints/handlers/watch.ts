@@ -12,7 +12,7 @@ import { list, visible } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
-import { type StoredExchange, set } from '../exchange.ts'
+import { type OpenWatch, type StoredExchange, set } from '../exchange.ts'
 import { type KeyCheck, keyCheck, whileKeyHolds } from '../keycheck.ts'
 import { includeObject, type Output, unfit } from '../negotiation.ts'
 import { type Start as ListStart, pagesFrom, rangeOf } from '../page.ts'
@@ -96,10 +96,16 @@ export async function watchObjects(exchange: StoredExchange): Promise<void> {
     exchange.response = noWebSocket
     return
   }
-  const check = await keyCheck(exchange)
-  const start = await begin(exchange, selection).catch((error: unknown) => {
+  const isLive = await keyCheck(exchange)
+  const watch = await exchange.services.openWatch(exchange.context)
+  const check: KeyCheck = async () => {
+    await watch.keep()
+    return isLive()
+  }
+  const start = await begin(exchange, selection).catch(async (error: unknown) => {
     const failed = error instanceof StorageError ? toStatusError(error) : error
     if (isTooNew(error) && failed instanceof StatusError) return failed
+    await watch.close()
     throw failed
   })
   const lines = start instanceof StatusError ? refused(exchange, start) : events(exchange, selection, start, check)
@@ -107,8 +113,17 @@ export async function watchObjects(exchange: StoredExchange): Promise<void> {
     status: 200,
     headers: { 'content-type': 'application/json' },
     warnings: exchange.warnings,
-    ...whileKeyHolds(exchange, check, lines, { endless: true }),
+    ...whileKeyHolds(exchange, check, closing(watch, lines), { endless: true }),
     immediate: true,
+  }
+}
+
+/** The lines, after which the watch no longer counts. */
+async function* closing(watch: OpenWatch, lines: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* lines
+  } finally {
+    await watch.close()
   }
 }
 

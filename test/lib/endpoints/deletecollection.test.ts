@@ -66,6 +66,7 @@ async function removed(
     elapsed: () => done * 11_000,
     sleep: async () => {},
     every: () => () => {},
+    openWatch: async () => ({ keep: async () => {}, close: async () => {} }),
   }
   const user = { ...admin, key: { ...admin.key, generation: 1 } }
   const asked = { store: counted, user, services, query: { labelSelector: `collection=${collection}`, ...query } }

@@ -25,6 +25,7 @@ async function secondsOf(query: Record<string, string>): Promise<number[]> {
   let now = 0
   const clock = {
     elapsed: () => now,
+    openWatch: async () => ({ keep: async () => {}, close: async () => {} }),
     async sleep(ms: number) {
       now += ms
     },

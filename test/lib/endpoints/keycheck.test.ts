@@ -57,6 +57,7 @@ async function begun(query: Record<string, string>, lives: number, slow = 0): Pr
       timers.add(act)
       return () => timers.delete(act)
     },
+    openWatch: async () => ({ keep: async () => {}, close: async () => {} }),
   }
   const user = { ...admin, key: { ...admin.key, generation: 7 } }
   const { storage } = store()

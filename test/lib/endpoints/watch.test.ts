@@ -61,6 +61,7 @@ async function watch(
     keyGeneration: async () => generation(now / 1000),
     elapsed: () => now,
     every: () => () => {},
+    openWatch: async () => ({ keep: async () => {}, close: async () => {} }),
     async sleep(ms) {
       now += Math.max(ms, 1000)
       const [next] = plan

@@ -1,0 +1,135 @@
+/** How many watches a key may have open. */
+import https from 'node:https'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { watchCounter } from '../../lib/server/openwatches.ts'
+import { accessKey, keys } from '../support/objects.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { alice, bob, contextOf } from '../support/users.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ WATCHES_PER_KEY: '2' })
+}, 120_000)
+afterAll(() => server?.stop())
+
+let uids = 0
+let ids = 0
+const openOf = async (uid: string) => (await server.parts.storage.queryCompanions(`watches#${uid}`)).items.length
+
+describe('a key', () => {
+  const start = Date.parse('2026-11-21T12:00:00Z')
+  let now = start
+  /** Watches of a new key, of which two may be open; time passes only as the test says. */
+  function counted() {
+    now = start
+    const { storage } = server.parts
+    const open = watchCounter({ storage, most: 2, now: () => now, uuid: () => `id-${ids++}` })
+    const user = { ...alice, key: { ...alice.key, uid: `uid-${uids++}` } }
+    return { open: () => open(contextOf(user)), uid: user.key.uid }
+  }
+
+  test('has no more watches open than it may, and another one as soon as one of them ends', async () => {
+    const { open, uid } = counted()
+    const first = await open()
+    await open()
+    await expect(open()).rejects.toMatchObject({
+      status: {
+        code: 429,
+        reason: 'TooManyRequests',
+        details: { retryAfterSeconds: 10 },
+        message: 'access key "key-of-alice" has 2 watches open, the most that one may have (setting watches-per-key)',
+      },
+    })
+    expect(await openOf(uid)).toBe(2)
+    await first.close()
+    await open()
+    await expect(open()).rejects.toThrow('2 watches open')
+  })
+
+  test('is let in for no more than that, however many it opens at once', async () => {
+    const { open, uid } = counted()
+    const opened = await Promise.allSettled(Array.from({ length: 12 }, open))
+    const many = opened.filter(({ status }) => status === 'fulfilled').length
+    expect(many).toBeLessThanOrEqual(2)
+    expect(await openOf(uid)).toBe(many)
+  })
+
+  // A function may die with its watches.
+  test('may open others where nothing is heard of the first ones for a minute', async () => {
+    const { open } = counted()
+    const kept = await open()
+    await open()
+    now += 45_000
+    await kept.keep()
+    now += 16_000
+    await open()
+    await expect(open()).rejects.toThrow('2 watches open')
+  })
+
+  test('writes about a watch every half minute, not each time', async () => {
+    const { open, uid } = counted()
+    const { keep } = await open()
+    const until = async () => (await server.parts.storage.queryCompanions(`watches#${uid}`)).items[0]?.attributes.until
+    const first = await until()
+    now += 29_000
+    await keep()
+    expect(await until()).toBe(first)
+    now += 1_000
+    await keep()
+    expect(await until()).toBe(Number(first) + 30_000)
+  })
+
+  test('does not count for another one, and with a ceiling of 0 for none', async () => {
+    const { storage } = server.parts
+    const open = (most: number) => watchCounter({ storage, most, now: () => now, uuid: () => `id-${ids++}` })
+    const other = { ...bob, key: { ...bob.key, uid: `uid-${uids++}` } }
+    await open(1)(contextOf(other))
+    await expect(open(1)(contextOf(other))).rejects.toThrow('1 watches open')
+    await open(1)(contextOf({ ...bob, key: { ...bob.key, uid: `uid-${uids++}` } }))
+    await open(0)(contextOf(other))
+    expect(await openOf(other.key.uid)).toBe(1)
+  })
+})
+
+describe('the server', () => {
+  /** A watch that has begun; `ended` resolves with its end. */
+  async function watch(path: string, token: string): Promise<{ status: number; ended: Promise<string> }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; ended: Promise<string> }>()
+    const sent = https.get(`${server.base}${path}`, {
+      ca: server.certificateAuthority,
+      headers: { authorization: `Bearer ${token}` },
+    })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = []
+      const ended = new Promise<string>((end) => response.on('end', () => end(Buffer.concat(chunks).toString())))
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        resolve({ status: response.statusCode ?? 0, ended })
+      })
+    })
+    return promise
+  }
+
+  // Watches of what has no objects take a function, too.
+  test('counts watches of all kinds, until they end', async () => {
+    const { spec, metadata } = await server.make(keys, accessKey('watching', { user: 'alice' }))
+    const query = '?watch=1&timeoutSeconds=3&allowWatchBookmarks=1'
+    const begun = await Promise.all([watch(`${keys}${query}`, spec.key), watch(`/api/v1/namespaces${query}`, spec.key)])
+    expect([begun.map(({ status }) => status), await openOf(metadata.uid)]).toEqual([[200, 200], 2])
+    for (const path of [keys, '/api/v1/namespaces', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions']) {
+      const { status, headers, json } = await server.call(`${path}${query}`, { token: spec.key })
+      expect([status, headers['retry-after'], json.message]).toEqual([429, '10', expect.stringContaining('"watching"')])
+    }
+    expect((await server.call(keys, { token: spec.key })).status).toBe(200)
+    await Promise.all(begun.map(({ ended }) => ended))
+    expect(await openOf(metadata.uid)).toBe(0)
+    expect((await watch(`${keys}${query}`, spec.key)).status).toBe(200)
+  })
+
+  test('counts no watch that does not begin', async () => {
+    const { spec, metadata } = await server.make(keys, accessKey('refused', { user: 'alice' }))
+    const refused = await server.call(`${keys}?watch=1&resourceVersion=x`, { token: spec.key })
+    expect([refused.status, await openOf(metadata.uid)]).toEqual([400, 0])
+  })
+})
