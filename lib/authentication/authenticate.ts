@@ -13,8 +13,16 @@ export interface AuthenticationDeps extends LifeLimits {
   readCredential(hashes: readonly KeyHash[]): Promise<{ hash: KeyHash; item: JsonObject } | undefined>
   /** Unix milliseconds. */
   now(): number
-  /** Sets attributes of an existing credential item, never creates one; and notes the last activity (Unix seconds) beside the key. */
-  touch(hash: KeyHash, key: { name: string; uid: string }, lastActivity: number, attributes: JsonObject): Promise<void>
+  /**
+   * Sets attributes of the credential item, if it is still of this key and generation, and notes the last activity (Unix seconds)
+   * beside the key. Never creates what is gone.
+   */
+  touch(
+    hash: KeyHash,
+    key: { name: string; uid: string; generation: number | undefined },
+    lastActivity: number,
+    attributes: JsonObject,
+  ): Promise<void>
   /** Told of a touch that failed; it fails no request. */
   touchFailed(error: unknown): void
 }
@@ -50,12 +58,8 @@ export async function authenticate(token: string | undefined, deps: Authenticati
 async function touch(hash: KeyHash, credential: Credential, now: number, deps: AuthenticationDeps): Promise<void> {
   if (!activityDue(credential, now, deps)) return
   try {
-    await deps.touch(
-      hash,
-      { name: credential.name, uid: credential.uid },
-      now,
-      activityAttributes(credential, now, deps),
-    )
+    const { name, uid, generation } = credential
+    await deps.touch(hash, { name, uid, generation }, now, activityAttributes(credential, now, deps))
   } catch (error) {
     deps.touchFailed(error)
   }

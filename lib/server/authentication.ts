@@ -30,10 +30,10 @@ export function authenticationDeps(
       return found[0]
     },
     now: Date.now,
-    async touch(hash, key, lastActivity, { lastActivity: _, ...attributes }) {
-      const credential = { ...credentialItemKey(hash), lastActivity, attributes }
+    async touch(hash, { name, uid, generation }, lastActivity, { lastActivity: _, ...attributes }) {
+      const credential = { ...credentialItemKey(hash), lastActivity, attributes, same: { uid, generation } }
       const { table } = OwnedAccessKey
-      await storage.touchActivity({ table, key: key.name, uid: key.uid, at: lastActivity * 1000, credential })
+      await storage.touchActivity({ table, key: name, uid, at: lastActivity * 1000, credential })
     },
     touchFailed,
   }

@@ -2,9 +2,10 @@
  * When objects were last used: beside the rows, never on them, outside of revisions and watches. A time belongs to one
  * uid, so that an object never shows the activity of an earlier one of its name.
  */
+import { writerDeadline } from './constants.ts'
 import type { Context } from './context.ts'
 import type { Listed, ListPage, Stored, Table, Touch } from './interface.ts'
-import type { Item, ItemQuery } from './items.ts'
+import type { Item, ItemQuery, ItemWrite } from './items.ts'
 import { activityOf, sortKey } from './keys.ts'
 import { isWithin, scan } from './scan.ts'
 
@@ -14,14 +15,29 @@ export function withActivity(one: Stored, activity: Item | undefined): Stored {
   return typeof at === 'number' && activity?.uid === one.object.metadata.uid ? { ...one, activity: at } : one
 }
 
-/** Moves the times forward: the credential's first, and nothing where that is gone or newer already. */
-export async function touch({ items }: Context, { table, key, uid, at, credential }: Touch): Promise<void> {
-  const { pk, sk, lastActivity, attributes: also } = credential
-  const moved = await items.advance({ pk, sk }, { attribute: 'lastActivity', value: lastActivity, exists: true, also })
-  if (!moved || !table.activity) return
-  await items.advance(
-    { pk: activityOf(table.resource), sk: sortKey(key) },
-    { attribute: 'at', value: at, owner: { attribute: 'uid', value: uid } },
+/**
+ * Moves both times forward, in one transaction with conditions on the credential: where the object has been deleted
+ * meanwhile nothing of it comes back, and where its credential says something else by now nothing is written over that.
+ * Does nothing where a time is as new already, and where the items are held by another transaction.
+ */
+export async function touch({ items, now }: Context, { table, key, uid, at, credential }: Touch): Promise<void> {
+  const { pk, sk, lastActivity, same, attributes: also } = credential
+  const owner = { attribute: 'uid', value: uid }
+  const activity: ItemWrite = {
+    type: 'advance',
+    key: { pk: activityOf(table.resource), sk: sortKey(key) },
+    change: { attribute: 'at', value: at, owner },
+  }
+  await items.transact(
+    [
+      {
+        type: 'advance',
+        key: { pk, sk },
+        change: { attribute: 'lastActivity', value: lastActivity, exists: true, same, also },
+      },
+      ...(table.activity ? [activity] : []),
+    ],
+    now() + writerDeadline,
   )
 }
 

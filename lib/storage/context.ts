@@ -52,7 +52,7 @@ export function demandTimeLeft(deadline: Deadline): void {
 
 /**
  * The same items, but what may be done twice at any time is tried again after a Fault: everything except slots and
- * transactions, which have a deadline, and activities, which may fail.
+ * transactions, which have a deadline.
  */
 export function persistent(items: Items, clock: Clock): Items {
   async function persist<T>(operation: () => Promise<T>): Promise<T> {
@@ -75,7 +75,6 @@ export function persistent(items: Items, clock: Clock): Items {
     settle: (key, to) => persist(() => items.settle(key, to)),
     confirm: (key, found) => persist(() => items.confirm(key, found)),
     putIfAbsent: (item, deadline) => items.putIfAbsent(item, deadline),
-    advance: (key, change) => items.advance(key, change),
     transact: (writes, deadline) => items.transact(writes, deadline),
   }
 }

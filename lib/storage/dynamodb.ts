@@ -126,11 +126,6 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       await refused(() => client.send(command))
     },
 
-    async advance(key, change) {
-      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...advanced(change) })
-      return (await refused(() => client.send(command))) === undefined
-    },
-
     async transact(writes, deadline) {
       const command = new TransactWriteItemsCommand({ TransactItems: writes.map((write) => writeOf(TableName, write)) })
       command.middlewareStack.add(inTime(deadline, now), lastStep)
@@ -157,6 +152,7 @@ const lastStep = { step: 'finalizeRequest', priority: 'low', name: 'inTime' } as
 
 function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
   if (write.type === 'delete') return { Delete: { TableName, Key: keyOf(write.key) } }
+  if (write.type === 'advance') return { Update: { TableName, Key: keyOf(write.key), ...advanced(write.change) } }
   const when = conditional(write.when)
   if (write.type === 'check') {
     return { ConditionCheck: { TableName, Key: keyOf(write.key), ConditionExpression: absent, ...when } }

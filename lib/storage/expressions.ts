@@ -110,13 +110,22 @@ function having({ attributes, lacks }: Extract<Condition, { type: 'has' }>): Con
   }
 }
 
-/** An UpdateItem that only moves forward. */
-export function advanced({ attribute, value, exists, owner, also }: Advance) {
+/** An update that only moves forward. */
+export function advanced({ attribute, value, exists, same = {}, owner, also }: Advance) {
   const update = changed({ [attribute]: value, ...(owner && { [owner.attribute]: owner.value }), ...also })
   const forward = ['attribute_not_exists(#name0)', '#name0 < :value0', ...(owner ? ['#name1 <> :value1'] : [])]
+  const names = Object.keys(same).map((name, index) => [`#same${index}`, name])
+  const values = Object.values(same).map((one, index) => [`:same${index}`, one])
+  const isSame = Object.values(same).map((one, index) =>
+    one === undefined ? `attribute_not_exists(#same${index})` : `#same${index} = :same${index}`,
+  )
   return {
     ...update,
-    ConditionExpression: exists ? `attribute_exists(pk) AND (${forward.join(' OR ')})` : forward.join(' OR '),
+    ExpressionAttributeNames: { ...update.ExpressionAttributeNames, ...Object.fromEntries(names) },
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalled(Object.fromEntries(values)) },
+    ConditionExpression: [...(exists ? ['attribute_exists(pk)'] : []), ...isSame, `(${forward.join(' OR ')})`].join(
+      ' AND ',
+    ),
   }
 }
 

@@ -3,7 +3,7 @@
  * `storage.ts` implements it, `dynamodb.ts` gives it a table; the protocol and the reasons of its rules are in `README.md`.
  */
 import type { Deadline } from '../meta/deadline.ts'
-import type { JsonObject, KubeObject } from '../meta/types.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 
 /**
  * One object as it is stored. `object.metadata.resourceVersion` is `String(rv)`. `internal` lies beside the object, is
@@ -178,8 +178,16 @@ export interface Touch {
   uid: string
   /** Unix ms. */
   at: number
-  /** `lastActivity` in the credential's own unit; `attributes` are set together with it. */
-  credential: { pk: string; sk: string; lastActivity: number; attributes: JsonObject }
+  credential: {
+    pk: string
+    sk: string
+    /** In the credential's own unit. */
+    lastActivity: number
+    /** Set together with it. */
+    attributes: JsonObject
+    /** What the attributes were made from, as it was read: nothing is written where it is another by now. Undefined = absent. */
+    same: Readonly<Record<string, JsonValue | undefined>>
+  }
 }
 
 export interface ReadOptions {

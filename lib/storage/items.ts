@@ -52,6 +52,7 @@ export type ItemWrite =
       remove?: readonly string[] | undefined
       when?: Condition
     }
+  | { type: 'advance'; key: ItemKey; change: Advance }
   | { type: 'delete'; key: ItemKey }
   /** Only a condition. */
   | { type: 'check'; key: ItemKey; when: Condition }
@@ -96,8 +97,6 @@ export interface Items {
   settle(key: ItemKey, to: number): Promise<void>
   /** Notes that `settled` has reached the `n` of a moment; does nothing where it has not, or where another one has noted so. */
   confirm(key: ItemKey, found: Confirmation): Promise<void>
-  /** Sets a number and other attributes, only forward: where the number is absent, lower or somebody else's. False when refused. */
-  advance(key: ItemKey, change: Advance): Promise<boolean>
   /** All or nothing. Never sent after `deadline` (unix ms), not even by the driver's own retries. */
   transact(writes: readonly ItemWrite[], deadline: number): Promise<TransactOutcome>
 }
@@ -113,12 +112,14 @@ export interface Confirmation {
   isFloor: boolean
 }
 
-/** Moves the number `attribute` forward to `value`. */
+/** Moves the number `attribute` forward to `value`: refused where it is as high already. */
 export interface Advance {
   attribute: string
   value: number
-  /** Refuse where the item does not exist. */
+  /** Refused where the item does not exist. */
   exists?: true
+  /** Refused where one of these attributes is another one by now; undefined = absent. */
+  same?: Readonly<Record<string, ItemValue | undefined>>
   /** Of whom the number speaks: where another owner stands, the number starts again. */
   owner?: { attribute: string; value: string }
   /** Set together with it. */

@@ -38,7 +38,7 @@ describe('authenticate', () => {
     await result.touch()
     expect(log[1]).toEqual([
       HASH,
-      { name: 'ci', uid: 'u-1' },
+      { name: 'ci', uid: 'u-1', generation: 1 },
       CREATED,
       { lastActivity: CREATED, expiryIndex: 'credential', expiry: CREATED + 100 },
     ])

@@ -1,7 +1,11 @@
 /** What the sweep deletes, what it keeps, and what that costs. */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateKey } from '../../../lib/authentication/accesskey.ts'
+import { authenticate } from '../../../lib/authentication/authenticate.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import { type Sweep, sweepExpired } from '../../../lib/controllers/expirysweep.ts'
+import { authenticationDeps } from '../../../lib/server/authentication.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'
@@ -77,12 +81,27 @@ describe('a key', () => {
       key: 'sliding',
       uid: metadata.uid ?? '',
       at: used * 1000,
-      credential: { pk, sk, lastActivity: used, attributes: {} },
+      credential: { pk, sk, lastActivity: used, attributes: {}, same: {} },
     })
     clock.at = 22 * day
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
     clock.at = 28 * day
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ deleted: 1 })
+  })
+
+  test('whose ttl is shortened while it is used goes at its new end', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    await world.make('raced', {}, { ttl: 900 * day })
+    const [, version = '', hash = ''] = (await world.credential('raced')).pk.split('#')
+    const { storage } = world
+    const deps = authenticationDeps({ storage, hashes: async () => [{ version, hash }], limits: {} }, () => {})
+    const used = await authenticate(generateKey(randomBytes), { ...deps, now: () => world.now().getTime() })
+    if (!('user' in used)) throw new Error('not authenticated')
+    await world.change('raced', (object) => ({ ...object, spec: { ttl: 1 } }))
+    await used.touch()
+    clock.at = 8 * day
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 1 })
   })
 
   test('with finalizers is marked once and then left to those who hold it', async () => {

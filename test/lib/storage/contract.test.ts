@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { createStorage } from '../../../lib/storage/dynamodb.ts'
 import type { Companion, ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
+import { activityOf } from '../../../lib/storage/keys.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { create, creating, deleting, Refused, remove, set, widgets as shape, used, widget } from './fixtures.ts'
@@ -503,13 +504,13 @@ describe('changes', () => {
 
 describe('activity', () => {
   const credential = () => ({ pk: `c#${widgets.resource}`, sk: 'hash' })
-  const touch = (at: number, uid = 'uid-of-a') =>
+  const touch = (at: number, uid = 'uid-of-a', version?: number) =>
     storage.touchActivity({
       table: widgets,
       key: 'a',
       uid,
       at,
-      credential: { ...credential(), lastActivity: at / 1000, attributes: { seen: at } },
+      credential: { ...credential(), lastActivity: at / 1000, attributes: { seen: at }, same: { name: 'a', version } },
     })
   const createUsed = () =>
     storage.create(
@@ -563,6 +564,59 @@ describe('activity', () => {
     expect((await storage.list(widgets, {})).items[0]?.read()).not.toHaveProperty('activity')
   })
 
+  test('is not written over what the credential has become since it was read', async () => {
+    await createUsed()
+    await touch(5000, 'uid-of-a', 1)
+    expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
+    await storage.update(
+      widgets,
+      'a',
+      (current) => ({
+        type: 'put',
+        object: current?.object ?? widget('a'),
+        internal: {},
+        companions: [{ op: 'set', ...credential(), attributes: { version: 2, seen: 0 } }],
+      }),
+      unhurried,
+    )
+    for (const version of [undefined, 1]) await touch(6000, 'uid-of-a', version)
+    expect((await storage.getCompanion(credential().pk, 'hash'))?.attributes).toEqual({
+      name: 'a',
+      version: 2,
+      seen: 0,
+    })
+    await touch(7000, 'uid-of-a', 2)
+    expect((await storage.get(widgets, 'a'))?.activity).toBe(7000)
+  })
+
+  test('leaves nothing behind of what is deleted meanwhile', async () => {
+    await createUsed()
+    const client = db.connect()
+    let calls = 0
+    client.middlewareStack.add(
+      (next) => async (args) => {
+        const result = await next(args)
+        if (calls++ === 0) {
+          await storage.update(
+            widgets,
+            'a',
+            () => ({
+              type: 'delete',
+              companions: [{ op: 'delete', ...credential() }],
+            }),
+            unhurried,
+          )
+        }
+        return result
+      },
+      { step: 'initialize', name: 'deletion' },
+    )
+    const slow = createStorage({ client, table: db.table, now: Date.now, random: Math.random, sleep: async () => {} })
+    const use = { ...credential(), lastActivity: 5, attributes: {}, same: {} }
+    await slow.touchActivity({ table: widgets, key: 'a', uid: 'uid-of-a', at: 5000, credential: use })
+    expect(await storage.queryCompanions(activityOf(widgets.resource))).toEqual({ items: [] })
+  })
+
   test('reaches every page of a list', async () => {
     const keys = Array.from({ length: 9 }, (_, i) => `k${i}`)
     for (const [i, key] of keys.entries()) {
@@ -585,7 +639,7 @@ describe('activity', () => {
           key,
           uid: `uid-of-${key}`,
           at: 1000 + i,
-          credential: { ...one, lastActivity: i, attributes: {} },
+          credential: { ...one, lastActivity: i, attributes: {}, same: {} },
         })
     }
     const seen: (number | undefined)[] = []
