@@ -15,11 +15,11 @@ export function lengthens(old: KeySpec, next: KeySpec): boolean {
 }
 
 /**
- * Whether a key that is made at `now` could give access after `end` (both Unix seconds), for some course of its use. One
- * whose end moves with its use could, however short its ttl.
+ * Whether a key that was made at `created` could give access after `end` (both Unix seconds), for some course of its use. One
+ * whose end moves with its use could, however short its ttl. No ttl is longer than `maxTtl`.
  */
-export const outlives = (spec: KeySpec, now: number, end: number): boolean =>
-  spec.ttlAfterLastActivity === true || now + seconds(spec) > end
+export const outlives = (spec: KeySpec, created: number, end: number, maxTtl = Number.POSITIVE_INFINITY): boolean =>
+  spec.ttlAfterLastActivity === true || created + Math.min(seconds(spec), maxTtl) > end
 
 /** The ttl as a number to compare. */
 const seconds = ({ ttl }: KeySpec): number => (ttl ? Number(ttl) : Number.POSITIVE_INFINITY)

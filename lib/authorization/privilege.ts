@@ -6,7 +6,8 @@ import type { UserInfo } from '../authentication/user.ts'
 import { shown } from '../meta/field.ts'
 import { containsChain, extend, withScope } from './chain.ts'
 import { identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
-import { lengthens, outlives } from './lifetime.ts'
+import { lengthens } from './lifetime.ts'
+import { type Change, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
 import type { ScopeChain } from './scope.ts'
 
 /** Types that people may choose; the others are managed by the service itself. */
@@ -34,22 +35,16 @@ export const effectiveChain = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>)
   withScope(carried, spec.scope)
 
 /** Why the user may not make this key at this moment (403), or undefined. */
-export function forbiddenCreation(user: UserInfo, spec: KeySpec, now: Date): string | undefined {
-  const { expires } = user.key
-  // What a scoped key makes is of its kind: whoever got hold of it must not keep access beyond its end.
-  if (user.chain.length > 0 && expires !== undefined && outlives(spec, Math.floor(now.getTime() / 1000), expires)) {
-    return 'spec.ttl: an access key with a scope may not make one that could outlive it'
-  }
-  return isMaster(user) ? undefined : exceeds(user, spec)
-}
+export const forbiddenCreation = (user: UserInfo, spec: KeySpec, moment: Moment): string | undefined =>
+  outlivingCreation(user, spec, moment) ?? (isMaster(user) ? undefined : exceeds(user, spec))
 
 /**
  * Why the user may not change the spec of a key that exists for them to `next` (403), or undefined. To be asked for every change of
  * anything in spec, the key's value and the other write-only fields included.
  */
-export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec): string | undefined {
-  const ofScope = exceedsScope(user, old, next)
-  if (ofScope !== undefined || isMaster(user)) return ofScope
+export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change: Change): string | undefined {
+  const reason = exceedsScope(user, old, next) ?? outlivingChange(user, old, next, change)
+  if (reason !== undefined || isMaster(user)) return reason
   const changed = PRIVILEGED.find((member) => text(old.spec[member]) !== text(next[member]))
   return changed ? `only system:masters may change spec.${changed}` : exceeds(user, next)
 }

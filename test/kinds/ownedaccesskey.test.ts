@@ -415,6 +415,39 @@ describe('scopes', () => {
     expect((await made({ ttl: 100 }, { user: ending })).key).toMatch(/^mpk_/)
   })
 
+  test('a key with an end leaves none behind that outlives it', async () => {
+    const key = { ...alice.key, expires: later(100).getTime() / 1000 }
+    const ending = { ...alice, key }
+    const status = await refusal(made({ ttl: 101 }, { user: ending }))
+    expect([status.code, status.message]).toEqual([
+      403,
+      expect.stringContaining('the access key used expires at 2026-11-21T12:01:40Z and may not make one'),
+    ])
+    const { name } = await made()
+    const context = contextOf(ending, { now: noon })
+    const change = (spec: JsonObject, secrets: Secret[] = []) =>
+      world().change(name, (live) => ({ ...live, spec: { ...live.spec, ...spec } }), { context, secrets })
+    const rotated = change({}, [keySecret('a-value-that-whoever-sets-it-knows')])
+    expect((await refusal(rotated)).message).toContain('may not change the value of one that could outlive it')
+    expect((await change({ disabled: true })).created).toBe(false)
+    const enabled = change({ disabled: false })
+    expect((await refusal(enabled)).message).toContain('may not lengthen the life of one that could outlive it')
+  })
+
+  test('a key of type Login makes others for 15 minutes', async () => {
+    const key = { ...alice.key, type: 'Login', expires: later(3600).getTime() / 1000 }
+    const signedIn = (seconds: number) => ({
+      ...alice,
+      key,
+      credential: { version: '1', hash: 'hash', created: later(-seconds).getTime() / 1000 },
+    })
+    expect((await refusal(made({}, { user: signedIn(900) }))).message).toMatch(/; sign in again$/)
+    const makes = world().create(world().object({ name: 'made-by-login' }), {
+      context: contextOf(signedIn(899), { now: noon, dryRun: true }),
+    })
+    expect((await makes).created).toBe(true)
+  })
+
   test('an administrator who widens the scope of such a key leaves what it carries', async () => {
     const { name, key } = await made({}, { user: scoped(alice, projects) })
     await world().change(name, (live) => ({ ...live, spec: { ...live.spec, scope: { rules: [{}] } } }))

@@ -1,15 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Identity } from '../../../lib/authentication/user.ts'
+import type { Identity, UserInfo } from '../../../lib/authentication/user.ts'
 import { containsChain } from '../../../lib/authorization/chain.ts'
 import {
   effectiveUser,
   identityOf,
+  type Key,
   type KeySpec,
   ownIdentities,
   usernameOf,
 } from '../../../lib/authorization/identity.ts'
 import { lengthens } from '../../../lib/authorization/lifetime.ts'
+import type { Change } from '../../../lib/authorization/outliving.ts'
 import {
   chainAfterChange,
   effectiveChain,
@@ -25,6 +27,10 @@ import { aKey, alice, as, holderOf, master } from './users.ts'
 
 const S: Scope = { projects: [{ project: 'a' }], rules: [{ resources: [{ group: 'management.platform' }] }] }
 const T: Scope = { clusters: [{ cluster: 'c' }] }
+
+/** Why a change is refused that is nothing but a change of spec, unless said otherwise. */
+const changing = (user: UserInfo, old: Key, next: KeySpec, change: Partial<Change> = {}) =>
+  forbiddenChange(user, old, next, { now: new Date(0), created: 0, isRotated: false, ...change })
 
 describe('whom a key stands for', () => {
   const rows: [KeySpec, string, string[]][] = [
@@ -100,7 +106,7 @@ describe('whose keys exist for whom', () => {
     expect(maySeeKey(subject, aKey({ user: 'alice' }))).toBe(false)
     expect(maySeeKey(subject, aKey({}, { creator: 'user:alice' }))).toBe(false)
     expect(maySeeKey(alice, aKey({ subject: 'alice' }))).toBe(false)
-    expect(forbiddenCreation(subject, { user: 'alice' }, new Date(0))).toMatch(/^spec\.user/)
+    expect(forbiddenCreation(subject, { user: 'alice' }, { now: new Date(0) })).toMatch(/^spec\.user/)
     const made = as({}, { creator: identityOf(subject) })
     expect(maySeeKey(made, aKey({ user: 'alice' }))).toBe(false)
     expect(maySeeKey(made, aKey({ subject: 'alice' }))).toBe(true)
@@ -144,8 +150,8 @@ describe('making keys', () => {
     ),
   ]
   test.each(refused)('refuses %j', (spec, why) => {
-    expect(forbiddenCreation(alice, spec, now)).toMatch(why)
-    expect(forbiddenCreation(master, spec, now)).toBeUndefined()
+    expect(forbiddenCreation(alice, spec, { now })).toMatch(why)
+    expect(forbiddenCreation(master, spec, { now })).toBeUndefined()
   })
 
   test.each<[KeySpec]>([
@@ -155,7 +161,7 @@ describe('making keys', () => {
     [{ type: 'Other' }],
     [{ type: 'User' }],
     [{ user: '', team: '', subject: '' }],
-  ])('allows %j', (spec) => expect(forbiddenCreation(alice, spec, now)).toBeUndefined())
+  ])('allows %j', (spec) => expect(forbiddenCreation(alice, spec, { now })).toBeUndefined())
 
   test('what a scoped caller makes carries its chain, also of system:masters', () => {
     const caller = as({ user: 'admin', groups: ['system:masters'], scope: T }, { carried: [S] })
@@ -164,19 +170,94 @@ describe('making keys', () => {
   })
 
   // Else who found a key of an hour would keep access by one without end.
-  test('a scoped caller makes none that could outlive its own, also of system:masters', () => {
-    const why = 'spec.ttl: an access key with a scope may not make one that could outlive it'
-    for (const groups of [[], ['system:masters']]) {
-      const caller = as({ user: 'admin', groups, scope: S })
-      const ending = { ...caller, key: { ...caller.key, expires: noon + 100 } }
-      const specs: KeySpec[] = [{}, { ttl: 0 }, { ttl: 101 }, { ttl: 101n }, { ttl: 5, ttlAfterLastActivity: true }]
-      for (const spec of specs) {
-        expect(forbiddenCreation(ending, spec, now)).toBe(why)
-        expect(forbiddenCreation(caller, spec, now)).toBeUndefined()
-        expect(forbiddenCreation({ ...ending, chain: [] }, spec, now)).toBeUndefined()
+  describe('a key with an end', () => {
+    const ending = (user: UserInfo, key: Partial<UserInfo['key']> = {}): UserInfo => ({
+      ...user,
+      key: { ...user.key, expires: noon + 100, ...key },
+    })
+    const longer: KeySpec[] = [{}, { ttl: 0 }, { ttl: 101 }, { ttl: 101n }, { ttl: 5, ttlAfterLastActivity: true }]
+    const why =
+      'spec.ttl: the access key used expires at 2026-11-21T12:01:40Z and may not make one that could outlive it'
+
+    test.each([
+      ['a user', alice],
+      ['a user with a scope', as({ user: 'alice', scope: S })],
+      ['system:masters with a scope', as({ user: 'admin', groups: ['system:masters'], scope: S })],
+    ])('of %s makes none that could outlive it', (_, user) => {
+      for (const spec of longer) {
+        expect(forbiddenCreation(ending(user), spec, { now })).toBe(why)
+        expect(forbiddenCreation(user, spec, { now })).toBeUndefined()
       }
-      expect(forbiddenCreation(ending, { ttl: 100 }, now)).toBeUndefined()
-    }
+      expect(forbiddenCreation(ending(user), { ttl: 100 }, { now })).toBeUndefined()
+      // No ttl is longer than the maximum.
+      expect(forbiddenCreation(ending(user), {}, { now, maxTtl: 100 })).toBeUndefined()
+      expect(forbiddenCreation(ending(user), {}, { now, maxTtl: 101 })).toBe(why)
+    })
+
+    test('of system:masters without a scope makes any', () => {
+      for (const spec of longer) expect(forbiddenCreation(ending(master), spec, { now })).toBeUndefined()
+    })
+
+    // Who has just signed in has shown who they are: only the service makes keys of type Login.
+    test('of type Login makes any for 15 minutes, unless it has a scope', () => {
+      const login = (since: number, user = alice): UserInfo => ({
+        ...ending(user, { type: 'Login' }),
+        credential: { version: '1', hash: 'h', created: noon - since },
+      })
+      for (const spec of longer) {
+        expect(forbiddenCreation(login(899), spec, { now })).toBeUndefined()
+        expect(forbiddenCreation(login(900), spec, { now })).toBe(`${why}; sign in again`)
+        expect(forbiddenCreation(login(0, as({ user: 'alice', scope: S })), spec, { now })).toBe(why)
+        expect(forbiddenCreation({ ...login(0), key: ending(alice).key }, spec, { now })).toBe(why)
+        expect(forbiddenCreation(ending(alice, { type: 'Login' }), spec, { now })).toBe(`${why}; sign in again`)
+      }
+    })
+
+    const other = aKey({ user: 'alice' }, { uid: 'other' })
+    const moment = { now, created: noon - 1000 }
+    const refusal = (what: string) =>
+      `the access key used expires at 2026-11-21T12:01:40Z and may not ${what} of one that could outlive it`
+
+    test('lengthens no life beyond it, not its own either', () => {
+      const own = aKey({ user: 'alice', ttl: 1100 }, { uid: alice.key.uid })
+      for (const old of [own, aKey({ user: 'alice', ttl: 10 }), aKey({ user: 'alice', disabled: true })]) {
+        for (const next of longer) {
+          const spec = {
+            user: 'alice',
+            ...next,
+            ...(next.ttl === 101 && { ttl: 1101 }),
+            ...(next.ttl === 101n && { ttl: 1101n }),
+          }
+          expect(changing(ending(alice), old, spec, moment)).toBe(refusal('lengthen the life'))
+          expect(changing(alice, old, spec, moment)).toBeUndefined()
+          expect(changing(ending(as({ user: 'alice', groups: ['system:masters'] })), old, spec, moment)).toBeUndefined()
+        }
+      }
+      expect(
+        changing(ending(alice), aKey({ user: 'alice', ttl: 10 }), { user: 'alice', ttl: 1100 }, moment),
+      ).toBeUndefined()
+    })
+
+    test('gives no new value and no other scope to one that outlives it', () => {
+      const rotated = { ...moment, isRotated: true }
+      expect(changing(ending(alice), other, other.spec, rotated)).toBe(refusal('change the value'))
+      expect(changing(alice, other, other.spec, rotated)).toBeUndefined()
+      const scoped = aKey({ user: 'alice', scope: S }, { uid: 'other' })
+      for (const next of [{ user: 'alice' }, { user: 'alice', scope: T }]) {
+        expect(changing(ending(alice), scoped, next, moment)).toBe(refusal('change the scope'))
+        expect(changing(alice, scoped, next, moment)).toBeUndefined()
+      }
+      const short = aKey({ user: 'alice', ttl: 1100 }, { uid: 'other' })
+      expect(changing(ending(alice), short, short.spec, rotated)).toBeUndefined()
+    })
+
+    test('disables one that outlives it, gives it a scope and an end, and rotates itself', () => {
+      for (const next of [{ disabled: true }, { scope: S }, { ttl: 5000 }, { displayName: 'x' }]) {
+        expect(changing(ending(alice), other, { user: 'alice', ...next }, moment)).toBeUndefined()
+      }
+      const sliding = aKey({ user: 'alice', ttl: 60, ttlAfterLastActivity: true }, { uid: alice.key.uid })
+      expect(changing(ending(alice), sliding, sliding.spec, { ...moment, isRotated: true })).toBeUndefined()
+    })
   })
 
   // The guarantee: no sequence of creations gives anybody groups, or another identity, that they did not begin with.
@@ -197,7 +278,7 @@ describe('making keys', () => {
     fc.assert(
       fc.property(spec, spec, (first, second) => {
         const maker = as({ ...first, groups: (first.groups ?? []).filter((group) => group !== 'system:masters') })
-        if (forbiddenCreation(maker, second, now) !== undefined) return
+        if (forbiddenCreation(maker, second, { now }) !== undefined) return
         made++
         const holder = holderOf(aKey(second, { creator: identityOf(maker), carried: inheritedChain(maker) }))
         expect(maker.groups).toEqual(expect.arrayContaining(holder.groups))
@@ -223,26 +304,24 @@ describe('changing keys', () => {
       ['type', { type: 'Other' }],
     ]
     for (const [member, change] of changes) {
-      expect(forbiddenChange(alice, old, { ...old.spec, ...change })).toBe(
-        `only system:masters may change spec.${member}`,
-      )
-      expect(forbiddenChange(master, old, { ...old.spec, ...change })).toBeUndefined()
+      expect(changing(alice, old, { ...old.spec, ...change })).toBe(`only system:masters may change spec.${member}`)
+      expect(changing(master, old, { ...old.spec, ...change })).toBeUndefined()
     }
-    expect(forbiddenChange(alice, aKey({ user: 'alice', groups: [], type: '' }), { user: 'alice' })).toBeUndefined()
+    expect(changing(alice, aKey({ user: 'alice', groups: [], type: '' }), { user: 'alice' })).toBeUndefined()
   })
 
   test('the result is judged like a creation: rotating a key with more groups or of a managed type is refused', () => {
     const strong = aKey({ user: 'alice', groups: ['system:masters'] })
-    expect(forbiddenChange(alice, strong, { ...strong.spec })).toMatch(/^spec\.groups/)
+    expect(changing(alice, strong, { ...strong.spec })).toMatch(/^spec\.groups/)
     const login = aKey({ user: 'alice', type: 'Login' })
-    expect(forbiddenChange(alice, login, { ...login.spec })).toMatch(/^spec\.type/)
+    expect(changing(alice, login, { ...login.spec })).toMatch(/^spec\.type/)
     const team = aKey({ user: 'alice', team: 'ops' })
-    expect(forbiddenChange(alice, team, { ...team.spec })).toMatch(/^spec\.team/)
+    expect(changing(alice, team, { ...team.spec })).toMatch(/^spec\.team/)
   })
 
   test('an unscoped owner may change scope and life at will', () => {
     const old = aKey({ user: 'alice', scope: S, ttl: 5, disabled: true })
-    expect(forbiddenChange(alice, old, { user: 'alice' })).toBeUndefined()
+    expect(changing(alice, old, { user: 'alice' })).toBeUndefined()
   })
 
   test('but not what a key has inherited', () => {
@@ -260,31 +339,31 @@ describe.each([
 
   test('may not touch a key that lacks its chain', () => {
     const why = 'the access key used has a scope that this access key does not carry'
-    expect(forbiddenChange(caller, aKey({ user: 'alice' }), { user: 'alice', disabled: true })).toBe(why)
-    expect(forbiddenChange(caller, aKey({ user: 'alice', scope: T }), { user: 'alice', scope: S })).toBe(why)
+    expect(changing(caller, aKey({ user: 'alice' }), { user: 'alice', disabled: true })).toBe(why)
+    expect(changing(caller, aKey({ user: 'alice', scope: T }), { user: 'alice', scope: S })).toBe(why)
     const nobody = holderOf({ ...own, uid: '' })
-    expect(forbiddenChange(nobody, aKey({ user: 'alice' }, { uid: '' }), { user: 'alice' })).toBe(why)
+    expect(changing(nobody, aKey({ user: 'alice' }, { uid: '' }), { user: 'alice' })).toBe(why)
   })
 
   test('may change a key that carries it', () => {
     for (const other of [aKey({ user: 'alice', scope: S }), aKey({ user: 'alice', scope: T }, { carried: [S] })]) {
-      expect(forbiddenChange(caller, other, { ...other.spec, disabled: true })).toBeUndefined()
+      expect(changing(caller, other, { ...other.spec, disabled: true })).toBeUndefined()
     }
   })
 
   test('may change its own key, even when that was narrowed meanwhile; its chain stays beneath', () => {
     const narrowed = { ...own, spec: { ...own.spec, scope: T } }
-    expect(forbiddenChange(caller, narrowed, { ...narrowed.spec, disabled: true })).toBeUndefined()
+    expect(changing(caller, narrowed, { ...narrowed.spec, disabled: true })).toBeUndefined()
     expect(chainAfterChange(caller, narrowed, narrowed.spec)).toEqual([S])
   })
 
   test('may not remove a scope; another one, {} and {rules: [{}]} too, comes on top', () => {
     const { scope: _removed, ...unscoped } = own.spec
-    expect(forbiddenChange(caller, own, unscoped)).toBe('an access key with a scope may not remove spec.scope')
-    expect(forbiddenChange(caller, own, {})).toBe('an access key with a scope may not remove spec.scope')
+    expect(changing(caller, own, unscoped)).toBe('an access key with a scope may not remove spec.scope')
+    expect(changing(caller, own, {})).toBe('an access key with a scope may not remove spec.scope')
     for (const scope of [{}, T, { rules: [{}] }]) {
       const next = { ...own.spec, scope }
-      expect(forbiddenChange(caller, own, next)).toBeUndefined()
+      expect(changing(caller, own, next)).toBeUndefined()
       const carried = chainAfterChange(caller, own, next)
       expect(carried).toEqual([S])
       expect(effectiveChain({ spec: next, carried })).toEqual([S, scope])
@@ -300,11 +379,11 @@ describe.each([
       { ttlAfterLastActivity: true },
       { ttl: 50, ttlAfterLastActivity: true },
     ]
-    for (const change of changes) expect(forbiddenChange(caller, own, { ...own.spec, ...change })).toBe(why)
+    for (const change of changes) expect(changing(caller, own, { ...own.spec, ...change })).toBe(why)
     const { ttl: _ttl, ...endless } = own.spec
-    expect(forbiddenChange(caller, own, endless)).toBe(why)
-    expect(forbiddenChange(caller, own, { ...own.spec, ttl: 100n })).toBeUndefined()
-    expect(forbiddenChange(caller, own, { ...own.spec, ttl: 99 })).toBeUndefined()
+    expect(changing(caller, own, endless)).toBe(why)
+    expect(changing(caller, own, { ...own.spec, ttl: 100n })).toBeUndefined()
+    expect(changing(caller, own, { ...own.spec, ttl: 99 })).toBeUndefined()
   })
 
   // The guarantee: whatever a scoped caller may write, the key's chain still holds the caller's afterwards.
@@ -315,7 +394,7 @@ describe.each([
       fc.property(scope, fc.subarray([S, T]), scope, fc.boolean(), (before, carried, after, isOwn) => {
         const spec = (value: Scope | undefined): KeySpec => ({ user: 'alice', ...(value && { scope: value }) })
         const old = aKey(spec(before), { uid: isOwn ? 'own' : 'other', carried })
-        if (forbiddenChange(caller, old, spec(after)) !== undefined) return
+        if (changing(caller, old, spec(after)) !== undefined) return
         changed++
         const kept = chainAfterChange(caller, old, spec(after))
         expect(containsChain(kept, old.carried)).toBe(true)

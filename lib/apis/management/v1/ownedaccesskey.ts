@@ -24,7 +24,7 @@ import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { present } from './ownedaccesskey.status.ts'
-import { changesSpec, keyOf, kind, specOf, suppliedKey } from './ownedaccesskey.values.ts'
+import { changeOf, changesSpec, keyOf, kind, specOf, suppliedKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
 const plural = 'ownedaccesskeys'
@@ -81,8 +81,10 @@ function strategy(services: Services): Strategy {
     authorize(draft, old, { user, now }) {
       demandUnchanged(user, draft, old)
       const next = specOf(draft.object)
-      const changes = old !== undefined && changesSpec(draft, old)
-      const reason = old ? changes && forbiddenChange(user, keyOf(old), next) : forbiddenCreation(user, next, now)
+      const moment = { now, maxTtl: services.keys.limits.maxTtl }
+      const reason = old
+        ? changesSpec(draft, old) && forbiddenChange(user, keyOf(old), next, { ...moment, ...changeOf(draft, old) })
+        : forbiddenCreation(user, next, moment)
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
     },
     companions: (after, before) => companions(services, after, before),

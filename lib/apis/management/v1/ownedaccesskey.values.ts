@@ -1,6 +1,7 @@
 /** What is read of an access key: of one that is stored, and of what a request brings. */
 import type { Sealed } from '../../../authentication/credential.ts'
 import { readInternal } from '../../../authentication/keyinternal.ts'
+import { lifeOf } from '../../../authentication/keystatus.ts'
 import type { Key, KeySpec } from '../../../authorization/identity.ts'
 import { effectiveChain } from '../../../authorization/privilege.ts'
 import type { ScopeChain } from '../../../authorization/scope.ts'
@@ -42,6 +43,12 @@ export function keyOf({ object, internal }: Pick<Stored, 'object' | 'internal'>)
 
 /** The scopes that a request with this key must pass. */
 export const scopesOf = (stored: Stored): ScopeChain => effectiveChain(keyOf(stored))
+
+/** What a change does to a key besides its spec: whether it gets another value; and since when the key is there. */
+export const changeOf = (draft: Draft, old: Stored): { created: number; isRotated: boolean } => ({
+  created: lifeOf(old.object).created,
+  isRotated: !deepEqual(draft.internal.credential, old.internal.credential),
+})
 
 /** Whether anything of the key's spec is about to change, the values that nobody sees included. */
 export const changesSpec = (draft: Draft, old: Stored): boolean =>
