@@ -16,6 +16,8 @@ const settings = {
   // 0: whatever the virtual cluster signs. Otherwise no less than Kubernetes signs.
   'max-certificate-ttl-seconds': { ...seconds, anyOf: [{ const: 0 }, { minimum: 600 }] },
   'key-retention-seconds': seconds,
+  // Of one user, team or subject; 0: any number.
+  'max-keys-per-owner': { type: 'integer', minimum: 0, maximum: 100000 },
   'project-namespace-prefix': { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,30})$' },
   // As lib/authorization/space.ts reads it.
   'space-namespace': {

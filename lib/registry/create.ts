@@ -21,6 +21,7 @@ import type { Mutation, Stored } from '../storage/interface.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { boundToMaker, isMakerChanged, makerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
+import { demandQuota } from './quota.ts'
 import { accessTo, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
 import { refuse, validateNew } from './validate.ts'
 
@@ -71,6 +72,7 @@ export async function prepare(
   const resource = groupResource(kind)
   const subject = { group: kind.group, kind: kind.kind, resource, object: draft.object }
   await admitOwnerReferences(subject, undefined, ownerPermissions(store, draft.object, context))
+  await demandQuota(store, draft, context)
   return draft
 }
 

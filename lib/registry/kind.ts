@@ -75,6 +75,14 @@ export type Access = { type: 'allowed'; rule?: string } | { type: 'hidden' } | {
 /** The verbs that show many objects at once. */
 export type ListVerb = 'list' | 'watch' | 'deletecollection'
 
+/** A bound on the objects of an index partition. */
+export interface Quota {
+  /** The setting that it is from. */
+  name: string
+  partition: string
+  most: number
+}
+
 /** The particulars of a stored kind. All hooks are optional; none may mutate what is stored. */
 export interface Strategy {
   /**
@@ -92,6 +100,8 @@ export interface Strategy {
   validate?(draft: Draft, old: Stored | undefined, context: RequestContext): FieldError[]
   /** Validating admission: throws StatusErrors for what this user may not write. */
   authorize?(draft: Draft, old: Stored | undefined, context: RequestContext): void
+  /** How many objects there may be in the index partition that a new one is to lie in; undefined = as many as there are. */
+  quota?(draft: Draft, context: RequestContext): Quota | undefined
   /** Side items to be committed with the object. `after` undefined = the object goes. */
   companions?(
     after: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] } | undefined,

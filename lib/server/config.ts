@@ -34,6 +34,8 @@ export interface Config {
   readonly keyRetentionSeconds: number
   /** Watches that one key may have open; 0 = as many as it likes. */
   readonly watchesPerKey: number
+  /** How many access keys may stand for one user, team or subject; 0 = any number. */
+  readonly maxKeysPerOwner: number
 }
 
 function text(environment: Environment, name: string): string {
@@ -104,6 +106,9 @@ export function readConfig(environment: Environment): Config {
     },
     get watchesPerKey() {
       return whole(environment, 'WATCHES_PER_KEY', 100, 'watches')
+    },
+    get maxKeysPerOwner() {
+      return whole(environment, 'MAX_KEYS_PER_OWNER', 1000, 'access keys')
     },
   }
 }

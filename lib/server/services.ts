@@ -160,6 +160,7 @@ export function createServer(environment: Environment): Server {
           return (await storage().getCompanion(pk, sk))?.attributes
         },
         limits: limits(),
+        maxPerOwner: config.maxKeysPerOwner,
       }
     },
     get tokens() {

@@ -16,7 +16,7 @@ import { backoff, type Context } from './context.ts'
 import { StorageError } from './errors.ts'
 import type { Companion, Mutation, Table } from './interface.ts'
 import { Fault, type Item, type ItemWrite, type TransactOutcome } from './items.ts'
-import { activityOf, isPartition, rowsOf, slotKey, sortKey } from './keys.ts'
+import { activityOf, isPartition, marksOf, rowsOf, slotKey, sortKey } from './keys.ts'
 import { slotExpiry, voidSlot } from './log.ts'
 import type { State } from './records.ts'
 import type { Revision } from './revision.ts'
@@ -129,9 +129,21 @@ function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
     ...(change.companions ?? []).map(companionWrite),
     ...partitions.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...row } })),
     ...left.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...gone } })),
+    ...marks(planned),
     ...(table.activity && change.type === 'delete'
       ? [{ type: 'delete', key: { pk: activityOf(table.resource), sk } } satisfies ItemWrite]
       : []),
+  ]
+}
+
+/** A mark in each index partition that the object enters; none in those that it leaves. */
+function marks({ write: { table, key, current }, partitions, left }: Plan): ItemWrite[] {
+  if (!table.counted) return []
+  const sk = sortKey(key)
+  const entered = partitions.filter((one) => !current?.partitions.includes(one))
+  return [
+    ...entered.map((one): ItemWrite => ({ type: 'put', item: { pk: marksOf(table.resource, one), sk } })),
+    ...left.map((gone): ItemWrite => ({ type: 'delete', key: { pk: marksOf(table.resource, gone), sk } })),
   ]
 }
 

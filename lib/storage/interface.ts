@@ -27,6 +27,8 @@ export interface Table {
   partitions(stored: Pick<Stored, 'object' | 'internal'>): readonly string[]
   /** Whether a last activity is kept per object, and read beside it. */
   activity: boolean
+  /** Whether the objects of an index partition can be counted (`count`). */
+  counted?: true
 }
 
 /** A side item committed in the same transaction as the object: a credential, an owner index entry. */
@@ -213,6 +215,8 @@ export interface Storage {
   /** Like `update`, but begins with `mutate(undefined)` without a read: what is there shows in the commit. */
   create(table: Table, key: string, mutate: Mutate, options: WriteOptions): Promise<WriteResult>
   list(table: Table, request: ListRequest): Promise<ListPage>
+  /** How many objects lie in an index partition, looked at up to `most` of them; of a table that is `counted`. */
+  count(table: Table, partition: string, most: number): Promise<number>
   /** What happened after `since`, in order; returns at once, possibly with nothing. Throws Expired when the log no longer reaches back. */
   changes(table: Table, since: number): Promise<ChangeBatch>
   /**

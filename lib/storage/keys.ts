@@ -5,6 +5,7 @@
  *   row        pk=virtualclusterinstances#o     sk=p-one#alpha        rv=1041 object="{…}" internal="{…}" partitions=[user:jo]
  *   tombstone  pk=virtualclusterinstances#o     sk=p-one#beta         rv=1042 gone=true expires=…
  *   copy       pk=ownedaccesskeys#o#user:jo     sk=ci                 as the row, in each of its index partitions
+ *   mark       pk=ownedaccesskeys#o#count#user:jo sk=ci               nothing else: to count what lies in an index partition
  *   slot       pk=ownedaccesskeys#log#16        sk=0000000000001041   id=… type=MODIFIED key=ci object internal prev={rv object internal partitions}
  *                                                                     partitions=[user:jo] left=[team:a] expires=…
  *              pk=ownedaccesskeys#log#16        sk=0000000000001040   type=VOID expires=…
@@ -31,6 +32,9 @@ export const revisionKey = (resource: string): ItemKey => ({ pk: resource, sk: '
 /** The partition of all rows, or of the copies in one index partition. */
 export const rowsOf = (resource: string, partition?: string): string =>
   partition === undefined ? `${resource}#o` : `${resource}#o#${partition}`
+
+/** The partition of the marks by which the objects of an index partition are counted: small, and none of what is deleted. */
+export const marksOf = (resource: string, partition: string): string => `${rowsOf(resource)}#count#${partition}`
 
 /** The partition of the last uses of a kind's objects, whose sort keys are those of their rows. */
 export const activityOf = (resource: string): string => `${resource}#activity`
@@ -73,4 +77,4 @@ export const isStorable = (key: string): boolean => key !== '' && Buffer.byteLen
 
 /** Whether anything can lie in this index partition. */
 export const isPartition = (resource: string, partition: string): boolean =>
-  Buffer.byteLength(rowsOf(resource, partition)) <= partitionKeyBytes
+  Buffer.byteLength(marksOf(resource, partition)) <= partitionKeyBytes

@@ -3,6 +3,7 @@ import { touch } from './activity.ts'
 import { changes } from './changes.ts'
 import { dropCompanion, getCompanions, keepCompanion, queryCompanions, queryIndex } from './companions.ts'
 import { type Context, persistent } from './context.ts'
+import { count } from './count.ts'
 import type { Storage } from './interface.ts'
 import type { Items } from './items.ts'
 import { latest } from './latest.ts'
@@ -30,6 +31,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
       write(context, table, key, mutate, { read: true, notOlderThan, deadline }),
     create: (table, key, mutate, { deadline }) => write(context, table, key, mutate, { read: false, deadline }),
     list: (table, request) => list(context, table, request),
+    count: ({ resource }, partition, most) => count(context, resource, partition, most),
     changes: (table, since) => changes(context, table, since),
     latest: (table, seen) => latest(context, table, seen),
     revision: (table) => newestRevision(context, table),

@@ -66,6 +66,7 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['max-token-ttl-seconds', [0, 599, 'day'], [600]],
   ['max-certificate-ttl-seconds', [-1, 1, 599], [0, 600]],
   ['key-retention-seconds', [-1, 'week'], [0, 604_800]],
+  ['max-keys-per-owner', [-1, 1.5, 'many', 100_001], [0, 1000]],
   ['project-namespace-prefix', ['', '-p', 'P-', 'p_', 'p.', `p${'-'.repeat(31)}`], ['p-', 'p']],
   ['space-namespace', ['', '{project}', '{space}-{project}', 'P-{project}-{space}'], ['p-{project}-s-{space}']],
   ['log-retention-days', [0, 2, 31, '30 days'], [1, 365]],
@@ -105,6 +106,7 @@ test('every parameter gets to where it takes effect', async () => {
     'max-token-ttl-seconds': 1002,
     'max-certificate-ttl-seconds': 1003,
     'key-retention-seconds': 1004,
+    'max-keys-per-owner': 1009,
     'project-namespace-prefix': 'q-',
     'space-namespace': 'q-{project}-r-{space}',
     'log-retention-days': 365,
@@ -127,6 +129,7 @@ test('every parameter gets to where it takes effect', async () => {
     MAX_CERTIFICATE_TTL_SECONDS: '1003',
     KEY_RETENTION_SECONDS: '1004',
     WATCHES_PER_KEY: '1008',
+    MAX_KEYS_PER_OWNER: '1009',
     PROJECT_NAMESPACE_PREFIX: 'q-',
     SPACE_NAMESPACE: params['space-namespace'],
   })

@@ -168,6 +168,7 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
   const services: Pick<Services, 'keys' | 'scopes'> = {
     keys: {
       generate: () => randomUUID(),
+      maxPerOwner: 0,
       hashes,
       readCredential: async (hash) => {
         const { pk, sk } = credentialItemKey(hash)

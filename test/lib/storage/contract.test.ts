@@ -266,6 +266,24 @@ describe('companions', () => {
   })
 })
 
+test('what lies in an index partition is counted, whatever came and went there', async () => {
+  const counted: Table = { ...widgets, counted: true }
+  const numbers = async () => Promise.all(['jo', 'al', 'x'.repeat(3000)].map((one) => storage.count(counted, one, 100)))
+  for (const name of ['a', 'b', 'c']) await create(storage, name, { in: ['jo'] }, counted)
+  expect(await numbers()).toEqual([3, 0, 0])
+  await set(storage, 'a', { in: ['jo', 'al'] }, counted)
+  await set(storage, 'b', { in: ['al'], more: 1 }, counted)
+  await set(storage, 'b', { in: ['al'], more: 2 }, counted)
+  expect(await numbers()).toEqual([2, 2, 0])
+  await remove(storage, 'a', counted)
+  await remove(storage, 'b', counted)
+  await create(storage, 'b', { in: ['al'] }, counted)
+  expect(await numbers()).toEqual([1, 1, 0])
+  for (let more = 0; more < 5; more++) await create(storage, `d${more}`, { in: ['jo'] }, counted)
+  expect(await storage.count(counted, 'jo', 3)).toBe(3)
+  expect((await storage.list(counted, { partitions: ['jo'] })).items).toHaveLength(6)
+})
+
 describe('lists', () => {
   test('of what nothing can lie in are empty', async () => {
     await create(storage, 'a', {}, widgets)

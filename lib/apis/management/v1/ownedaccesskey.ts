@@ -87,6 +87,12 @@ function strategy(services: Services): Strategy {
         : forbiddenCreation(user, next, moment)
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
     },
+    quota({ object, internal }, { user }) {
+      const { maxPerOwner: most } = services.keys
+      // Administrators are not in the way of themselves, nor of whoever has reached the bound.
+      if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
+      return { name: 'max-keys-per-owner', partition: keyIdentity(keyOf({ object, internal })), most }
+    },
     companions: (after, before) => companions(services, after, before),
     companionExists: () => duplicateKey(),
     present: (stored, now) => present(services, stored, now),
@@ -104,7 +110,7 @@ export const OwnedAccessKey: StoredKind<Services> = {
   description: 'A credential for non-interactive use, such as CI jobs, presented as a bearer token.',
   schema: { spec, status },
   isCredential: true,
-  table: { resource: plural, partitions: (stored) => [keyIdentity(keyOf(stored))], activity: true },
+  table: { resource: plural, partitions: (stored) => [keyIdentity(keyOf(stored))], activity: true, counted: true },
   columns,
   fields: {
     'spec.user': ({ spec }) => String(spec?.user ?? ''),

@@ -19,6 +19,8 @@ export interface KeyServices {
   /** The credential item under a hash. */
   readCredential(hash: KeyHash): Promise<JsonObject | undefined>
   limits: LifeLimits
+  /** How many keys may stand for one user, team or subject; 0 = any number. */
+  maxPerOwner: number
 }
 
 export interface Services {

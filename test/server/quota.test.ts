@@ -1,0 +1,84 @@
+/** How many access keys somebody may have, against the whole API. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { apiVersion, keys } from '../support/objects.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const most = 4
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ MAX_KEYS_PER_OWNER: String(most) })
+}, 120_000)
+afterAll(() => server?.stop())
+
+const kind = 'OwnedAccessKey'
+const named = (metadata: object, spec: object = {}) => ({ apiVersion, kind, metadata, spec })
+const generated = (spec: object = {}) => named({ generateName: 'k-' }, spec)
+const create = (token: string, body: object = generated(), query = '') =>
+  server.call(`${keys}${query}`, { method: 'POST', token, body })
+const keyOf = async (spec: object): Promise<string> => (await server.make(keys, generated(spec))).spec.key
+
+const counted = 'count/ownedaccesskeys.management.platform'
+const exceeded = `exceeded quota: max-keys-per-owner, requested: ${counted}=1, used: ${counted}=${most}, limited: ${counted}=${most}`
+
+test('bounds what somebody has, whoever of them makes it', async () => {
+  const [one, another, scoped] = [
+    await keyOf({ user: 'alice', groups: ['team:ops'] }),
+    await keyOf({ user: 'alice' }),
+    await keyOf({ user: 'alice', scope: { rules: [{}] } }),
+  ]
+  expect((await create(scoped)).status).toBe(201)
+  for (const token of [one, another, scoped]) {
+    const { status, json } = await create(token, named({ name: 'more' }))
+    expect([status, json]).toEqual([
+      403,
+      {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: `ownedaccesskeys.management.platform "more" is forbidden: ${exceeded}`,
+        reason: 'Forbidden',
+        details: { name: 'more', group: 'management.platform', kind: 'ownedaccesskeys' },
+        code: 403,
+      },
+    ])
+  }
+  // Those of a team are not theirs, nor are those of a subject of the same name.
+  expect((await create(one, generated({ team: 'ops' }))).status).toBe(201)
+  expect((await create(await keyOf({ subject: 'alice' }))).status).toBe(201)
+})
+
+test('generated names, dry runs and applies count alike', async () => {
+  const token = await keyOf({ user: 'bob' })
+  const answers = []
+  for (let tries = 0; tries < 2 * most; tries++) answers.push((await create(token)).status)
+  expect(answers.filter((status) => status === 201)).toHaveLength(most - 1)
+  const apply = server.call(`${keys}/applied?fieldManager=m`, {
+    method: 'PATCH',
+    token,
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: JSON.stringify(named({ name: 'applied' })),
+  })
+  for (const { status, json } of [await create(token, generated(), '?dryRun=All'), await apply])
+    expect([status, json.message]).toEqual([403, expect.stringContaining(exceeded)])
+})
+
+test('what is deleted makes room, and what is changed takes none', async () => {
+  const token = await keyOf({ user: 'carol' })
+  const made = await Promise.all(Array.from({ length: most - 1 }, () => create(token)))
+  const name = made[0]?.json.metadata.name
+  const merge = { 'content-type': 'application/merge-patch+json' }
+  const patch = { method: 'PATCH', token, headers: merge, body: { spec: { description: 'x' } } }
+  expect((await server.call(`${keys}/${name}`, patch)).status).toBe(200)
+  expect((await create(token)).status).toBe(403)
+  expect((await server.call(`${keys}/${name}`, { method: 'DELETE', token })).status).toBe(200)
+  expect((await create(token)).status).toBe(201)
+})
+
+test('an administrator is not bound, unless by a scope', async () => {
+  for (let more = 0; more <= most; more++)
+    expect((await create(server.adminKey, generated({ user: 'dan' }))).status).toBe(201)
+  const scoped = await keyOf({ user: 'root', groups: ['system:masters'], scope: { rules: [{}] } })
+  expect((await create(scoped, generated({ user: 'dan' }))).status).toBe(403)
+})
