@@ -144,7 +144,7 @@ export function* shown(
   { store, context }: Pick<StoredExchange, 'store' | 'context'>,
   { items }: Pick<ListPage, 'items'>,
 ): Generator<KubeObject> {
-  for (const one of items) yield presented(store, one.read(), context.now)
+  for (const one of items) yield presented(store, one.read(), context)
 }
 
 /** The objects of pages. */

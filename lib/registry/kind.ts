@@ -52,6 +52,9 @@ export interface RequestContext {
   note(key: string, value: Note | undefined): void
 }
 
+/** Who is shown an object, and when. */
+export type Reader = Pick<RequestContext, 'user' | 'now'>
+
 /** An object on its way to the store: hooks may change it. */
 export interface Draft {
   object: KubeObject
@@ -110,7 +113,7 @@ export interface Strategy {
   /** The field error that an existing companion means where there may be none (`ifAbsent`, `absent`). */
   companionExists?(): FieldError
   /** Adds what is computed on reads. Returns a new object. */
-  present?(stored: Stored, now: Date): KubeObject
+  present?(stored: Stored, reader: Reader): KubeObject
 }
 
 export interface StoredKind<S = never> extends KindInfo {

@@ -14,6 +14,7 @@ import {
   type Draft,
   groupResource,
   type KindInfo,
+  type Reader,
   type RequestContext,
   type StoredKind,
   type Strategy,
@@ -43,11 +44,11 @@ export interface Outcome {
 }
 
 /**
- * The object as every answer shows it: what is stored and what the kind computes of it at `now` (an expired key's phase).
+ * The object as an answer shows it: what is stored and what the kind computes of it for the reader (an expired key's phase).
  * Nothing that is stored is changed, and nothing of it may be: where the kind computes nothing it is the stored object.
  */
-export const presented = ({ strategy }: Pick<Store, 'strategy'>, stored: Stored, now: Date): KubeObject =>
-  strategy.present?.(stored, now) ?? stored.object
+export const presented = ({ strategy }: Pick<Store, 'strategy'>, stored: Stored, reader: Reader): KubeObject =>
+  strategy.present?.(stored, reader) ?? stored.object
 
 /** `name`, or `namespace/name`. */
 export const keyOf = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)

@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { ReviewServices } from '../apis/authorization/v1/services.ts'
+import { lifeAt } from '../apis/management/v1/ownedaccesskey.status.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { scopesOf } from '../apis/management/v1/ownedaccesskey.values.ts'
 import type { Services } from '../apis/management/v1/services.ts'
@@ -27,7 +28,7 @@ import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
 import { keyChanged } from '../meta/errors.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
-import { keyOf, presented, type Store } from '../registry/store.ts'
+import { keyOf, type Store } from '../registry/store.ts'
 import { createStorage } from '../storage/dynamodb.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { IssuerSettings } from '../token/issuer.ts'
@@ -127,8 +128,7 @@ export function createServer(environment: Environment): Server {
   async function livingKey({ name, uid }: { name: string; uid: string }) {
     const stored = await storage().get(OwnedAccessKey.table, name)
     if (!stored || stored.object.metadata.uid !== uid) return undefined
-    const phase = presented(server.storeOf(OwnedAccessKey), stored, now()).status?.phase
-    return phase === 'Active' ? stored : undefined
+    return lifeAt(server.keys, stored, now()).state === 'Active' ? stored : undefined
   }
   const server: Server = {
     config,

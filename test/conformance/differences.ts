@@ -13,7 +13,8 @@ const isContainer = (value: Json): boolean => value !== null && typeof value ===
 
 /** `additions` are pointers to members that only `got` may have, also when nothing else is in the object around them. */
 function compare(want: Json, got: Json, at: string, additions: readonly string[]): Difference[] {
-  if (want === undefined && isAddition(got, at, additions)) return []
+  // What was picked and was not there was recorded as null.
+  if ((want ?? undefined) === undefined && isAddition(got, at, additions)) return []
   if (isContainer(want) && isContainer(got) && Array.isArray(want) === Array.isArray(got)) {
     const members = new Set([...Object.keys(want), ...Object.keys(got)])
     return [...members].flatMap((member) => compare(want[member], got[member], `${at}/${escaped(member)}`, additions))

@@ -13,6 +13,12 @@ export interface Exception {
 
 export const exceptions: readonly Exception[] = [
   {
+    file: '20-get.json',
+    step: 10,
+    pointers: ['/lines'],
+    reason: 'Sorted lines of YAML: `status.canUse`, which is computed here, shifts those behind it.',
+  },
+  {
     file: '110-list.json',
     step: 20,
     pointers: ['/body/~1rows~10~1cells'],

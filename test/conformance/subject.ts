@@ -7,6 +7,7 @@ const additions = (code: number): readonly string[] => [
   '/status/owner',
   '/status/phase',
   '/status/expirationTimestamp',
+  '/status/canUse',
   ...(code === 201 ? ['/spec/key'] : []),
 ]
 

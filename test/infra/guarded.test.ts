@@ -136,6 +136,7 @@ test('tokens, kube configs, reviews and documents', async () => {
   await made('/apis/management.platform/v1/selves', {})
   await made('/apis/authentication.k8s.io/v1/selfsubjectreviews', {})
   const token = (await made(keys, key('dave', { user: 'dave' }))).spec.key
+  await made('/apis/management.platform/v1/selves', { spec: { accessKey: token } })
   await made('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } })
   const agent = (
     await made(

@@ -74,7 +74,7 @@ async function use(key: string, now: Date, server: Server = deployment.parts): P
 }
 const shown = async (name: string, now: Date, server = deployment.parts) => {
   const { store, read } = world(server)
-  return store.strategy.present?.(await read(name), now).status
+  return store.strategy.present?.(await read(name), { user: admin, now }).status
 }
 const table = async () =>
   JSON.stringify(await deployment.dynamodb.client.send(new ScanCommand({ TableName: deployment.dynamodb.table })))

@@ -75,7 +75,7 @@ describe('CustomObjectsApi', () => {
     const options = setHeaderOptions('Content-Type', PatchStrategy.MergePatch)
     await custom.patchNamespacedCustomObjectStatus({ ...vci, name: 'vc', body: status }, options)
     const read = await custom.getNamespacedCustomObjectStatus({ ...vci, name: 'vc' })
-    expect(read.status).toEqual({ phase: 'Ready' })
+    expect(read.status).toEqual({ canUse: true, phase: 'Ready' })
     const deleted = await custom.deleteCollectionNamespacedCustomObject(vci)
     expect(deleted.items).toHaveLength(1)
   })

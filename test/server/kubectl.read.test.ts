@@ -183,7 +183,9 @@ Spec:
       Host:  stable.example.com
   Cluster Ref:
     Cluster:  eu-1
-Events:       <none>
+Status:
+  Can Use:  true
+Events:     <none>
 `,
     )
   })

@@ -93,7 +93,7 @@ export async function deleteObject(exchange: StoredExchange): Promise<void> {
     return
   }
   const code = options.orphanDependents === false ? 202 : 200
-  const object = presented(store, stored, context.now)
+  const object = presented(store, stored, context)
   exchange.response = await respondObject(request, kind, object, output, code, warnings)
 }
 

@@ -13,7 +13,7 @@ export async function getObject(exchange: StoredExchange): Promise<void> {
   const reached = revisionOf(first(request.query, 'resourceVersion') ?? '')
   const { namespace, name, subresource } = request
   const stored = await get(store, { namespace, name, subresource, reached }, context)
-  const object = presented(store, stored, context.now)
+  const object = presented(store, stored, context)
   exchange.response = await respondObject(request, kind, object, set(exchange.output, 'output'), 200, warnings)
 }
 

@@ -10,7 +10,7 @@ export async function respondOutcome(exchange: StoredExchange, { stored, draft, 
   const { name = '', uid = '' } = stored.object.metadata
   context.note('name', name)
   context.note('uid', uid)
-  const shown = presented(store, stored, context.now)
+  const shown = presented(store, stored, context)
   const object = created && draft?.reveal && !context.dryRun ? joinWriteOnly(shown, draft.reveal) : shown
   exchange.response = await respondObject(
     request,

@@ -49,7 +49,7 @@ function eventWriter({ kind, request, context, store, services }: StoredExchange
   }
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
   return {
-    shown: (stored: Stored): KubeObject => presented(store, stored, now()),
+    shown: (stored: Stored): KubeObject => presented(store, stored, { user: context.user, now: now() }),
     change: (type: EventType, object: KubeObject): string => line(type, form(object)),
     bookmark: (rv: number, initialEventsEnd = false): string =>
       line(

@@ -1,11 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
+import { accessKey } from '../../support/objects.ts'
 import { alice, scoped, userNamed } from '../../support/users.ts'
 import { describeVirtual } from '../virtual/create.ts'
 
 const functions = useFunctions()
 const ask = async (user: typeof alice) =>
   (await functions.invoke('selves/create', { user, headers: { accept: 'application/json' } })).json.status
+
+const made = async (name: string, spec: object = {}): Promise<string> =>
+  (await functions.invoke('ownedaccesskeys/create', { body: accessKey(name, { user: 'alice', ...spec }) })).json.spec
+    .key
+const askOf = (given: string, query: Record<string, string> = {}) =>
+  functions.invoke('selves/create', { user: alice, query, body: { spec: { accessKey: given } } })
+const lastActivityOf = async (name: string) =>
+  (await functions.invoke('ownedaccesskeys/get', { parameters: { name } })).json.status.lastActivity
 
 describeVirtual(functions, {
   name: 'selves/create',
@@ -36,10 +45,43 @@ describe('201', () => {
     })
   })
 
+  test('another access key that is given, and not the one of the request', async () => {
+    const scope = { projects: [{ project: 'web' }] }
+    const given = await made('given', { user: 'bob', scope })
+    const { status, json, text } = await askOf(given)
+    expect([status, json.spec]).toEqual([201, {}])
+    expect(json.status).toMatchObject({ subject: 'bob', accessKey: 'given', accessKeyScope: scope })
+    expect(text).not.toContain(given)
+    const log = functions.get().log.join('')
+    expect(log).not.toContain(given)
+    expect(log).toContain('"reviewedKey":"given"')
+    expect(await lastActivityOf('given')).toBeDefined()
+  })
+
+  test('a dry run does not count as a use of the given key', async () => {
+    expect((await askOf(await made('unused'), { dryRun: 'All' })).json.status.accessKey).toBe('unused')
+    expect(await lastActivityOf('unused')).toBeUndefined()
+  })
+
   test('a team, and the scope of its key', async () => {
     const scope = { projects: [{ project: 'web' }] }
     const team = scoped({ ...userNamed('team:ops'), identity: 'team:ops' }, scope)
     expect(await ask(team)).toMatchObject({ team: { name: 'ops' }, accessKeyScope: scope })
     expect(await ask(team)).not.toHaveProperty('user')
+  })
+})
+
+// As a request with that key would be refused.
+describe('401', () => {
+  test('a given access key that nobody has, in whatever form', async () => {
+    for (const given of ['x', 'not a key', `mpk_${'0'.repeat(49)}`, 'a'.repeat(40)]) {
+      const { status, json, text } = await askOf(given)
+      expect([status, json.message, text.includes(given)]).toEqual([401, 'Unauthorized', false])
+    }
+  })
+
+  test('a given access key that is dead', async () => {
+    const given = await made('dead', { disabled: true })
+    expect((await askOf(given)).json).toMatchObject({ code: 401, message: 'access key is disabled' })
   })
 })

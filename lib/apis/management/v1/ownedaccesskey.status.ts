@@ -1,5 +1,5 @@
 /** The status of an access key as reads show it: computed, never written. */
-import { keyStatus, lifeOf } from '../../../authentication/keystatus.ts'
+import { type KeyStatus, keyStatus, lifeOf } from '../../../authentication/keystatus.ts'
 import { effectiveUser } from '../../../authorization/identity.ts'
 import { rfc3339 } from '../../../meta/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
@@ -7,19 +7,23 @@ import type { Stored } from '../../../storage/interface.ts'
 import { keyOf } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
+/** Returns whether a key gives access, and until when. */
+export const lifeAt = ({ limits }: Services['keys'], { object, activity }: Stored, now: Date): KeyStatus =>
+  keyStatus(
+    lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000)),
+    Math.floor(now.getTime() / 1000),
+    limits,
+  )
+
 /** The object with what is computed on reads: who owns it, whether it gives access, until when. */
-export function present({ keys }: Services, stored: Stored, now: Date): KubeObject {
+export function present({ keys }: Pick<Services, 'keys'>, stored: Stored, now: Date): KubeObject {
   const { object, activity } = stored
   const written = object.status?.lastActivity
   const lastActivity = activity === undefined ? undefined : rfc3339(new Date(activity))
   const latest = [written, lastActivity]
     .filter((one) => typeof one === 'string')
     .sort((a, b) => Date.parse(b) - Date.parse(a))[0]
-  const { state, expires } = keyStatus(
-    lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000)),
-    Math.floor(now.getTime() / 1000),
-    keys.limits,
-  )
+  const { state, expires } = lifeAt(keys, stored, now)
   const computed: JsonObject = {
     ...(latest !== undefined && { lastActivity: latest }),
     owner: effectiveUser(keyOf(stored)).name,

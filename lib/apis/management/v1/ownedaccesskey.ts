@@ -95,7 +95,7 @@ function strategy(services: Services): Strategy {
     },
     companions: (after, before) => companions(services, after, before),
     companionExists: () => duplicateKey(),
-    present: (stored, now) => present(services, stored, now),
+    present: (stored, { now }) => present(services, stored, now),
   }
 }
 

@@ -1,9 +1,11 @@
 /** Self: who am I, as the field's clients ask it. */
+import type { UserInfo } from '../../../authentication/user.ts'
 import { identityOf, nameOf } from '../../../authorization/identity.ts'
 import { scopeSchema } from '../../../authorization/scope.ts'
+import { unauthorized } from '../../../meta/errors.ts'
 import { list, object, string } from '../../../meta/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
-import type { VirtualKind } from '../../../registry/kind.ts'
+import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { group, version } from './group.ts'
 import type { Services } from './services.ts'
 
@@ -15,6 +17,20 @@ const person = object('The user or the subject, when the key stands for one.', {
   subject: string('Subject of the user.'),
 })
 
+/**
+ * Returns whom a given access key stands for. Throws 401 in the words that a request with that key would be refused with, so
+ * it tells nobody more than presenting the key does.
+ */
+async function holderOf(accessKey: string, context: RequestContext, { authenticate }: Services): Promise<UserInfo> {
+  const authentication = await authenticate(accessKey)
+  if ('unknown' in authentication) throw unauthorized()
+  if ('dead' in authentication) throw unauthorized(authentication.dead)
+  const { user, touch } = authentication
+  context.note('reviewedKey', user.key.name)
+  if (!context.dryRun) await touch()
+  return user
+}
+
 export const Self: VirtualKind<Services> = {
   archetype: 'virtual',
   group,
@@ -23,9 +39,11 @@ export const Self: VirtualKind<Services> = {
   plural: 'selves',
   singular: 'self',
   scope: 'Cluster',
-  description: 'The user and the access key that a request is made with.',
+  description: 'The user and the access key that a request is made with, or that are asked for.',
   schema: {
-    spec: object('Nothing is asked.', {}),
+    spec: object('What is asked.', {
+      accessKey: string('The access key to use instead of that of the request. Never shown.', { writeOnly: 'never' }),
+    }),
     status: object('The answer.', {
       user: person,
       team: object('The team, when the key stands for one.', { name: string('Name of the team.') }),
@@ -38,8 +56,9 @@ export const Self: VirtualKind<Services> = {
       projectNamespacePrefix: string('The objects of project P lie in the namespace with this prefix.'),
     }),
   },
-  async create({ object: self, context }, { scopes }) {
-    const { user } = context
+  async create({ object: self, context }, services) {
+    const { accessKey, ...spec } = (self.spec ?? {}) as { accessKey?: string }
+    const user = accessKey ? await holderOf(accessKey, context, services) : context.user
     const identity = identityOf(user)
     const { name, key, groups, chain } = user
     const who: JsonObject = identity.startsWith('team:')
@@ -56,6 +75,7 @@ export const Self: VirtualKind<Services> = {
     const scope = chain.at(-1)
     return {
       ...self,
+      ...(self.spec && { spec }),
       status: {
         ...who,
         subject: name,
@@ -64,7 +84,7 @@ export const Self: VirtualKind<Services> = {
         accessKey: key.name,
         accessKeyType: key.type,
         ...(scope && { accessKeyScope: scope as JsonObject }),
-        projectNamespacePrefix: scopes.projectNamespacePrefix,
+        projectNamespacePrefix: services.scopes.projectNamespacePrefix,
       },
     }
   },

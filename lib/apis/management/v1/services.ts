@@ -1,5 +1,6 @@
 /** What the kinds of this group need of the rest of the server; made in server/services.ts. */
 
+import type { Authentication } from '../../../authentication/authenticate.ts'
 import type { LifeLimits } from '../../../authentication/keystatus.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import type { Attributes } from '../../../authorization/attributes.ts'
@@ -28,6 +29,8 @@ export interface Services {
   scopes: ScopeOptions
   kubeConfigs: KubeConfigServices
   tokens: { settings: IssuerSettings; signer: Signer }
+  /** Whom an access key authenticates here. */
+  authenticate(token: string): Promise<Authentication>
   /** Throws 403 unless the scope chain of the request allows these attributes. */
   demandChain(context: RequestContext, attributes: Attributes): void
   /** Throws 401 unless the key of the request still is as it was when the request was allowed. */

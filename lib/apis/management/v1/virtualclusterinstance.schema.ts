@@ -50,6 +50,7 @@ export const spec = object('Desired state of the virtual cluster instance.', {
 })
 
 export const status = object('Observed state of the virtual cluster instance.', {
+  canUse: boolean('Whether the one who reads this may create a kube config of the instance.', { readOnly: true }),
   phase: string('Where the instance is in its life.'),
   reason: string('Why the instance is in this phase, one word.'),
   message: string('Why the instance is in this phase, for people.'),

@@ -1,5 +1,8 @@
 /** VirtualClusterInstance: the registry of virtual clusters whose kube configs can be fetched. */
 
+import type { UserInfo } from '../../../authentication/user.ts'
+import { managementRequest } from '../../../authorization/attributes.ts'
+import { evaluate } from '../../../authorization/evaluate.ts'
 import { isMaster, MASTERS } from '../../../authorization/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/instances.ts'
 import { forbiddenResource } from '../../../meta/errors.ts'
@@ -51,7 +54,23 @@ const columns: readonly Column[] = [
   },
 ]
 
-const strategy: Strategy = {
+/** Reports whether a user may create the kube config of an instance: by their scopes, then by its owner and access rules. */
+function mayUse({ scopes }: Services, { object }: Stored, user: UserInfo): boolean {
+  const { namespace = '', name = '' } = object.metadata
+  const asked = managementRequest({
+    group,
+    resource: plural,
+    verb: 'create',
+    subresource: 'kubeconfig',
+    namespace,
+    name,
+  })
+  return (
+    evaluate(user.chain, asked, scopes).allowed && mayAccess(user, specOf({ object }), 'create', 'kubeconfig').allowed
+  )
+}
+
+const strategy = (services: Services): Strategy => ({
   mayCreate: (user) =>
     isMaster(user)
       ? { type: 'allowed', rule: MASTERS }
@@ -69,7 +88,11 @@ const strategy: Strategy = {
     const reason = forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {})
     if (reason) throw forbiddenResource({ group, resource: plural }, draft.object.metadata.name ?? '', reason)
   },
-}
+  present(stored, { user }) {
+    const { object } = stored
+    return { ...object, status: { ...object.status, canUse: mayUse(services, stored, user) } }
+  },
+})
 
 export const VirtualClusterInstance: StoredKind<Services> = {
   archetype: 'stored',
@@ -85,5 +108,5 @@ export const VirtualClusterInstance: StoredKind<Services> = {
   table: { resource: plural, partitions: () => [], activity: false },
   columns,
   fields: {},
-  strategy: () => strategy,
+  strategy,
 }
