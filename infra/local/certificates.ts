@@ -88,6 +88,18 @@ export async function issueClient(authority: KeyPair, subject: Subject, validity
   return { certificate, key: pemOf(keys.privateKey) }
 }
 
+const BEGIN_REQUEST = '-----BEGIN CERTIFICATE REQUEST-----'
+const END_REQUEST = '-----END CERTIFICATE REQUEST-----'
+
+/** Reports whether the text ends in one block of that type, which begins a line. */
+function endsInRequest(text: string): boolean {
+  const pem = text.trimEnd()
+  const from = pem.lastIndexOf(BEGIN_REQUEST)
+  if (from < 0 || (from > 0 && pem[from - 1] !== '\n') || !pem.endsWith(END_REQUEST)) return false
+  const inside = pem.slice(from + BEGIN_REQUEST.length, -END_REQUEST.length)
+  return /^\s/.test(inside) && !inside.includes('-')
+}
+
 /** A parsed PKCS#10 request whose signature is right. */
 export interface ParsedRequest {
   organizations: string[]
@@ -97,8 +109,7 @@ export interface ParsedRequest {
 
 /** Throws an Error with a short reason for what is no PEM, no request, or not signed by the key it names. */
 export async function parseRequest(pem: string): Promise<ParsedRequest> {
-  const block = /(?:^|\n)-----BEGIN ([A-Z0-9 ]+)-----\s[^-]*-----END \1-----\s*$/.exec(pem)
-  if (block?.[1] !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST')
+  if (!endsInRequest(pem)) throw new Error('PEM block type must be CERTIFICATE REQUEST')
   let request: x509.Pkcs10CertificateRequest
   let verified: boolean
   try {

@@ -1,7 +1,9 @@
 /** Requests of the demo virtual cluster from path to answer, in kube-apiserver's order: who, may they, what. */
+
 import { forbiddenFor } from '../../lib/authorization/forbidden.ts'
 import { invalidObject, methodNotAllowed, notFound, routeNotFound } from '../../lib/meta/errors.ts'
 import { notSupported } from '../../lib/meta/field.ts'
+import { withoutTrailingSlashes } from '../../lib/meta/slashes.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { type ClusterUser, mayDo, mayRead } from './clusteraccess.ts'
 import { DISCOVERY, listOfView, tableOfView, VERSION, type View } from './clustercontent.ts'
@@ -98,7 +100,7 @@ function verbOf({ method, query }: ClusterRequest, { name }: Target): string {
 }
 
 async function readPath({ method, path, user }: ClusterRequest, { review }: ClusterServices): Promise<ClusterAnswer> {
-  const trimmed = path.replace(/\/+$/, '') || '/'
+  const trimmed = withoutTrailingSlashes(path) || '/'
   if (method !== 'GET' && method !== 'HEAD') return refuse()
   const refused = await review(user, { path: trimmed })
   if (refused !== undefined || !mayRead(user, trimmed))
@@ -174,8 +176,9 @@ function show(
   const found = { ...view, objects }
   if (verb === 'get' && objects.length === 0) throw notFound({ group: '', resource }, name)
   if (verb !== 'get' && verb !== 'list') return refuse()
-  const asTable = /(^|,)\s*application\/json;[^,]*\bas=Table\b/.test(accept)
-  if (asTable) return { status: 200, body: tableOfView(found, age()) }
+  const ranges = accept.split(',').map((range) => range.trim().split(';'))
+  if (ranges.some(([type, ...parameters]) => type === 'application/json' && parameters.includes('as=Table')))
+    return { status: 200, body: tableOfView(found, age()) }
   const [first] = objects
   return { status: 200, body: verb === 'get' && first ? first.object : listOfView(found) }
 }

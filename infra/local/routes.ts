@@ -1,4 +1,5 @@
 /** Finds the route of a request as a REST API does. */
+import { withoutTrailingSlashes } from '../../lib/meta/slashes.ts'
 import type { Route } from './template.ts'
 
 export interface Match {
@@ -30,7 +31,7 @@ export function createRouter(routes: readonly Route[]): Router {
 
 /** Slashes at the end do not count; empty segments in between do. */
 function segmentsOf(path: string): string[] {
-  const trimmed = path.replace(/\/+$/, '')
+  const trimmed = withoutTrailingSlashes(path)
   return trimmed === '' ? [] : trimmed.slice(1).split('/')
 }
 

@@ -2,10 +2,12 @@
  * The client of a virtual cluster: JSON over TLS and nothing else. No redirects, no proxies, no files, no connections
  * kept, and nothing of what the other side says goes any further than it is asked to.
  */
+
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { type Deadline, demandTime } from '../meta/deadline.ts'
 import { parseJson, stringify } from '../meta/json.ts'
+import { withoutTrailingSlashes } from '../meta/slashes.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { isObject } from '../meta/walk.ts'
 import type { Credentials } from './credentials.ts'
@@ -68,7 +70,7 @@ interface Answer {
 function exchange(credentials: Credentials, wanted: ClusterRequest): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const body = wanted.body === undefined ? undefined : stringify(wanted.body)
-    const url = new URL(credentials.server.replace(/\/+$/, '') + wanted.path)
+    const url = new URL(withoutTrailingSlashes(credentials.server) + wanted.path)
     const outgoing = request(url, options(credentials, wanted, body), (incoming) => {
       receive(incoming).then(resolve, (error) => {
         outgoing.destroy()

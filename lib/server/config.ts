@@ -2,6 +2,7 @@
  * The settings of a deployment, from the environment that serverless.yml gives each function. A function has only the
  * variables it needs: reading one that is absent throws, naming it.
  */
+import { withoutTrailingSlashes } from '../meta/slashes.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -63,13 +64,13 @@ export function readConfig(environment: Environment): Config {
       return text(environment, 'TABLE_NAME')
     },
     get basePath() {
-      return (environment.BASE_PATH ?? '/kubernetes/management').replace(/\/+$/, '')
+      return withoutTrailingSlashes(environment.BASE_PATH ?? '/kubernetes/management')
     },
     get stage() {
       return text(environment, 'STAGE')
     },
     get issuer() {
-      return text(environment, 'ISSUER').replace(/\/+$/, '')
+      return withoutTrailingSlashes(text(environment, 'ISSUER'))
     },
     get pepperSecretId() {
       return text(environment, 'PEPPER_SECRET_ID')

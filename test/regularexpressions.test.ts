@@ -1,0 +1,87 @@
+/**
+ * No regular expression takes longer than its text is long: one that backtracks lets a request of a few kilobytes keep a
+ * function busy for seconds. Every expression of the code that meets clients' text is analysed, not only tried.
+ */
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { check } from 'recheck'
+import { expect, test } from 'vitest'
+import { parseAst } from 'vitest/node'
+
+const root = join(import.meta.dirname, '..')
+
+/** Expressions over text that no client writes, or of which there is little: by file, with the reason. */
+const exceptions: Readonly<Record<string, readonly string[]>> = {
+  // The text is a pattern of a schema of ours.
+  'lib/meta/pattern.ts': ['/\\[[^\\]]*\\]/g'],
+  // The text is the packaged template.
+  'infra/local/template.ts': ['/\\$\\{(!?)([^}]+)\\}/g'],
+}
+
+/** Where expressions are made of texts: of which, the comment says. */
+const made: readonly string[] = [
+  // Patterns of schemas, of which it takes no others than those that are safe.
+  'lib/meta/pattern.ts',
+  // Constants of the file, over at most 600 characters.
+  'lib/authorization/place.ts',
+  // A Resource of a policy that the authorizer of this project wrote.
+  'infra/local/policy.ts',
+]
+
+interface Found {
+  file: string
+  pattern: string
+  flags: string
+}
+
+/** All literals, and the files that make expressions in another way. */
+async function expressions(): Promise<{ literals: Found[]; makers: Set<string> }> {
+  const literals: Found[] = []
+  const makers = new Set<string>()
+  const files = await Array.fromAsync(glob(['lib/**/*.ts', 'functions/**/*.ts', 'infra/local/**/*.ts'], { cwd: root }))
+  for (const file of files.sort()) {
+    const visit = (node: unknown): void => {
+      if (typeof node !== 'object' || node === null) return
+      const { type, regex, callee } = node as {
+        type?: string
+        regex?: { pattern: string; flags: string }
+        callee?: { name?: string }
+      }
+      if (type === 'Literal' && regex) literals.push({ file, ...regex })
+      if (callee?.name === 'RegExp') makers.add(file)
+      Object.values(node).forEach(visit)
+    }
+    visit(parseAst(await readFile(join(root, file), 'utf8'), { lang: 'ts' }))
+  }
+  return { literals, makers }
+}
+
+/**
+ * Nothing where time grows with the text at most; else what the analyser says. A bound of hundreds is judged as none, which
+ * is harder to pass and quicker to tell.
+ */
+async function fault(pattern: string, flags: string): Promise<string | undefined> {
+  const unbounded = pattern.replace(/\{(\d+),\d{3,}\}/g, '{$1,}')
+  const found = await check(unbounded, flags, { timeout: 60_000, randomSeed: 20261121 })
+  if (found.status === 'safe') return undefined
+  return found.status === 'vulnerable' ? found.complexity.summary : found.error.kind
+}
+
+test('no expression takes more than linear time', { timeout: 240_000 }, async () => {
+  const { literals, makers } = await expressions()
+  expect(literals.length).toBeGreaterThan(100)
+  expect([...makers].sort()).toEqual([...made].sort())
+  const slow: string[] = []
+  const texts = new Map(literals.map((one) => [`/${one.pattern}/${one.flags}`, one]))
+  for (const [text, { file, pattern, flags }] of texts) {
+    if (exceptions[file]?.includes(text)) continue
+    const found = await fault(pattern, flags)
+    if (found !== undefined) slow.push(`${file}: ${text} is ${found}`)
+  }
+  expect(slow).toEqual([])
+  const unused = Object.entries(exceptions).filter(
+    ([file, all]) =>
+      !all.every((text) => literals.some((one) => one.file === file && `/${one.pattern}/${one.flags}` === text)),
+  )
+  expect(unused).toEqual([])
+})
