@@ -3,6 +3,7 @@
  * Every error that may reach a client is a StatusError; anything else becomes a 500 without its text.
  * Source: k8s.io/apimachinery/pkg/api/errors.
  */
+import { withoutCredentials } from './credentials.ts'
 import { aggregate, type FieldError, toCause, told } from './field.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from './types.ts'
 
@@ -31,7 +32,9 @@ export const faultOf = (code: number): Fault => (code < 500 ? 'client' : 'server
 /** In characters: what one text of an answer may have, so that a few of them stay below Lambda's 6 MB, however escaped. */
 const MAX_TEXT = 128 * 1024
 
-const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} ...` : text)
+/** Messages quote what clients sent, and clients send credentials where none belong. */
+const cut = (text: string): string =>
+  withoutCredentials(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} ...` : text)
 
 const cutCause = (cause: StatusCause): StatusCause => ({
   ...cause,
@@ -39,9 +42,10 @@ const cutCause = (cause: StatusCause): StatusCause => ({
   ...(cause.field !== undefined && { field: cut(cause.field) }),
 })
 
-const cutDetails = ({ name, ...details }: StatusDetails): StatusDetails => ({
-  ...(name !== undefined && { name: cut(name) }),
-  ...details,
+const cutDetails = (details: StatusDetails): StatusDetails => ({
+  ...(Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [name, typeof value === 'string' ? cut(value) : value]),
+  ) as StatusDetails),
   ...(details.causes && { causes: told(details.causes, 4 * MAX_TEXT).map(cutCause) }),
 })
 

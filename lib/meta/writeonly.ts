@@ -3,6 +3,8 @@
  * ever meets a secret. Which fields these are, the schema says.
  */
 import { LAST_APPLIED } from './annotations.ts'
+import { holdsCredential } from './credentials.ts'
+import { decodeMeta } from './decodemeta.ts'
 import { parseJson, stringify } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
 import { prune } from './prune.ts'
@@ -75,24 +77,35 @@ const reachable = (object: JsonObject, { path }: WriteOnlyField): boolean =>
     return value === null || isObject(value)
   })
 
-/** Without write-only values, without what the kind does not describe (`spec.Key`), and without a manifest inside it. */
+/**
+ * Without write-only values, without what neither metadata nor the kind describes (`Spec`, `items`, `spec.Key`), and
+ * without a manifest inside it.
+ */
 function cutManifest(manifest: JsonObject, schema: KindSchema): JsonObject {
   const { spec: _, status: __, ...rest } = manifest
   const pruned = prune(manifest, schema, { keepNulls: true })
-  const known = pruned.unknown.length === 0 ? manifest : { ...rest, ...pruned.object }
+  const { metadata, unknown } = decodeMeta(rest.metadata, { lenient: true })
+  const isKnown = unknown.length === 0 && isObject(rest.metadata ?? {})
+  const type = Object.entries(rest).filter(([name]) => name === 'apiVersion' || name === 'kind')
+  const own = isKnown ? rest.metadata : (metadata as JsonObject)
+  const known =
+    pruned.unknown.length === 0 && isKnown
+      ? manifest
+      : { ...Object.fromEntries(type), ...(own !== undefined && { metadata: own }), ...pruned.object }
   const nested = ['metadata', 'annotations', LAST_APPLIED]
   return cut(valueAt(known, nested) === undefined ? known : without(known, nested), schema)
 }
 
 /**
  * kubectl's text of the manifest without secrets; undefined where it is no JSON object or has other shapes than the kind,
- * because then nobody can say what is in it. Text without secrets stays byte for byte the same.
+ * because then nobody can say what is in it, and where a credential stands in it all the same. Text without secrets stays byte for byte the same.
  */
 function cutLastApplied(text: string, schema: KindSchema): string | undefined {
   try {
     const { value, duplicates } = parseJson(text)
     if (!isObject(value) || !writeOnlyFields(schema).every((field) => reachable(value, field))) return undefined
     const rest = cutManifest(value, schema)
+    if (holdsCredential(stringify(rest))) return undefined
     if (rest === value && duplicates.length === 0) return text
     return stringify(rest) + (text.endsWith('\n') ? '\n' : '')
   } catch (error) {
@@ -104,7 +117,7 @@ function cutLastApplied(text: string, schema: KindSchema): string | undefined {
 /** Metadata of an applied configuration is any JSON: what is no text is removed too. */
 function cleanAnnotations(object: JsonObject, schema: KindSchema): JsonObject {
   const text = valueAt(object, ['metadata', 'annotations', LAST_APPLIED])
-  if (text === undefined || writeOnlyFields(schema).length === 0) return object
+  if (text === undefined || (writeOnlyFields(schema).length === 0 && !holdsCredential(String(text)))) return object
   const clean = typeof text === 'string' ? cutLastApplied(text, schema) : undefined
   if (clean === text) return object
   if (clean !== undefined) return withValue(object, ['metadata', 'annotations', LAST_APPLIED], clean)

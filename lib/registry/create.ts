@@ -2,6 +2,7 @@
  * Create. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
+import { withoutCredentials } from '../meta/credentials.ts'
 import {
   alreadyExists,
   beingDeleted,
@@ -106,7 +107,8 @@ export function demandNoRevision({ resourceVersion = '' }: CreateRequest): void 
 export function triedCreation({ object: { metadata, ...rest }, ...draft }: Draft, sent: CreateRequest): Outcome {
   const { name = '', namespace = '' } = metadata
   const { resourceVersion } = sent
-  const object = { ...rest, metadata: { ...metadata, ...(resourceVersion && { resourceVersion }) } }
+  const shown = resourceVersion && { resourceVersion: withoutCredentials(resourceVersion) }
+  const object = { ...rest, metadata: { ...metadata, ...shown } }
   return {
     stored: { key: keyOf(namespace, name), rv: 0, object, internal: draft.internal },
     draft: { ...draft, object },

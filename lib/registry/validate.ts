@@ -4,6 +4,7 @@ import { invalidObject } from '../meta/errors.ts'
 import type { FieldError } from '../meta/field.ts'
 import { tooMany } from '../meta/field.ts'
 import { parseGroupVersion } from '../meta/groupversion.ts'
+import { misplacedCredentials } from '../meta/misplaced.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { validateMeta, validateMetaUpdate } from '../meta/validatemeta.ts'
 import { validateSchema } from '../meta/validateschema.ts'
@@ -34,6 +35,7 @@ export function validateNew(kind: KindInfo, { object, secrets, floats }: Draft):
   return [
     ...validateMeta(object.metadata, { namespaced: kind.scope === 'Namespaced' }),
     ...validateSchema(joinWriteOnly(object, secrets), kind.schema, '', undefined, floats),
+    ...misplacedCredentials(object),
   ]
 }
 
@@ -49,5 +51,10 @@ export function validateChange(
   const [common, own] = validateMetaUpdate(object.metadata, old.metadata, { namespaced: kind.scope === 'Namespaced' })
   const wrongType = typeErrors(object, kind)
   if (wrongType.length > 0) return [...common, ...wrongType]
-  return [...common, ...own, ...validateSchema(joinWriteOnly(object, secrets), kind.schema, subresource, old, floats)]
+  return [
+    ...common,
+    ...own,
+    ...validateSchema(joinWriteOnly(object, secrets), kind.schema, subresource, old, floats),
+    ...misplacedCredentials(object, old),
+  ]
 }

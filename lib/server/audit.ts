@@ -6,6 +6,7 @@
 import { namespaced } from '../apis/resources.ts'
 import { isWellFormed } from '../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../authorization/requestattributes.ts'
+import { withoutCredentials } from '../meta/credentials.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { Note } from '../registry/kind.ts'
 import type { Config } from './config.ts'
@@ -88,16 +89,11 @@ function bounded(name: string, value: LogFields[string]): LogFields[string] {
 
 /** Control, format (invisible, direction-changing), surrogate and line separator characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
-/** Access keys of this service and JSON Web Tokens: people put them where they do not belong. */
-const CREDENTIAL = /mpk_[0-9A-Za-z]{16,}|eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)*/g
 
 /** Printable text of at most `most` characters. */
 function plain(text: string, most: number): string {
   // Cut twice: what can never be shown need not be looked through.
-  const printable = text
-    .slice(0, 16 * most)
-    .replace(CREDENTIAL, '<redacted>')
-    .replace(UNPRINTABLE, '\u{FFFD}')
+  const printable = withoutCredentials(text.slice(0, 16 * most)).replace(UNPRINTABLE, '\u{FFFD}')
   const characters = [...printable]
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : printable
 }

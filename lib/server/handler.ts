@@ -2,9 +2,11 @@
  * The Lambda handlers: `storedHandler(OwnedAccessKey, getPipeline)`, `virtualHandler(Self, virtualPipeline)`. Kinds and verbs that do not go
  * together do not compile.
  */
+
 import type { Exchange, StoredPipeline, VirtualPipeline } from '../endpoints/exchange.ts'
 import { run } from '../endpoints/pipeline.ts'
 import type { ApiRequest } from '../endpoints/request.ts'
+import { withoutCredentials } from '../meta/credentials.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { StoredKind, VirtualKind } from '../registry/kind.ts'
 import { describeError } from './log.ts'
@@ -30,7 +32,8 @@ function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange
       set dryRun(dry) {
         if (dry) notes.dryRun = true
       },
-      warn(text) {
+      warn(warning) {
+        const text = withoutCredentials(warning)
         if (warned.has(text)) return
         warned.add(text)
         warnings.push(text)

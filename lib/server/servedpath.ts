@@ -1,5 +1,6 @@
 /** The path of a request as this API knows it, wherever it is served. */
 import type { ApiRequest } from '../endpoints/request.ts'
+import { withoutTrailingSlashes } from '../meta/slashes.ts'
 import type { Config } from './config.ts'
 
 /**
@@ -8,7 +9,5 @@ import type { Config } from './config.ts'
  */
 export function servedPath({ path }: Pick<ApiRequest, 'path'>, { basePath }: Pick<Config, 'basePath'>): string {
   const at = `${path}/`.indexOf(`${basePath}/`)
-  let end = path.length
-  while (path[end - 1] === '/') end--
-  return path.slice(at < 0 ? 0 : at + basePath.length, end) || '/'
+  return withoutTrailingSlashes(path.slice(at < 0 ? 0 : at + basePath.length)) || '/'
 }

@@ -9,8 +9,9 @@ import https from 'node:https'
 import { inflateRawSync } from 'node:zlib'
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateKey } from '../../lib/authentication/accesskey.ts'
 import { describeKubectl, type Kubectl, kubectlOf } from '../support/kubectl.ts'
-import { accessKey, keys } from '../support/objects.ts'
+import { accessKey, apiVersion, keys, management } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -34,8 +35,12 @@ interface Canary {
 }
 const canaries: Canary[] = []
 
-function canary(kind: Canary['kind'], shownBy?: string): string {
-  const value = `canary-${kind}-${canaries.length}-${randomBytes(18).toString('hex')}`
+/** `value`: of the form of the keys that people bring along, unless it says another one. */
+function canary(
+  kind: Canary['kind'],
+  shownBy?: string,
+  value = `canary-${kind}-${canaries.length}-${randomBytes(18).toString('hex')}`,
+): string {
   canaries.push({ value, kind, ...(shownBy !== undefined && { shownBy }) })
   return value
 }
@@ -53,7 +58,7 @@ const object = (name: string, own: object, annotations?: object) => accessKey(na
 async function send(request: string, path: string, call: Call, codes: number[]): Promise<Answer> {
   const answer = await server.call(path, call)
   heard.push({ request, text: JSON.stringify(answer.headers) + answer.text })
-  expect([request, answer.status, answer.status < 300 ? '' : answer.json?.message]).toEqual([
+  expect([request, answer.status, answer.status < 300 ? '' : (answer.json?.message ?? answer.text)]).toEqual([
     request,
     codes.find((code) => code === answer.status) ?? codes,
     expect.any(String),
@@ -239,6 +244,132 @@ describe('writes that are refused', () => {
   })
 })
 
+describe('keys of the service where none belongs', () => {
+  const issued = () => canary('key', undefined, generateKey(randomBytes))
+
+  const places: [string, (value: string) => object][] = [
+    ['name', (value) => ({ metadata: { name: value } })],
+    ['generateName', (value) => ({ metadata: { name: null, generateName: value } })],
+    ['namespace', (value) => ({ metadata: { namespace: value } })],
+    ['uid', (value) => ({ metadata: { uid: value } })],
+    ['resourceVersion', (value) => ({ metadata: { resourceVersion: value } })],
+    ['label', (value) => ({ metadata: { labels: { a: value } } })],
+    ['name of a label', (value) => ({ metadata: { labels: { [value]: 'a' } } })],
+    ['annotation', (value) => ({ metadata: { annotations: { a: `see ${value}.` } } })],
+    ['name of an annotation', (value) => ({ metadata: { annotations: { [`a/${value}`]: 'a' } } })],
+    ['JSON in an annotation', (value) => ({ metadata: { annotations: { a: JSON.stringify({ a: [{ b: value }] }) } } })],
+    ['finalizer', (value) => ({ metadata: { finalizers: [`example.com/${value}`] } })],
+    [
+      'owner',
+      (value) => ({ metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: value, uid: value }] } }),
+    ],
+    [
+      'manager',
+      (value) => ({
+        metadata: {
+          managedFields: [
+            { manager: value, operation: 'Update', apiVersion, fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': {} } },
+          ],
+        },
+      }),
+    ],
+    ['displayName', (value) => ({ spec: { displayName: value } })],
+    ['description', (value) => ({ spec: { description: `it is ${value}!` } })],
+    ['user', (value) => ({ spec: { user: value } })],
+    ['subject', (value) => ({ spec: { subject: value } })],
+    ['groups', (value) => ({ spec: { groups: [value] } })],
+    ['scope', (value) => ({ spec: { scope: { projects: [{ project: value }] } } })],
+    ['identity', (value) => ({ spec: { identity: { userId: value } } })],
+    ['type', (value) => ({ spec: { type: value } })],
+    ['ttl', (value) => ({ spec: { ttl: value } })],
+    ['unknown field', (value) => ({ spec: { [value]: value }, [value]: value })],
+    ['kind', (value) => ({ kind: value })],
+    ['apiVersion', (value) => ({ apiVersion: value })],
+  ]
+
+  test('are refused by the field, without the value', async () => {
+    const target = 'misplaced'
+    await post('a place for none', object(target, { user: 'alice' }))
+    const base = { apiVersion, kind: 'OwnedAccessKey' }
+    for (const [name, place] of places) {
+      const made = place(issued()) as { metadata?: object; spec?: object }
+      const body = {
+        ...base,
+        ...made,
+        metadata: { name: 'x', ...made.metadata },
+        spec: { user: 'alice', ...made.spec },
+      }
+      // What is the server's own is dropped.
+      const dropped = ['namespace', 'uid', 'resourceVersion', 'manager', 'unknown field'].includes(name)
+      const codes = dropped ? [201, 400, 422] : [400, 422]
+      await post(`${name} of a POST`, body, {}, codes, '?fieldValidation=Warn&dryRun=All')
+      await post(`${name} of a strict POST`, body, {}, codes, '?fieldValidation=Strict&dryRun=All')
+      const refused = [400, 409, 422, 500]
+      await patch(`${name} of a merge patch`, target, 'merge', place(issued()), [200, ...refused])
+      const applied = { ...base, ...place(issued()) }
+      await patch(`${name} of an apply`, target, 'apply', applied, [200, ...refused], '?fieldManager=m&force=true')
+      const operations = Object.entries(place(issued())).map(([member, value]) => ({
+        op: 'replace',
+        path: `/${member}`,
+        value,
+      }))
+      await patch(`${name} of a JSON patch`, target, 'json', operations, [200, ...refused])
+    }
+    const { json } = await post('a named field', object('x', { description: issued() }), {}, [422])
+    expect(json.details.causes).toEqual([
+      {
+        reason: 'FieldValueInvalid',
+        field: 'spec.description',
+        message: 'Invalid value: <redacted>: may not contain an access key or a token of this service',
+      },
+    ])
+  })
+
+  test('are redacted in what is said about paths, queries and headers', async () => {
+    const any = [200, 400, 403, 404, 405, 406, 410, 415, 422, 504]
+    for (const path of ['', '/status', '/x']) await send(`path${path}`, `${keys}/${issued()}${path}`, {}, any)
+    await send('resource', `${management}/${issued()}`, {}, any)
+    await send('group', `/apis/${issued()}/v1/x`, {}, any)
+    await send('namespace', `/api/v1/namespaces/${issued()}`, {}, any)
+    const options = ['fieldSelector', 'labelSelector', 'limit', 'continue', 'resourceVersion', 'timeoutSeconds']
+    for (const option of options) await send(option, `${keys}?${option}=${issued()}`, {}, any)
+    await send('selected', `${keys}?fieldSelector=metadata.name%3D${issued()}`, {}, any)
+    for (const option of ['fieldManager', 'fieldValidation', 'dryRun']) {
+      await post(option, object('x', { user: 'alice' }), {}, any, `?${option}=${issued()}`)
+    }
+    await send('propagation', `${keys}/none?propagationPolicy=${issued()}`, { method: 'DELETE' }, any)
+    for (const header of ['accept', 'content-type', 'impersonate-user', 'user-agent']) {
+      const headers = { 'content-type': 'application/json', [header]: issued() }
+      await post(header, JSON.stringify(object('x', { user: 'alice' })), { headers }, any)
+    }
+  })
+
+  test('are cut out of what kubectl notes of a manifest, as is all that the kind does not have', async () => {
+    const name = 'noted'
+    const manifests: ((value: string) => object)[] = [
+      (value) => ({ Spec: { key: value } }),
+      (value) => ({ items: [{ spec: { key: value } }] }),
+      (value) => ({ metadata: { name, key: value, Annotations: { a: value } } }),
+      (value) => ({ spec: { scope: { project: value }, Key: value } }),
+      (value) => ({ data: value, stringData: { key: value } }),
+    ]
+    const noted = []
+    for (const [index, manifest] of manifests.entries()) {
+      for (const value of [issued(), canary('key')]) {
+        const text = JSON.stringify({ ...object(name, { user: 'alice' }), ...manifest(value) })
+        const body = object(`${name}-${noted.length}`, { user: 'alice' }, { [lastApplied]: text })
+        const { json } = await post(`noted ${index}`, body)
+        noted.push(Object.keys(JSON.parse(json.metadata.annotations[lastApplied])))
+      }
+    }
+    expect(new Set(noted.flat())).toEqual(new Set(['apiVersion', 'kind', 'metadata', 'spec']))
+    // Where the field is known, only the value tells.
+    const told = object(name, { user: 'alice', description: issued() })
+    const { json } = await post('noted', object('told', {}, { [lastApplied]: JSON.stringify(told) }))
+    expect(json.metadata.annotations).toBeUndefined()
+  })
+})
+
 describeKubectl('writes by kubectl', () => {
   let kubectl: Kubectl
   const record = async (request: string, ...args: string[]) => {
@@ -263,6 +394,14 @@ describeKubectl('writes by kubectl', () => {
     expect(await record('kubectl creates', ...serverSide, created, '-o', 'yaml')).toBe(0)
     expect(await record('kubectl applies', ...serverSide, await manifest('server'), '-o', 'yaml')).toBe(0)
     expect(await record('kubectl replace', 'replace', '-f', await manifest('server'), '-o', 'yaml')).toBe(0)
+    const odd = {
+      ...object('odd', { user: 'alice' }),
+      Spec: { key: canary('key') },
+      more: [{ spec: { key: canary('key') } }],
+    }
+    const file = await kubectl.file('odd.json', odd)
+    expect(await record('kubectl applies what is unknown', 'apply', '--validate=false', '-f', file)).toBe(0)
+    expect(await record('kubectl applies it again', 'apply', '--validate=false', '-f', file, '-o', 'yaml')).toBe(0)
     await record('kubectl get', 'get', 'ownedaccesskeys', '-o', 'yaml', '--show-managed-fields')
     await record('kubectl describe', 'describe', 'ownedaccesskeys')
   })
