@@ -88,7 +88,7 @@ export const unauthorized = (message = 'Unauthorized'): StatusError => failure(4
 
 /** 401 of a request that outlasts what it was allowed with: its key has been revoked, rotated or narrowed. */
 export const keyChanged = (): StatusError =>
-  unauthorized('access key is no longer as it was when the request was allowed')
+  unauthorized('access key has been changed or deleted since the request was allowed')
 
 /** 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */
 export const forbiddenResource = (gr: GroupResource, name: string, why: string): StatusError =>

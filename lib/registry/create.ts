@@ -8,6 +8,7 @@ import {
   beingDeleted,
   generatedNameExists,
   invalidObject,
+  keyChanged,
   plainError,
   StatusError,
 } from '../meta/errors.ts'
@@ -20,7 +21,7 @@ import type { Secret } from '../meta/writeonly.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
-import { boundToMaker, isMakerChanged, makerChanged } from './maker.ts'
+import { boundToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
 import { demandQuota } from './quota.ts'
 import { accessTo, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
@@ -118,7 +119,7 @@ export function triedCreation({ object: { metadata, ...rest }, ...draft }: Draft
 
 /** The Status that a refused companion means: one that exists where there may be none, or the credential of the maker. */
 export function companionConflict({ kind, strategy }: Store, name: string, error: unknown): unknown {
-  if (isMakerChanged(error)) return makerChanged()
+  if (isMakerChanged(error)) return keyChanged()
   const isCompanion = error instanceof StorageError && error.code === 'CompanionExists'
   const fieldError = isCompanion ? strategy.companionExists?.() : undefined
   return fieldError ? invalidObject(kind.group, kind.kind, name, [fieldError]) : error

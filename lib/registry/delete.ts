@@ -2,13 +2,13 @@
  * Delete and deletecollection. Source: k8s.io/apiserver registry/generic/registry/store.go (Delete),
  * registry/rest/delete.go; kinds here have no graceful deletion of their own.
  */
-import { conflict, MODIFIED, notFound, StatusError } from '../meta/errors.ts'
+import { conflict, keyChanged, MODIFIED, notFound, StatusError } from '../meta/errors.ts'
 import { checkPreconditions, type Preconditions } from '../meta/preconditions.ts'
 import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { groupResource, type RequestContext } from './kind.ts'
-import { boundToMaker, isMakerChanged, makerChanged } from './maker.ts'
+import { boundToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
 import { forEach, type GoOn } from './parallel.ts'
 import { demandAccess, keyOf, type Store } from './store.ts'
@@ -114,7 +114,7 @@ export async function remove(
   const { before, after } = await storage
     .update(kind.table, key, mutate, { deadline: context.deadline })
     .catch((error: unknown) => {
-      throw isMakerChanged(error) ? makerChanged() : error
+      throw isMakerChanged(error) ? keyChanged() : error
     })
   if (!before) throw new Error('a delete without a live object')
   return { gone: after === undefined, stored: after ?? before }

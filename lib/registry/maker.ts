@@ -3,14 +3,11 @@
  * under way while its key is revoked could leave another one behind.
  */
 import { unchangedCredential } from '../authentication/credential.ts'
-import { unauthorized } from '../meta/errors.ts'
+import { keyChanged } from '../meta/errors.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import type { RequestContext } from './kind.ts'
 import type { Store } from './store.ts'
-
-/** The 401 of a request whose key is no longer the one that was allowed. */
-export const makerChanged = () => unauthorized('access key has been changed or deleted since the request was allowed')
 
 /** Whether a write was refused because the credential of its maker has changed. */
 export const isMakerChanged = (error: unknown): boolean =>
@@ -31,6 +28,6 @@ export function boundToMaker(
   if (mutation.type === 'none' || !kind.isCredential || !user.credential || isSelf) return mutation
   const maker = unchangedCredential(user.key, user.credential)
   const { companions = [] } = mutation
-  if (companions.some(({ pk, sk }) => pk === maker.pk && sk === maker.sk)) throw makerChanged()
+  if (companions.some(({ pk, sk }) => pk === maker.pk && sk === maker.sk)) throw keyChanged()
   return { ...mutation, companions: [...companions, maker] }
 }

@@ -152,7 +152,10 @@ test('a certificate that is signed when its key has been deleted is not handed o
     await server.keepCredentials('p-a/x', kubeConfigFile({ name: 'manager', ...credentials }))
     const body = { spec: { clientCert: true } }
     const { status, json } = await server.call(`${instances('p-a')}/x/kubeconfig`, { method: 'POST', body, token })
-    expect([status, json.message]).toEqual([401, 'access key is no longer as it was when the request was allowed'])
+    expect([status, json.message]).toEqual([
+      401,
+      'access key has been changed or deleted since the request was allowed',
+    ])
   } finally {
     await cluster.close()
   }

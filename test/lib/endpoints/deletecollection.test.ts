@@ -122,7 +122,10 @@ describe('a collection', () => {
   test('goes no further once its key has ended', async () => {
     const collection = await made(60)
     const { status, done, json } = await removed(collection, { lives: 10 })
-    expect([status, json.message]).toEqual([401, 'access key is no longer as it was when the request was allowed'])
+    expect([status, json.message]).toEqual([
+      401,
+      'access key has been changed or deleted since the request was allowed',
+    ])
     expect(done).toBeLessThan(10 + 2 * 16)
     expect(await left(collection)).toBe(60 - done)
   })

@@ -116,7 +116,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
     const pieces = piecesOf(response)
     expect((await pieces.next()).done).toBe(false)
     await pass(11)
-    await expect(pieces.next()).rejects.toThrow('access key is no longer as it was when the request was allowed')
+    await expect(pieces.next()).rejects.toThrow('access key has been changed or deleted since the request was allowed')
     expect(timers.size).toBe(0)
   })
 
