@@ -28,7 +28,7 @@ const invalidToken = (why: string) => badRequest(`invalid continue token: contin
 const wellFormed = (key: string): boolean =>
   key.length <= 512 && /^[a-z0-9.-]+(\/[a-z0-9.-]+)?$/.test(key) && !/(^|\/)\.\.?(\/|$)/.test(key)
 
-const token: GoStruct = {
+const tokenStruct: GoStruct = {
   kind: 'struct',
   type: 'storage.continueToken',
   name: 'continueToken',
@@ -41,11 +41,13 @@ const token: GoStruct = {
 
 /** Throws 400 with kube-apiserver's words. */
 export function decodeContinue(text: string): ContinueToken {
-  if (!/^[A-Za-z0-9_-]{1,2048}$/.test(text)) {
-    const at = Math.max(0, text.search(/[^A-Za-z0-9_-]/))
+  // Go's decoder passes over line breaks.
+  const token = text.replace(/[\r\n]/g, '')
+  if (!/^[A-Za-z0-9_-]{1,2048}$/.test(token)) {
+    const at = Math.max(0, text.search(/[^A-Za-z0-9_\r\n-]/))
     throw invalidToken(`illegal base64 data at input byte ${at}`)
   }
-  const { v = '', rv = 0, start = '' } = parse(Buffer.from(text, 'base64url').toString())
+  const { v = '', rv = 0, start = '' } = parse(Buffer.from(token, 'base64url').toString())
   if (v !== version) throw invalidToken(`server does not recognize this encoded version ${v}`)
   if (rv === 0) throw invalidToken(`incorrect encoded start resourceVersion (version ${version})`)
   if (typeof start !== 'string' || start === '') throw invalidToken(`encoded start key empty (version ${version})`)
@@ -56,7 +58,7 @@ export function decodeContinue(text: string): ContinueToken {
 
 function parse(json: string): JsonObject {
   try {
-    return decodeGoStruct(parseJson(json).value, token).value
+    return decodeGoStruct(parseJson(json).value, tokenStruct).value
   } catch (error) {
     if (error instanceof DecodeError || error instanceof GoDecodeError) throw invalidToken(error.message)
     throw error

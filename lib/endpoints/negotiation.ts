@@ -2,6 +2,7 @@
  * Accept: which form an answer takes. Source: k8s.io/apiserver endpoints/handlers/negotiation.
  */
 import { badRequest, notAcceptable, plainError, StatusError } from '../meta/errors.ts'
+import { aggregate, invalid, NamedText } from '../meta/field.ts'
 import type { RowObject } from '../printers/table.ts'
 
 export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
@@ -166,9 +167,8 @@ export function negotiateStatus(headers: Headers, pretty: string | undefined): O
 export function includeObject(value: string | undefined): RowObject {
   if (value === undefined || value === '' || value === 'Metadata') return 'Metadata'
   if (value === 'None' || value === 'Object') return value
-  throw badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
-  )
+  const why = invalid('includeObject', new NamedText(value), "must be 'Metadata', 'Object', 'None', or empty")
+  throw badRequest(`Unable to convert to Table as requested: ${aggregate([why])}`)
 }
 
 /** The refusal of a transform that does not fit what is answered. */

@@ -4,9 +4,10 @@
  * Source: k8s.io/apimachinery apis/meta/v1 (conversion, validation), apis/meta/internalversion/validation.
  */
 import { badRequest, invalidObject } from '../meta/errors.ts'
-import { type FieldError, forbidden, notSupported, required } from '../meta/field.ts'
+import { type FieldError, forbidden, NamedText, notSupported, required } from '../meta/field.ts'
 import { validateFieldManager } from '../meta/fieldmanagername.ts'
 import { type FieldSelector, parseFieldSelector } from '../meta/fields.ts'
+import { quoted } from '../meta/gotext.ts'
 import { type LabelSelector, parseLabelSelector } from '../meta/labels.ts'
 import { type ApiRequest, first } from './request.ts'
 
@@ -49,11 +50,11 @@ export function integer(query: Query, name: string): number | undefined {
   const value = first(query, name)
   if (value === undefined) return undefined
   if (!/^[+-]?\d+$/.test(value)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value.slice(0, 64))}: invalid syntax`)
+    throw badRequest(`strconv.ParseInt: parsing ${quoted(value)}: invalid syntax`)
   }
   const number = BigInt(value.replace('+', ''))
   if (BigInt.asIntN(64, number) !== number) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value.slice(0, 64))}: value out of range`)
+    throw badRequest(`strconv.ParseInt: parsing ${quoted(value)}: value out of range`)
   }
   return Number(number)
 }
@@ -107,7 +108,7 @@ function watchErrors(match: string, options: Pick<ListOptions, 'sendInitialEvent
     const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
     errors.push(forbidden(matchField, why))
   }
-  if (match !== 'NotOlderThan') errors.push(notSupported(matchField, match, ['NotOlderThan']))
+  if (match !== 'NotOlderThan') errors.push(notSupported(matchField, new NamedText(match), ['NotOlderThan']))
   if (options.continue !== '') errors.push(withContinue())
   return errors
 }
@@ -127,7 +128,7 @@ function listErrors(
   }
   if (options.continue !== '') errors.push(withContinue())
   if (match !== 'Exact' && match !== 'NotOlderThan') {
-    errors.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']))
+    errors.push(notSupported(matchField, new NamedText(match), ['Exact', 'NotOlderThan', '']))
   }
   if (match === 'Exact' && resourceVersion === '0') {
     errors.push(forbidden(matchField, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))

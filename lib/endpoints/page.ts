@@ -1,7 +1,6 @@
 /** One page of a collection, as lists and deletecollection read it: where it starts, at which revision, and its token. */
 import { badRequest, expired } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { toStatusError } from '../registry/errors.ts'
 import type { ListVerb, StoredKind } from '../registry/kind.ts'
 import { list } from '../registry/read.ts'
 import { keyOf, presented } from '../registry/store.ts'
@@ -78,11 +77,10 @@ export function startOf(
 
 /** 410 of a continue token comes with another one, which goes on at the newest revision. */
 function translate(error: unknown, start: Start, namespace: string): unknown {
-  if (!(error instanceof StorageError)) return error
-  if (error.code === 'Expired' && start.after !== undefined) {
+  if (error instanceof StorageError && error.code === 'Expired' && start.after !== undefined) {
     return expired(expiredContinue, encodeContinue({ rv: -1, after: relative(namespace, start.after) }))
   }
-  return toStatusError(error)
+  return error
 }
 
 /**

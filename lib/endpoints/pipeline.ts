@@ -10,17 +10,17 @@ import { toStatusError } from '../registry/errors.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Exchange, Stage } from './exchange.ts'
 import { negotiateStatus } from './negotiation.ts'
-import { type ApiResponse, first } from './request.ts'
+import { type ApiRequest, type ApiResponse, askedRevision, first } from './request.ts'
 import { respondError } from './respond.ts'
 
 /** The Status of any failure; `report` gets what only the log may know. */
-function statusOf(error: unknown, report: (error: unknown) => void): StatusError {
+function statusOf(error: unknown, request: ApiRequest, report: (error: unknown) => void): StatusError {
   if (error instanceof StatusError) {
     // The text of a mistake of the client may quote what was sent.
     if (error.fault !== 'client') report(error)
     return error
   }
-  const failure = error instanceof StorageError ? toStatusError(error) : internalError(error)
+  const failure = error instanceof StorageError ? toStatusError(error, askedRevision(request)) : internalError(error)
   if (failure.fault !== 'client') report(error)
   return failure
 }
@@ -36,7 +36,7 @@ export async function run<E extends Exchange>(
     if (exchange.response) return exchange.response
     throw new Error('no stage answered')
   } catch (error) {
-    const failure = statusOf(error, report)
+    const failure = statusOf(error, exchange.request, report)
     const { status } = failure
     if (status.code === 401 || status.code === 403) exchange.context.note('refusal', status.message ?? '')
     const { headers, query } = exchange.request

@@ -1,7 +1,9 @@
 /** HTTP as the endpoints see it: no Lambda, no gateway. */
+
 import type { UserInfo } from '../authentication/user.ts'
 import type { Deadline } from '../meta/deadline.ts'
 import type { Fault } from '../meta/errors.ts'
+import { resourceVersionOrNone } from '../meta/resourceversion.ts'
 
 export interface ApiRequest {
   method: string
@@ -39,3 +41,9 @@ export interface ApiResponse {
 
 /** The first value of a query parameter, as Go's url.Values.Get gives it; undefined when absent. */
 export const first = (query: ApiRequest['query'], name: string): string | undefined => query.get(name)?.[0]
+
+/** The digits of the revision that a request asks for; undefined where it asks for none. */
+export function askedRevision({ query }: ApiRequest): string | undefined {
+  const version = resourceVersionOrNone(first(query, 'resourceVersion') ?? '')
+  return version === 0n ? undefined : String(version)
+}

@@ -1,7 +1,9 @@
 /** What a list or watch selects: labels and fields of the objects as clients see them. */
-import { badRequest } from '../meta/errors.ts'
+import { badRequest, type StatusError } from '../meta/errors.ts'
+import { aggregate, invalid } from '../meta/field.ts'
 import { checkFields, matchesFields, requirement } from '../meta/fields.ts'
 import { matches as matchesLabels } from '../meta/labels.ts'
+import { parseResourceVersion } from '../meta/resourceversion.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { StoredKind } from '../registry/kind.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -43,12 +45,13 @@ export function selectionOf(
   }
 }
 
-/** A resourceVersion parameter as a number; undefined for none, 0 for "any". Throws 400, which begins with `prefix`. */
+/**
+ * A resourceVersion parameter as a number, rounded where that is beyond any revision; undefined for none, 0 for "any".
+ * Throws 400, which begins with `prefix`.
+ */
 export function revisionOf(resourceVersion: string, prefix = ''): number | undefined {
   if (resourceVersion === '') return undefined
-  const number = Number(resourceVersion)
-  if (/^\d+$/.test(resourceVersion) && Number.isSafeInteger(number)) return number
-  const shown = JSON.stringify(resourceVersion.slice(0, 64))
-  const why = /^\d+$/.test(resourceVersion) ? 'value out of range' : 'invalid syntax'
-  throw badRequest(`${prefix}resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${why}`)
+  const failure = (why: string): StatusError =>
+    badRequest(`${prefix}${aggregate([invalid('resourceVersion', resourceVersion, why)])}`)
+  return Number(parseResourceVersion(resourceVersion, failure))
 }

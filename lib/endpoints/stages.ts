@@ -1,5 +1,6 @@
 /** The stages that requests of every verb pass. */
 import { badRequest, forbiddenPath } from '../meta/errors.ts'
+import { quoted } from '../meta/gotext.ts'
 import { pathSegmentErrors } from '../meta/names.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiation.ts'
@@ -16,7 +17,7 @@ export function refuseImpersonation({ request, context }: Exchange): void {
 export function checkNames({ request: { namespace, name } }: Exchange): void {
   for (const [what, value] of Object.entries({ Namespace: namespace, Name: name })) {
     const [problem] = value === '' ? [] : pathSegmentErrors(value)
-    if (problem) throw badRequest(`${what} parameter invalid: ${JSON.stringify(value)}: ${problem}`)
+    if (problem) throw badRequest(`${what} parameter invalid: ${quoted(value)}: ${problem}`)
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { withoutCredentials } from './credentials.ts'
 import { aggregate, type FieldError, toCause, told } from './field.ts'
+import { quoted } from './gotext.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from './types.ts'
 
 /**
@@ -35,6 +36,9 @@ const MAX_TEXT = 128 * 1024
 /** Messages quote what clients sent, and clients send credentials where none belong. */
 const cut = (text: string): string =>
   withoutCredentials(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} ...` : text)
+
+/** A name as messages show it. */
+const shownName = (name: string): string => quoted(cut(name))
 
 const cutCause = (cause: StatusCause): StatusCause => ({
   ...cause,
@@ -92,14 +96,19 @@ export const keyChanged = (): StatusError =>
 
 /** 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */
 export const forbiddenResource = (gr: GroupResource, name: string, why: string): StatusError =>
-  failure(403, 'Forbidden', `${qualified(gr)}${name ? ` "${name}"` : ''} is forbidden: ${why}`, named(gr, name))
+  failure(
+    403,
+    'Forbidden',
+    `${qualified(gr)}${name ? ` ${shownName(name)}` : ''} is forbidden: ${why}`,
+    named(gr, name),
+  )
 
 /** 403 for a path that is no resource. */
 export const forbiddenPath = (why: string): StatusError => failure(403, 'Forbidden', `forbidden: ${why}`, {})
 
 /** 404 of an object, also of one that this user may not see. */
 export const notFound = (gr: GroupResource, name: string): StatusError =>
-  failure(404, 'NotFound', `${qualified(gr)} "${name}" not found`, named(gr, name))
+  failure(404, 'NotFound', `${qualified(gr)} ${shownName(name)} not found`, named(gr, name))
 
 /** 404 of a route that nobody serves. */
 export const routeNotFound = (): StatusError =>
@@ -119,10 +128,15 @@ export const notAcceptable = (accepted: readonly string[]): StatusError =>
   failure(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 
 export const alreadyExists = (gr: GroupResource, name: string): StatusError =>
-  failure(409, 'AlreadyExists', `${qualified(gr)} "${name}" already exists`, named(gr, name))
+  failure(409, 'AlreadyExists', `${qualified(gr)} ${shownName(name)} already exists`, named(gr, name))
 
 export const beingDeleted = (gr: GroupResource, name: string): StatusError =>
-  failure(409, 'AlreadyExists', `object is being deleted: ${qualified(gr)} "${name}" already exists`, named(gr, name))
+  failure(
+    409,
+    'AlreadyExists',
+    `object is being deleted: ${qualified(gr)} ${shownName(name)} already exists`,
+    named(gr, name),
+  )
 
 /** The generated name exists, after all attempts (specification section 7); says what the last of them said. */
 export const generatedNameExists = ({ status: { message, details } }: StatusError): StatusError =>
@@ -133,7 +147,12 @@ export const generatedNameExists = ({ status: { message, details } }: StatusErro
 
 /** 409 of an optimistic lock. `gr.resource` is the Kind for failed delete preconditions, else the plural. */
 export const conflict = (gr: GroupResource, name: string, why: string): StatusError =>
-  failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(gr)} "${name}": ${why}`, named(gr, name))
+  failure(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(gr)} ${shownName(name)}: ${why}`,
+    named(gr, name),
+  )
 
 /** Why a write loses that names a resourceVersion which is not the stored one. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
@@ -162,7 +181,7 @@ export const unsupportedMediaType = (accepted: readonly string[]): StatusError =
 /** 422 with causes. `kind` is the Kind for objects (`CreateOptions` in group `meta.k8s.io` for options). */
 export function invalidObject(group: string, kind: string, name: string, errors: readonly FieldError[]): StatusError {
   const some = told(errors, MAX_TEXT / 2)
-  const what = `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ${aggregate(some)}`
+  const what = `${group ? `${kind}.${group}` : kind} ${shownName(name)} is invalid: ${aggregate(some)}`
   return failure(
     422,
     'Invalid',

@@ -26,12 +26,23 @@ export interface FieldError {
 /** Of longer values only the beginning is shown, unlike in kube-apiserver: an answer must stay smaller than Lambda's 6 MB. */
 const MAX_SHOWN = 16_384
 
+/** A text whose Go type is not plain `string` (a named one, a pointer): it is shown as JSON. */
+export class NamedText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** What an error can say of a bad value. */
+export type BadValue = JsonValue | NamedText | undefined
+
 /** Go's %q for text, %v for numbers, JSON (members in the order given) for the rest: how a bad value appears in a message. */
-export function shown(value: JsonValue | undefined): string {
+export function shown(value: BadValue): string {
   if (typeof value === 'string')
     return value.length > MAX_SHOWN ? `${quoted(value.slice(0, MAX_SHOWN))} ...` : quoted(value)
   if (typeof value === 'number') return numberText(value)
-  const whole = value === undefined ? 'null' : stringify(value)
+  const whole = value === undefined ? 'null' : stringify(value instanceof NamedText ? value.text : value)
   const text = whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)} ...` : whole
   return text.replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
@@ -41,11 +52,11 @@ const error = (type: FieldErrorType, field: string, message: string): FieldError
 export const required = (field: string, detail = ''): FieldError =>
   error('FieldValueRequired', field, detail ? `Required value: ${detail}` : 'Required value')
 
-export const invalid = (field: string, value: JsonValue | undefined, detail: string): FieldError =>
+export const invalid = (field: string, value: BadValue, detail: string): FieldError =>
   error('FieldValueInvalid', field, `Invalid value: ${shown(value)}: ${detail}`)
 
 /** `supported` is printed in the order given. */
-export const notSupported = (field: string, value: JsonValue | undefined, supported: readonly string[]): FieldError =>
+export const notSupported = (field: string, value: BadValue, supported: readonly string[]): FieldError =>
   error(
     'FieldValueNotSupported',
     field,

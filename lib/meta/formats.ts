@@ -9,11 +9,14 @@ function isDay(text: string): boolean {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
 }
 
-/** RFC 3339 with an offset. Unlike strfmt it takes nothing after the offset. */
+/**
+ * What strfmt takes for RFC 3339, which is more: any character before the fraction, any two digits in the offset, and
+ * anything after another `t`. Whoever reads a time must bear one that is none.
+ */
 export function isDateTime(text: string): boolean {
-  const day = text.slice(0, 10)
+  const [day = '', time = ''] = text.split(/t/i, 2)
   const [, hours = '', minutes = '', seconds = ''] =
-    /^[tT](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[zZ]|[+-]\d\d:\d\d)$/.exec(text.slice(10)) ?? []
+    /^(\d\d):(\d\d):(\d\d)(?:[^\n]\d+)?(?:z|[+-]\d\d:\d\d)$/iu.exec(time) ?? []
   return hours !== '' && hours <= '23' && minutes <= '59' && seconds <= '59' && isDay(day)
 }
 

@@ -25,14 +25,15 @@ const hex = (code: number, digits: number): string => code.toString(16).padStart
 function escaped(character: string): string {
   const short = SHORT[character]
   if (short !== undefined) return short
-  if (isPrintable(character)) return character
   const code = character.codePointAt(0) ?? 0
   if (code < 0x80) return `\\x${hex(code, 2)}`
   return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`
 }
 
+const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
+
 /** `%q`: text in quotes. */
-export const quoted = (text: string): string => `"${Array.from(text.toWellFormed(), escaped).join('')}"`
+export const quoted = (text: string): string => `"${text.toWellFormed().replace(ESCAPED, escaped)}"`
 
 /**
  * Whether Go holds the number in floating point: it is not whole, or no int64. Whole numbers of an int64 beyond ±(2^53-1) are

@@ -86,10 +86,15 @@ interface Parser {
 
 const END: Token = { kind: 'end', text: '' }
 
-/** Words end at blanks and at the signs of the grammar; anything else may stand in them and is judged later. */
+/**
+ * Words end at blanks and at the signs of the grammar; anything else may stand in them and is judged later. NUL, which a Go
+ * lexer takes for the end, ends a word or a sign, and the text where neither stands before it.
+ */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = []
-  for (const [found] of text.matchAll(/[!=]=|[=!(),<>]|[^=!(),<> \t\r\n]+/g)) {
+  for (const [whole] of text.matchAll(/(?:[!=]=|[=!(),<>]|[^=!(),<> \t\r\n\0]+)\0?|\0/g)) {
+    const found = whole.endsWith('\0') ? whole.slice(0, -1) : whole
+    if (found === '') break
     const kind = /^(?:[!=]=|[=!(),<>]|in|notin)$/.test(found) ? (found as Token['kind']) : 'word'
     tokens.push({ kind, text: found })
   }

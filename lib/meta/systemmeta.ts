@@ -14,9 +14,13 @@ export function wipeForCreate(metadata: ObjectMeta): ObjectMeta {
   return kept
 }
 
-/** `updated` with what no update changes, before it is validated. What then still differs is an error. */
+/**
+ * `updated` with what no update changes, before it is validated. What then still differs is an error; the resourceVersion has
+ * been compared, as a number.
+ */
 export function fixupForUpdate(updated: KubeObject, old: KubeObject): KubeObject {
-  const { generation, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = old.metadata
+  const { generation, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } =
+    old.metadata
   const { generation: _, ...metadata } = updated.metadata
   return {
     ...updated,
@@ -27,6 +31,7 @@ export function fixupForUpdate(updated: KubeObject, old: KubeObject): KubeObject
       ...(uid !== undefined && !metadata.uid && { uid }),
       ...(creationTimestamp !== undefined && { creationTimestamp }),
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
     },
   }
 }

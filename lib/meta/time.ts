@@ -15,11 +15,11 @@ export class TimeParseError extends Error {
 
 const LAYOUT = '2006-01-02T15:04:05Z07:00'
 
-/** Go's own quoting in time errors: bytes outside printable ASCII as \xNN. */
+/** Go's own quoting in time errors: control characters below the blank and bytes beyond ASCII as \xNN. */
 function quoted(text: string): string {
   const bytes = [...Buffer.from(text)].map((byte) => {
     if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
-    return byte < 0x20 || byte > 0x7e ? `\\x${byte.toString(16).padStart(2, '0')}` : String.fromCharCode(byte)
+    return byte < 0x20 || byte > 0x7f ? `\\x${byte.toString(16).padStart(2, '0')}` : String.fromCharCode(byte)
   })
   return `"${bytes.join('')}"`
 }
@@ -46,8 +46,8 @@ function reader(text: string) {
   /** Minutes east of UTC. Go lets 24 hours and 60 minutes pass. */
   const offset = (): number => {
     const [, sign, hours = '0', minutes = '0'] = take(/^(?:Z|([+-])(\d\d):(\d\d))/, 'Z07:00')
-    if (Number(hours) > 24) refuse('time zone offset hour out of range')
     if (Number(minutes) > 60) refuse('time zone offset minute out of range')
+    if (Number(hours) > 24) refuse('time zone offset hour out of range')
     return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
   }
   const end = (): void => {

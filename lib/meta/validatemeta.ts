@@ -6,7 +6,7 @@
 import { annotationBytes, MAX_ANNOTATION_BYTES } from './annotations.ts'
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
-import { type FieldError, forbidden, invalid, required, tooLong } from './field.ts'
+import { type FieldError, forbidden, invalid, NamedText, required, tooLong } from './field.ts'
 import { validateFieldManager } from './fieldmanagername.ts'
 import { quoted } from './gotext.ts'
 import {
@@ -133,7 +133,8 @@ const IMMUTABLE = [
 function validateUnchanged(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   return IMMUTABLE.filter((field) => !deepEqual(metadata[field], old[field])).map((field) => {
     const value: JsonValue = metadata[field] ?? (field.startsWith('deletion') ? null : '')
-    return invalid(`metadata.${field}`, value, 'field is immutable')
+    const shown = field === 'uid' ? new NamedText(String(value)) : value
+    return invalid(`metadata.${field}`, shown, 'field is immutable')
   })
 }
 

@@ -61,7 +61,11 @@ async function numberTags() {
   return [numberTag('int', whole), numberTag('float', (one) => typeof one === 'number' && !whole(one))]
 }
 
+/** What the reader of yaml.v2 refuses wherever it stands, before anything is parsed. */
+const UNREADABLE = /[^\t\n\r\x20-\x7e\x85\xa0-\ufffd]/
+
 function events(library: JsYaml, text: string): Event[] {
+  if (UNREADABLE.test(text)) throw new DecodeError('yaml: control characters are not allowed')
   try {
     return library.parseEvents(text, { maxDepth: MAX_DEPTH })
   } catch (error) {

@@ -14,6 +14,7 @@ import {
 } from '../meta/errors.ts'
 import type { Floats } from '../meta/floats.ts'
 import { generateName } from '../meta/names.ts'
+import { resourceVersionOrNone } from '../meta/resourceversion.ts'
 import { finalizerWarnings } from '../meta/systemmeta.ts'
 import { rfc3339 } from '../meta/time.ts'
 import type { KubeObject } from '../meta/types.ts'
@@ -99,7 +100,7 @@ export async function putNew({ kind, strategy }: Store, { object, internal, secr
 
 /** Throws for a resourceVersion in what is to be stored as new. */
 export function demandNoRevision({ resourceVersion = '' }: CreateRequest): void {
-  if (/^\d+$/.test(resourceVersion) && Number(resourceVersion) !== 0) {
+  if (resourceVersionOrNone(resourceVersion) !== 0n) {
     throw plainError('resourceVersion should not be set on objects to be created')
   }
 }

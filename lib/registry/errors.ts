@@ -15,13 +15,16 @@ import type { StorageError } from '../storage/errors.ts'
 /** Retry-After where the store was busy: its own backoff has already waited some seconds. */
 const retryAfterSeconds = 1
 
-/** The Status that a failure of the store means for its request; of every code one. */
-export function toStatusError(error: StorageError): StatusError {
+/**
+ * The Status that a failure of the store means for its request; of every code one. `asked`: the digits of the
+ * revision that the request asked for, where the store knows it rounded.
+ */
+export function toStatusError(error: StorageError, asked = error.message): StatusError {
   switch (error.code) {
     case 'Expired':
       return expired('The resourceVersion for the provided list is too old.')
     case 'TooNew':
-      return tooLargeResourceVersion(error.message, String(error.current), retryAfterSeconds)
+      return tooLargeResourceVersion(asked, String(error.current), retryAfterSeconds)
     case 'TooLarge':
       return requestEntityTooLarge('the object is larger than the store can hold')
     case 'TooManyCompanions':

@@ -10,7 +10,7 @@ import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
 import { invalid } from '../meta/field.ts'
 import { sameButForTimes } from '../meta/fieldmanager.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../meta/floats.ts'
-import { parseResourceVersion } from '../meta/resourceversion.ts'
+import { parseResourceVersion, resourceVersionOrNone } from '../meta/resourceversion.ts'
 import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/systemmeta.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { Secret } from '../meta/writeonly.ts'
@@ -47,13 +47,12 @@ export interface UpdateRequest {
 /** resourceVersion rules of an update: a missing one is 422 (custom resources), another one than the live 409. */
 function checkResourceVersion({ kind }: Store, updated: KubeObject, live: Stored): void {
   const name = live.object.metadata.name ?? ''
-  const text = updated.metadata.resourceVersion ?? ''
-  if (text === '' || text === '0') {
+  const version = parseResourceVersion(updated.metadata.resourceVersion ?? '')
+  if (version === 0n) {
     const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update')
     throw invalidObject(kind.group, kind.plural, name, [error])
   }
-  parseResourceVersion(text)
-  if (text !== String(live.rv)) throw conflict(groupResource(kind), name, MODIFIED)
+  if (version !== BigInt(live.rv)) throw conflict(groupResource(kind), name, MODIFIED)
 }
 
 /** What of the request counts: the main resource leaves status alone, the status subresource everything else. */
@@ -182,8 +181,8 @@ export async function update(store: Store, request: UpdateRequest, context: Requ
 
 /** A store may show a change to a watcher a moment before it shows the row (lib/storage/README.md). */
 function seenBy({ resourceVersion = '' }: UpdateRequest): ReadOptions {
-  const revision = /^\d{1,15}$/.test(resourceVersion) ? Number(resourceVersion) : 0
-  return revision > 0 ? { notOlderThan: revision } : {}
+  const revision = Number(resourceVersionOrNone(resourceVersion))
+  return revision > 0 && Number.isSafeInteger(revision) ? { notOlderThan: revision } : {}
 }
 
 /** A removed or merely tried object is answered with what it would be, at the resourceVersion that is stored. */

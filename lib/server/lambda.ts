@@ -2,6 +2,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { negotiateStatus, type Output } from '../endpoints/negotiation.ts'
 import { type ApiRequest, type ApiResponse, first } from '../endpoints/request.ts'
+import { warningHeaders } from './warnings.ts'
 
 /** Several headers of one name are one list, as HTTP says. */
 function headersOf(event: APIGatewayProxyEvent): Record<string, string> {
@@ -48,39 +49,6 @@ export function toApiRequest(
     requestId: event.requestContext.requestId,
     ...made,
   }
-}
-
-/**
- * RFC 9111 Warning text: printable, quoted; the code 299 and agent `-` as kube-apiserver writes them. ASCII, since gateways
- * and HTTP libraries refuse headers of anything else: other characters read as in JSON (`\u00e9`).
- */
-function warningHeader(text: string): string {
-  const printable = text.replace(/\p{C}/gu, ' ')
-  const ascii = printable.replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return `299 - "${ascii.replace(/["\\]/g, '\\$&')}"`
-}
-
-/** API Gateway passes on 10,240 bytes of headers, and turns an answer with more of them into a failure. */
-const maxWarningBytes = 8192
-/** `Warning: ` and the end of the line. */
-const lineBytes = 11
-
-/**
- * All texts together stay below 4096 characters: else each is cut to 256, as kube-apiserver does. The first ones, as many as
- * the gateway bears.
- */
-function warningHeaders(warnings: readonly string[]): string[] {
-  const unique = [...new Set(warnings)]
-  const length = unique.reduce((sum, text) => sum + text.length, 0)
-  const headers: string[] = []
-  let bytes = 0
-  for (const text of unique) {
-    const header = warningHeader(length > 4096 ? text.slice(0, 256) : text)
-    bytes += header.length + lineBytes
-    if (bytes > maxWarningBytes) break
-    headers.push(header)
-  }
-  return headers
 }
 
 export interface LambdaResponse {

@@ -37,6 +37,12 @@ const versionOf = (answer: Answer): number => Number(/rv#(\d+)/.exec(JSON.string
 const isApply = ({ headers }: Step): boolean => /apply-patch/.test(headers?.['content-type'] ?? '')
 const objectPath = (path: string): string => path.replace(/(\/status)?(\?.*)?$/, '')
 
+/** What a client reads in Latin-1 is UTF-8. */
+const asciiWarning = ({ headers = {} }: Answer): string =>
+  Buffer.from(headers.warning ?? '', 'latin1')
+    .toString()
+    .replace(/[^ -~]/g, (one) => `\\\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 const tolerances: readonly Tolerance[] = [
   {
     reason: 'a map of metadata that an apply emptied lies in etcd until the next write, which then is one',
@@ -64,6 +70,13 @@ const tolerances: readonly Tolerance[] = [
   {
     reason: 'a merge patch keeps the digits of its numbers there, in texts that quote it',
     fits: (want, got) => both(want, got, /is invalid: patch: Invalid value/) && numberless(want) === numberless(got),
+  },
+  {
+    reason: 'Warnings are in ASCII',
+    fits: (want, got) =>
+      want.code === got.code &&
+      asciiWarning(want) === got.headers?.warning &&
+      /[^ -~]/.test(want.headers?.warning ?? ''),
   },
   {
     reason: 'of several options of wrong types another one is named',

@@ -250,6 +250,25 @@ describe('the life of a key', () => {
     expect(await shown(name, noon)).toMatchObject({ phase: 'Terminating' })
   })
 
+  // The format date-time lets texts pass that are no time.
+  test.each(['2099-01-01T00:00:00+99:99', '2099-01-01T00:00:00Ztea'])(
+    'lastActivity is a time, not %s',
+    async (text) => {
+      const { name, key } = await made()
+      await use(key, noon)
+      const { store, read } = world()
+      const stored = await read(name)
+      const object = { ...stored.object, status: { lastActivity: text } }
+      for (const written of [object, { ...object, status: { lastActivity: '2026-11-20T00:00:00.5+02:00' } }]) {
+        const { status } = store.strategy.present?.({ ...stored, object: written }, { user: admin, now: noon }) ?? {}
+        expect(status?.lastActivity).toBe('2026-11-21T12:00:00Z')
+      }
+      const unused = { ...stored, object }
+      delete unused.activity
+      expect(store.strategy.present?.(unused, { user: admin, now: noon }).status?.lastActivity).toBe(text)
+    },
+  )
+
   test('lastActivity moves when it is old enough, and is no change of the object', async () => {
     const { name, key, outcome } = await made()
     expect(await shown(name, noon)).not.toHaveProperty('lastActivity')

@@ -3,7 +3,7 @@ import { decodeOptions, type MediaType } from '../../meta/codecs.ts'
 import { timeIsOver } from '../../meta/deadline.ts'
 import { decodeDeleteOptions, type SentDeleteOptions } from '../../meta/deleteoptions.ts'
 import { invalidObject, type StatusError, tooManyRequests } from '../../meta/errors.ts'
-import { type FieldError, invalid, notSupported } from '../../meta/field.ts'
+import { type FieldError, invalid, NamedText, notSupported } from '../../meta/field.ts'
 import type { Status } from '../../meta/types.ts'
 import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
 import { OutOfTime } from '../../registry/parallel.ts'
@@ -48,10 +48,10 @@ function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOpt
   const errors: FieldError[] = []
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     const why = 'orphanDependents and deletionPropagation cannot be both set'
-    errors.push(invalid('propagationPolicy', propagationPolicy, why))
+    errors.push(invalid('propagationPolicy', new NamedText(propagationPolicy), why))
   }
   if (propagationPolicy !== undefined && !policies.includes(propagationPolicy)) {
-    errors.push(notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil']))
+    errors.push(notSupported('propagationPolicy', new NamedText(propagationPolicy), [...policies, 'nil']))
   }
   return [...errors, ...dryRunErrors(dryRun)]
 }

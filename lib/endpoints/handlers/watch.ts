@@ -16,7 +16,7 @@ import { type OpenWatch, type StoredExchange, set } from '../exchange.ts'
 import { type KeyCheck, keyCheck, whileKeyHolds } from '../keycheck.ts'
 import { includeObject, type Output, unfit } from '../negotiation.ts'
 import { type Start as ListStart, pagesFrom, rangeOf } from '../page.ts'
-import { first as firstValue } from '../request.ts'
+import { askedRevision, first as firstValue } from '../request.ts'
 import { revisionOf, type Selection, selectionOf } from '../selection.ts'
 import { eventsOf } from '../watchevents.ts'
 import { heartbeatMs, watchMs } from '../watchtimes.ts'
@@ -103,7 +103,8 @@ export async function watchObjects(exchange: StoredExchange): Promise<void> {
     return isLive()
   }
   const start = await begin(exchange, selection).catch(async (error: unknown) => {
-    const failed = error instanceof StorageError ? toStatusError(error) : error
+    const asked = askedRevision(exchange.request)
+    const failed = error instanceof StorageError ? toStatusError(error, asked) : error
     if (isTooNew(error) && failed instanceof StatusError) return failed
     await watch.close()
     throw failed

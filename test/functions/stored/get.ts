@@ -42,6 +42,17 @@ export function describeGet(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('400', () => {
+    test.each(['9007199254740993', '18446744073709551615'])(
+      'resourceVersion %s, to its last digit',
+      async (version) => {
+        const { status: code, json } = await get('any', { query: { resourceVersion: `00${version}` } })
+        expect([code, json.message]).toEqual([
+          504,
+          expect.stringMatching(`^Timeout: Too large resource version: ${version}, current: \\d+$`),
+        ])
+      },
+    )
+
     test('a resourceVersion that is no number', async () => {
       const { status: code, json } = await get('any', { query: { resourceVersion: 'abc' } })
       expect([code, json.reason]).toEqual([400, 'BadRequest'])

@@ -16,6 +16,19 @@ const parse = (text: string): { selector: LabelSelector } | { error: string } =>
   }
 }
 
+it.each([
+  ['a\0', 'a'],
+  ['\0a', ''],
+  ['a=b\0', 'a=b'],
+  ['a\0=\0b\0,c', 'a=b,c'],
+  ['a=b, \0zzz', "found '', expected: identifier after ','"],
+  ['a=b\0zzz', "found 'zzz', expected: ',' or 'end of string'"],
+  ['!\0=a', "unable to parse requirement: found '=', expected: identifier"],
+])('NUL ends a word, a sign, or the text: %j is %j', (text, meaning) => {
+  const found = parse(text)
+  expect(found).toEqual('error' in found ? { error: meaning } : parse(meaning))
+})
+
 describe('label selectors are those of apimachinery', () => {
   it.each(vectors.selectors as { selector: string; matches?: number[]; error?: string }[])(
     '$selector',

@@ -1,7 +1,7 @@
 /** The status of an access key as reads show it: computed, never written. */
 import { type KeyStatus, keyStatus, lifeOf } from '../../../authentication/keystatus.ts'
 import { effectiveUser } from '../../../authorization/identity.ts'
-import { rfc3339 } from '../../../meta/time.ts'
+import { parseTime, rfc3339 } from '../../../meta/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { keyOf } from './ownedaccesskey.values.ts'
@@ -15,6 +15,9 @@ export const lifeAt = ({ limits }: Services['keys'], { object, activity }: Store
     limits,
   )
 
+/** What is no time, though the schema takes it for one, is before everything else. */
+const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
+
 /** The object with what is computed on reads: who owns it, whether it gives access, until when. */
 export function present({ keys }: Pick<Services, 'keys'>, stored: Stored, now: Date): KubeObject {
   const { object, activity } = stored
@@ -22,7 +25,7 @@ export function present({ keys }: Pick<Services, 'keys'>, stored: Stored, now: D
   const lastActivity = activity === undefined ? undefined : rfc3339(new Date(activity))
   const latest = [written, lastActivity]
     .filter((one) => typeof one === 'string')
-    .sort((a, b) => Date.parse(b) - Date.parse(a))[0]
+    .sort((a, b) => momentOf(b) - momentOf(a))[0]
   const { state, expires } = lifeAt(keys, stored, now)
   const computed: JsonObject = {
     ...(latest !== undefined && { lastActivity: latest }),
