@@ -1,4 +1,6 @@
 /** The credentials that this deployment keeps for a virtual cluster. */
+
+import { shown } from '../meta/field.ts'
 import { type Credentials, parseCredentials } from './credentials.ts'
 import { clusterError } from './failure.ts'
 import { type Instance, ingressUrl, labelOf } from './instance.ts'
@@ -26,7 +28,10 @@ export async function clusterCredentials(
   if (typeof name !== 'string') throw clusterError('credentials', cluster, `${name.error.field}: ${name.error.message}`)
   const text = await (fresh ? secrets.refresh(name) : secrets.get(name)).catch((error) => {
     const missing = error instanceof SecretError && error.code === 'NotFound'
-    throw clusterError(missing ? 'no-credentials' : 'unread-credentials', cluster, '', error)
+    const advice = `an administrator must keep a kube config for it in AWS Secrets Manager, as the secret ${shown(name)}`
+    throw missing
+      ? clusterError('no-credentials', cluster, advice, error)
+      : clusterError('unread-credentials', cluster, '', error)
   })
   const fallbackServer = ingressUrl(instance)
   return parseCredentials(text, { cluster, ...(fallbackServer !== undefined && { fallbackServer }) })

@@ -201,7 +201,7 @@ function lifetimeWarnings(
   if (expires !== undefined && notAfter.getTime() > expires * 1000) {
     const end = rfc3339(new Date(expires * 1000))
     warnings.push(
-      `the certificate is valid until ${rfc3339(notAfter)} and cannot be revoked; its access key ends at ${end}`,
+      `the certificate is valid until ${rfc3339(notAfter)} and cannot be revoked; its access key ends at ${end}: the setting max-certificate-ttl-seconds of the deployment bounds certificates`,
     )
   }
   return warnings

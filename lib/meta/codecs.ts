@@ -25,8 +25,9 @@ export interface Decoded {
   floats: Floats
 }
 
-/** The value of a body; null of an empty YAML text. Throws 400 in the words for an object of this kind. */
+/** The value of a body; null of a YAML text that says nothing. Throws 400 in the words for an object of this kind. */
 export async function decodeBody(body: Uint8Array, mediaType: MediaType, { kind }: { kind: string }): Promise<Decoded> {
+  if (body.length === 0) throw unrecognized(kind, 'the request has no body: send the object as JSON or YAML', body)
   return read(body, mediaType, (why) => unrecognized(kind, why, body))
 }
 

@@ -171,12 +171,12 @@ export function expired(message: string, token?: string): StatusError {
 export const requestEntityTooLarge = (message: string): StatusError =>
   failure(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`)
 
-export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>
-  failure(
-    415,
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
-  )
+/** 415. `advice` follows what kube-apiserver says. */
+export function unsupportedMediaType(accepted: readonly string[], advice = ''): StatusError {
+  const types = `accepted media types include: ${accepted.join(', ')}`
+  const message = `the body of the request was in an unknown format - ${types}${advice && `; ${advice}`}`
+  return failure(415, 'UnsupportedMediaType', message)
+}
 
 /** 422 with causes. `kind` is the Kind for objects (`CreateOptions` in group `meta.k8s.io` for options). */
 export function invalidObject(group: string, kind: string, name: string, errors: readonly FieldError[]): StatusError {

@@ -47,4 +47,14 @@ describe('the type of a body', () => {
       expect(() => patchType(typed(type))).toThrow('accepted media types include: application/json-patch+json')
     }
   })
+
+  // What curl sends of `-d @file` when nobody says a type.
+  it('a form is told what to send instead', () => {
+    const form = typed('application/x-www-form-urlencoded')
+    const advice = (type: string) =>
+      `; a form cannot be read: with curl, send a file with --data-binary @FILE -H 'Content-Type: ${type}'`
+    expect(() => bodyType(form)).toThrow(`application/json, application/yaml${advice('application/yaml')}`)
+    expect(() => patchType(form)).toThrow(advice('application/apply-patch+yaml'))
+    expect(() => bodyType(typed('text/plain'))).toThrow(/application\/yaml$/)
+  })
 })

@@ -207,7 +207,9 @@ describe('with a client certificate', () => {
     const { warnings } = await made({ spec: { clientCert: true }, user: user({ key }) })
     expect(warnings).toEqual([
       expect.stringMatching(/^requested expiration of 86400 seconds shortened to 7(199|200) seconds$/),
-      expect.stringMatching(/^the certificate is valid until \S+Z and cannot be revoked; its access key ends at \S+Z$/),
+      expect.stringMatching(
+        /^the certificate is valid until \S+Z and cannot be revoked; its access key ends at \S+Z: the setting max-certificate-ttl-seconds of the deployment bounds certificates$/,
+      ),
     ])
   })
 
@@ -279,7 +281,13 @@ describe('with a client certificate', () => {
   })
 
   test.each<[string, Partial<Instance>, Secrets | undefined, number, string]>([
-    ['no secret', {}, secretsOf({}), 503, 'virtual cluster "p-shop/dev" has no credentials here'],
+    [
+      'no secret',
+      {},
+      secretsOf({}),
+      503,
+      'virtual cluster "p-shop/dev" has no credentials here: an administrator must keep a kube config for it in AWS Secrets Manager, as the secret "',
+    ],
     [
       'a secret that cannot be read now',
       {},

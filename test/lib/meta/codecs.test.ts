@@ -46,7 +46,9 @@ describe('decodeBody', () => {
 
   it.each<[string, MediaType, string]>([
     ['{', 'json', `${noKind}unexpected end of JSON input ({)`],
-    ['', 'json', `${noKind}unexpected end of JSON input (<empty>)`],
+    ['', 'json', `${unrecognized}the request has no body: send the object as JSON or YAML (<empty>)`],
+    ['', 'yaml', `${unrecognized}the request has no body: send the object as JSON or YAML (<empty>)`],
+    [' ', 'json', `${noKind}unexpected end of JSON input (20)`],
     ['{"apiVersion": ', 'json', `${noKind}unexpected end of JSON input ({"apiVersion": )`],
     ['nope', 'json', `${noKind}invalid character 'o' in literal null (expecting 'u') (6e6f7065)`],
     ['{"a":1}true', 'json', `${noKind}invalid character 't' after top-level value ({"a":1}true)`],
