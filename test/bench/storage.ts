@@ -1,6 +1,7 @@
 /** lib/storage over the embedded DynamoDB: how fast, and what an operation costs in calls and capacity units. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Swept, sweepExpired } from '../../lib/controllers/expirysweep.ts'
+import { watchPace } from '../../lib/endpoints/watchpace.ts'
 import { remove } from '../../lib/registry/delete.ts'
 import { get } from '../../lib/registry/read.ts'
 import { update } from '../../lib/registry/update.ts'
@@ -89,9 +90,7 @@ async function lists(deployment: TestDeployment, { rounds, objects }: StorageOpt
   )
 }
 
-const pollMs = 200
-
-/** From the beginning of a write, and from its acknowledgement, to its delivery to a watcher that asks every 200 ms. */
+/** From the beginning of a write, and from its acknowledgement, to its delivery to a watcher that reads at the pace of watches. */
 async function watchDelay(deployment: TestDeployment): Promise<void> {
   const { storage, meter } = storageOf(deployment)
   const kind = tableOf('watched')
@@ -100,10 +99,13 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
   const acknowledged = new Map<string, number>()
   const delivered = new Map<string, number>()
   const writes = 60
+  const meanMs = 300
   const watch = async (): Promise<void> => {
-    for (let rv = await storage.revision(kind); delivered.size < writes; await delay(pollMs)) {
+    const pace = watchPace(performance.now())
+    for (let rv = await storage.revision(kind); delivered.size < writes; await delay(pace.wait(performance.now()))) {
       const batch = await storage.changes(kind, rv)
       for (const { key } of batch.changes) delivered.set(key, performance.now())
+      if (batch.changes.length > 0) pace.sent(performance.now())
       rv = batch.rv
     }
   }
@@ -113,7 +115,7 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
     started.set(name, performance.now())
     await storage.create(kind, name, putting(name, 0), unhurried)
     acknowledged.set(name, performance.now())
-    await delay(10 + Math.random() * 60)
+    await delay(Math.random() * 2 * meanMs)
   }
   await watching
   const since = (from: ReadonlyMap<string, number>): number[] =>
@@ -121,7 +123,7 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
   const rows = Object.entries({ 'begin of the write': since(started), acknowledgement: since(acknowledged) }).map(
     ([name, times]) => [name, quantile(times, 0.5), quantile(times, 0.99)],
   )
-  table(`Watch delivery of ${writes} changes, polled every ${pollMs} ms`, ['since', 'p50 ms', 'p99 ms'], rows)
+  table(`Watch delivery of ${writes} changes, one every ${meanMs} ms`, ['since', 'p50 ms', 'p99 ms'], rows)
   const rv = await storage.revision(kind)
   const idle = await during(meter, () => storage.changes(kind, rv))
   table('A poll of a watch', ['of', ...costs], [['nothing new', ...perCall(idle, 1)]])

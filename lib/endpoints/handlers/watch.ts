@@ -19,11 +19,9 @@ import { type Start as ListStart, pagesFrom, rangeOf } from '../page.ts'
 import { askedRevision, first as firstValue } from '../request.ts'
 import { revisionOf, type Selection, selectionOf } from '../selection.ts'
 import { eventsOf } from '../watchevents.ts'
+import { watchPace } from '../watchpace.ts'
 import { heartbeatMs, watchMs } from '../watchtimes.ts'
 import { asksForWebSocket, noWebSocket } from '../websocket.ts'
-
-/** The log is read this often: half of it is the mean delay of an event. */
-const pollMs = 200
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
@@ -174,6 +172,7 @@ async function* events(
   })
   const began = services.elapsed()
   const end = began + watchMs(timeoutSeconds)
+  const pace = watchPace(began)
   let { rv } = start
   let spoken = began
   let isReached = true
@@ -194,6 +193,7 @@ async function* events(
       isReached = batch !== undefined
       for await (const { type, object } of batch ? told(batch) : []) {
         spoken = now
+        pace.sent(services.elapsed())
         yield write.change(type, object)
       }
       rv = batch?.rv ?? rv
@@ -206,7 +206,8 @@ async function* events(
       yield allowWatchBookmarks && isReached ? write.bookmark(rv) : '\n'
       spoken = now
     }
-    if (!batch?.more) await services.sleep(Math.min(pollMs, Math.max(0, end - services.elapsed())))
+    const wait = pace.wait(services.elapsed())
+    if (!batch?.more) await services.sleep(Math.min(wait, Math.max(0, end - services.elapsed())))
   }
   if (allowWatchBookmarks && isReached) yield write.bookmark(rv)
 }

@@ -96,7 +96,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('201 and 200', () => {
-    const times = 12
+    const times = 6
     const managers = Array.from({ length: times }, (_, index) => `manager-${index}`)
     const applyAs = (name: string, manager: string, labels: object, query: Record<string, string> = {}) =>
       patch(name, 'apply', objectOf(stored, { name, labels }), { query: { fieldManager: manager, ...query } })
@@ -133,10 +133,12 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
 
     test('while it is deleted again and again: every apply finds it or creates it', async () => {
       const answers = await Promise.all(
-        managers.flatMap((one) => [
-          applyAs('fleeting', one, { [one]: 'x' }),
-          call('delete', { parameters: at('fleeting'), body: undefined }),
-        ]),
+        managers
+          .slice(0, 3)
+          .flatMap((one) => [
+            applyAs('fleeting', one, { [one]: 'x' }),
+            call('delete', { parameters: at('fleeting'), body: undefined }),
+          ]),
       )
       const applies = answers.filter((_, index) => index % 2 === 0)
       expect(applies.filter(({ status: code }) => code !== 200 && code !== 201)).toEqual([])

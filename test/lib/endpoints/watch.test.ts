@@ -47,11 +47,14 @@ async function watch(
     generation = () => 1,
     when = {},
     user = admin,
+    waits = [],
   }: {
     /** Of the key, in each second; undefined = it is dead. */
     generation?: (second: number) => number | undefined
     when?: Record<number, () => Promise<unknown>>
     user?: UserInfo
+    /** Gets how long the watch wanted to sleep, each time. */
+    waits?: number[]
   } = {},
 ): Promise<Watched[]> {
   let now = 0
@@ -63,6 +66,7 @@ async function watch(
     every: () => () => {},
     openWatch: async () => ({ keep: async () => {}, close: async () => {} }),
     async sleep(ms) {
+      waits.push(ms)
       now += Math.max(ms, 1000)
       const [next] = plan
       if (next && now >= next.second * 1000) {
@@ -135,6 +139,13 @@ describe('a watch', () => {
       { at: 20, line: '\n' },
       { at: 40, line: '\n' },
     ])
+  })
+
+  test('reads again soon after an event, and later while there is none', async () => {
+    const resourceVersion = await newest()
+    const waits: number[] = []
+    await watch({ resourceVersion, timeoutSeconds: '15' }, { waits, when: { 10: () => make(`k-${++names}`) } })
+    expect(waits.slice(0, 12)).toEqual([40, 125, 250, 375, 400, 400, 400, 400, 400, 400, 40, 125])
   })
 
   test('waits for a revision that is still to come, and says nothing of before or in between', async () => {
