@@ -172,11 +172,13 @@ describe('the past of what somebody may no longer see', () => {
       },
     ],
   ])('one of the %s that %s', async (_, what, collection, take) => {
-    const at = await lost(collection, `past-${what.replaceAll(' ', '-')}`, take)
+    const name = `past-${what.replaceAll(' ', '-')}`
+    const at = await lost(collection, name, take)
     const token = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: at, start: 'a\0' })).toString('base64url')
     const requests = [
       `?resourceVersion=${at}&resourceVersionMatch=Exact`,
       `?resourceVersion=${at}&resourceVersionMatch=NotOlderThan`,
+      `?resourceVersion=${at}&resourceVersionMatch=Exact&fieldSelector=metadata.name%3D${name}`,
       `?resourceVersion=${at}&limit=500`,
       `?continue=${token}`,
       `?continue=${token}&labelSelector=past%3Dyes`,
