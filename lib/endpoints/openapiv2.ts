@@ -1,12 +1,13 @@
 /**
- * OpenAPI v2 of the kinds, as far as clients still ask for it: what objects are made of, no paths. Terraform's provider for
- * Kubernetes takes the types of manifests from here. Source: k8s.io/kube-openapi/pkg/handler; swagger.io "OpenAPI 2.0".
+ * OpenAPI v2 of the kinds, translated from v3. Terraform's provider for Kubernetes takes the types of manifests from here,
+ * Argo CD what it needs for server-side apply. Source: k8s.io/kube-openapi/pkg/handler; swagger.io "OpenAPI 2.0".
  */
 import { stringify } from '../meta/json.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { contentHash } from './etag.ts'
 import { type OpenApiInfo, openApiSchemas } from './openapi.ts'
-import type { OpenApiKind } from './openapipaths.ts'
+import { type OpenApiKind, pathsOf } from './openapipaths.ts'
+import { openApiV2Protobuf } from './openapiv2protobuf.ts'
 
 /** The keywords of v3 schemas that are translated; all others are those of v2. */
 interface Schema {
@@ -42,15 +43,84 @@ function older({
 const each = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema> =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, older(schema)]))
 
-/** The document, and what it is known by. */
-export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): { text: string; hash: string } {
+interface Content {
+  content?: Record<string, { schema?: Schema }>
+}
+
+interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema: Schema
+}
+
+interface Operation {
+  parameters: Parameter[]
+  requestBody?: Content & { required?: boolean }
+  responses: Record<string, Content & { description: string }>
+  [keyword: string]: unknown
+}
+
+/** The type stands beside the name. */
+const olderParameter = ({ schema, ...parameter }: Parameter) => ({ ...parameter, ...schema })
+
+const schemaOf = ({ content = {} }: Content): Schema | undefined => {
+  const [first] = Object.values(content)
+  return first && older({ type: 'object', ...first.schema })
+}
+
+/** Bodies are parameters, and media types are the operation's. */
+function olderOperation({ parameters, requestBody, responses, ...rest }: Operation) {
+  const schema = requestBody && schemaOf(requestBody)
+  const body = schema && { name: 'body', in: 'body', required: requestBody.required === true, schema }
+  return {
+    ...rest,
+    ...(requestBody && { consumes: Object.keys(requestBody.content ?? {}) }),
+    produces: [...new Set(Object.values(responses).flatMap(({ content = {} }) => Object.keys(content)))],
+    parameters: [...parameters.map(olderParameter), ...(body ? [body] : [])],
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([code, { description, ...answer }]) => {
+        const schema = schemaOf(answer)
+        return [code, { description, ...(schema && { schema }) }]
+      }),
+    ),
+  }
+}
+
+/** Returns the paths of a kind as v2 has them. */
+function olderPaths(kind: OpenApiKind): JsonObject {
+  const paths = pathsOf(kind) as unknown as Record<string, Record<string, Operation> & { parameters?: Parameter[] }>
+  const items = Object.entries(paths).map(([path, { parameters, ...operations }]) => [
+    path,
+    {
+      ...(parameters && { parameters: parameters.map(olderParameter) }),
+      ...Object.fromEntries(Object.entries(operations).map(([method, one]) => [method, olderOperation(one)])),
+    },
+  ])
+  return Object.fromEntries(items)
+}
+
+export interface OpenApiV2 {
+  text: string
+  protobuf: Uint8Array
+  /** What the document is known by, in either form. */
+  hash: string
+}
+
+/** The document in both of its forms. */
+export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApiV2 {
   const definitions = each(openApiSchemas(kinds) as Record<string, Schema>) as Record<string, JsonValue>
   const document: JsonObject = {
     swagger: '2.0',
     info: { ...info, license: { ...info.license } },
-    paths: {},
+    paths: Object.assign({}, ...kinds.map(olderPaths)),
     definitions,
+    securityDefinitions: {
+      BearerToken: { type: 'apiKey', name: 'authorization', in: 'header', description: 'Bearer and an access key.' },
+    },
+    security: [{ BearerToken: [] }],
   }
   const text = stringify(document)
-  return { text, hash: contentHash(text) }
+  return { text, protobuf: openApiV2Protobuf(document), hash: contentHash(text) }
 }

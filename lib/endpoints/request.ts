@@ -29,8 +29,8 @@ export interface ApiResponse {
   headers: Record<string, string>
   /** Texts of Warning headers, in order. */
   warnings: readonly string[]
-  /** A stream is sent piece by piece; an error within cuts the connection. */
-  body: string | AsyncIterable<string>
+  /** Bytes are for functions that stream, since API Gateway takes text from others. A stream is sent piece by piece; an error within cuts the connection. */
+  body: string | Uint8Array | AsyncIterable<string>
   /** Of an error, whose failure it is; absent = what its code says. Not sent. */
   fault?: Fault
   /** Aborts when no more of the stream may be sent, not even what the client has not taken yet: it cuts the connection. */

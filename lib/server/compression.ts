@@ -20,15 +20,16 @@ function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
 export function compressed(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
   const { body, cut, immediate, ...rest } = response
   if (!streams) return { ...rest, body }
-  const isText = typeof body === 'string'
-  const large = isText ? Buffer.byteLength(body) > minCompressedBytes : !immediate
-  const source = Readable.from(isText ? [Buffer.from(body)] : bytes(body), { objectMode: false })
+  const whole = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body as string) : undefined
+  const large = whole ? whole.length > minCompressedBytes : !immediate
+  const source = Readable.from(whole ? [whole] : bytes(body as AsyncIterable<string>), { objectMode: false })
   if (cut) addAbortSignal(cut, source)
   if (!large || !acceptsGzip(event)) return { ...rest, body: source as never }
   // Either ends with the other: who reads the bytes hears of an error, and a client that leaves ends the source.
   const gzip = pipeline(source, createGzip(), () => {})
-  const vary = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
-  return { ...rest, headers: { ...rest.headers, ...vary }, body: gzip as never }
+  const { vary } = rest.headers
+  const encoding = { 'content-encoding': 'gzip', vary: vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding' }
+  return { ...rest, headers: { ...rest.headers, ...encoding }, body: gzip as never }
 }
 
 async function* bytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {

@@ -40,7 +40,12 @@ function isKnown({ headers }: ApiRequest, etag: string): boolean {
 }
 
 /** A document that clients keep: 304 when they have it already. */
-function kept(request: ApiRequest, etag: string, headers: Record<string, string>, body: string): ApiResponse {
+function kept(
+  request: ApiRequest,
+  etag: string,
+  headers: Record<string, string>,
+  body: string | Uint8Array,
+): ApiResponse {
   // The type in a 304 too: API Gateway would call it application/json, and clients take that over for what they keep.
   const known = isKnown(request, etag)
   return {
@@ -101,16 +106,14 @@ const openApiV2Of = once(() => openApiV2(openApiKinds, info))
 
 const yearSeconds = 365 * 24 * 3600
 
-/**
- * In protobuf it is empty: kubectl asks for nothing else, and an empty one keeps it from refusing kinds that are created only.
- */
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
+/** Both forms have a tag of their own. */
 function openApiV2Document(request: ApiRequest): ApiResponse {
-  if (negotiateOpenApiV2(request.headers) === 'protobuf') {
-    const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-    return { status: 200, headers: { 'content-type': type, vary: 'Accept' }, warnings: [], body: '' }
-  }
-  const { text, hash } = openApiV2Of()
-  return kept(request, `"${hash}"`, { 'content-type': 'application/json' }, text)
+  const { text, protobuf, hash } = openApiV2Of()
+  if (negotiateOpenApiV2(request.headers) === 'json')
+    return kept(request, `"${hash}"`, { 'content-type': 'application/json' }, text)
+  return kept(request, `"${hash}-protobuf"`, { 'content-type': protobufType }, protobuf)
 }
 
 /** GET below /openapi. */

@@ -217,12 +217,17 @@ describe('openapi', () => {
       },
     )
 
-    // With anything in it kubectl would refuse kinds that have no list.
     test.each([protobuf, protobuf.replace('@', '.'), `${protobuf}, application/json`])(
-      'v2 for Accept: %s is empty',
+      'v2 for Accept: %s is the same in protobuf',
       async (accept) => {
         const { status: code, text, headers } = await at('openapi', '/openapi/v2', { headers: { accept } })
-        expect([code, text, headers['content-type']]).toEqual([200, '', protobuf.replace('@', '.')])
+        expect([code, headers['content-type']]).toEqual([200, protobuf.replace('@', '.')])
+        expect(text.slice(2, 5)).toBe('2.0')
+        expect(text).toContain('platform.management.v1.OwnedAccessKey')
+        const known = { accept, 'If-None-Match': String(headers.etag) }
+        expect((await at('openapi', '/openapi/v2', { headers: known })).status).toBe(304)
+        const json = await at('openapi', '/openapi/v2', { headers: { 'If-None-Match': String(headers.etag) } })
+        expect(json.status).toBe(200)
       },
     )
 

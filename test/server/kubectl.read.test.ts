@@ -214,6 +214,15 @@ Events:     <none>
     expect(gone.code).toBe(0)
   })
 
+  // Decoded from protobuf, as by Argo CD.
+  test.concurrent('explain reads OpenAPI v2 too', async () => {
+    const explained = (path: string) => api.kubectl.run('explain', path, '--output=plaintext-openapiv2')
+    const [spec, list] = await Promise.all([explained('ownedaccesskeys.spec.ttl'), explained('vci.spec.access.verbs')])
+    expect([spec.stderr, list.stderr]).toEqual(['', ''])
+    expect(spec.stdout).toContain('FIELD:    ttl <integer>')
+    expect(list.stdout).toContain('FIELD:    verbs <[]string>')
+  })
+
   test.concurrent('explain shows the documentation of the fields', async () => {
     const [scope, status, all] = await Promise.all([
       api.kubectl.run('explain', 'ownedaccesskeys.spec.scope'),

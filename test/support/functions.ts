@@ -81,7 +81,9 @@ async function startFunctions(settings: Record<string, string> = {}): Promise<Fu
     async invoke(name, invocation = {}) {
       const { handler, event: given } = await load(name)
       const event = changed(given, invocation)
-      return name.endsWith('/list') ? streamed(handler, event) : answerOf(await handler(event, context))
+      return name.endsWith('/list') || name === 'openapi'
+        ? streamed(handler, event)
+        : answerOf(await handler(event, context))
     },
     async run(name, change = (event) => event) {
       const { handler, event } = await load(name)

@@ -28,5 +28,8 @@ export async function listObjects(exchange: StoredExchange): Promise<void> {
   const response = await respondList({ request, kind, metadata, output, pages }, warnings)
   await demandKey(check)
   const { body } = response
-  exchange.response = typeof body === 'string' ? response : { ...response, ...whileKeyHolds(exchange, check, body) }
+  exchange.response =
+    typeof body === 'string' || body instanceof Uint8Array
+      ? response
+      : { ...response, ...whileKeyHolds(exchange, check, body) }
 }

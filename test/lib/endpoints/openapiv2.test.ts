@@ -13,7 +13,7 @@ const spec = object('What is wanted.', {
 })
 const kind: OpenApiKind = { ...example, schema: { spec }, verbs: ['create', 'list'] }
 const info = { title: 'Test', version: 'v1', license: { name: 'Apache-2.0', url: 'https://example.com' } }
-const { text, hash } = openApiV2([kind], info)
+const { text, protobuf, hash } = openApiV2([kind], info)
 const document = JSON.parse(text)
 const { definitions } = document
 const named = (name: string) =>
@@ -62,5 +62,74 @@ describe('definitions', () => {
       },
     })
     expect(text).not.toMatch(/"(writeOnly|deprecated)":true/)
+  })
+})
+
+describe('paths', () => {
+  test('are those of v3, with bodies as parameters and media types of the operation', () => {
+    const base = '/apis/example.test/v1/examples'
+    expect(Object.keys(document.paths)).toContain(base)
+    const { post } = document.paths[base]
+    expect(post.consumes).toEqual(post.produces)
+    expect(post.parameters).toContainEqual(
+      expect.objectContaining({ name: 'fieldValidation', in: 'query', type: 'string' }),
+    )
+    const schema = { $ref: '#/definitions/test.example.v1.Example' }
+    expect(post.parameters).toContainEqual({
+      name: 'body',
+      in: 'body',
+      required: true,
+      schema: expect.objectContaining(schema),
+    })
+    expect(post.responses['201'].schema).toMatchObject(schema)
+    expect(post['x-kubernetes-group-version-kind']).toEqual({ group: 'example.test', version: 'v1', kind: 'Example' })
+  })
+})
+
+/** The fields of a protobuf message by their numbers: bytes, and other values as they are. */
+function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
+  const fields = new Map<number, Buffer[]>()
+  let at = 0
+  const varint = (): number => {
+    let value = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++] ?? 0
+      value += (byte & 0x7f) * 2 ** shift
+      if (byte < 0x80) return value
+    }
+  }
+  while (at < bytes.length) {
+    const tag = varint()
+    const length = tag % 8 === 2 ? varint() : 0
+    const start = at
+    if (tag % 8 === 0) varint()
+    else at += tag % 8 === 1 ? 8 : length
+    const number = Math.floor(tag / 8)
+    fields.set(number, [...(fields.get(number) ?? []), bytes.subarray(start, at)])
+  }
+  expect(at).toBe(bytes.length)
+  return fields
+}
+
+describe('in protobuf', () => {
+  const at = (bytes: Buffer | undefined, number: number): Buffer[] =>
+    fieldsOf(bytes ?? Buffer.alloc(0)).get(number) ?? []
+  const [paths] = at(Buffer.from(protobuf), 8)
+  const [all] = at(Buffer.from(protobuf), 9)
+  const textAt = (bytes: Buffer | undefined, number: number) => at(bytes, number)[0]?.toString()
+
+  test('has every path and every definition', () => {
+    expect(at(paths, 2).map((one) => textAt(one, 1))).toEqual(Object.keys(document.paths))
+    expect(at(all, 1).map((one) => textAt(one, 1))).toEqual(Object.keys(definitions))
+  })
+
+  // By this extension Argo CD and kubectl find what an object is made of.
+  test('names the kind of a definition', () => {
+    const [found] = at(all, 1).filter((one) => textAt(one, 1)?.endsWith('.Example'))
+    const [schema] = at(found, 2)
+    const [extension] = at(schema, 31)
+    expect(textAt(extension, 1)).toBe('x-kubernetes-group-version-kind')
+    const value = JSON.parse(textAt(at(extension, 2)[0], 2) ?? '')
+    expect(value).toEqual([{ group: 'example.test', version: 'v1', kind: 'Example' }])
   })
 })
