@@ -40,7 +40,7 @@ export async function ensurePackaged({
   if (!(await isPackaged())) {
     await alone(join(root, '.local', 'package.lock'), say, async () => {
       if (await isPackaged()) return
-      say('Packaging the functions, since sources have changed: some seconds ...')
+      say('Packaging the functions: some seconds, and again only when sources have changed ...')
       await pack({ root, quiet, options: [] })
       await writeFile(stamp, digest)
     })

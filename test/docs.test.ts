@@ -1,4 +1,5 @@
 /** Pages say what is there: files, tests by their titles, links. */
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -104,6 +105,20 @@ describe.each(pages)('%s', (page) => {
     }
     expect(missing).toEqual([])
   })
+})
+
+test('files that commands of the pages leave with credentials are ignored by git', () => {
+  const files = [
+    'demo.kubeconfig',
+    'alice.kubeconfig',
+    'eu.kubeconfig',
+    'smoke.key',
+    'revoked.txt',
+    'keyplane-access-key',
+  ]
+  const all = [...files, 'keyplane-eu/keyplane-access-key', '.local/access-key']
+  const ignored = execFileSync('git', ['check-ignore', '--no-index', ...all], { cwd: root, encoding: 'utf8' })
+  expect(ignored.trim().split('\n')).toEqual(all)
 })
 
 describe('the threat model', async () => {

@@ -1,6 +1,7 @@
 /** What somebody at a terminal sees of a request: one short line in place of the functions' JSON. */
 import { styleText } from 'node:util'
 import { decodeUser } from '../../lib/authentication/context.ts'
+import { withoutCredentials } from '../../lib/meta/credentials.ts'
 
 export interface Answered {
   method: string
@@ -22,11 +23,8 @@ export function requestLine({ method, path, status, milliseconds, authorizer }: 
     styleText(format, text, { stream: screen })
   const code = paint(colour, status === 0 ? 'left' : String(status))
   const rest = paint('dim', `${Math.round(milliseconds)} ms  ${asker(authorizer)}`.trimEnd())
-  return `${code} ${method.padEnd(6)} ${path.replace(keyShaped, '<redacted>')}  ${rest}\n`
+  return `${code} ${method.padEnd(6)} ${withoutCredentials(path)}  ${rest}\n`
 }
-
-/** A key that somebody has put into a path by mistake. */
-const keyShaped = /mpk_\w+/g
 
 function asker(authorizer: Answered['authorizer']): string {
   const user = authorizer?.user

@@ -1,7 +1,9 @@
 /** A deployment on an emulator of its own, made and changed by the commands that people use. */
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { CreateAccessKeyCommand, CreateUserCommand, IAMClient, PutUserPolicyCommand } from '@aws-sdk/client-iam'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { type Client, createClient } from '../smoke/client.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
@@ -22,6 +24,8 @@ export interface Deployed {
   client: Client
   /** Runs a command in the project; what it wrote to standard output. Rejects when it fails. */
   run(command: string, args: readonly string[], environment?: Record<string, string>): Promise<string>
+  /** Credentials with the rights of infra/deployer.json, for the environment: what deploys again, and removes, has no others. */
+  deployer: Record<string, string>
   /** `npm run SCRIPT` for this deployment. */
   npm(script: string, ...args: readonly string[]): Promise<string>
   osls(command: string, ...args: readonly string[]): Promise<string>
@@ -49,7 +53,7 @@ export async function startDeployed(stage: string, ...settings: readonly string[
     return stdout
   }
   const npm = (script: string, ...args: readonly string[]) =>
-    run('npm', ['run', '--silent', script, '--', ...target, ...args])
+    run('npm', ['run', '--silent', script, '--', ...target, ...args], deployer)
   async function deploy(...given: readonly string[]): Promise<Record<string, string>> {
     const said = await npm('deploy', ...given.flatMap((setting) => ['--param', setting]))
     return Object.fromEntries([...said.matchAll(/^(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, name, value]) => [name, value]))
@@ -58,20 +62,66 @@ export async function startDeployed(stage: string, ...settings: readonly string[
     (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? ''
   async function stop() {
     secrets.destroy()
+    iam.destroy()
     await emulator.stop()
   }
 
+  const iam = new IAMClient({ endpoint: emulator.url, region, credentials })
+  let deployer: Record<string, string> = {}
   try {
     const said = await deploy(...settings)
+    // From here on nothing has more rights. Before, the bucket has a policy that refuses the HTTP of the emulator.
+    await openBucket(emulator, `keyplane-${stage}`)
+    deployer = await makeDeployer(iam)
     const adminKey = await secretText(`keyplane/${stage}/access-key`)
     const [api] = new URL(said.url ?? '').host.split('.')
     const url = `${emulator.url}/restapis/${api}/${stage}/_user_request_/kubernetes/management`
     const osls = (command: string, ...args: readonly string[]) =>
-      run(join(root, 'node_modules/.bin/serverless'), [command, ...args, ...target])
+      run(join(root, 'node_modules/.bin/serverless'), [command, ...args, ...target], deployer)
     const client = createClient({ url, key: adminKey })
-    return { emulator, secrets, said, printed, adminKey, url, client, run, npm, osls, deploy, secretText, stop }
+    return {
+      emulator,
+      secrets,
+      said,
+      printed,
+      adminKey,
+      url,
+      client,
+      run,
+      deployer,
+      npm,
+      osls,
+      deploy,
+      secretText,
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Takes the policy off the deployment bucket. The emulator looks at the name in a signature only. */
+async function openBucket({ url }: Emulator, stack: string): Promise<void> {
+  const signed = (service: string) => ({
+    authorization: `AWS4-HMAC-SHA256 Credential=test/20260101/${region}/${service}/aws4_request, SignedHeaders=host, Signature=0`,
+  })
+  const body = new URLSearchParams({ Action: 'DescribeStackResources', StackName: stack, Version: '2010-05-15' })
+  const described = await fetch(url, { method: 'POST', headers: signed('cloudformation'), body })
+  const [, bucket] = /<PhysicalResourceId>([\w-]*deploymentbucket-\w+)</.exec(await described.text()) ?? []
+  const { status } = await fetch(`${url}/${bucket}?policy`, { method: 'DELETE', headers: signed('s3') })
+  if (status !== 204) throw new Error(`the policy of the bucket ${bucket} stays: ${status}`)
+}
+
+/** A user that may do what docs/operations.md says is needed to deploy. */
+async function makeDeployer(iam: IAMClient): Promise<Record<string, string>> {
+  const UserName = 'deployer'
+  await iam.send(new CreateUserCommand({ UserName }))
+  const PolicyDocument = await readFile(join(root, 'infra/deployer.json'), 'utf8')
+  await iam.send(new PutUserPolicyCommand({ UserName, PolicyName: 'deploy', PolicyDocument }))
+  const { AccessKey } = await iam.send(new CreateAccessKeyCommand({ UserName }))
+  return {
+    AWS_ACCESS_KEY_ID: AccessKey?.AccessKeyId ?? '',
+    AWS_SECRET_ACCESS_KEY: AccessKey?.SecretAccessKey ?? '',
   }
 }

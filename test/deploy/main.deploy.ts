@@ -6,7 +6,7 @@
  * restore a table to a moment (test/infra/restore.test.ts begins with a copy); reserve concurrency (test/infra/settings.test.ts).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
+import { CreateSecretCommand, GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAuthority, validFor } from '../../infra/local/certificates.ts'
@@ -86,6 +86,17 @@ test.each([
 test('the emulator enforces roles', async () => {
   const health = await fetch(`${at.emulator.url}/_ministack/health`)
   expect(await health.json()).toMatchObject({ auth: 'enabled' })
+})
+
+test('who deploys has the rights of infra/deployer.json and no others', async () => {
+  const credentials = {
+    accessKeyId: at.deployer.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: at.deployer.AWS_SECRET_ACCESS_KEY ?? '',
+  }
+  const secrets = new SecretsManagerClient({ endpoint: at.emulator.url, region: 'eu-central-1', credentials })
+  const read = new GetSecretValueCommand({ SecretId: `keyplane/${stage}/access-key` })
+  await expect(secrets.send(read)).rejects.toThrow('not authorized')
+  secrets.destroy()
 })
 
 test('the first key is an administrator', async () => {

@@ -80,6 +80,11 @@ test('the checks of a deployment are made with a key that is in no file', async 
   expect(said).toContain(`${emulated} passed, ${checks.length - emulated} failed`)
 })
 
+test('the rights to deploy are a policy', async () => {
+  const said = await shell(page('Rights to deploy', 0, { 'file://infra': `file://${process.cwd()}/infra` }))
+  expect(said).toContain('policy/keyplane-deployer')
+})
+
 test('somebody subscribes to the alarms', async () => {
   const said = await shell(
     page('What to watch', 0),

@@ -1,8 +1,10 @@
 /** What somebody at a terminal sees of requests. */
+import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { WriteStream } from 'node:tty'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Answered, hideFunctionLogs, requestLine } from '../../../infra/local/requestlines.ts'
+import { generateKey } from '../../../lib/authentication/accesskey.ts'
 import { encodeUser } from '../../../lib/authentication/context.ts'
 
 const user = encodeUser({
@@ -11,6 +13,7 @@ const user = encodeUser({
   key: { name: 'ci-x7k2p', uid: 'u', type: 'User' },
   chain: [],
 })
+const key = generateKey(randomBytes)
 const answered: Answered = { method: 'GET', path: '/apis', status: 200, milliseconds: 3.6, authorizer: { user } }
 
 function terminal() {
@@ -34,7 +37,7 @@ test.each<[string, Partial<Answered>, string]>([
   ['no user where there is none', { authorizer: undefined, status: 401 }, '401 GET    /apis  4 ms\n'],
   ['no user that does not decode', { authorizer: { user: 'wrong' } }, '200 GET    /apis  4 ms\n'],
   ['a client that has left', { status: 0 }, 'left GET    /apis  4 ms  alice (ci-x7k2p)\n'],
-  ['no key in a path', { path: '/apis/mpk_abc123/x' }, '200 GET    /apis/<redacted>/x  4 ms  alice (ci-x7k2p)\n'],
+  ['no key in a path', { path: `/apis/${key}/x` }, '200 GET    /apis/<redacted>/x  4 ms  alice (ci-x7k2p)\n'],
 ])('a line shows %s', (_, given, line) => {
   expect(plain(given)).toBe(line)
 })

@@ -1,0 +1,73 @@
+/** The policy of who deploys (infra/deployer.json): every resource of the template is within it. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { usePackaged } from '../support/packaged.ts'
+
+interface Statement {
+  Sid: string
+  Effect: 'Allow'
+  Action: string | string[]
+  Resource: string | string[]
+}
+const { Statement: statements } = JSON.parse(
+  await readFile(join(import.meta.dirname, '../../infra/deployer.json'), 'utf8'),
+) as { Statement: Statement[] }
+
+const actions = statements.flatMap(({ Action }) => Action)
+const allows = (action: string) => actions.some((one) => one === action || one === `${action.split(':')[0]}:*`)
+
+/** What CloudFormation calls to make one. Source: AWS CloudFormation resource types, handlers of their schemas. */
+const creates: Readonly<Record<string, string>> = {
+  'AWS::ApiGateway::Account': 'apigateway:PATCH',
+  'AWS::ApiGateway::Authorizer': 'apigateway:POST',
+  'AWS::ApiGateway::Deployment': 'apigateway:POST',
+  'AWS::ApiGateway::GatewayResponse': 'apigateway:PUT',
+  'AWS::ApiGateway::Method': 'apigateway:PUT',
+  'AWS::ApiGateway::Resource': 'apigateway:POST',
+  'AWS::ApiGateway::RestApi': 'apigateway:POST',
+  'AWS::ApiGateway::Stage': 'apigateway:POST',
+  'AWS::CloudWatch::Alarm': 'cloudwatch:PutMetricAlarm',
+  'AWS::CloudWatch::Dashboard': 'cloudwatch:PutDashboard',
+  'AWS::DynamoDB::Table': 'dynamodb:CreateTable',
+  'AWS::Events::Rule': 'events:PutRule',
+  'AWS::IAM::Role': 'iam:CreateRole',
+  'AWS::KMS::Key': 'kms:CreateKey',
+  'AWS::Lambda::EventInvokeConfig': 'lambda:PutFunctionEventInvokeConfig',
+  'AWS::Lambda::EventSourceMapping': 'lambda:CreateEventSourceMapping',
+  'AWS::Lambda::Function': 'lambda:CreateFunction',
+  'AWS::Lambda::Permission': 'lambda:AddPermission',
+  'AWS::Logs::LogGroup': 'logs:CreateLogGroup',
+  'AWS::Logs::MetricFilter': 'logs:PutMetricFilter',
+  'AWS::S3::Bucket': 's3:CreateBucket',
+  'AWS::S3::BucketPolicy': 's3:PutBucketPolicy',
+  'AWS::SNS::Topic': 'sns:CreateTopic',
+  'AWS::SQS::Queue': 'sqs:CreateQueue',
+  'AWS::SecretsManager::Secret': 'secretsmanager:CreateSecret',
+}
+
+const packaged = usePackaged()
+
+test('every resource of the template may be made', () => {
+  const types = [...new Set(Object.values(packaged.resources).map(({ Type }) => Type))].sort()
+  expect(types).toEqual(Object.keys(creates).sort())
+  expect(Object.values(creates).filter((action) => !allows(action))).toEqual([])
+})
+
+test('no secret may be read, no item, and no key used', () => {
+  for (const action of [
+    'secretsmanager:GetSecretValue',
+    'dynamodb:GetItem',
+    'dynamodb:Scan',
+    'kms:Sign',
+    'iam:CreateUser',
+  ])
+    expect([action, allows(action)]).toEqual([action, false])
+})
+
+test('whole services are allowed for what is called keyplane only', () => {
+  const whole = statements.filter(({ Action }) => [Action].flat().some((action) => action.endsWith(':*')))
+  const resources = whole.filter(({ Sid }) => Sid !== 'Gateway').flatMap(({ Resource }) => Resource)
+  expect(resources.length).toBeGreaterThan(8)
+  expect(resources.filter((one) => !/[:/]keyplane[-/]|API-Gateway-Execution-Logs_/.test(one))).toEqual([])
+})
