@@ -110,7 +110,7 @@ test('every watcher ends with what they may see, and was told nothing else on th
     ),
     { numRuns: 60 },
   )
-})
+}, 60_000)
 
 describe('who loses access', () => {
   const put = (readers: string[], label = 'x'): Step => ({ op: 'put', name: 'a', readers, label })
