@@ -81,7 +81,7 @@ function operation(kind: OpenApiKind, where: Where, { action, description, answe
   const tag = groupName(kind)
   return {
     operationId: operationId(kind, where, action),
-    summary: description.replace(/[.:].*$/, ''),
+    summary: description.split(/[.:]/, 1).join(),
     description,
     tags: [`${tag.charAt(0).toLowerCase()}${tag.slice(1)}_${kind.version}`],
     parameters: parametersOf(['pretty', ...query]),
