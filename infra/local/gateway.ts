@@ -1,7 +1,7 @@
 /** API Gateway, Lambda and EventBridge of a packaged deployment in one process: serves what would be deployed. */
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { applyEnvironment, unionOfEnvironments } from './environment.ts'
@@ -11,6 +11,7 @@ import { createListener } from './listener.ts'
 import type { Answered } from './requestlines.ts'
 import { startTimers } from './schedule.ts'
 import { type Deployment, readTemplate } from './template.ts'
+import { answerUnreadable, refusePlainHttp } from './unreadable.ts'
 
 export interface GatewayOptions {
   /** Path of cloudformation-template-update-stack.json. */
@@ -66,6 +67,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     options.answered,
   )
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
+  answerUnreadable(server)
+  const dropSilent = server instanceof TlsServer ? refusePlainHttp(server) : () => {}
   // A proxy in front may hold connections for a minute; the side that answers must not be the first to let go.
   server.keepAliveTimeout = 75_000
   // Every request needs its authorizer.
@@ -94,6 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async close(graceSeconds = 1) {
       const grace = graceSeconds * 1000
       const closed = new Promise((resolve) => server.close(resolve))
+      dropSilent()
       // A connection that was busy a moment ago is only now idle.
       const idle = setInterval(() => server.closeIdleConnections(), 20)
       const late = setTimeout(endStreams, grace)
