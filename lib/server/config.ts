@@ -3,8 +3,7 @@
  * variables it needs: reading one that is absent throws, naming it.
  */
 import { withoutTrailingSlashes } from '../meta/slashes.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
+import { checkEnvironment, type Environment } from './environment.ts'
 
 export interface Config {
   /** DynamoDB table with everything. */
@@ -45,20 +44,17 @@ function text(environment: Environment, name: string): string {
   return value
 }
 
-function whole(environment: Environment, name: string, absent: number, unit: string): number {
-  const value = environment[name]
-  if (value === undefined || value === '') return absent
-  if (!/^\d{1,10}$/.test(value)) throw new Error(`environment variable ${name} must be a number of ${unit}`)
-  return Number(value)
-}
-
-const seconds = (environment: Environment, name: string, absent: number): number =>
-  whole(environment, name, absent, 'seconds')
+const whole = (environment: Environment, name: string, absent: number): number =>
+  environment[name] ? Number(environment[name]) : absent
 
 const daySeconds = 86_400
 
-/** Values are read when they are asked for, so that a function without a variable fails only where it needs it. */
+/**
+ * Throws where a variable that is set says what it may not. Values are read when they are asked for, so that a function without
+ * a variable fails only where it needs it.
+ */
 export function readConfig(environment: Environment): Config {
+  checkEnvironment(environment)
   return {
     get tableName() {
       return text(environment, 'TABLE_NAME')
@@ -94,22 +90,22 @@ export function readConfig(environment: Environment): Config {
       return environment.SPACE_NAMESPACE ?? 'p-{project}-s-{space}'
     },
     get maxKeyTtlSeconds() {
-      return seconds(environment, 'MAX_KEY_TTL_SECONDS', 0)
+      return whole(environment, 'MAX_KEY_TTL_SECONDS', 0)
     },
     get maxTokenTtlSeconds() {
-      return seconds(environment, 'MAX_TOKEN_TTL_SECONDS', 30 * daySeconds)
+      return whole(environment, 'MAX_TOKEN_TTL_SECONDS', 30 * daySeconds)
     },
     get maxCertificateTtlSeconds() {
-      return seconds(environment, 'MAX_CERTIFICATE_TTL_SECONDS', 0)
+      return whole(environment, 'MAX_CERTIFICATE_TTL_SECONDS', 0)
     },
     get keyRetentionSeconds() {
-      return seconds(environment, 'KEY_RETENTION_SECONDS', 7 * daySeconds)
+      return whole(environment, 'KEY_RETENTION_SECONDS', 7 * daySeconds)
     },
     get watchesPerKey() {
-      return whole(environment, 'WATCHES_PER_KEY', 100, 'watches')
+      return whole(environment, 'WATCHES_PER_KEY', 100)
     },
     get maxKeysPerOwner() {
-      return whole(environment, 'MAX_KEYS_PER_OWNER', 1000, 'access keys')
+      return whole(environment, 'MAX_KEYS_PER_OWNER', 1000)
     },
   }
 }

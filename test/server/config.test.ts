@@ -1,0 +1,53 @@
+/** The settings that a function refuses to start with. */
+import { expect, test } from 'vitest'
+import { createBareServer } from '../../lib/server/bare.ts'
+
+const settings = {
+  TABLE_NAME: 'keyplane-prod',
+  BASE_PATH: '/kubernetes/management',
+  STAGE: 'prod',
+  ISSUER: 'https://api.example.com/kubernetes/management',
+  PEPPER_SECRET_ID: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:keyplane/prod/pepper-AbCdEf',
+  ACCESS_KEY_SECRET_ID: 'keyplane/prod/access-key',
+  SIGNING_KEY_IDS: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab, alias/other',
+  VIRTUAL_CLUSTER_SECRETS_PREFIX: 'keyplane/prod/virtualclusters/',
+  PROJECT_NAMESPACE_PREFIX: 'p-',
+  SPACE_NAMESPACE: 'p-{project}-s-{space}',
+  MAX_KEY_TTL_SECONDS: '0',
+  MAX_TOKEN_TTL_SECONDS: '',
+}
+
+test('a function starts with settings as they are deployed, and with none', () => {
+  const { config } = createBareServer(settings)
+  const { basePath, projectNamespacePrefix, maxTokenTtlSeconds, signingKeyIds } = config
+  expect([basePath, projectNamespacePrefix, maxTokenTtlSeconds]).toEqual(['/kubernetes/management', 'p-', 2_592_000])
+  expect(signingKeyIds).toHaveLength(2)
+  expect(createBareServer({ BASE_PATH: '/base/' }).config.basePath).toBe('/base')
+  expect(createBareServer({}).config.projectNamespacePrefix).toBe('p-')
+  expect(() => createBareServer({}).config.tableName).toThrow('environment variable TABLE_NAME is not set')
+})
+
+test.each([
+  [
+    'BASE_PATH',
+    ['', '/', 'kubernetes', '/a//b', '/a b', '/a/../b', '/.', '/a?b', '/a#', '//host/a', '/a\n', '/é', '/%2e'],
+  ],
+  // An empty one would make every namespace the one of a project.
+  ['PROJECT_NAMESPACE_PREFIX', ['', '-', '-p', 'P-', 'p_', 'p/', 'p.', ' p-', 'p-\n', '*', 'a'.repeat(32)]],
+  ['SPACE_NAMESPACE', ['', '{project}', '{project}{space}', 'p-{space}-{project}']],
+  ['ISSUER', ['', 'http://a', 'https://', 'https://a?b', 'https://a#b', 'https://a b', 'https://a//b', 'a']],
+  ['STAGE', ['', 'Prod', 'a-b', '1a', 'a'.repeat(14)]],
+  ['TABLE_NAME', ['', 'a', 'a b', 'a/b']],
+  ['PEPPER_SECRET_ID', ['', 'a b', 'a\n']],
+  ['ACCESS_KEY_SECRET_ID', ['', 'a b']],
+  ['SIGNING_KEY_IDS', ['', ' ', ',', 'a;b']],
+  ['VIRTUAL_CLUSTER_SECRETS_PREFIX', ['', 'keyplane', 'a b/']],
+  ['MAX_KEY_TTL_SECONDS', ['-1', '1h', '1.5', ' 1', '12345678901']],
+  ['WATCHES_PER_KEY', ['-1', 'many']],
+])('a function does not start with another %s', (name, values) => {
+  for (const value of values) {
+    expect(() => createBareServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(
+      `environment variable ${name} must be `,
+    )
+  }
+})
