@@ -76,6 +76,22 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return result
 }
 
+/** The paths of any of the sets. Looks at each node of them once, however many there are. */
+export function unionOf(sets: Iterable<FieldSet>): FieldSet {
+  const result: GrowingSet = new Map()
+  for (const set of sets) include(result, set)
+  return result
+}
+
+function include(into: GrowingSet, set: FieldSet): void {
+  for (const [id, { element, member, below }] of set) {
+    const node = into.get(id) ?? { element, member: false, below: new Map() }
+    into.set(id, node)
+    node.member ||= member
+    include(node.below, below)
+  }
+}
+
 /** Keeps of each node what `change` makes of it; nodes without membership and without anything below vanish. */
 function each(set: FieldSet, change: (node: FieldNode) => FieldNode | undefined): FieldSet {
   const result = new Map<string, FieldNode>()

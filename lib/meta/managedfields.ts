@@ -3,7 +3,7 @@
  * Source: k8s.io/apimachinery util/managedfields/internal (managedfields.go, capmanagers.go).
  */
 import { byBytes } from './byteorder.ts'
-import { EMPTY, type FieldNode, type FieldSet, union } from './fieldset.ts'
+import { EMPTY, type FieldNode, type FieldSet, unionOf } from './fieldset.ts'
 import { FieldsV1Error, parseFieldsV1, serialise } from './fieldsv1.ts'
 import { decodeTime, normaliseTime, TimeParseError } from './time.ts'
 import { type At, asList, asObject, isLeaf, stepSchema } from './typed.ts'
@@ -95,19 +95,33 @@ export function isReset(list: JsonValue | undefined): boolean {
 
 const seconds = ({ time }: Manager): number => (time === undefined ? 0 : decodeTime(time).getTime() / 1000)
 
-const inOutputOrder = (a: Manager, b: Manager): number =>
-  byBytes(a.operation, b.operation) ||
-  seconds(a) - seconds(b) ||
-  byBytes(a.manager, b.manager) ||
-  byBytes(a.apiVersion, b.apiVersion) ||
-  byBytes(a.subresource, b.subresource)
+interface Timed {
+  id: string
+  manager: Manager
+  /** Unix time: read once, since sorting asks for it again and again. */
+  at: number
+}
+
+const timed = (managers: Managers): Timed[] =>
+  Array.from(managers, ([id, manager]) => ({ id, manager, at: seconds(manager) }))
+
+const inOutputOrder = (one: Timed, other: Timed): number => {
+  const [a, b] = [one.manager, other.manager]
+  return (
+    byBytes(a.operation, b.operation) ||
+    one.at - other.at ||
+    byBytes(a.manager, b.manager) ||
+    byBytes(a.apiVersion, b.apiVersion) ||
+    byBytes(a.subresource, b.subresource)
+  )
+}
 
 /** The entries, in the order in which Kubernetes lists them: Apply before Update, then the oldest first. */
 export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] =>
-  [...managers.values()]
-    .filter(({ fields }) => fields.size > 0)
+  timed(managers)
+    .filter(({ manager: { fields } }) => fields.size > 0)
     .sort(inOutputOrder)
-    .map(({ manager, operation, apiVersion, subresource, time, fields }) => ({
+    .map(({ manager: { manager, operation, apiVersion, subresource, time, fields } }) => ({
       ...(manager && { manager }),
       operation,
       apiVersion,
@@ -125,25 +139,27 @@ const BUCKET = 'ancient-changes'
  * newest of them. Managers that apply do not count.
  */
 export function capUpdaters(managers: Managers): Managers {
-  const updaters = [...managers].filter(([, { operation }]) => operation === 'Update')
+  const updaters = timed(managers).filter(({ manager }) => manager.operation === 'Update')
   if (updaters.length <= MAX_UPDATERS) return managers
-  updaters.sort(([a, one], [b, other]) => seconds(one) - seconds(other) || byBytes(a, b))
+  updaters.sort((a, b) => a.at - b.at || byBytes(a.id, b.id))
   const result = new Map(managers)
   const [oldest, ...rest] = updaters
   if (oldest === undefined) return managers
-  const [firstId, first] = oldest
-  const template: Manager = { ...first, manager: BUCKET, subresource: '' }
-  const bucketId = identity(template)
-  for (const [id, updater] of rest.slice(0, updaters.length - MAX_UPDATERS)) {
+  const bucket: Manager = { ...oldest.manager, manager: BUCKET, subresource: '' }
+  const bucketId = identity(bucket)
+  const taken: FieldSet[] = []
+  for (const { id, manager } of rest.slice(0, updaters.length - MAX_UPDATERS)) {
+    const known = result.get(bucketId)
     // The bucket may be younger than the oldest manager; it then takes that one in, never itself.
-    const bucket = result.get(bucketId)
-    const [goneId, gone] = bucket === undefined || id === bucketId ? [firstId, first] : [id, updater]
-    const into = bucket ?? updater
-    result.delete(goneId)
+    const gone = known === undefined || id === bucketId ? oldest : { id, manager }
+    if (taken.length === 0) taken.push((known ?? manager).fields)
+    taken.push(gone.manager.fields)
+    result.delete(gone.id)
     result.delete(id)
-    result.set(bucketId, { ...template, time: updater.time, fields: union(gone.fields, into.fields) })
+    result.set(bucketId, { ...bucket, time: manager.time, fields: EMPTY })
   }
-  return result
+  const time = result.get(bucketId)?.time
+  return result.set(bucketId, { ...bucket, time, fields: unionOf(taken) })
 }
 
 /** The list as it was written by this module, or sent by a client: any JSON. */

@@ -15,6 +15,7 @@ import {
   paths,
   recursiveDifference,
   union,
+  unionOf,
 } from './fieldset.ts'
 import type { Manager, Managers } from './managedfields.ts'
 import { type At, asObject, isDeclared, stepSchema } from './typed.ts'
@@ -139,6 +140,6 @@ export function applyConfiguration(application: Application): Applied {
 }
 
 function pruned(merged: JsonObject, last: FieldSet, claimed: Managers, schema: At): JsonObject {
-  const owned = [...claimed.values()].reduce((all, { fields }) => union(all, fields), EMPTY)
+  const owned = unionOf(Array.from(claimed.values(), ({ fields }) => fields))
   return asObject(prune(merged, last, owned, schema)) ?? merged
 }

@@ -15,9 +15,26 @@ import type { Draft, KindInfo, Subresource } from './kind.ts'
 const maxOwnerReferences = 40
 
 /** To be asked first, and alone to answer: findings about references quote all of them. */
+function validateCounts(object: KubeObject, old?: KubeObject): FieldError[] {
+  return [...validateOwnerCount(object), ...validateManagerCount(object, old)]
+}
+
 function validateOwnerCount({ metadata }: KubeObject): FieldError[] {
   const count = metadata.ownerReferences?.length ?? 0
   return count > maxOwnerReferences ? [tooMany('metadata.ownerReferences', count, maxOwnerReferences)] : []
+}
+
+/**
+ * Kubernetes has no such bound; it keeps ten managers that update, and as many that apply as there are. So many no honest
+ * set of appliers reaches, and each is looked at with every write.
+ */
+const maxManagers = 1000
+
+/** An object that has more already may keep them. */
+function validateManagerCount({ metadata }: KubeObject, old?: KubeObject): FieldError[] {
+  const count = metadata.managedFields?.length ?? 0
+  const most = Math.max(maxManagers, old?.metadata.managedFields?.length ?? 0)
+  return count > most ? [tooMany('metadata.managedFields', count, maxManagers)] : []
 }
 
 /** The refusal of an object, by the name that it gives itself. */
@@ -30,8 +47,8 @@ export function refuse({ apiVersion, kind, metadata }: KubeObject, errors: reado
 export function validateNew(kind: KindInfo, { object, secrets, floats }: Draft): FieldError[] {
   const wrongType = typeErrors(object, kind)
   if (wrongType.length > 0) return wrongType
-  const tooManyOwners = validateOwnerCount(object)
-  if (tooManyOwners.length > 0) return tooManyOwners
+  const counts = validateCounts(object)
+  if (counts.length > 0) return counts
   return [
     ...validateMeta(object.metadata, { namespaced: kind.scope === 'Namespaced' }),
     ...validateSchema(joinWriteOnly(object, secrets), kind.schema, '', undefined, floats),
@@ -46,8 +63,8 @@ export function validateChange(
   old: KubeObject,
   subresource: Subresource,
 ): FieldError[] {
-  const tooManyOwners = validateOwnerCount(object)
-  if (tooManyOwners.length > 0) return tooManyOwners
+  const counts = validateCounts(object, old)
+  if (counts.length > 0) return counts
   const [common, own] = validateMetaUpdate(object.metadata, old.metadata, { namespaced: kind.scope === 'Namespaced' })
   const wrongType = typeErrors(object, kind)
   if (wrongType.length > 0) return [...common, ...wrongType]

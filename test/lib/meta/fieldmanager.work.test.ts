@@ -1,0 +1,101 @@
+/** The work of field management grows with the size of an object, whatever clients put into it. */
+import { describe, expect, test, vi } from 'vitest'
+import { apply, updateManagers } from '../../../lib/meta/fieldmanager.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../../lib/meta/types.ts'
+import { thing, thingKind } from './thing.ts'
+
+/** Elements that are put into maps and sets: all field sets are made of them. */
+function workOf(run: () => unknown): number {
+  const spies = [vi.spyOn(Map.prototype, 'set'), vi.spyOn(Set.prototype, 'add')]
+  try {
+    run()
+    return spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0)
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+}
+
+const now = new Date('2026-01-01T00:00:00Z')
+const write = { manager: 'm', subresource: '' as const, now, gvk: thingKind, schema: thing }
+const apiVersion = 'example.com/v1'
+const object = (metadata: JsonObject, spec: JsonObject = {}): KubeObject =>
+  ({ apiVersion, kind: 'Thing', metadata: { name: 'n', ...metadata }, spec }) as unknown as KubeObject
+
+const many = <T>(n: number, make: (index: number) => T): T[] => Array.from({ length: n }, (_, index) => make(index))
+const keysOf = (n: number, value: (index: number) => JsonObject[string]): JsonObject =>
+  Object.fromEntries(many(n, (index) => [`k${index}`, value(index)]))
+
+const entry = (operation: 'Apply' | 'Update', index: number, fields: JsonObject): ManagedFieldsEntry => ({
+  manager: `m${index}`,
+  operation,
+  apiVersion,
+  time: '2025-01-01T00:00:00Z',
+  fieldsType: 'FieldsV1',
+  fieldsV1: { 'f:spec': { 'f:map': fields } },
+})
+const managed = (n: number, operation: 'Apply' | 'Update', fields: (index: number) => JsonObject) =>
+  object(
+    { managedFields: many(n, (index) => entry(operation, index, fields(index))) as unknown as JsonObject[] },
+    { map: keysOf(n, () => 'v') },
+  )
+const own = (index: number) => ({ [`f:k${index}`]: {} })
+const chain = (depth: number): JsonObject => (depth === 0 ? {} : { 'f:x': chain(depth - 1) })
+
+const shapes: [string, (n: number) => KubeObject][] = [
+  ['managers that apply', (n) => managed(n, 'Apply', own)],
+  ['managers that apply one field', (n) => managed(n, 'Apply', () => own(0))],
+  ['managers that update', (n) => managed(n, 'Update', own)],
+  ['managers with deep fields', (n) => managed(n, 'Apply', () => chain(40))],
+  ['annotations', (n) => object({ annotations: keysOf(n, () => 'v') })],
+  ['labels', (n) => object({ labels: keysOf(n, () => 'v') })],
+  ['finalizers', (n) => object({ finalizers: many(n, (index) => `a/b${index}`) })],
+  ['equal finalizers', (n) => object({ finalizers: many(n, () => 'a/b') })],
+  [
+    'owners',
+    (n) =>
+      object({ ownerReferences: many(n, (index) => ({ apiVersion: 'v1', kind: 'K', name: 'o', uid: `${index}` })) }),
+  ],
+  ['items of a set', (n) => object({}, { texts: many(n, (index) => `${index}`) })],
+  ['items with keys', (n) => object({}, { byName: many(n, (index) => ({ name: `${index}`, tags: ['a', 'b'] })) })],
+  ['equal items', (n) => object({}, { byName: many(n, () => ({ name: 'a', value: 'b' })) })],
+  ['maps of maps', (n) => object({}, { mapOfMaps: keysOf(n, (index) => ({ a: `${index}` })) })],
+  ['atomic items', (n) => object({}, { atomicList: many(n, (index) => `${index}`) })],
+]
+
+describe.each(shapes)('with twice as many %s, twice the work at most', (_, make) => {
+  const n = 200
+  const bare = ({ metadata: { managedFields: _, ...metadata }, ...rest }: KubeObject) =>
+    ({ ...rest, metadata }) as unknown as JsonObject
+  const writes: [string, (one: KubeObject) => unknown][] = [
+    ['a create', (one) => updateManagers({ ...write, live: undefined, updated: one })],
+    ['an update', (one) => updateManagers({ ...write, live: one, updated: object({ labels: { a: 'b' } }) })],
+    ['an update that keeps all', (one) => updateManagers({ ...write, live: one, updated: one })],
+    ['an apply', (one) => apply({ ...write, live: one, config: bare(one), force: true })],
+    [
+      'an apply that applies less than before',
+      (one) => {
+        const before = apply({ ...write, live: one, config: bare(one), force: true })
+        return apply({ ...write, live: before, config: bare(object({})), force: true })
+      },
+    ],
+    [
+      'an apply with conflicts',
+      (one) => {
+        const before = apply({ ...write, manager: 'other', live: one, config: bare(one), force: true })
+        const spec = { ...one.spec, text: 'other' }
+        return apply({ ...write, live: before, config: { ...bare(one), spec }, force: true })
+      },
+    ],
+  ]
+  test.each(writes)('for %s', (_, run) => {
+    // Some are refused, in as little time.
+    const attempt = (one: KubeObject) => {
+      try {
+        run(one)
+      } catch {}
+    }
+    const [less = 0, more = 0] = [n, 2 * n].map((size) => workOf(() => attempt(make(size))))
+    // Some of it does not depend on the size.
+    expect(more).toBeLessThan(2.2 * less + 50)
+  })
+})
