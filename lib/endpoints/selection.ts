@@ -2,7 +2,7 @@
 import { badRequest, type StatusError } from '../meta/errors.ts'
 import { aggregate, invalid } from '../meta/field.ts'
 import { checkFields, matchesFields, requirement } from '../meta/fields.ts'
-import { matches as matchesLabels } from '../meta/labels.ts'
+import { matcherOf } from '../meta/labelmatcher.ts'
 import { parseResourceVersion } from '../meta/resourceversion.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { StoredKind } from '../registry/kind.ts'
@@ -35,11 +35,11 @@ export function selectionOf(
     ...Object.keys(kind.fields),
   ]
   checkFields(fields, supported)
+  const matchesLabels = matcherOf(labels)
   return {
     all: labels.length === 0 && fields.length === 0,
     matches: ({ object }) =>
-      matchesLabels(labels, object.metadata.labels ?? {}) &&
-      matchesFields(fields, (field) => fieldValue(kind, object, field)),
+      matchesLabels(object.metadata.labels ?? {}) && matchesFields(fields, (field) => fieldValue(kind, object, field)),
     name: requirement(fields, 'metadata.name'),
     namespace: requirement(fields, 'metadata.namespace'),
   }

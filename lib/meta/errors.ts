@@ -4,7 +4,7 @@
  * Source: k8s.io/apimachinery/pkg/api/errors.
  */
 import { withoutCredentials } from './credentials.ts'
-import { aggregate, type FieldError, toCause, told } from './field.ts'
+import { aggregate, type FieldError, MOST_TOLD, toCause, told } from './field.ts'
 import { quoted } from './gotext.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from './types.ts'
 
@@ -178,21 +178,19 @@ export function unsupportedMediaType(accepted: readonly string[], advice = ''): 
   return failure(415, 'UnsupportedMediaType', message)
 }
 
-/** 422 with causes. `kind` is the Kind for objects (`CreateOptions` in group `meta.k8s.io` for options). */
+/**
+ * 422 with the first causes, as many as an answer shows. `kind` is the Kind for objects (`CreateOptions` in group
+ * `meta.k8s.io` for options).
+ */
 export function invalidObject(group: string, kind: string, name: string, errors: readonly FieldError[]): StatusError {
-  const some = told(errors, MAX_TEXT / 2)
+  const some = told(errors, MOST_TOLD)
   const what = `${group ? `${kind}.${group}` : kind} ${shownName(name)} is invalid: ${aggregate(some)}`
-  return failure(
-    422,
-    'Invalid',
-    some.length === errors.length ? what : `${what} and ${errors.length - some.length} more`,
-    {
-      ...(name && { name }),
-      ...(group && { group }),
-      ...(kind && { kind }),
-      causes: some.map(toCause),
-    },
-  )
+  return failure(422, 'Invalid', some.length === errors.length ? what : `${what} and more`, {
+    ...(name && { name }),
+    ...(group && { group }),
+    ...(kind && { kind }),
+    causes: some.map(toCause),
+  })
 }
 
 /** 422 of a JSON patch that cannot be applied: the reason stays hidden, as in kube-apiserver. */

@@ -76,6 +76,30 @@ export const tooLong = (field: string, maxBytes: number): FieldError =>
 export const tooMany = (field: string, actual: number, max: number): FieldError =>
   error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`)
 
+/** In characters: what the findings of one answer say at most. */
+export const MOST_TOLD = 64 * 1024
+
+/**
+ * Returns the findings of the items, one after another, until they say more than an answer shows: a body of 3 MiB has room
+ * for a million mistakes.
+ */
+export function findingsOf<T>(
+  items: Iterable<T>,
+  find: (item: T, index: number) => readonly FieldError[],
+): FieldError[] {
+  const found: FieldError[] = []
+  let said = 0
+  let index = 0
+  for (const item of items) {
+    for (const one of find(item, index++)) {
+      found.push(one)
+      said += one.field.length + one.message.length
+    }
+    if (said > MOST_TOLD) break
+  }
+  return found
+}
+
 /** The first findings, as many as say at most `most` characters together; at least one. */
 export function told<T extends StatusCause>(errors: readonly T[], most: number): readonly T[] {
   let said = 0

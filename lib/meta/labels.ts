@@ -1,11 +1,11 @@
 /**
  * Label selectors: `env in (dev, test), tier!=db, !legacy, weight>5`.
- * Source: k8s.io/apimachinery/pkg/labels (grammar, error texts, matching).
+ * Source: k8s.io/apimachinery/pkg/labels (grammar, error texts); labelmatcher.ts says what is selected.
  */
 import { badRequest } from './errors.ts'
 import { aggregate, type FieldError, invalid } from './field.ts'
+import { int64 } from './labelmatcher.ts'
 import { labelValueErrors, qualifiedNameErrors } from './names.ts'
-import { own } from './walk.ts'
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | '>' | '<' | 'exists' | '!'
 
@@ -18,39 +18,6 @@ export interface LabelRequirement {
 
 /** All must hold; none of them: everything matches. */
 export type LabelSelector = readonly LabelRequirement[]
-
-/** Whether an object with these labels is selected. `!=` and `notin` also take what lacks the label. */
-export function matches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-  return selector.every(({ key, operator, values }) => holds(operator, values, own(labels, key)))
-}
-
-function holds(operator: LabelOperator, values: readonly string[], label: string | undefined): boolean {
-  switch (operator) {
-    case 'exists':
-      return label !== undefined
-    case '!':
-      return label === undefined
-    case '!=':
-    case 'notin':
-      return label === undefined || !values.includes(label)
-    case '>':
-    case '<': {
-      const bound = int64(values[0])
-      const value = int64(label)
-      if (bound === undefined || value === undefined) return false
-      return operator === '>' ? value > bound : value < bound
-    }
-    default:
-      return label !== undefined && values.includes(label)
-  }
-}
-
-/** strconv.ParseInt(text, 10, 64). No label is longer than 63 characters. */
-function int64(text: string | undefined): bigint | undefined {
-  if (text === undefined || !/^[-+]?\d{1,63}$/.test(text)) return undefined
-  const value = BigInt(text.replace(/^\+/, ''))
-  return BigInt.asIntN(64, value) === value ? value : undefined
-}
 
 /** Throws 400 with the text of apimachinery. */
 export function parseLabelSelector(text: string): LabelSelector {

@@ -2,7 +2,7 @@
  * Duplicates in lists whose items are told apart by value (set) or by their keys (map).
  * Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype.
  */
-import { duplicate, type FieldError, invalid } from './field.ts'
+import { duplicate, type FieldError, findingsOf, invalid } from './field.ts'
 import { json } from './gotext.ts'
 import type { ListSchema, Schema } from './schema.ts'
 import type { JsonObject, JsonValue } from './types.ts'
@@ -32,7 +32,7 @@ function keysOf(item: JsonValue, { keys = [] }: ListSchema): JsonObject {
 function ownDuplicates(items: readonly JsonValue[], schema: ListSchema, path: string): FieldError[] {
   if (schema.listType === 'atomic') return []
   if (schema.listType === 'set') {
-    return secondOnes(items).map((index) => duplicate(`${path}[${index}]`, items[index] ?? null))
+    return findingsOf(secondOnes(items), (index) => [duplicate(`${path}[${index}]`, items[index] ?? null)])
   }
   const stranger = items.findIndex((item) => item !== null && !isObject(item))
   if (stranger >= 0) {
@@ -40,18 +40,18 @@ function ownDuplicates(items: readonly JsonValue[], schema: ListSchema, path: st
     return [invalid(`${path}[${stranger}]`, value, 'must be an object for an array of list-type map')]
   }
   const keys = items.map((item) => keysOf(item, schema))
-  return secondOnes(keys).map((index) => duplicate(`${path}[${index}]`, keys[index] ?? null))
+  return findingsOf(secondOnes(keys), (index) => [duplicate(`${path}[${index}]`, keys[index] ?? null)])
 }
 
 /** Findings in `value` and everything below it; values of a wrong type and write-only ones are left alone. */
 export function duplicateItems(value: JsonValue, schema: Schema, path: string): FieldError[] {
   if (schema.writeOnly) return []
   if (Array.isArray(value) && schema.type === 'list') {
-    const below = value.flatMap((item, index) => duplicateItems(item, schema.items, `${path}[${index}]`))
+    const below = findingsOf(value, (item, index) => duplicateItems(item, schema.items, `${path}[${index}]`))
     return [...ownDuplicates(value, schema, path), ...below]
   }
   if (!isObject(value)) return []
-  return sortedEntries(value).flatMap(([name, member]) => {
+  return findingsOf(sortedEntries(value), ([name, member]) => {
     const described = memberSchema(schema, name)
     return described ? duplicateItems(member, described, child(path, name)) : []
   })

@@ -6,7 +6,7 @@
 import { annotationBytes, MAX_ANNOTATION_BYTES } from './annotations.ts'
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
-import { type FieldError, forbidden, invalid, NamedText, required, tooLong } from './field.ts'
+import { type FieldError, findingsOf, forbidden, invalid, NamedText, required, tooLong } from './field.ts'
 import { validateFieldManager } from './fieldmanagername.ts'
 import { quoted } from './gotext.ts'
 import {
@@ -51,7 +51,7 @@ function validateNamespace({ namespace = '' }: ObjectMeta, { namespaced }: MetaR
 
 function validateLabels({ labels = {} }: ObjectMeta): FieldError[] {
   const field = 'metadata.labels'
-  return sortedEntries(labels).flatMap(([key, value]) => [
+  return findingsOf(sortedEntries(labels), ([key, value]) => [
     ...all(field, key, qualifiedNameErrors(key)),
     ...all(field, value, labelValueErrors(value)),
   ])
@@ -61,7 +61,7 @@ function validateLabels({ labels = {} }: ObjectMeta): FieldError[] {
 function validateAnnotations({ annotations = {} }: ObjectMeta): FieldError[] {
   const field = 'metadata.annotations'
   return [
-    ...sortedEntries(annotations).flatMap(([key]) => all(field, key, qualifiedNameErrors(key.toLowerCase()))),
+    ...findingsOf(sortedEntries(annotations), ([key]) => all(field, key, qualifiedNameErrors(key.toLowerCase()))),
     ...(annotationBytes(annotations) > MAX_ANNOTATION_BYTES ? [tooLong(field, MAX_ANNOTATION_BYTES)] : []),
   ]
 }
@@ -70,7 +70,7 @@ function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
   const field = 'metadata.finalizers'
   const both = finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')
   return [
-    ...finalizers.flatMap((finalizer) => all(field, finalizer, qualifiedNameErrors(finalizer))),
+    ...findingsOf(finalizers, (finalizer) => all(field, finalizer, qualifiedNameErrors(finalizer))),
     ...(both ? [invalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set')] : []),
   ]
 }
@@ -78,7 +78,7 @@ function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
 const MAX_SUBRESOURCE_BYTES = 256
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[]): FieldError[] {
-  return entries.flatMap(({ operation, fieldsType, manager = '', subresource = '' }, index) => {
+  return findingsOf(entries, ({ operation, fieldsType, manager = '', subresource = '' }, index) => {
     const path = `metadata.managedFields[${index}]`
     const known = operation === 'Apply' || operation === 'Update'
     return [

@@ -5,7 +5,7 @@
  */
 import { byBytes } from './byteorder.ts'
 import { deepEqual } from './equal.ts'
-import { type FieldError, type FieldErrorType, required, shown, tooLong, tooMany } from './field.ts'
+import { type FieldError, type FieldErrorType, findingsOf, required, shown, tooLong, tooMany } from './field.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from './floats.ts'
 import { isDateTime, isUri } from './formats.ts'
 import { floatText, quoted } from './gotext.ts'
@@ -125,7 +125,7 @@ function checkNumber(value: number | bigint, schema: IntegerSchema, place: Place
 
 function checkItems(items: JsonValue[], schema: ListSchema, place: Place): FieldError[] {
   const { maxItems = Number.POSITIVE_INFINITY } = schema
-  const errors = items.flatMap((item, index) => check(item, undefined, schema.items, itemOf(place, index)))
+  const errors = findingsOf(items, (item, index) => check(item, undefined, schema.items, itemOf(place, index)))
   if (items.length > maxItems) errors.push(tooMany(place.field, items.length, maxItems))
   return errors
 }
@@ -137,7 +137,7 @@ function checkMembers(
   place: Place,
 ): FieldError[] {
   const before = isObject(old) ? old : {}
-  const errors = sortedEntries(object).flatMap(([name, value]) => {
+  const errors = findingsOf(sortedEntries(object), ([name, value]) => {
     const described = memberSchema(schema, name)
     return described ? check(value, own(before, name), described, memberOf(place, name)) : []
   })

@@ -24,12 +24,12 @@ describe('a Status', () => {
     expect(message?.endsWith('spec.list[999]: Invalid value: "x": no]')).toBe(true)
   })
 
-  it('has the first of findings without measure, and says how many follow', () => {
+  it('has the first of findings without measure, and says that more follow', () => {
     const error = invalidObject('example.com', 'Thing', 'a', findings(100_000))
     const { message = '', details } = error.status
     const told = details?.causes?.length ?? 0
     expect(told).toBeGreaterThan(1000)
-    expect(message.endsWith(` and ${100_000 - told} more`)).toBe(true)
+    expect(message.endsWith(' and more')).toBe(true)
     expect(size(error)).toBeLessThan(1_000_000)
   })
 

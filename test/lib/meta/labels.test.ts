@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { StatusError } from '../../../lib/meta/errors.ts'
-import { type LabelSelector, matches, parseLabelSelector } from '../../../lib/meta/labels.ts'
+import { matcherOf } from '../../../lib/meta/labelmatcher.ts'
+import { type LabelSelector, parseLabelSelector } from '../../../lib/meta/labels.ts'
 import vectors from './vectors/labels.json' with { type: 'json' }
 
 const labels = vectors.labels as Record<string, string>[]
@@ -37,15 +38,28 @@ describe('label selectors are those of apimachinery', () => {
       if (error !== undefined) return expect(parsed).toEqual({ error })
       expect(parsed).toHaveProperty('selector')
       if ('selector' in parsed) {
-        expect(labels.flatMap((one, index) => (matches(parsed.selector, one) ? [index] : []))).toEqual(want)
+        expect(labels.flatMap((one, index) => (matcherOf(parsed.selector)(one) ? [index] : []))).toEqual(want)
       }
     },
   )
 
   it('sees no labels that an object inherits', () => {
-    expect(matches(parseLabelSelector('constructor'), {})).toBe(false)
-    expect(matches(parseLabelSelector('!toString,hasOwnProperty!=x'), {})).toBe(true)
-    expect(matches(parseLabelSelector('constructor=x'), { constructor: 'x' })).toBe(true)
+    expect(matcherOf(parseLabelSelector('constructor'))({})).toBe(false)
+    expect(matcherOf(parseLabelSelector('!toString,hasOwnProperty!=x'))({})).toBe(true)
+    expect(matcherOf(parseLabelSelector('constructor=x'))({ constructor: 'x' })).toBe(true)
+  })
+
+  it('reads its numbers once, and none for objects that it cannot take', () => {
+    const terms = Array.from({ length: 1000 }, (_, index) => `weight>${index},size<${index},!no${index},a!=${index}`)
+    const matches = matcherOf(parseLabelSelector(terms.join(',')))
+    const numbers = vi.spyOn(BigInt, 'asIntN')
+    const objects = Array.from({ length: 100 }, (_, index) => ({ weight: `${index + 950}`, size: '-1', a: 'b' }))
+    expect(objects.filter(matches)).toHaveLength(50)
+    expect(numbers.mock.calls.length).toBeLessThanOrEqual(2 * objects.length)
+    numbers.mockClear()
+    expect(objects.filter(() => matches({ other: '1' }))).toHaveLength(0)
+    expect(numbers).not.toHaveBeenCalled()
+    numbers.mockRestore()
   })
 
   it('parses any text or says 400, and takes no longer for hostile ones', () => {

@@ -198,9 +198,9 @@ describe('status', () => {
   })
 })
 
-test('findings of any number are no failure', () => {
+test('findings are as many as an answer shows', () => {
   const groups = Array.from({ length: 130_000 }, () => 0)
-  expect(validateSchema({ spec: { groups } }, schema).length).toBeGreaterThan(130_000)
+  expect(validateSchema({ spec: { groups } }, schema).length).toBeLessThan(1000)
 })
 
 test('several errors read as one message', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from 'vitest'
 import type { StatusError } from '../../../lib/meta/errors.ts'
 import type { FieldError } from '../../../lib/meta/field.ts'
-import { object, string } from '../../../lib/meta/schema.ts'
+import { list, map, object, string } from '../../../lib/meta/schema.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import type { KindInfo } from '../../../lib/registry/kind.ts'
 import { refuse, validateChange, validateNew } from '../../../lib/registry/validate.ts'
@@ -63,4 +63,46 @@ test('owners without measure are not looked at one by one', () => {
   const texts = (errors: readonly FieldError[]) => errors.map(({ field, message }) => `${field}: ${message}`)
   expect(texts(validateNew(kind, owned))).toEqual(findings)
   expect(texts(validateChange(kind, owned, thing({}), ''))).toEqual(findings)
+})
+
+test('managers without measure are refused, and kept where they are', () => {
+  const managed = (count: number) => ({
+    metadata: { name: 'a', managedFields: Array.from({ length: count }, () => ({ operation: 'Apply' })) },
+  })
+  const refusal = 'Too many: 1001: must have at most 1000 items'
+  expect(validateNew(kind, draft(managed(1001))).map(({ message }) => message)).toEqual([refusal])
+  expect(validateNew(kind, draft(managed(1000)))).toEqual([])
+  expect(validateChange(kind, draft(managed(1001)), thing({}), '').map(({ message }) => message)).toEqual([refusal])
+  expect(validateChange(kind, draft(managed(1001)), thing(managed(1001)), '')).toEqual([])
+})
+
+describe('mistakes without measure', () => {
+  const n = 100_000
+  const many = <T>(make: (index: number) => T): T[] => Array.from({ length: n }, (_, index) => make(index))
+  const lists: KindInfo = {
+    ...kind,
+    schema: {
+      spec: object('', {
+        items: list('', object('', { text: string('') })),
+        set: list('', string(''), { listType: 'set' }),
+        map: map('', string('')),
+      }),
+    },
+  }
+  const wide = (name: string, value: unknown) => Object.fromEntries(many((index) => [`${name} ${index}`, value]))
+
+  it.each<[string, object]>([
+    ['items', { spec: { items: many(() => ({ text: 5 })) } }],
+    ['equal items', { spec: { set: many((index) => `${index % (n / 2)}`) } }],
+    ['members', { spec: { map: wide('m', 5) } }],
+    ['labels', { metadata: { name: 'a', labels: wide('l', 'a b') } }],
+    ['annotations', { metadata: { name: 'a', annotations: wide('a', '') } }],
+    ['finalizers', { metadata: { name: 'a', finalizers: many((index) => `f ${index}`) } }],
+  ])('are looked for until an answer is full: %s', (_, more) => {
+    for (const errors of [validateNew(lists, draft(more)), validateChange(lists, draft(more), thing({}), '')]) {
+      expect(errors.length).toBeGreaterThan(100)
+      expect(errors.length).toBeLessThan(6000)
+      expect(() => refuse(thing({}), errors)).toThrow(/ and more$/)
+    }
+  })
 })

@@ -1,0 +1,71 @@
+/**
+ * Which labels a selector takes. A selector is compiled once, so that an object costs as much as it has labels, however
+ * many terms a client has sent. Source: k8s.io/apimachinery/pkg/labels (matching).
+ */
+import type { LabelRequirement, LabelSelector } from './labels.ts'
+
+/** Everything that a selector says about one label. */
+interface Condition {
+  required: boolean
+  forbidden: boolean
+  excluded: Set<string>
+  allowed: ReadonlySet<string> | undefined
+  /** The label is a number above the one and below the other. */
+  above: bigint | undefined
+  below: bigint | undefined
+}
+
+/** Returns the test of an object's labels. `!=` and `notin` also take what lacks the label. */
+export function matcherOf(selector: LabelSelector): (labels: Readonly<Record<string, string>>) => boolean {
+  const conditions = new Map<string, Condition>()
+  for (const term of selector) {
+    const condition = conditions.get(term.key) ?? newCondition()
+    conditions.set(term.key, condition)
+    add(condition, term)
+  }
+  const required = [...conditions].flatMap(([key, condition]) => (condition.required ? [key] : []))
+  return (labels) =>
+    required.every((key) => Object.hasOwn(labels, key)) &&
+    Object.entries(labels).every(([key, label]) => takes(conditions.get(key), label))
+}
+
+const newCondition = (): Condition => ({
+  required: false,
+  forbidden: false,
+  excluded: new Set(),
+  allowed: undefined,
+  above: undefined,
+  below: undefined,
+})
+
+function add(condition: Condition, { operator, values }: LabelRequirement): void {
+  if (operator === '!') condition.forbidden = true
+  else if (operator === '!=' || operator === 'notin') for (const value of values) condition.excluded.add(value)
+  else condition.required = true
+  if (operator === '=' || operator === '==' || operator === 'in') {
+    const { allowed } = condition
+    condition.allowed = new Set(allowed ? values.filter((value) => allowed.has(value)) : values)
+  }
+  if (operator === '>') condition.above = larger(condition.above, int64(values[0]))
+  if (operator === '<') condition.below = smaller(condition.below, int64(values[0]))
+}
+
+const larger = (a: bigint | undefined, b: bigint | undefined) => (a === undefined || (b !== undefined && b > a) ? b : a)
+const smaller = (a: bigint | undefined, b: bigint | undefined) =>
+  a === undefined || (b !== undefined && b < a) ? b : a
+
+function takes(condition: Condition | undefined, label: string): boolean {
+  if (condition === undefined) return true
+  const { forbidden, excluded, allowed, above, below } = condition
+  if (forbidden || excluded.has(label) || allowed?.has(label) === false) return false
+  if (above === undefined && below === undefined) return true
+  const value = int64(label)
+  return value !== undefined && (above === undefined || value > above) && (below === undefined || value < below)
+}
+
+/** strconv.ParseInt(text, 10, 64). No label is longer than 63 characters. */
+export function int64(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^[-+]?\d{1,63}$/.test(text)) return undefined
+  const value = BigInt(text.replace(/^\+/, ''))
+  return BigInt.asIntN(64, value) === value ? value : undefined
+}
