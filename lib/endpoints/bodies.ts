@@ -78,7 +78,7 @@ export interface DecodedRequest extends Decoded {
 export async function decodeRequest(
   exchange: Exchange,
   kind: DecodableKind,
-  options: Pick<DecodeOptions, 'inferType' | 'typeLater'>,
+  options: Pick<DecodeOptions, 'isCompiled' | 'typeLater'>,
 ): Promise<DecodedRequest> {
   const { body, headers } = exchange.request
   const { value, floats, ...twice } = await decodeBody(body, bodyType(headers), kind)

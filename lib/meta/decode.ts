@@ -31,11 +31,8 @@ export interface DecodeOptions extends PruneOptions {
   lenientMeta?: boolean
   /** Leave it to the validation of the object to refuse another kind (and in a patch another apiVersion). */
   typeLater?: boolean
-  /**
-   * Take absent apiVersion and kind from the endpoint (specification 2.1), as kinds do that store nothing. Another kind
-   * is a 400, as for kinds that are compiled into a kube-apiserver.
-   */
-  inferType?: boolean
+  /** Another kind is a 400, as for kinds that are compiled into a kube-apiserver, and null is an empty object. */
+  isCompiled?: boolean
 }
 
 export interface Decoded {
@@ -95,11 +92,11 @@ export interface SentType {
   kind: string
 }
 
-/** What the value says it is, with what the endpoint says in the place of what is absent. Throws where that must not be. */
+/** What the value says it is, with what the endpoint says in the place of what is left out (specification 2.1). */
 function sentType(
   value: JsonValue,
   kind: DecodableKind,
-  { inferType = false }: DecodeOptions,
+  { isCompiled = false }: DecodeOptions,
   fail: Failures,
 ): SentType {
   const sent = readOr(
@@ -109,12 +106,8 @@ function sentType(
   if (sent.apiVersion.split('/').length > 2) {
     throw fail.unrecognized(() => `unexpected GroupVersion string: ${sent.apiVersion}`)
   }
-  if (inferType) return { apiVersion: sent.apiVersion || groupVersion(kind), kind: sent.kind || kind.kind }
-  if (sent.kind === '') throw fail.unrecognized((body) => `Object 'Kind' is missing in '${body}'`)
-  if (isObject(value) && own(value, 'apiVersion') === null) {
-    throw fail.undecodable('.apiVersion accessor error: <nil> is of the type <nil>, expected string', sent)
-  }
-  return sent
+  if (value === null && !isCompiled) throw fail.unrecognized((body) => `Object 'Kind' is missing in '${body}'`)
+  return { apiVersion: sent.apiVersion || groupVersion(kind), kind: sent.kind || kind.kind }
 }
 
 /** Whether it is an object of the kind, if of another version. */
@@ -133,10 +126,6 @@ function readOr<T>(read: () => T, failure: (why: string) => StatusError): T {
     throw error instanceof GoDecodeError ? failure(error.message) : error
   }
 }
-
-/** The refusal of an object that says no version at all: a patch can make one. */
-export const missingVersion = (): StatusError =>
-  badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
 
 /** Throws unless apiVersion and kind are the endpoint's. */
 function checkType(
@@ -169,7 +158,7 @@ export function typeErrors(sent: SentType, kind: GroupVersionKind): FieldError[]
 /**
  * The object that a body or the result of a patch stands for. Throws 400 (422 with `source: 'patch'`) in Kubernetes'
  * words for another apiVersion, wrong types in metadata and what is no object; 422 for another kind, after `judge`
- * (400 before it with `inferType`).
+ * (400 before it with `isCompiled`).
  */
 export function decodeObject(
   value: JsonValue,
@@ -177,10 +166,10 @@ export function decodeObject(
   options: DecodeOptions = {},
   judge?: (decoded: Decoded) => void,
 ): Decoded {
-  const { source = 'body', lenientMeta = false, inferType = false } = options
+  const { source = 'body', lenientMeta = false, isCompiled = false } = options
   const fail = failures(value, kind, source)
   const sent = sentType(value, kind, options, fail)
-  if (inferType && sent.kind !== kind.kind) {
+  if (isCompiled && sent.kind !== kind.kind) {
     throw fail.undecodable(`no kind ${quoted(sent.kind)} is registered for version ${quoted(sent.apiVersion)}`, sent)
   }
   const members = isObject(value) ? value : {}
@@ -212,6 +201,5 @@ export function strictDecodingError(
   source: 'body' | 'patch' = 'body',
   sent: SentType = { apiVersion: groupVersion(kind), kind: kind.kind },
 ): StatusError {
-  if (sent.apiVersion === '') return missingVersion()
   return failures(value, kind, source).undecodable(`strict decoding error: ${findings.join(', ')}`, sent, sent.kind)
 }

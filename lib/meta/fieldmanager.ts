@@ -162,6 +162,21 @@ function kindOf({ apiVersion, kind }: JsonObject): GroupVersionKind {
   return { ...parseGroupVersion(text), kind: typeof kind === 'string' ? kind : '' }
 }
 
+const isLeftOut = (value: JsonValue | undefined): boolean => value === undefined || value === null || value === ''
+
+/**
+ * The configuration with what the endpoint says of its type in the place of what is left out. One without any member says
+ * nothing: it would take away all that its manager has applied.
+ */
+function ofType(config: JsonObject, gvk: GroupVersionKind): JsonObject {
+  if (Object.keys(config).length === 0) return config
+  return {
+    ...config,
+    ...(isLeftOut(config.apiVersion) && { apiVersion: groupVersion(gvk) }),
+    ...(isLeftOut(config.kind) && { kind: gvk.kind }),
+  }
+}
+
 /** Whether Go reads it as the managers of an object: where one is none, there are none. */
 function areEntries(managedFields: JsonValue | undefined): boolean {
   if (!Array.isArray(managedFields) || !managedFields.every((one) => asObject(one))) return false
@@ -175,8 +190,9 @@ function areEntries(managedFields: JsonValue | undefined): boolean {
 }
 
 function validateConfig({ config, gvk, schema }: ApplyWrite): void {
-  const said = kindOf(config)
-  if (printed(said) !== printed(gvk)) throw badRequest(`invalid object type: ${printed(said)}`)
+  if (printed(kindOf(ofType(config, gvk))) !== printed(gvk)) {
+    throw badRequest(`invalid object type: ${printed(kindOf(config))}`)
+  }
   const metadata = asObject(config.metadata) ?? {}
   if (areEntries(metadata.managedFields)) throw badRequest('metadata.managedFields must be nil')
   const errors = configurationErrors(config, schema)

@@ -4,7 +4,6 @@
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { isMaster } from '../authorization/identity.ts'
-import { missingVersion } from '../meta/decode.ts'
 import { deepEqual } from '../meta/equal.ts'
 import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors.ts'
 import { invalid } from '../meta/field.ts'
@@ -114,7 +113,6 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   }
   const updated = await request.transform(live.object)
   checkResourceVersion(store, updated.object, live)
-  if (updated.object.apiVersion === '') throw missingVersion()
   const old = live.object
   const draft: Draft = {
     object: fixupForUpdate(confine(updated.object, old, subresource), old),

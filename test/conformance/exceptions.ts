@@ -11,6 +11,22 @@ export interface Exception {
   reason: string
 }
 
+const because =
+  (reason: string, ...pointers: string[]) =>
+  (file: string, ...steps: number[]): Exception[] =>
+    steps.map((step) => ({ file, step, pointers, reason }))
+
+const inferred = because(
+  'The specification (2.1) lets a body leave out its kind and apiVersion: they are inferred from the endpoint.',
+  '/code',
+  '/body',
+)
+const inferredText = because('A body that leaves out its apiVersion is of the one of the endpoint.', '/body/message')
+const afterInferred = because(
+  'A request before this one is refused there, and done here, since its kind is inferred.',
+  '/body/metadata',
+)
+
 export const exceptions: readonly Exception[] = [
   {
     file: '20-get.json',
@@ -31,4 +47,11 @@ export const exceptions: readonly Exception[] = [
     reason:
       'Here it is a scope that refuses: its reason follows the recorded words, as that of an authorizer does there.',
   })),
+  ...inferred('11-create-bodies.json', 4, 5),
+  ...inferred('70-apply-basics.json', 17, 18),
+  ...inferred('bodies.json', 7, 12, 18),
+  ...inferred('kinds-and-lists.json', 2, 3, 5, 6),
+  ...inferredText('accept-and-patch-bodies.json', 56),
+  ...afterInferred('11-create-bodies.json', 10, 11, 13, 14),
+  ...afterInferred('70-apply-basics.json', 23),
 ]

@@ -17,9 +17,9 @@ import { placed } from './addressed.ts'
 
 async function decode(exchange: VirtualExchange): Promise<DecodedRequest> {
   const { kind, request } = exchange
-  if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, { inferType: true })
+  if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, { isCompiled: true })
   const value = decodeProtobuf(request.body, kind.protobuf)
-  const decoded = decodeObject(value, kind, { inferType: true })
+  const decoded = decodeObject(value, kind, { isCompiled: true })
   judgeFields(exchange, kind, value, { duplicates: [], strict: [] }, decoded)
   return { ...decoded, floats: NO_FLOATS }
 }

@@ -80,15 +80,31 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
     })
 
     // With more than 10,240 bytes of headers the gateway would call a failure what is done.
-    test('warnings are as many as the gateway bears', async () => {
+    test('warnings are as many as kube-apiserver sends, and no more than the gateway bears', async () => {
       const finalizers = Array.from({ length: 300 }, (_, index) => `hold-${index}`)
       const { status: code, headers } = await create({ name: 'warned', finalizers })
       const warnings = headers.warning ?? []
       expect(code).toBe(201)
       expect(warnings[0]).toContain('hold-0')
       const bytes = [...warnings].reduce((sum, text) => sum + text.length + 11, 0)
-      expect([bytes > 7000, bytes <= 8192]).toEqual([true, true])
+      expect([bytes > 4096, bytes <= 8192]).toEqual([true, true])
     })
+
+    test.each([{ kind: undefined }, { apiVersion: null }, { apiVersion: '', kind: null }])(
+      'the kind of the endpoint, where the body leaves it out: %j',
+      async (left) => {
+        const name = `typeless-${JSON.stringify(left).length}`
+        const body = { ...objectOf(stored, { name }), ...left }
+        const { status: code, json } = await call('create', { parameters, body })
+        expect([code, json.kind, json.apiVersion]).toEqual([201, kind, 'management.platform/v1'])
+        const named = { ...parameters, name }
+        const put = await call('update', { parameters: named, body: { ...json, ...left } })
+        expect([put.status, put.json.kind]).toEqual([200, kind])
+        const wrong = { parameters: named, body: { ...json, ...left, kind: 'Other' } }
+        expect((await call('update', wrong)).status).toBe(422)
+        expect((await call('update', { ...wrong, body: { ...json, apiVersion: 'v1' } })).status).toBe(400)
+      },
+    )
 
     test('as a Table', async () => {
       const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'

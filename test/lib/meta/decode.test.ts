@@ -37,10 +37,10 @@ describe('what is taken', () => {
     expect(decodeObject({ ...type, metadata: null, spec: null }, example).object).toEqual({ ...type, metadata: {} })
   })
 
-  test.each([{}, { apiVersion: '', kind: null }, { kind: 'Example' }, type])(
+  test.each([{}, { apiVersion: '', kind: null }, { kind: 'Example' }, { apiVersion: type.apiVersion }, type])(
     '%j means the kind of the endpoint',
     (value) => {
-      expect(decodeObject(value, example, { inferType: true }).object).toEqual({ ...type, metadata: {} })
+      expect(decodeObject(value, example).object).toEqual({ ...type, metadata: {} })
     },
   )
 
@@ -95,11 +95,6 @@ describe('what is refused', () => {
     [
       { ...type, apiVersion: 'v1' },
       'the API version in the data (v1) does not match the expected API version (example.test/v1)',
-    ],
-    [{ kind: 'Example' }, 'the API version in the data () does not match the expected API version (example.test/v1)'],
-    [
-      { apiVersion: 'example.test/v1' },
-      `${unrecognized}: Object 'Kind' is missing in '{"apiVersion":"example.test/v1"}' ({"apiVersion":"example.test/v1 ...)`,
     ],
     [
       { kind: 5 },
@@ -203,7 +198,7 @@ describe('no error shows a secret', () => {
     [secret],
     secret,
   ]
-  const wrongs = [{}, { apiVersion: 5 }, { kind: [] }, { ...type, metadata: 7 }]
+  const wrongs = [{ apiVersion: 5 }, { kind: [] }, { ...type, metadata: 7 }]
 
   test.each(bodies.flatMap((body) => wrongs.map((wrong): [JsonValue, JsonValue] => [body, wrong])))(
     '%j with %j',
@@ -221,7 +216,9 @@ describe('no error shows a secret', () => {
 })
 
 test('a long body is not quoted in full', () => {
-  const status = refusal(() => decodeObject({ metadata: { annotations: { a: 'x'.repeat(1_000_000) } } }, example))
+  const status = refusal(() =>
+    decodeObject({ apiVersion: 'a/b/c', metadata: { annotations: { a: 'x'.repeat(1_000_000) } } }, example),
+  )
   expect(status.message?.length).toBeLessThan(20_000)
 })
 
@@ -258,10 +255,10 @@ describe('objects of other kinds and versions', () => {
     expect(status.message).toContain('the API version in the data (v1) does not match')
   })
 
-  test.each([
-    [{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c'],
-    [{ apiVersion: null }, '.apiVersion accessor error: <nil> is of the type <nil>, expected string'],
-  ])('%j is no version', (sent, message) => {
-    expect(refusal(() => decodeObject({ ...type, ...sent }, example)).message).toContain(message)
-  })
+  test.each([[{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c']])(
+    '%j is no version',
+    (sent, message) => {
+      expect(refusal(() => decodeObject({ ...type, ...sent }, example)).message).toContain(message)
+    },
+  )
 })

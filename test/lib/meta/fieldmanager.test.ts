@@ -307,7 +307,9 @@ describe('apply', () => {
   }
 
   it.each<[string, number, JsonObject]>([
-    ['invalid object type: /, Kind=', 400, { metadata: { name: 'n' } }],
+    ['invalid object type: /, Kind=', 400, {}],
+    ['invalid object type: /, Kind=Other', 400, { kind: 'Other' }],
+    ['invalid object type: /, Kind=', 400, { kind: 5 }],
     ['invalid object type: /v1, Kind=Other', 400, { apiVersion: 'v1', kind: 'Other' }],
     ['invalid object type: /, Kind=', 400, { apiVersion: 'a/b/c', kind: 'Secretive' }],
     ['metadata.managedFields must be nil', 400, { ...whole({}), metadata: { managedFields: [] } }],
