@@ -110,12 +110,15 @@ export const forbiddenPath = (why: string): StatusError => failure(403, 'Forbidd
 export const notFound = (gr: GroupResource, name: string): StatusError =>
   failure(404, 'NotFound', `${qualified(gr)} ${shownName(name)} not found`, named(gr, name))
 
-/** 404 of a route that nobody serves. */
-export const routeNotFound = (): StatusError =>
-  failure(404, 'NotFound', 'the server could not find the requested resource', {})
+/** `hint` follows what kube-apiserver says. */
+const hinted = (message: string, hint: string | undefined): string => (hint ? `${message}: ${hint}` : message)
 
-export const methodNotAllowed = (): StatusError =>
-  failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+/** 404 of a route that nobody serves. */
+export const routeNotFound = (hint?: string): StatusError =>
+  failure(404, 'NotFound', hinted('the server could not find the requested resource', hint), {})
+
+export const methodNotAllowed = (hint?: string): StatusError =>
+  failure(405, 'MethodNotAllowed', hinted('the server does not allow this method on the requested resource', hint), {})
 
 /** 405 for a method that no path of a custom resource has: `create is not supported on resources of kind "…"`. */
 export const methodNotSupported = (gr: GroupResource, verb: string): StatusError =>

@@ -9,6 +9,7 @@ import { encodeCredential, encodeUser } from '../authentication/context.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { Attributes } from '../authorization/attributes.ts'
 import { evaluate } from '../authorization/evaluate.ts'
+import { forbiddenFor } from '../authorization/forbidden.ts'
 import { refusedByScope } from '../authorization/narrowest.ts'
 import { requestAttributes } from '../authorization/requestattributes.ts'
 import { StatusError } from '../meta/errors.ts'
@@ -19,6 +20,7 @@ import type { AuthorizerContext } from './context.ts'
 import { describeError, type LogFields } from './log.ts'
 import { callsMeasured, counting, type Measured, noCalls } from './metrics.ts'
 import { createServer, type Server } from './services.ts'
+import { whereTo } from './whereto.ts'
 
 /** The text by which API Gateway knows a 401. */
 class Unauthorized extends Error {
@@ -71,6 +73,22 @@ function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): 
   }
 }
 
+/** The routes of `notfound.ts`, at which nothing is served. */
+const isCatchAll = ({ resource }: APIGatewayRequestAuthorizerEvent): boolean => resource === '/{proxy+}'
+
+/** The 403 of the scope. Where nothing is served it says so: another scope would not help. */
+function refusal(
+  event: APIGatewayRequestAuthorizerEvent,
+  attributes: Attributes,
+  user: UserInfo,
+  reason: string,
+  { scopes }: Server,
+): StatusError {
+  return attributes.kind === 'nonresource' && isCatchAll(event)
+    ? forbiddenFor(attributes, user, whereTo(event.httpMethod, attributes.path))
+    : refusedByScope(attributes, user, reason, scopes)
+}
+
 const deny = ({ status }: StatusError, user: UserInfo): APIGatewayAuthorizerResult =>
   policy('Deny', user.name, { status: stringify(status) })
 
@@ -112,7 +130,7 @@ async function authorize(
   const decision = evaluate(user.chain, attributes, server.scopes)
   if (!decision.allowed) {
     refused('denied', 403, decision.reason, who)
-    return deny(refusedByScope(attributes, user, decision.reason, server.scopes), user)
+    return deny(refusal(event, attributes, user, decision.reason, server), user)
   }
   await touch()
   return allow(user.name, {

@@ -45,7 +45,10 @@ export function differences(step: Step, got: Answer, additions: readonly string[
   const { want } = step
   if (!want) return []
   if (step.anyText && want.text !== undefined) return compare(want.code, got.code, '/code', [])
-  const ignored = new Set([...(step.ignoreHeaders ?? []), ...(want.headers?.['retry-after'] ? [] : ['retry-after'])])
+  // Where a kube-apiserver says no more than that there is nothing, a Warning says here what there is.
+  const isNothing = want.code === 404 && want.text !== undefined
+  const additional = ['retry-after', ...(isNothing ? ['warning'] : [])].filter((name) => !want.headers?.[name])
+  const ignored = new Set([...(step.ignoreHeaders ?? []), ...additional])
   const shown = ({ headers, ...answer }: Answer): Answer => ({
     ...answer,
     headers: Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !ignored.has(name))),

@@ -1,0 +1,71 @@
+/** What a request is told that nothing serves, by whom its scope leaves the path, and by whom not. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apiVersion, keys, management } from '../support/objects.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let scoped: string
+beforeAll(async () => {
+  server = await startServer()
+  const spec = { user: 'alice', scope: { projects: [{ project: 'a' }] } }
+  scoped = (await server.make(keys, { apiVersion, kind: 'OwnedAccessKey', metadata: { name: 'scoped' }, spec })).spec
+    .key
+}, 120_000)
+afterAll(() => server?.stop())
+
+const rows: [method: string, path: string, code: number, hint: string][] = [
+  [
+    'POST',
+    `${management}/virtualclusterinstances`,
+    404,
+    `virtualclusterinstances are in a namespace: ${management}/namespaces/NAMESPACE/virtualclusterinstances`,
+  ],
+  [
+    'GET',
+    `${management}/namespaces/p-a/ownedaccesskeys`,
+    404,
+    `ownedaccesskeys are in no namespace: ${management}/ownedaccesskeys`,
+  ],
+  [
+    'GET',
+    `${management}/things`,
+    404,
+    'management.platform/v1 has no resource "things": it has ownedaccesskeys, virtualclusterinstances, directclusterendpointtokens and selves',
+  ],
+  ['GET', `${management}/selves`, 405, '"GET" is not a method of this path, which has POST'],
+  ['POST', '/apis/authentication.k8s.io/v1', 405, '"POST" is not a method of this path, which has GET'],
+  [
+    'GET',
+    `${management}/namespaces/p-a/virtualclusterinstances/x/kubeconfig`,
+    405,
+    '"GET" is not a method of this path, which has POST',
+  ],
+  [
+    'GET',
+    '/apis/management.platform/v2/ownedaccesskeys',
+    404,
+    '"management.platform/v2" is not served; ownedaccesskeys are in management.platform/v1',
+  ],
+  ['GET', '/apis/nobody.example/v1/things', 404, '"nobody.example/v1" is not served; GET /apis lists the API groups'],
+  ['POST', '/nothing/here', 404, 'nothing is served at "/nothing/here"; GET /apis lists the API groups'],
+]
+
+describe.each(rows)('%s %s', (method, path, code, hint) => {
+  test('says what there is instead', async () => {
+    const { status, json, headers } = await server.call(path, { method })
+    expect(status).toBe(code)
+    const said = json?.message ?? String(headers.warning).replaceAll('\\', '')
+    expect(said).toContain(hint)
+  })
+
+  test('says so to a key whose scope leaves it nothing there', async () => {
+    const { status, json } = await server.call(path, { method, token: scoped })
+    expect([status, json.message]).toEqual([403, expect.stringMatching(/User "alice" cannot (get|post|create) /)])
+    if (json.message.includes(' path ')) expect(json.message).toContain(hint)
+  })
+})
+
+test('what a client writes is quoted, and cut', async () => {
+  const { json } = await server.call(`/apis/${'x'.repeat(3000)}/v1/things`)
+  expect(json.message.length).toBeLessThan(400)
+})
