@@ -30,7 +30,7 @@ function isAddition(value: Json, at: string, additions: readonly string[]): bool
 }
 
 /** Where objects stand in the answers: alone, in lists, in rows of tables, in events. */
-const places = ['/body', '/body/items/*', '/body/rows/*/object', '/events/*/object']
+const places = ['/body', '/body/items/*', '/body/rows/*/object', '/events/*/object', '/events/*/object/rows/*/object']
 
 /** Where a pointer into an object leads to in an answer; a body of picked pointers has these as its members. */
 const allPlaces = (pointer: string, picked: readonly string[] = []): string[] => [
