@@ -11,11 +11,11 @@ import {
 import { requestEntityTooLarge, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import type { Floats } from '../meta/floats.ts'
 import type { JsonValue } from '../meta/types.ts'
+import type { KindInfo } from '../registry/kind.ts'
 import type { Exchange } from './exchange.ts'
 import { set } from './exchange.ts'
 import { mediaTypeOf } from './mediatype.ts'
 import { bodyTypes, type PatchType, patchTypes } from './mediatypes.ts'
-import type { FieldValidation } from './options.ts'
 
 /** kube-apiserver's limit for bodies, in bytes. */
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -49,21 +49,38 @@ export function patchType(headers: Readonly<Record<string, string>>): PatchType 
   return found
 }
 
-/** What a body says twice: for Warnings, and for a strict error. */
-type Twice = Readonly<Record<'duplicates' | 'strict', readonly string[]>>
+/** What a body says twice: for Warnings, for a strict error, and what of that is refused where nobody asks for anything. */
+type Twice = Readonly<Record<'duplicates' | 'strict' | 'guarded', readonly string[]>>
+
+/** What the fields of a body are judged by. */
+type JudgedKind = DecodableKind & Pick<KindInfo, 'grantsAccess'>
+
+/** Whether a field could be meant for spec: it is below it, or beside it, as a spec by another name or with another indentation. */
+const isMeantForSpec = (path: string): boolean => !/^(metadata|status)\b/.test(path)
+
+/** Whether nobody asks for anything, and the body says who gets which access: then a typo must not widen it. */
+export const isGuarded = (
+  { request, writeOptions }: Exchange,
+  { grantsAccess }: Pick<KindInfo, 'grantsAccess'>,
+): boolean =>
+  grantsAccess === true && request.subresource !== 'status' && set(writeOptions, 'writeOptions').fieldValidation === ''
 
 /** Refuses or warns of what a body says twice or the kind does not have, as fieldValidation asks. */
 export function judgeFields(
   exchange: Exchange,
-  kind: DecodableKind,
+  kind: JudgedKind,
   value: JsonValue,
-  { duplicates, strict }: Twice,
+  { duplicates, strict, guarded }: Twice,
   decoded: Decoded,
   source: 'body' | 'patch' = 'body',
 ): void {
-  const mode: FieldValidation = set(exchange.writeOptions, 'writeOptions').fieldValidation
+  const mode = set(exchange.writeOptions, 'writeOptions').fieldValidation
   const unknown = mode === 'Ignore' ? [] : fieldFindings([], decoded.unknown)
-  const refused = mode === 'Strict' ? [...strict, ...unknown] : []
+  const refused = isGuarded(exchange, kind)
+    ? [...guarded, ...fieldFindings([], decoded.unknown.filter(isMeantForSpec))]
+    : mode === 'Strict'
+      ? [...strict, ...unknown]
+      : []
   if (refused.length > 0) throw strictDecodingError(value, kind, refused, source, decoded.object)
   const twice = mode === 'Ignore' ? [] : duplicates
   for (const finding of [...twice, ...unknown, ...decoded.warnings]) exchange.context.warn(finding)
@@ -77,11 +94,12 @@ export interface DecodedRequest extends Decoded {
 /** The object that the body of a POST or PUT stands for. Throws 400, 415, 422. */
 export async function decodeRequest(
   exchange: Exchange,
-  kind: DecodableKind,
+  kind: JudgedKind,
   options: Pick<DecodeOptions, 'isCompiled' | 'typeLater'>,
 ): Promise<DecodedRequest> {
   const { body, headers } = exchange.request
-  const { value, floats, ...twice } = await decodeBody(body, bodyType(headers), kind)
-  const decoded = decodeObject(value, kind, options, (found) => judgeFields(exchange, kind, value, twice, found))
+  const { value, floats, ...found } = await decodeBody(body, bodyType(headers), kind)
+  const twice = { ...found, guarded: found.strict }
+  const decoded = decodeObject(value, kind, options, (decoded) => judgeFields(exchange, kind, value, twice, decoded))
   return { ...decoded, floats }
 }

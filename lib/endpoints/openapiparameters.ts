@@ -27,7 +27,7 @@ const parameters: Readonly<Record<string, JsonObject>> = {
   fieldManager: query('fieldManager', 'Who makes the change; at most 128 printable characters.'),
   fieldValidation: query(
     'fieldValidation',
-    'What unknown and duplicate fields do: Ignore, Warn (the default) or Strict.',
+    'What unknown and duplicate fields do: Ignore, Warn or Strict. By default Strict for fields of spec where a kind hands out access, else Warn.',
   ),
   force: query('force', 'Takes fields over from other managers; for server-side apply only.', 'boolean'),
   labelSelector: query('labelSelector', 'Only objects with these labels.'),

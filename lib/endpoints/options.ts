@@ -15,7 +15,8 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export interface WriteOptions {
   dryRun: boolean
-  fieldValidation: FieldValidation
+  /** As given; '' = not given: Warn, but where a kind hands out access (bodies.ts). */
+  fieldValidation: FieldValidation | ''
   /** As given; '' = not given. */
   fieldManager: string
   /** Absent = not given. */
@@ -88,7 +89,7 @@ export function writeOptions(
   if (errors.length > 0) throw optionsError(kind, errors)
   return {
     dryRun: dryRun.length > 0,
-    fieldValidation: (fieldValidation || 'Warn') as FieldValidation,
+    fieldValidation: fieldValidation as FieldValidation | '',
     fieldManager,
     ...(force !== undefined && { force }),
   }

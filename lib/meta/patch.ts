@@ -33,7 +33,9 @@ export interface PatchOperation {
 
 export interface JsonPatch {
   operations: PatchOperation[]
-  /** Members that mean nothing or stand twice: `json patch unknown field "[0].foo"`. */
+  /** Members that stand twice: `json patch duplicate field "[0].value.ttl"`. */
+  duplicates: string[]
+  /** Members of operations that mean nothing: `json patch unknown field "[0].foo"`. */
   unknown: string[]
 }
 
@@ -59,7 +61,8 @@ export function decodeJsonPatch(body: Uint8Array, checked = true): JsonPatch {
         .filter((member) => !MEMBERS.includes(member))
         .map((member) => `unknown field ${quoted(`[${index}].${member}`)}`),
     )
-    return { operations, unknown: [...duplicates, ...unknown].map((finding) => `json patch ${finding}`) }
+    const ofPatch = (finding: string) => `json patch ${finding}`
+    return { operations, duplicates: duplicates.map(ofPatch), unknown: unknown.map(ofPatch) }
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     throw badRequest(checked ? `error decoding patch: ${error.message}` : error.message)

@@ -22,6 +22,11 @@ export interface KindInfo {
   categories?: readonly string[]
   scope: 'Cluster' | 'Namespaced'
   description: string
+  /**
+   * Its spec decides who gets which access. A field that is misspelled, or in the wrong place, must not widen that: unknown and
+   * duplicate fields are refused unless the client asks for something else.
+   */
+  grantsAccess?: true
   schema: { spec: ObjectSchema; status?: ObjectSchema }
 }
 

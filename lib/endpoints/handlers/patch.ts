@@ -14,7 +14,7 @@ import { splitWriteOnly } from '../../meta/writeonly.ts'
 import type { CreateRequest } from '../../registry/create.ts'
 import { groupResource, type KindInfo, type Subresource } from '../../registry/kind.ts'
 import { type Updated, update } from '../../registry/update.ts'
-import { judgeFields, patchType } from '../bodies.ts'
+import { isGuarded, judgeFields, patchType } from '../bodies.ts'
 import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
 import { writer } from '../managers.ts'
 import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
@@ -35,6 +35,8 @@ interface Change {
   apply(live: JsonObject): { value: JsonValue; floats: Floats }
   /** What its text says twice or without meaning. */
   findings: readonly string[]
+  /** What of that would be a field of the object. */
+  twice: readonly string[]
 }
 
 /** The patched text is read like a body, but its mistakes are 422. */
@@ -46,7 +48,14 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boo
       const change = read(request.body, set(exchange.writeOptions, 'writeOptions').fieldValidation !== 'Ignore')
       const { value, floats } = change.apply(live as unknown as JsonObject)
       const decoded = decodeObject(value, kind, { source: 'patch', typeLater: true }, (found) =>
-        judgeFields(exchange, kind, value, { duplicates: change.findings, strict: change.findings }, found, 'patch'),
+        judgeFields(
+          exchange,
+          kind,
+          value,
+          { duplicates: change.findings, strict: change.findings, guarded: change.twice },
+          found,
+          'patch',
+        ),
       )
       const { object, secrets } = splitWriteOnly(placed(kind, decoded.object, request.namespace), kind.schema)
       checkName(object, request.name)
@@ -61,15 +70,15 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boo
 }
 
 function jsonPatch(body: Uint8Array, checked: boolean): Change {
-  const { operations, unknown } = decodeJsonPatch(body, checked)
-  return { apply: (live) => applyJsonPatch(live, operations), findings: unknown }
+  const { operations, duplicates, unknown } = decodeJsonPatch(body, checked)
+  return { apply: (live) => applyJsonPatch(live, operations), findings: [...duplicates, ...unknown], twice: duplicates }
 }
 
 function mergedPatch(body: Uint8Array, checked: boolean): Change {
   const { patch, duplicates, floats } = decodeMergePatch(body, checked)
   const merged = (live: JsonObject) => (Array.isArray(patch) ? patch : mergePatch(live, patch))
   // What is merged keeps its path.
-  return { apply: (live) => ({ value: merged(live), floats }), findings: duplicates }
+  return { apply: (live) => ({ value: merged(live), floats }), findings: duplicates, twice: duplicates }
 }
 
 /** Throws 409: who names a uid means an object that is there. */
@@ -82,8 +91,9 @@ function refuseUid(kind: KindInfo, { metadata: { uid } }: KubeObject, name: stri
 /** Duplicate keys are judged only after the rest of the configuration, as fieldValidation asks. */
 function judgeDuplicates(exchange: StoredExchange, duplicates: readonly string[]): void {
   const { fieldValidation } = set(exchange.writeOptions, 'writeOptions')
-  if (fieldValidation === 'Strict' && duplicates.length > 0) throw strictApplyError(duplicates)
-  if (fieldValidation === 'Warn') for (const duplicate of duplicates) exchange.context.warn(duplicate)
+  const isStrict = fieldValidation === 'Strict' || isGuarded(exchange, exchange.kind)
+  if (isStrict && duplicates.length > 0) throw strictApplyError(duplicates)
+  if (fieldValidation !== 'Ignore') for (const duplicate of duplicates) exchange.context.warn(duplicate)
 }
 
 function applier(exchange: StoredExchange): Patcher {

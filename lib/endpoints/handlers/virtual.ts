@@ -20,7 +20,7 @@ async function decode(exchange: VirtualExchange): Promise<DecodedRequest> {
   if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, { isCompiled: true })
   const value = decodeProtobuf(request.body, kind.protobuf)
   const decoded = decodeObject(value, kind, { isCompiled: true })
-  judgeFields(exchange, kind, value, { duplicates: [], strict: [] }, decoded)
+  judgeFields(exchange, kind, value, { duplicates: [], strict: [], guarded: [] }, decoded)
   return { ...decoded, floats: NO_FLOATS }
 }
 

@@ -73,8 +73,9 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
     })
 
     // A field that the server does not know is said to be dropped, not dropped in silence.
-    test('unknown fields are a warning by default', async () => {
-      const { status: code, headers, json } = await create({ name: 'unknown' }, {}, { nothing: 1 })
+    test('unknown fields are a warning where the client says so', async () => {
+      const query = { fieldValidation: 'Warn' }
+      const { status: code, headers, json } = await create({ name: 'unknown' }, { query }, { nothing: 1 })
       expect([code, headers.warning]).toEqual([201, ['299 - "unknown field \\"spec.nothing\\""']])
       expect(json.spec ?? {}).not.toHaveProperty('nothing')
     })

@@ -182,17 +182,15 @@ describe('decodeJsonPatch', () => {
   })
 
   it('takes null for no operations', () => {
-    expect(decodeJsonPatch(bytes('null'))).toEqual({ operations: [], unknown: [] })
+    expect(decodeJsonPatch(bytes('null'))).toEqual({ operations: [], duplicates: [], unknown: [] })
   })
 
   it('names unknown and duplicate members', () => {
     const text = '[{"op":"add","path":"/a","value":{"b":1,"b":2},"foo":1},{"op":"add","op":"test","bar":{}}]'
-    expect(decodeJsonPatch(bytes(text)).unknown).toEqual([
-      'json patch duplicate field "[0].value.b"',
-      'json patch duplicate field "[1].op"',
-      'json patch unknown field "[0].foo"',
-      'json patch unknown field "[1].bar"',
-    ])
+    expect(decodeJsonPatch(bytes(text))).toMatchObject({
+      duplicates: ['json patch duplicate field "[0].value.b"', 'json patch duplicate field "[1].op"'],
+      unknown: ['json patch unknown field "[0].foo"', 'json patch unknown field "[1].bar"'],
+    })
   })
 
   it('413 for more than 10,000 operations', () => {

@@ -21,6 +21,7 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
   singular: 'directclusterendpointtoken',
   scope: 'Cluster',
   description: 'A token for connecting straight to a connected cluster. Answers a create and is stored nowhere.',
+  grantsAccess: true,
   schema: {
     spec: object('What the token is for.', {
       ttl: int64('Time to live of the token in seconds; 0 or absent = the default of a day.', { minimum: 0 }),

@@ -108,6 +108,7 @@ export const OwnedAccessKey: StoredKind<Services> = {
   singular: 'ownedaccesskey',
   scope: 'Cluster',
   description: 'A credential for non-interactive use, such as CI jobs, presented as a bearer token.',
+  grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
   table: { resource: plural, partitions: (stored) => [keyIdentity(keyOf(stored))], activity: true, counted: true },

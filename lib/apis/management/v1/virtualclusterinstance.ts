@@ -104,6 +104,7 @@ export const VirtualClusterInstance: StoredKind<Services> = {
   shortNames: ['vci'],
   scope: 'Namespaced',
   description: 'A virtual cluster that kube configs can be fetched for.',
+  grantsAccess: true,
   schema: { spec, status },
   table: { resource: plural, partitions: () => [], activity: false },
   columns,

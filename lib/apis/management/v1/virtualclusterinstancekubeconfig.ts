@@ -44,6 +44,7 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
   subresource: 'kubeconfig',
   scope: 'Namespaced',
   description: 'The kube config of a virtual cluster. Answers a create and is stored nowhere.',
+  grantsAccess: true,
   schema: {
     spec,
     status: object('The kube config.', {

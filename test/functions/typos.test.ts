@@ -1,0 +1,120 @@
+/** A field that is misspelled, or in the wrong place, gives nobody more access than was meant. */
+import { describe, expect, test } from 'vitest'
+import { useFunctions } from '../support/functions.ts'
+import { accessKeys, callsOf, instances, objectOf } from './stored/fixtures.ts'
+
+const functions = useFunctions()
+const { call, make, read } = callsOf(functions, accessKeys)
+const apiVersion = 'management.platform/v1'
+
+const type = (text: string) => ({ 'content-type': `application/${text}` })
+const json = (name: string, rest: string) =>
+  `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"name":"${name}"},${rest}}`
+
+let count = 0
+const fresh = () => `typo-${++count}`
+
+describe('a creation', () => {
+  test.each<[string, string]>([
+    ['"spec":{"scopes":{"clusters":[{"cluster":"eu"}]}}', 'unknown field "spec.scopes"'],
+    ['"spec":{"scope":{"cluster":[{"cluster":"eu"}]}}', 'unknown field "spec.scope.cluster"'],
+    ['"spec":{"ttl":60,"ttl":0}', 'duplicate field "spec.ttl"'],
+    // The whole spec under another name, and a line that is not indented.
+    ['"Spec":{"ttl":60}', 'unknown field "Spec"'],
+    ['"spec":{},"ttl":60', 'unknown field "ttl"'],
+  ])('with %s is refused, unless the client asks for something else', async (rest, finding) => {
+    const name = fresh()
+    const refused = await call('create', { body: json(name, rest) })
+    expect([refused.status, refused.json.reason, refused.json.message]).toEqual([
+      400,
+      'BadRequest',
+      expect.stringContaining(`strict decoding error: ${finding}`),
+    ])
+    expect(await read(name)).toMatchObject({ code: 404 })
+    for (const fieldValidation of ['Warn', 'Ignore']) {
+      const { status, headers } = await call('create', { body: json(fresh(), rest), query: { fieldValidation } })
+      expect([status, headers.warning !== undefined]).toEqual([201, fieldValidation === 'Warn'])
+    }
+  })
+
+  test('in YAML that says something twice is refused', async () => {
+    const body = `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\nmetadata:\n  name: ${fresh()}\nspec:\n  ttl: 60\n  ttl: 0\n`
+    const { status, json } = await call('create', { body, headers: type('yaml') })
+    expect([status, json.message]).toEqual([400, expect.stringContaining('key "ttl" already set in map')])
+  })
+
+  test('that says too much in metadata or status is warned about', async () => {
+    const body = { ...objectOf(accessKeys, { name: fresh(), nothing: 1 }), status: { nothing: 1 } }
+    const { status, headers } = await call('create', { body })
+    expect([status, headers.warning]).toEqual([201, expect.arrayContaining([expect.stringContaining('nothing')])])
+  })
+})
+
+describe('a change', () => {
+  test.each<[string, string, (name: string) => string, number]>([
+    ['PUT', 'update', (name) => json(name, '"spec":{"scopes":{}}'), 400],
+    ['merge patch', 'merge-patch+json', () => '{"spec":{"scopes":{}}}', 422],
+    ['merge patch that says it twice', 'merge-patch+json', () => '{"spec":{"ttl":60,"ttl":0}}', 422],
+    ['JSON patch', 'json-patch+json', () => '[{"op":"add","path":"/spec/scopes","value":{}}]', 422],
+    [
+      'JSON patch that says it twice',
+      'json-patch+json',
+      () => '[{"op":"add","path":"/spec","value":{"ttl":60,"ttl":0}}]',
+      422,
+    ],
+    ['apply that says it twice', 'apply-patch+yaml', (name) => json(name, '"spec":{"ttl":60,"ttl":0}'), 400],
+  ])('by %s is refused, unless the client asks for something else', async (_, verb, body, code) => {
+    const name = fresh()
+    const { metadata } = await make({ name }, {})
+    const text = body(name).replace('"},', `","resourceVersion":"${metadata.resourceVersion}"},`)
+    const send = (query: Record<string, string>) =>
+      verb === 'update'
+        ? call('update', { parameters: { name }, body: text, query })
+        : call('patch', { parameters: { name }, body: body(name), headers: type(verb), query })
+    const manager = { fieldManager: 'tester' }
+    expect((await send(manager)).status).toBe(code)
+    expect((await read(name)).metadata.resourceVersion).toBe(metadata.resourceVersion)
+    expect((await send({ ...manager, fieldValidation: 'Warn' })).status).toBe(200)
+  })
+
+  test('of the status may say anything of spec, which it leaves alone', async () => {
+    const name = fresh()
+    await make({ name }, {})
+    const body = '{"spec":{"scopes":{}},"status":{}}'
+    const answer = await call('patch', {
+      parameters: { name },
+      subresource: 'status',
+      body,
+      headers: type('merge-patch+json'),
+    })
+    expect(answer.status).toBe(200)
+  })
+})
+
+describe('what is stored nowhere', () => {
+  test.each([
+    ['directclusterendpointtokens/create', 'DirectClusterEndpointToken', { scopes: { clusters: [{ cluster: 'eu' }] } }],
+    ['virtualclusterinstances/kubeconfig/create', 'VirtualClusterInstanceKubeConfig', { certificateTtl: 600 }],
+  ])('%s', async (name, kind, spec) => {
+    const [field = ''] = Object.keys(spec)
+    const { status, json } = await functions.invoke(name, { body: { apiVersion, kind, spec }, query: {} })
+    expect([status, json.message]).toEqual([400, expect.stringContaining(`unknown field "spec.${field}"`)])
+  })
+
+  // It hands out nothing, and newer clients may say more.
+  test('a question about oneself', async () => {
+    const { status, headers } = await functions.invoke('selves/create', {
+      body: { apiVersion, kind: 'Self', spec: { nothing: 1 } },
+      query: {},
+    })
+    expect([status, headers.warning]).toEqual([201, ['299 - "unknown field \\"spec.nothing\\""']])
+  })
+})
+
+test('an instance whose access is misspelled', async () => {
+  const { call: callInstances } = callsOf(functions, instances)
+  const spec = { access: [{ verbs: ['*'], users: ['bob'], subresource: ['kubeconfig'] }] }
+  const body = objectOf(instances, { name: 'typo' }, spec)
+  const { status, json } = await callInstances('create', { parameters: instances.parameters, body })
+  expect([status, json.message]).toEqual([400, expect.stringContaining('unknown field "spec.access[0].subresource"')])
+})
