@@ -8,7 +8,7 @@ import { type CreateRequest, create } from '../../registry/create.ts'
 import { accessToCreate, noteRule, refusal } from '../../registry/store.ts'
 import { decodeRequest } from '../bodies.ts'
 import type { StoredExchange, StoredPipeline } from '../exchange.ts'
-import { writer } from '../managers.ts'
+import { writeManaged, writer } from '../managers.ts'
 import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
 import { sized, typed, withOptions } from '../writestages.ts'
 import { placed } from './addressed.ts'
@@ -41,8 +41,9 @@ export async function createObject(exchange: StoredExchange): Promise<void> {
   // The status is dropped only now: one of other types than the schema's leaves the object without managers.
   const managed = asNew(updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: deduped }))
   const { resourceVersion } = decoded.metadata
-  const toCreate: CreateRequest = { object: managed, secrets, floats, ...(resourceVersion && { resourceVersion }) }
-  await respondOutcome(exchange, await create(store, toCreate, context))
+  const rest: Omit<CreateRequest, 'object'> = { secrets, floats, ...(resourceVersion && { resourceVersion }) }
+  const outcome = await writeManaged((managing) => create(store, { object: managing(managed), ...rest }, context))
+  await respondOutcome(exchange, outcome)
 }
 
 export const createPipeline: StoredPipeline = {

@@ -13,10 +13,11 @@ import type { JsonObject, JsonValue, KubeObject } from '../../meta/types.ts'
 import { splitWriteOnly } from '../../meta/writeonly.ts'
 import type { CreateRequest } from '../../registry/create.ts'
 import { groupResource, type KindInfo, type Subresource } from '../../registry/kind.ts'
+import type { Outcome } from '../../registry/store.ts'
 import { type Updated, update } from '../../registry/update.ts'
 import { isGuarded, judgeFields, patchType } from '../bodies.ts'
 import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
-import { writer } from '../managers.ts'
+import { asItIs, type Managing, writeManaged, writer } from '../managers.ts'
 import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
 import { patchTyped, sized, withOptions } from '../writestages.ts'
 import { checkName, placed } from './addressed.ts'
@@ -155,19 +156,25 @@ export async function patchObject(exchange: StoredExchange): Promise<void> {
   const { request, context, store } = exchange
   const { namespace, name } = request
   const { patch, create } = patcherOf(exchange)
-  const outcome = await update(
-    store,
-    {
-      namespace,
-      name,
-      subresource: request.subresource as Subresource,
-      verb: 'patch',
-      transform: patch,
-      ...(create && { createInstead: create }),
-    },
-    context,
-  )
-  await respondOutcome(exchange, outcome)
+  const write = (managing: Managing): Promise<Outcome> =>
+    update(
+      store,
+      {
+        namespace,
+        name,
+        subresource: request.subresource as Subresource,
+        verb: 'patch',
+        transform: async (live) => {
+          const patched = await patch(live)
+          return { ...patched, object: managing(patched.object) }
+        },
+        ...(create && { createInstead: create }),
+      },
+      context,
+    )
+  // What is applied must be owned.
+  const isApply = patchType(request.headers) === 'application/apply-patch+yaml'
+  await respondOutcome(exchange, isApply ? await write(asItIs) : await writeManaged(write))
 }
 
 export const patchPipeline: StoredPipeline = {

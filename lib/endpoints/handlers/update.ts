@@ -6,7 +6,7 @@ import type { Subresource } from '../../registry/kind.ts'
 import { update } from '../../registry/update.ts'
 import { decodeRequest } from '../bodies.ts'
 import type { StoredExchange, StoredPipeline } from '../exchange.ts'
-import { writer } from '../managers.ts'
+import { writeManaged, writer } from '../managers.ts'
 import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
 import { sized, typed, withOptions } from '../writestages.ts'
 import { checkName, placed } from './addressed.ts'
@@ -22,22 +22,24 @@ export async function updateObject(exchange: StoredExchange): Promise<void> {
   checkName(object, name)
   const deduped = dedupeOwnerReferences(object, context.warn)
   const { uid, resourceVersion } = object.metadata
-  const outcome = await update(
-    store,
-    {
-      namespace,
-      name,
-      subresource,
-      verb: 'update',
-      ...(uid && { uid }),
-      ...(resourceVersion && { resourceVersion }),
-      transform: (live) => ({
-        object: updateManagers({ ...writer(exchange, kind, subresource), live, updated: deduped }),
-        secrets,
-        floats,
-      }),
-    },
-    context,
+  const outcome = await writeManaged((managing) =>
+    update(
+      store,
+      {
+        namespace,
+        name,
+        subresource,
+        verb: 'update',
+        ...(uid && { uid }),
+        ...(resourceVersion && { resourceVersion }),
+        transform: (live) => ({
+          object: managing(updateManagers({ ...writer(exchange, kind, subresource), live, updated: deduped })),
+          secrets,
+          floats,
+        }),
+      },
+      context,
+    ),
   )
   await respondOutcome(exchange, outcome)
 }
