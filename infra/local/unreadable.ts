@@ -34,6 +34,11 @@ const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
   [/^/, { status: '400 Bad Request', code: 400, reason: 'BadRequest', message: 'the request cannot be read as HTTP' }],
 ]
 
+/** What Node's parser says, with the bytes that it was reading. */
+interface Unreadable extends NodeJS.ErrnoException {
+  rawPacket?: Buffer
+}
+
 /** The answer that Node is writing to a connection, if any. */
 interface Answering extends Socket {
   _httpMessage?: { headersSent: boolean } | null
@@ -44,7 +49,7 @@ const LINGER_MS = 1000
 
 /** Answers what the parser refuses with a Status; API Gateway has words of its own for that. */
 export function answerUnreadable(server: Server): void {
-  server.on('clientError', ({ code: why = '' }: NodeJS.ErrnoException, socket: Answering) => {
+  server.on('clientError', ({ code: why = '', rawPacket }: Unreadable, socket: Answering) => {
     // What still comes of the same request is refused once.
     if (socket.writableEnded) return
     // Half an answer to another request on this connection cannot be taken back.
@@ -53,6 +58,7 @@ export function answerUnreadable(server: Server): void {
       return void socket.destroy()
     }
     const { status, ...details } = refusal
+    const isHead = rawPacket?.toString('latin1', 0, 5) === 'HEAD '
     const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...details })
     const headers = [
       `HTTP/1.1 ${status}`,
@@ -61,7 +67,7 @@ export function answerUnreadable(server: Server): void {
       `Audit-Id: ${randomUUID()}`,
       'Connection: close',
     ]
-    socket.setTimeout(LINGER_MS, () => socket.destroy()).end(`${headers.join('\r\n')}\r\n\r\n${body}`)
+    socket.setTimeout(LINGER_MS, () => socket.destroy()).end(`${headers.join('\r\n')}\r\n\r\n${isHead ? '' : body}`)
   })
 }
 

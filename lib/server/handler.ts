@@ -6,7 +6,6 @@
 import type { Exchange, StoredPipeline, VirtualPipeline } from '../endpoints/exchange.ts'
 import { run } from '../endpoints/pipeline.ts'
 import type { ApiRequest } from '../endpoints/request.ts'
-import { withoutCredentials } from '../meta/credentials.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { StoredKind, VirtualKind } from '../registry/kind.ts'
 import { describeError } from './log.ts'
@@ -32,8 +31,7 @@ function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange
       set dryRun(dry) {
         if (dry) notes.dryRun = true
       },
-      warn(warning) {
-        const text = withoutCredentials(warning)
+      warn(text) {
         if (warned.has(text)) return
         warned.add(text)
         warnings.push(text)

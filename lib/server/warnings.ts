@@ -2,6 +2,7 @@
  * Warnings as headers. Source: k8s.io/apiserver/pkg/endpoints/filters/warning.go, k8s.io/apimachinery/pkg/util/net
  * (NewWarningHeader).
  */
+import { withoutCredentials } from '../meta/credentials.ts'
 
 /** The code 299 and the agent `-`. ASCII, since gateways refuse headers of anything else: other characters read as in JSON. */
 function header(text: string): string {
@@ -45,11 +46,11 @@ function cut(texts: readonly string[], upTo: number): string[] {
   return shown
 }
 
-/** Each text once; the first ones, as many as the gateway bears. */
+/** Returns each text once, without credentials: the first ones, as many as the gateway passes on. */
 export function warningHeaders(texts: readonly string[]): string[] {
   const headers: string[] = []
   let bytes = 0
-  for (const text of sent([...new Set(texts)].filter(Boolean))) {
+  for (const text of sent([...new Set(texts.map(withoutCredentials))].filter(Boolean))) {
     const line = header(text)
     bytes += line.length + lineBytes
     if (bytes > maxBytes) break

@@ -1,5 +1,6 @@
 /** What is wrong with a request that no function serves, and what there is instead: for people who have mistyped a path. */
 import { type ServedResource, servedResources } from '../apis/resources.ts'
+import { withoutCredentials } from '../meta/credentials.ts'
 import { shown } from '../meta/field.ts'
 
 const COLLECTION = ['GET', 'POST', 'DELETE']
@@ -63,4 +64,8 @@ const listed = (names: readonly string[]): string => {
 
 const MAX_QUOTED = 128
 
-const quoted = (text: string): string => shown(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)
+/** Quotes a part of a path. Credentials go before the end is cut: half of one could not be recognized. */
+function quoted(part: string): string {
+  const text = withoutCredentials(part)
+  return shown(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)
+}

@@ -1,6 +1,7 @@
 /** Who is told of what, and when: read from the packaged template. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { usePackaged } from '../support/packaged.ts'
 import { metricId } from './watched.ts'
@@ -49,6 +50,12 @@ test.each<[alarm: string, begins: string, metric: string]>([
     '>= 1, 2 of 5 x 60 s',
     'AWS/Lambda Throttles VirtualclusterinstancesDashlistLambdaFunction',
   ],
+  ['namespace-lists-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles NamespacesDashlistLambdaFunction'],
+  [
+    'definition-lists-throttled',
+    '>= 1, 2 of 5 x 60 s',
+    'AWS/Lambda Throttles CustomresourcedefinitionsDashlistLambdaFunction',
+  ],
   ['collector-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles GarbagecollectorLambdaFunction'],
   ['sweep-errors', '>= 1, 2 of 2 x 3600 s', 'AWS/Lambda Errors SweepLambdaFunction'],
   ['sweep-failures', '>= 1, 3 of 3 x 3600 s', 'keyplane/dev sweepFailed'],
@@ -74,11 +81,17 @@ test('what API Gateway fails at counts with what functions say was their failure
   expect(FilterPattern).toBe('{ ($.status >= 500) && ($.error != "-") }')
 })
 
-test('whatever may have a ceiling has an alarm on it', () => {
-  const { deployment } = packaged
-  const streaming = deployment.routes.filter((route) => route.streaming).map(({ functionId }) => functionId)
+test('every function that may have a ceiling has an alarm on its throttles', async () => {
+  const text = await readFile(join(import.meta.dirname, '../../serverless.yml'), 'utf8')
+  const { functions } = load(text.replace(/!\w+/g, '')) as {
+    functions: Record<string, { handler: string; reservedConcurrency?: unknown }>
+  }
+  const limited = Object.values(functions).filter(({ reservedConcurrency }) => reservedConcurrency !== undefined)
+  const modules = limited.map(({ handler }) => handler.replace(/\.handler$/, ''))
+  const ids = [...packaged.deployment.functions].filter(([, { module }]) => modules.includes(module)).map(([id]) => id)
+  expect(ids).toHaveLength(4)
   const watched = [...alarms().values()].map(({ metric }) => metric)
-  expect(watched).toEqual(expect.arrayContaining([...new Set(streaming)].map((id) => `AWS/Lambda Throttles ${id}`)))
+  expect(watched).toEqual(expect.arrayContaining(ids.map((id) => `AWS/Lambda Throttles ${id}`)))
 })
 
 test('what DynamoDB refuses of the table and its index has an alarm each', () => {

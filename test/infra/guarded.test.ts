@@ -66,7 +66,11 @@ const owner = ({ kind, metadata }: { kind: string; metadata: { name: string; uid
 test('access keys', async () => {
   const alice = await made(keys, key('alice', { user: 'alice', ttl: 3600 }))
   const token: string = alice.spec.key
-  await made(keys, key('bob', { key: 'b'.repeat(40), identity: { connectorData: 'x' } }, owner(alice)), token)
+  await made(
+    keys,
+    key('bob', { key: 'b'.repeat(40), ttl: 1800, identity: { connectorData: 'x' } }, owner(alice)),
+    token,
+  )
   for (const path of [
     `${keys}/alice`,
     `${keys}/alice/status`,

@@ -82,10 +82,11 @@ test('the log of a function is the one that Lambda writes, so that it ends', () 
   expect(logs).toContainEqual({ 'Fn::Sub': `API-Gateway-Execution-Logs_\${ApiGatewayRestApi}/dev` })
 })
 
-test('metrics from the access log are of answers of 429, and of an authorizer that failed', () => {
+test('metrics from the access log count failures of API Gateway, answers of 429, and an authorizer that failed', () => {
   const filters = ofType('AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties)
   for (const { LogGroupName } of filters) expect(LogGroupName).toEqual({ Ref: 'AccessLog' })
   expect(filters.map(({ FilterPattern }) => FilterPattern)).toEqual([
+    '{ ($.status >= 500) && ($.error != "-") }',
     '{ $.status = 429 }',
     '{ $.error = "AUTHORIZER_*" }',
   ])

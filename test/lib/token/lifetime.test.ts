@@ -27,7 +27,7 @@ describe('the life of a token', () => {
 
   test.each<[number | bigint, string]>([
     [604_801, '604801'],
-    [2 ** 53, '9007199254740992'],
+    [9_007_199_254_740_992n, '9007199254740992'],
     [9_223_372_036_854_775_807n, '9223372036854775807'],
   ])('over the maximum: %s', (ttl, text) => {
     expect(lifetime(ttl)).toEqual(refused(text, 'may not specify a duration larger than 604800 seconds'))
