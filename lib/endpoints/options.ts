@@ -7,6 +7,7 @@ import { badRequest, invalidObject } from '../meta/errors.ts'
 import { type FieldError, forbidden, NamedText, notSupported, required } from '../meta/field.ts'
 import { validateFieldManager } from '../meta/fieldmanagername.ts'
 import { type FieldSelector, parseFieldSelector } from '../meta/fields.ts'
+import { int64 } from '../meta/gointegers.ts'
 import { quoted } from '../meta/gotext.ts'
 import { type LabelSelector, parseLabelSelector } from '../meta/labels.ts'
 import { type ApiRequest, first } from './request.ts'
@@ -50,13 +51,8 @@ export function flag(query: Query, name: string): boolean | undefined {
 export function integer(query: Query, name: string): number | undefined {
   const value = first(query, name)
   if (value === undefined) return undefined
-  if (!/^[+-]?\d+$/.test(value)) {
-    throw badRequest(`strconv.ParseInt: parsing ${quoted(value)}: invalid syntax`)
-  }
-  const number = BigInt(value.replace('+', ''))
-  if (BigInt.asIntN(64, number) !== number) {
-    throw badRequest(`strconv.ParseInt: parsing ${quoted(value)}: value out of range`)
-  }
+  const number = int64(value)
+  if (typeof number === 'string') throw badRequest(`strconv.ParseInt: parsing ${quoted(value)}: ${number}`)
   return Number(number)
 }
 

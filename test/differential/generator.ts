@@ -9,7 +9,7 @@ import { metadataOf } from './metadata.ts'
 import { type ActionName, actionsOf, type Mood, pickMood } from './moods.ts'
 import { jsonPatchOf } from './patches.ts'
 import { createRandom, type Random } from './random.ts'
-import { accept, listQuery, queryText, userAgents, writeQuery, written } from './requests.ts'
+import { accept, listQuery, oddVersions, queryText, userAgents, writeQuery, written } from './requests.ts'
 import { sampleObject } from './values.ts'
 
 /** Fields whose values this API has own rules for, beyond their schemas, or warns of. */
@@ -190,7 +190,8 @@ function create(world: World, name: string): Step {
         `${'g'.repeat(70)}-`,
       ])
   }
-  if (odd(world) && object.metadata) object.metadata.resourceVersion = random.pick(['1', '0', '', 'abc', 5])
+  if (odd(world) && object.metadata)
+    object.metadata.resourceVersion = random.pick(['1', '0', '', 'abc', 5, '00', '01', ...oddVersions('7').slice(3)])
   const isElsewhere = world.kind.scope === 'Cluster' && odd(world)
   const path = `${collection(world, isElsewhere)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
   return step(world, 'POST', path, { ...sent(world, object), save: saves(name, true) })
@@ -205,7 +206,17 @@ function identify(world: World, metadata: Json, name: string): void {
 }
 
 function version({ random, oddness }: World, name: string): Json {
-  if (random.chance(oddness / 2)) return random.pick([`{{first_${name}}}`, '0', '', 'abc', 5, '99999999', undefined])
+  if (random.chance(oddness / 2))
+    return random.pick([
+      `{{first_${name}}}`,
+      '0',
+      '',
+      'abc',
+      5,
+      '99999999',
+      undefined,
+      ...oddVersions(`{{rv_${name}}}`),
+    ])
   return `{{rv_${name}}}`
 }
 
@@ -311,6 +322,7 @@ function get(world: World, name: string): Step {
         '?includeObject=Foo',
         '?resourceVersion=-1',
         '?resourceVersion=99999999',
+        ...oddVersions(`{{rv_${name}}}`).map((version) => `?resourceVersion=${version}`),
         '?fieldSelector=metadata.name%3Dx',
       ])
     : random.pick(['', '', `?resourceVersion={{rv_${name}}}`])
@@ -360,6 +372,7 @@ function deleteOptions(world: World, name: string): Json {
       { uid: `{{uid_${name}}}` },
       { resourceVersion: `{{rv_${name}}}` },
       { resourceVersion: `{{first_${name}}}` },
+      { resourceVersion: random.pick(oddVersions(`{{rv_${name}}}`)) },
       { uid: 'other' },
       { uid: `{{uid_${name}}}`, resourceVersion: `{{first_${name}}}` },
       {},

@@ -2,6 +2,7 @@
 import type { Json } from '../conformance/scenario.ts'
 import { finalizersOf, managedFieldsOf, ownerReferencesOf } from './metadata.ts'
 import type { Random } from './random.ts'
+import { literal } from './values.ts'
 
 const values: Readonly<Record<string, readonly Json[]>> = {
   '/metadata/labels': [{ a: 'x' }, {}, null, { a: 5 }],
@@ -23,7 +24,17 @@ const values: Readonly<Record<string, readonly Json[]>> = {
   '/metadata/unknown': [1],
   '/metadata': [{ name: '{{run}}-a' }, {}, null, 'text'],
   '/spec': [{ displayName: 'p' }, {}, null, [], 'text'],
-  '/spec/displayName': ['p', 'q', '', null, 5],
+  '/spec/displayName': [
+    'p',
+    'q',
+    '',
+    null,
+    5,
+    '<b>',
+    literal('"\\u0070"'),
+    literal('"\\u003cb\\u003e"'),
+    literal('1e6'),
+  ],
   '/spec/description': ['p', 'q'],
   '/spec/owner': [{ user: 'u' }, {}],
   '/spec/owner/user': ['u', 'v'],
@@ -32,7 +43,7 @@ const values: Readonly<Record<string, readonly Json[]>> = {
   '/spec/access/0': [{ verbs: ['list'] }],
   '/spec/access/0/verbs/0': ['watch'],
   '/spec/access/1/verbs': [['get']],
-  '/spec/ttl': [5, -1, '5', 1.5],
+  '/spec/ttl': [5, -1, '5', 1.5, literal('5.0'), literal('5e0'), literal('1e3'), 1000, literal('-1e6')],
   '/spec/groups': [['g'], []],
   '/spec/groups/-': ['g', 'h'],
   '/spec/unknown': [1, { x: 1 }],

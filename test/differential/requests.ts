@@ -2,7 +2,7 @@
 import type { Json } from '../conformance/scenario.ts'
 import { managers } from './metadata.ts'
 import type { Random } from './random.ts'
-import { withLiterals } from './values.ts'
+import { oddCharacters, withLiterals } from './values.ts'
 
 type Query = [string, string][]
 
@@ -19,7 +19,9 @@ const encoded = (value: string): string =>
 export function writeQuery(random: Random, oddness: number, dryRun: number, apply = false): Query {
   const query: Query = []
   const odd = () => random.chance(oddness / 3)
-  const manager = odd() ? random.pick(['', 'm'.repeat(129), 'a\u0007b', 'ünï']) : random.pick(managers)
+  const manager = odd()
+    ? random.pick(['', 'm'.repeat(129), 'a\u0007b', 'ünï', `a${random.pick(oddCharacters)}b`])
+    : random.pick(managers)
   if (apply ? !odd() : random.chance(0.6)) query.push(['fieldManager', manager])
   if (apply ? random.chance(0.3) : odd())
     query.push(['force', random.pick(['true', 'true', 'false', '0', '', 'maybe'])])
@@ -107,6 +109,12 @@ export function listQuery(random: Random, oddness: number, base: readonly string
     'a=ü',
     'a in (x,ü)',
     'a>99999999999999999999',
+    'a\0',
+    '\0a',
+    'a=x\0,b',
+    'a=x,\0b',
+    `a=${random.pick(oddCharacters)}`,
+    `${random.pick(oddCharacters)}`,
   ]
   if (random.chance(0.4)) labels.push(random.pick(selectors))
   if (odd()) labels.push(random.pick(badSelectors))
@@ -149,17 +157,41 @@ export function listQuery(random: Random, oddness: number, base: readonly string
   if (random.chance(0.3))
     query.push([
       'limit',
-      odd() ? random.pick(['-1', 'abc', '', '1.5', '99999999999999999999']) : random.pick(['0', '1', '2', '3']),
+      odd()
+        ? random.pick([
+            '-1',
+            'abc',
+            '',
+            '1.5',
+            '99999999999999999999',
+            `${'9'.repeat(80)}x`,
+            `1${random.pick(oddCharacters)}`,
+          ])
+        : random.pick(['0', '1', '2', '3']),
     ])
   if (random.chance(0.15)) query.push(['continue', odd() ? random.pick(['abc', '', '!!', 'e30']) : '{{continue}}'])
   if (random.chance(0.1) || odd())
-    query.push(['resourceVersion', odd() ? random.pick(['abc', '-1', '']) : random.pick(['0', '{{rv_list}}'])])
+    query.push([
+      'resourceVersion',
+      odd() ? random.pick(['abc', '-1', '', ...oddVersions('{{rv_list}}')]) : random.pick(['0', '{{rv_list}}']),
+    ])
   if (odd()) query.push(['resourceVersionMatch', random.pick(['Exact', 'NotOlderThan', 'Foo', ''])])
   if (odd()) query.push(['timeoutSeconds', random.pick(['5', 'abc', ''])])
   if (odd()) query.push(['sendInitialEvents', random.pick(['true', 'false', ''])])
   if (odd()) query.push(['allowWatchBookmarks', random.pick(['true', 'x'])])
   return query
 }
+
+/** Of a version, and others that are none or not yet. Zeros at the beginning count nothing. */
+export const oddVersions = (version: string): string[] => [
+  `0${version}`,
+  `000${version}`,
+  '00',
+  '9007199254740993',
+  '18446744073709551615',
+  '18446744073709551616',
+  'x'.repeat(80),
+]
 
 const json = 'application/json'
 const meta = 'g=meta.k8s.io'
@@ -223,6 +255,11 @@ export function written(value: Json, random: Random, oddness: number, jsonType =
         'application/xml',
         '',
         'application/json;;',
+        'application/json;a=b;a=b',
+        'application/json;a=b;a=c',
+        'application/json; a = "b" ;A=c',
+        'application/json;a="b',
+        ';a=b',
       ]),
     }
   return text === plain && isJson ? { body: value, type: json } : { body: text, type: jsonType }

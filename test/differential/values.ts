@@ -6,14 +6,84 @@ import type { Random } from './random.ts'
 /** Texts `@@…@@` become literals of JSON that JavaScript has no number for. */
 export const literal = (text: string): string => `@@${text}@@`
 
-export const withLiterals = (text: string): string => text.replace(/"@@([^"@]*)@@"/g, '$1')
+export const withLiterals = (text: string): string =>
+  text.replace(/"@@((?:[^"\\@]|\\.)*)@@"/g, (_, inner: string) => JSON.parse(`"${inner}"`))
 
-const texts = ['', 'a', 'b', 'c', 'two words', 'Ünï', '<b>&', 'on', '010', 'a\nb', '"quoted"', 'null']
-const times = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.678+02:00', '2026-01-02t03:04:05z', '2026-01-02 03:04:05Z']
+export const oddCharacters = [
+  '\u0001',
+  '\u001f',
+  '\u007f',
+  '\u0080',
+  '\u00a0',
+  '\u00ad',
+  '\u200b',
+  '\u{e0001}',
+  '\u{1f600}',
+  '\\',
+  '\t',
+]
+const texts = [
+  '',
+  'a',
+  'b',
+  'c',
+  'two words',
+  'Ünï',
+  '<b>&',
+  'on',
+  '010',
+  'a\nb',
+  '"quoted"',
+  'null',
+  'a\u00a0b',
+  '\u{1f600}',
+  'a\\b',
+]
+const times = [
+  '2026-01-02T03:04:05Z',
+  '2026-01-02T03:04:05.678+02:00',
+  '2026-01-02t03:04:05z',
+  '2026-01-02 03:04:05Z',
+  '2026-01-02T03:04:05+99:99',
+  '2026-01-02T03:04:05x7Z',
+  '2026-01-02T03:04:05Ztea',
+]
 const badTimes = ['yesterday', '', '2026-13-02T03:04:05Z', '2026-01-02']
-const strangers = [null, 5, 1.5, true, 'text', [], {}, ['x'], { x: 1 }, literal('9007199254740993')]
-const integers = [0, 1, 5, 3600, literal('5.0'), literal('9007199254740993')]
-const badIntegers = [-1, 1.5, '5', literal('9223372036854775808'), literal('1e3'), literal('-0'), literal('1e400')]
+/** Floats with and without a fraction, at the ends of int32, int64 and float64, in notations that differ. */
+const numbers = [
+  '1e6',
+  '1E0',
+  '5.0',
+  '-5.0',
+  '-1234567.5',
+  '0.00001',
+  '1e21',
+  '-1e22',
+  '12345678901234567890',
+  '2147483648',
+  '-2147483649',
+  '9007199254740992.0',
+  '1e16',
+  '9223372036854775807',
+  '-0.0',
+  '1.7976931348623157e308',
+  '5e-324',
+].map(literal)
+
+const strangers = [null, 5, 1.5, true, 'text', [], {}, ['x'], { x: 1 }, literal('9007199254740993'), ...numbers]
+const integers = [
+  0,
+  1,
+  5,
+  3600,
+  literal('5.0'),
+  literal('9007199254740993'),
+  literal('5e0'),
+  literal('1e3'),
+  literal('2147483648'),
+  literal('9223372036854775807'),
+]
+const badIntegers = [-1, 1.5, '5', literal('9223372036854775808'), literal('-0'), literal('1e400'), ...numbers]
 
 function textOf(schema: Schema & { type: 'string' }, random: Random, odd: boolean): Json {
   const { enum: allowed, format, maxLength } = schema
@@ -54,6 +124,9 @@ export function sampleObject(schema: ObjectSchema, random: Random, oddness: numb
     members.push([name, random.chance(oddness / 3) ? null : sample(member, random, oddness)])
   }
   if (random.chance(oddness / 2))
-    members.push([random.pick(['unknown', 'DisplayName', 'x-y', 'toString']), random.pick(strangers)])
+    members.push([
+      random.pick(['unknown', 'DisplayName', 'x-y', 'toString', `a${random.pick(oddCharacters)}b`]),
+      random.pick(strangers),
+    ])
   return Object.fromEntries(members)
 }

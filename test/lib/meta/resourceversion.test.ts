@@ -17,6 +17,8 @@ test.each([
   ['abc', 'strconv.ParseUint: parsing "abc": invalid syntax'],
   ['-1', 'strconv.ParseUint: parsing "-1": invalid syntax'],
   ['a\u0001', 'strconv.ParseUint: parsing "a\\x01": invalid syntax'],
+  ['99999999999999999999x', 'strconv.ParseUint: parsing "99999999999999999999x": value out of range'],
+  ['1844674407370955161x', 'strconv.ParseUint: parsing "1844674407370955161x": invalid syntax'],
   ['1\n', 'strconv.ParseUint: parsing "1\\n": invalid syntax'],
   ['18446744073709551616', 'strconv.ParseUint: parsing "18446744073709551616": value out of range'],
 ])('%j is none', (text, message) => {
