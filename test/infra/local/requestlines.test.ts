@@ -50,6 +50,7 @@ test.each([
   vi.stubEnv('NO_COLOR', undefined)
   vi.stubEnv('FORCE_COLOR', undefined)
   vi.stubEnv('NODE_DISABLE_COLORS', undefined)
+  vi.stubEnv('CI', undefined)
   vi.stubEnv('TERM', 'xterm-256color')
   expect(requestLine({ ...answered, status }, terminal().screen)).toContain(`\u001b[${colour}m${status}\u001b[39m GET`)
 })
