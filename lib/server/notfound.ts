@@ -88,5 +88,5 @@ export const notFound: Endpoint = async ({ path, method, headers, query }, { con
   // Manifests often begin with their namespace: it needs no making, and cannot be made.
   if (isDocument(below) && method !== 'GET') return respondStatus(methodNotAllowed(hint).status, output)
   const ours = root === 'apis' && groupVersionText === ownGroupVersion && steps.length > 0
-  return ours ? { ...pageNotFound, warnings: [hint] } : respondStatus(routeNotFound(hint).status, output)
+  return ours ? pageNotFound : respondStatus(routeNotFound(hint).status, output)
 }
