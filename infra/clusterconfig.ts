@@ -1,8 +1,8 @@
 /** Prints the files that connect a cluster (docs/clusters.md), one YAML document each, or writes them with --out. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Place, readPlace } from '../lib/authorization/place.ts'
-import { dumpYaml } from '../lib/meta/yaml.ts'
+import { type Place, readPlace } from '../lib/authorization/scopes/place.ts'
+import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
 import { checkedIssuer } from '../lib/token/jwks.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
 import { type Command, readCall, run, UsageError } from './command.ts'

@@ -3,7 +3,7 @@
  * in docs/clusters.md. Source: apiserver.config.k8s.io/v1, k8s.io/apiserver/pkg/apis/apiserver.
  */
 
-import { type Place, placeText } from '../lib/authorization/place.ts'
+import { type Place, placeText } from '../lib/authorization/scopes/place.ts'
 import type { JsonValue } from '../lib/meta/types.ts'
 import { clusterAudience, placeAudience } from '../lib/token/audience.ts'
 import { PRIVATE_CLAIM } from '../lib/token/claims.ts'

@@ -57,10 +57,7 @@ const packageOf = (to: string) =>
     .join('/')
 const roomOf = (file: string) => (file.startsWith('lib/') ? file.split('/')[1] : file.split('/')[0]) ?? ''
 
-/** The type of the user travels with every request; rules that authentication stands on speak of it too. */
-const whoAsks = 'lib/authentication/user.ts'
-
-/** What a room may import, besides itself. */
+/** The packages of lib, each with those that it may import besides itself. */
 const below: Record<string, readonly string[]> = {
   meta: [],
   storage: ['meta'],
@@ -71,6 +68,7 @@ const below: Record<string, readonly string[]> = {
   admission: ['meta'],
   registry: ['meta', 'storage', 'admission', 'authorization', 'authentication'],
   kubeconfig: ['meta', 'authorization', 'authentication', 'token'],
+  openapi: ['meta', 'registry', 'endpoints'],
   endpoints: ['meta', 'storage', 'registry', 'authorization', 'authentication', 'printers'],
   controllers: ['meta', 'storage', 'registry', 'authorization', 'authentication'],
   apis: [
@@ -86,12 +84,35 @@ const below: Record<string, readonly string[]> = {
   ],
 }
 
+/** The folders of a package from the lowest to the highest: a file imports from its own folder and from lower ones. `.` is the package's own folder. */
+const layers: Record<string, readonly string[]> = {
+  'lib/meta': [
+    '.',
+    'value',
+    'encoding',
+    'errors',
+    'object',
+    'schema',
+    'selectors',
+    'decoding',
+    'patch',
+    'structuredmerge',
+    'managedfields',
+  ],
+  'lib/storage': ['.', 'protocol', 'dynamodb'],
+  'lib/authorization': ['attributes', 'scopes', 'users', '.'],
+  'lib/kubeconfig': ['cluster', 'certificates', '.'],
+  'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
+  'lib/server': ['process', 'lambda', 'documents', '.'],
+  'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'kubeapiserver', '.'],
+}
+
 describe('imports', () => {
   test('are seen at all', () => {
     expect(imports.length).toBeGreaterThan(100)
     expect(imports).toContainEqual({
-      from: 'infra/local/gateway.ts',
-      to: 'infra/local/template.ts',
+      from: 'infra/local/gateway/gateway.ts',
+      to: 'infra/local/gateway/template.ts',
       typeOnly: false,
       lazy: false,
     })
@@ -104,15 +125,23 @@ describe('imports', () => {
   })
 
   test('go downward only', () => {
-    const upward = imports.filter(({ from, to, typeOnly }) => {
+    const upward = imports.filter(({ from, to }) => {
       if (isPackage(to) || to.startsWith('node:') || roomOf(from) === roomOf(to)) return false
       const room = roomOf(from)
       if (room === 'infra') return !to.startsWith('lib/')
       if (room === 'functions') return !/^lib\/(server|apis|endpoints\/handlers)\//.test(to)
       if (room === 'server') return !to.startsWith('lib/')
-      return !below[room]?.includes(roomOf(to)) && !(typeOnly && to === whoAsks)
+      return !below[room]?.includes(roomOf(to))
     })
     expect(upward).toEqual([])
+  })
+
+  test.each(Object.entries(layers))('inside %s go downward only', (folder, order) => {
+    const layerOf = (file: string) => order.indexOf(dirname(file).slice(folder.length + 1) || '.')
+    const inside = (file: string) => file.startsWith(`${folder}/`)
+    expect([...sources.keys()].filter((file) => inside(file) && layerOf(file) < 0)).toEqual([])
+    const within = imports.filter(({ from, to }) => inside(from) && inside(to))
+    expect(within.filter(({ from, to }) => layerOf(from) < layerOf(to))).toEqual([])
   })
 
   test('never turn in a circle', () => {
@@ -132,12 +161,12 @@ describe('imports', () => {
 
   test('of a package go through one door', () => {
     const doors: Record<string, (from: string) => boolean> = {
-      'js-yaml': (from) => from === 'lib/meta/yamllibrary.ts',
-      'fast-json-patch': (from) => from === 'lib/meta/patch.ts',
+      'js-yaml': (from) => from === 'lib/meta/encoding/yamllibrary.ts',
+      'fast-json-patch': (from) => from === 'lib/meta/patch/jsonpatch.ts',
       jose: (from) => from.startsWith('lib/token/'),
-      '@middy/core': (from) => from === 'lib/server/serve.ts',
-      '@peculiar/x509': (from) => from === 'lib/kubeconfig/x509.ts',
-      'reflect-metadata': (from) => from === 'lib/kubeconfig/x509.ts',
+      '@middy/core': (from) => from === 'lib/server/lambda/serve.ts',
+      '@peculiar/x509': (from) => from === 'lib/kubeconfig/certificates/x509.ts',
+      'reflect-metadata': (from) => from === 'lib/kubeconfig/certificates/x509.ts',
     }
     const packages = imports.filter(({ to, from, typeOnly }) => isPackage(to) && from.startsWith('lib/') && !typeOnly)
     const outside = packages.filter(({ from, to }) => doors[packageOf(to)]?.(from) === false)
@@ -193,7 +222,7 @@ describe('below the composition', () => {
 
   test('no shared module names a kind', () => {
     const shared = [...sources].filter(([file]) =>
-      /^lib\/(meta|storage|registry|endpoints|printers|admission|controllers)\//.test(file),
+      /^lib\/(meta|storage|registry|openapi|endpoints|printers|admission|controllers)\//.test(file),
     )
     expect(shared.length).toBeGreaterThan(50)
     const naming = kinds.flatMap(({ kind, plural }) =>
@@ -206,6 +235,12 @@ describe('below the composition', () => {
 })
 
 describe('size', () => {
+  test('a folder holds one subject', () => {
+    const files = Map.groupBy(sources.keys(), dirname)
+    const crowded = [...files].filter(([folder, { length }]) => !folder.startsWith('functions') && length > 20)
+    expect(crowded.map(([folder, { length }]) => `${folder}: ${length}`)).toEqual([])
+  })
+
   test('a handler is a few lines', () => {
     const long = [...sources].filter(
       ([file, text]) => file.startsWith('functions/') && text.trim().split('\n').length > 8,
@@ -238,16 +273,18 @@ describe('size', () => {
       names.filter((name) => modules.some((module) => loaded.get(name)?.has(module)))
     const some = (pattern: RegExp) => names.filter((name) => pattern.test(name))
 
-    expect(having('lib/meta/yamllibrary.ts', 'lib/kubeconfig/x509.ts')).toEqual([])
+    expect(having('lib/meta/encoding/yamllibrary.ts', 'lib/kubeconfig/certificates/x509.ts')).toEqual([])
     expect(having('lib/token/kmsclient.ts', 'lib/kubeconfig/secretsclient.ts')).toEqual([])
-    expect(having('fast-json-patch', 'lib/meta/mergepatch.ts')).toEqual(some(/\/patch$/))
+    expect(having('fast-json-patch', 'lib/meta/patch/mergepatch.ts')).toEqual(some(/\/patch$/))
     expect(having('lib/endpoints/handlers/watch.ts')).toEqual(some(/^(ownedaccesskeys|virtualclusterinstances)\/list$/))
-    expect(having('lib/meta/fieldmanager.ts')).toEqual(
+    expect(having('lib/meta/managedfields/fieldmanager.ts')).toEqual(
       some(/\/(create|update|patch)$|^reviews\/|^(bootstrap|garbagecollector|sweep)$/),
     )
     // What has no body decodes none.
-    expect(having('lib/meta/decode.ts').filter((name) => /\/(get|list)$|^(authorizer|settle)$/.test(name))).toEqual([])
-    expect(having('lib/storage/dynamodb.ts')).toEqual(names.filter((name) => !bare.includes(name)))
+    expect(
+      having('lib/meta/decoding/decode.ts').filter((name) => /\/(get|list)$|^(authorizer|settle)$/.test(name)),
+    ).toEqual([])
+    expect(having('lib/storage/dynamodb/dynamodb.ts')).toEqual(names.filter((name) => !bare.includes(name)))
   })
 
   test('a function starts quickly: what it loads at once is below its bound', async () => {

@@ -13,19 +13,19 @@ const root = join(import.meta.dirname, '..')
 /** Expressions over text that no client writes, or of which there is little: by file, with the reason. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   // The text is a pattern of a schema of ours.
-  'lib/meta/pattern.ts': ['/\\[[^\\]]*\\]/g'],
+  'lib/meta/schema/pattern.ts': ['/\\[[^\\]]*\\]/g'],
   // The text is the packaged template.
-  'infra/local/template.ts': ['/\\$\\{(!?)([^}]+)\\}/g'],
+  'infra/local/gateway/template.ts': ['/\\$\\{(!?)([^}]+)\\}/g'],
 }
 
 /** Where expressions are made of texts: of which, the comment says. */
 const made: readonly string[] = [
   // Patterns of schemas, of which it takes no others than those that are safe.
-  'lib/meta/pattern.ts',
+  'lib/meta/schema/pattern.ts',
   // Constants of the file, over at most 600 characters.
-  'lib/authorization/place.ts',
+  'lib/authorization/scopes/place.ts',
   // A Resource of a policy that the authorizer of this project wrote.
-  'infra/local/policy.ts',
+  'infra/local/gateway/policy.ts',
 ]
 
 interface Found {

@@ -1,9 +1,17 @@
 import { defineConfig } from 'vitest/config'
 
 /** Tests of pure packages: they share no state, so they run in threads and keep the modules that other files loaded. */
-const pure = ['apis', 'authentication', 'authorization', 'endpoints', 'kubeconfig', 'meta', 'registry', 'token'].map(
-  (name) => `test/lib/${name}/**/*.test.ts`,
-)
+const pure = [
+  'apis',
+  'authentication',
+  'authorization',
+  'endpoints',
+  'kubeconfig',
+  'meta',
+  'openapi',
+  'registry',
+  'token',
+].map((name) => `test/lib/${name}/**/*.test.ts`)
 
 export default defineConfig({
   test: {

@@ -2,7 +2,7 @@
  * What the local server prints when it is ready. Its lines work when they are pasted, into an interactive zsh too: nothing is
  * indented, and nothing is explained between them, since zsh takes comments for commands.
  */
-import { DEMO } from './demo.ts'
+import { DEMO } from './virtualcluster/demo.ts'
 
 export interface BannerFacts {
   /** With the base path. */

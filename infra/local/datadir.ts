@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { takeLock } from '../exclusive.ts'
+import { StartupError } from './host/startuperror.ts'
 import type { Settings } from './settings.ts'
-import { StartupError } from './startuperror.ts'
 
 export interface DataDir {
   /** Absolute path of the folder for the files that a person needs: ca.crt, access-key, kubeconfig. */

@@ -1,12 +1,12 @@
 /** The virtual cluster behind p-demo/demo: the small one of this project, or a real kube-apiserver where there is one. */
 import { join } from 'node:path'
 import { virtualClusterAudience } from '../../lib/token/audience.ts'
-import { createAccessReview } from './accessreview.ts'
 import type { DataDir } from './datadir.ts'
-import type { DemoCluster } from './demotypes.ts'
 import type { Settings } from './settings.ts'
-import { createTokenVerifier } from './tokenverifier.ts'
-import { startVirtualCluster } from './virtualcluster.ts'
+import { createAccessReview } from './virtualcluster/accessreview.ts'
+import type { DemoCluster } from './virtualcluster/demotypes.ts'
+import { createTokenVerifier } from './virtualcluster/tokenverifier.ts'
+import { startVirtualCluster } from './virtualcluster/virtualcluster.ts'
 
 const STATE = 'virtualcluster.json'
 
@@ -18,7 +18,7 @@ export async function startDemoCluster(
 ): Promise<DemoCluster> {
   const options = { ...dataDir.stateFile(STATE), now }
   if (assets !== undefined) {
-    const { prepareKubeApiserver } = await import('./kubeapiserver.ts')
+    const { prepareKubeApiserver } = await import('./kubeapiserver/kubeapiserver.ts')
     return prepareKubeApiserver({ ...options, assets, folder: join(dataDir.path, 'kube-apiserver') })
   }
   const { token, accept, ...cluster } = await startVirtualCluster(options)

@@ -1,9 +1,10 @@
 /** The AWS services of the local server: DynamoDB, KMS and Secrets Manager. */
+
+import { startEmbeddedDynamoDB } from './aws/dynamodb.ts'
+import { type Kms, startKms } from './aws/kms.ts'
+import { type SecretsManager, startSecretsManager } from './aws/secretsmanager.ts'
+import type { VerifySignature } from './aws/signature.ts'
 import type { DataDir } from './datadir.ts'
-import { startEmbeddedDynamoDB } from './dynamodb.ts'
-import { type Kms, startKms } from './kms.ts'
-import { type SecretsManager, startSecretsManager } from './secretsmanager.ts'
-import type { VerifySignature } from './signature.ts'
 
 export interface Endpoints {
   /** Address of the DynamoDB. */

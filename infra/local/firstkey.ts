@@ -1,8 +1,8 @@
 /** The first access key of a local server, made by the same function as in AWS. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { SecretsManager } from './secretsmanager.ts'
-import { StartupError } from './startuperror.ts'
+import type { SecretsManager } from './aws/secretsmanager.ts'
+import { StartupError } from './host/startuperror.ts'
 
 /**
  * Runs `npm run bootstrap`'s function of the bundles, which fills the secrets that are empty, and reads the key that it

@@ -1,9 +1,9 @@
 /** `npm start`: the whole API on this machine. Ends with 0 when it is told to, with 1 and one sentence when it must. */
 import { type Command, run } from '../command.ts'
-import { type Answered, hideFunctionLogs, requestLine } from './requestlines.ts'
+import { type Answered, hideFunctionLogs, requestLine } from './gateway/requestlines.ts'
+import { StartupError } from './host/startuperror.ts'
 import { type LocalServer, startLocalServer } from './server.ts'
 import { readSettings } from './settings.ts'
-import { StartupError } from './startuperror.ts'
 
 const COMMAND = {
   call: 'npm start',

@@ -1,8 +1,8 @@
 /** The files for people: what trusts the server, what opens it, and both for kubectl. */
 import { join } from 'node:path'
-import { DEMO } from './demo.ts'
-import { kubeConfigFile } from './kubeconfigfile.ts'
-import { writeDurably } from './stored.ts'
+import { kubeConfigFile } from './host/kubeconfigfile.ts'
+import { writeDurably } from './host/stored.ts'
+import { DEMO } from './virtualcluster/demo.ts'
 
 export interface OutputFiles {
   /** Absolute paths. */

@@ -1,6 +1,6 @@
 /** What the person who starts the local server can set. */
 import { resolve } from 'node:path'
-import { StartupError } from './startuperror.ts'
+import { StartupError } from './host/startuperror.ts'
 
 export interface Settings {
   /** 0 = any free one. */

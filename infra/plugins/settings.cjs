@@ -19,7 +19,7 @@ const settings = {
   // Of one user, team or subject; 0: any number.
   'max-keys-per-owner': { type: 'integer', minimum: 0, maximum: 100000 },
   'project-namespace-prefix': { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,30})$' },
-  // As lib/authorization/space.ts reads it.
+  // As lib/authorization/scopes/space.ts reads it.
   'space-namespace': {
     type: 'string',
     pattern: '^([a-z0-9][-a-z0-9]{0,15})?\\{project\\}[-a-z0-9]{1,8}\\{space\\}([-a-z0-9]{0,7}[a-z0-9])?$',

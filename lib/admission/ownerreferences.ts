@@ -2,11 +2,12 @@
  * Validating admission of owner references (OwnerReferencesPermissionEnforcement, with the specification's rule for
  * blockOwnerDeletion: delete permission on the owner, else 422; sections 2.2 and 7).
  */
-import { deepEqual } from '../meta/equal.ts'
-import { forbiddenResource, invalidObject } from '../meta/errors.ts'
-import { forbidden } from '../meta/field.ts'
-import { isSameOwner } from '../meta/ownerreferences.ts'
+
+import { forbidden } from '../meta/errors/fielderror.ts'
+import { forbiddenResource, invalidObject } from '../meta/errors/status.ts'
+import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import type { GroupResource, KubeObject, OwnerReference } from '../meta/types.ts'
+import { deepEqual } from '../meta/value/equal.ts'
 
 export interface OwnerReferencePermissions {
   /** Whether the user may delete the object that is being changed. */

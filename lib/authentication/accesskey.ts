@@ -2,8 +2,9 @@
  * The form of access keys: `mpk_`, 43 characters that spell 256 random bits, 6 characters of checksum. It lets scanners recognise a
  * leaked key, and refuses junk before anything is read. Described for others in docs/access-keys.md.
  */
-import { hasChecksum, KEY_PATTERN, KEY_PREFIX, keyOf } from '../meta/credentials.ts'
-import type { FieldError } from '../meta/field.ts'
+
+import type { FieldError } from '../meta/errors/fielderror.ts'
+import { hasChecksum, KEY_PATTERN, KEY_PREFIX, keyOf } from '../meta/value/credentials.ts'
 
 /** Bounds of the keys that people bring along. */
 const MIN_LENGTH = 32

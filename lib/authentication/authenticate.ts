@@ -1,10 +1,11 @@
 /** From a bearer token to the user of a request. Access keys only: the tokens that this service signs are for other servers. */
+
+import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { isWellFormed } from './accesskey.ts'
 import { activityAttributes, type Credential, credentialUser, readCredential } from './credential.ts'
 import { activityDue, DEAD_REASONS, keyStatus, type LifeLimits } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
-import type { PresentedCredential, UserInfo } from './user.ts'
 
 export interface AuthenticationDeps extends LifeLimits {
   /** See `Peppers`. */

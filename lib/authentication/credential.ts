@@ -5,18 +5,19 @@
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
  */
-import { effectiveUser, type KeySpec, usernameOf } from '../authorization/identity.ts'
-import { effectiveChain } from '../authorization/privilege.ts'
-import { readChain } from '../authorization/readscope.ts'
-import type { ScopeChain } from '../authorization/scope.ts'
+
+import { readChain } from '../authorization/scopes/parsechain.ts'
+import type { ScopeChain } from '../authorization/scopes/scope.ts'
+import { effectiveUser, type KeySpec, usernameOf } from '../authorization/users/identity.ts'
+import { effectiveChain } from '../authorization/users/privilege.ts'
+import type { Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
+import { isSameSecret } from './constanttime.ts'
 import { type KeyInternal, readInternal } from './keyinternal.ts'
 import { expiry, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
-import { isSameSecret } from './samesecret.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
-import type { Identity, PresentedCredential, UserInfo } from './user.ts'
 
 export interface Credential extends KeyLife {
   /** Of the key object. */

@@ -1,10 +1,10 @@
 /** What is stored beside a key, versioned with it, and never leaves the server. */
-import { readChain } from '../authorization/readscope.ts'
-import type { ScopeChain } from '../authorization/scope.ts'
+import { readChain } from '../authorization/scopes/parsechain.ts'
+import type { ScopeChain } from '../authorization/scopes/scope.ts'
+import type { Identity } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { KeyHash } from './pepper.ts'
 import { isIdentity, isNonEmptyText, strictRecord } from './strictrecord.ts'
-import type { Identity } from './user.ts'
 
 export interface KeyInternal {
   /** Whom the one who made the key stood for. */

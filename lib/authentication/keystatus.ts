@@ -1,5 +1,5 @@
 /** Whether a key may be used, and until when (docs/access-keys.md, "Life"). Checked on every request. All times are Unix seconds. */
-import type { KeySpec } from '../authorization/identity.ts'
+import type { KeySpec } from '../authorization/users/identity.ts'
 import type { KubeObject } from '../meta/types.ts'
 
 /** What of a credential decides about its life. */

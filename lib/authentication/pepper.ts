@@ -3,7 +3,7 @@
  * one is replaced both are looked under. The secret is JSON: `{"current": "2", "peppers": {"1": BASE64, "2": BASE64}}`.
  */
 import { createHmac } from 'node:crypto'
-import { isObject } from '../meta/walk.ts'
+import { isObject } from '../meta/value/walk.ts'
 
 /** What a key is stored under. `hash` is base64url without padding. */
 export interface KeyHash {

@@ -1,5 +1,5 @@
 /** Reads JSON objects of our own making, when they come back from where others could have written: exactly as made, or not at all. */
-import { isObject } from '../meta/walk.ts'
+import { isObject } from '../meta/value/walk.ts'
 
 export type Check = (value: unknown) => boolean
 

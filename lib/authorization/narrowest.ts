@@ -1,12 +1,13 @@
 /** The refusal of a request that a scope leaves out: it says so, and names the narrowest entry that would allow the request. */
-import type { UserInfo } from '../authentication/user.ts'
-import type { StatusError } from '../meta/errors.ts'
-import { stringify } from '../meta/json.ts'
-import type { Attributes, NonResourceAttributes, ResourceAttributes } from './attributes.ts'
-import { evaluate } from './evaluate.ts'
-import { forbiddenFor } from './forbidden.ts'
-import { projectOf, type ScopeOptions } from './project.ts'
-import type { Scope, ScopeChain } from './scope.ts'
+
+import { stringify } from '../meta/encoding/json.ts'
+import type { StatusError } from '../meta/errors/status.ts'
+import type { Attributes, NonResourceAttributes, ResourceAttributes } from './attributes/attributes.ts'
+import { forbiddenFor } from './attributes/forbidden.ts'
+import { evaluate } from './scopes/evaluate.ts'
+import { projectOf, type ScopeOptions } from './scopes/project.ts'
+import type { Scope, ScopeChain } from './scopes/scope.ts'
+import type { UserInfo } from './users/user.ts'
 
 /** Returns the 403 of a request that the chain does not allow. `reason` is why, as `evaluate` says it. */
 export function refusedByScope(

@@ -2,16 +2,17 @@
  * The reviews that connected clusters call, TokenReview and SubjectAccessReview: who may call them, from which place a
  * call comes, and which access keys a place takes. docs/clusters.md says it in words.
  */
-import type { UserInfo } from '../authentication/user.ts'
-import type { Attributes, Decision, Target } from './attributes.ts'
-import { clustersLeft } from './clustersleft.ts'
-import { evaluate } from './evaluate.ts'
-import { isMaster } from './identity.ts'
-import { type Place, targetOf } from './place.ts'
-import type { ScopeOptions } from './project.ts'
-import { isReview, roleGrants } from './roles.ts'
-import { ruleAllows } from './rules.ts'
-import type { Scope, ScopeChain } from './scope.ts'
+
+import type { Attributes, Decision, Target } from './attributes/attributes.ts'
+import { evaluate } from './scopes/evaluate.ts'
+import { type Place, targetOf } from './scopes/place.ts'
+import type { ScopeOptions } from './scopes/project.ts'
+import { clustersLeft } from './scopes/reachableclusters.ts'
+import { isReview, roleGrants } from './scopes/roles.ts'
+import { ruleAllows } from './scopes/rules.ts'
+import type { Scope, ScopeChain } from './scopes/scope.ts'
+import { isMaster } from './users/identity.ts'
+import type { UserInfo } from './users/user.ts'
 
 const GROUPS = { tokenreviews: 'authentication.k8s.io', subjectaccessreviews: 'authorization.k8s.io' } as const
 

@@ -4,11 +4,11 @@
  */
 
 import { OutOfTime } from '../registry/parallel.ts'
+import type { RowChange } from '../storage/dynamodb/stream.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Change } from '../storage/interface.ts'
-import type { RowChange } from '../storage/stream.ts'
 import type { Collector } from './garbagecollector.ts'
-import { keepPlace, readPlace } from './place.ts'
+import { keepPlace, readPlace } from './position.ts'
 import { concerns, type Failure, performAll, type Task, tasksOf } from './tasks.ts'
 
 /** Full passes begin so far apart at least, in ms: somewhat less than the hour of the schedule. */

@@ -1,6 +1,6 @@
 /** In whose name the server itself acts. */
-import { AUTHENTICATED, MASTERS } from '../authorization/identity.ts'
-import type { Deadline } from '../meta/deadline.ts'
+import { AUTHENTICATED, MASTERS } from '../authorization/users/identity.ts'
+import type { Deadline } from '../meta/errors/deadline.ts'
 import type { RequestContext } from '../registry/kind.ts'
 
 /** A request of nobody outside: user `system:controller:NAME`, a name that no key can have, which may do everything. */

@@ -8,8 +8,8 @@
  */
 import { EXPIRY_INDEX, readCredential } from '../authentication/credential.ts'
 import { keyStatus, type LifeLimits } from '../authentication/keystatus.ts'
-import type { Deadline } from '../meta/deadline.ts'
-import { StatusError } from '../meta/errors.ts'
+import type { Deadline } from '../meta/errors/deadline.ts'
+import { StatusError } from '../meta/errors/status.ts'
 import { remove } from '../registry/delete.ts'
 import { forEach, type GoOn, OutOfTime } from '../registry/parallel.ts'
 import { keyOf, type Store } from '../registry/store.ts'

@@ -5,11 +5,11 @@
  * changes the rest of an object all the time does not keep the collector from it.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (attemptToDeleteItem, processDeletingDependentsItem, orphanDependents).
  */
-import type { Deadline } from '../meta/deadline.ts'
-import { conflict, MODIFIED, StatusError } from '../meta/errors.ts'
-import { updateManagers } from '../meta/fieldmanager.ts'
-import { isSameOwner } from '../meta/ownerreferences.ts'
-import { wholeObject } from '../meta/typed.ts'
+import type { Deadline } from '../meta/errors/deadline.ts'
+import { conflict, MODIFIED, StatusError } from '../meta/errors/status.ts'
+import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
+import { isSameOwner } from '../meta/object/ownerreferences.ts'
+import { wholeObject } from '../meta/structuredmerge/typed.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { FOREGROUND, ORPHAN, remove } from '../registry/delete.ts'
 import { groupResource } from '../registry/kind.ts'

@@ -2,9 +2,10 @@
  * Who owns whom. An owner reference names a kind, a name and a uid; the owner is in the dependent's namespace, or in none.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (isDangling, classifyReferences, blockingDependents).
  */
-import { deepEqual } from '../meta/equal.ts'
+
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
+import { deepEqual } from '../meta/value/equal.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
 import { forEach, type GoOn } from '../registry/parallel.ts'

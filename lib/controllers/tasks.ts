@@ -1,8 +1,8 @@
 /** What a change gives the garbage collector to do. Most changes: nothing. */
-import { isSameOwner } from '../meta/ownerreferences.ts'
+import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
-import type { RowChange } from '../storage/stream.ts'
+import type { RowChange } from '../storage/dynamodb/stream.ts'
 import { type Collector, collectDependents, look, releaseUnblocked } from './garbagecollector.ts'
 import { type Graph, isAlike, isOrphaning, isWaiting, ownerPlace, placeOf } from './graph.ts'
 

@@ -1,9 +1,9 @@
 /** One request on its way through the stages of its verb: each stage reads what the ones before it have put here. */
-import type { Attributes } from '../authorization/attributes.ts'
+import type { Attributes } from '../authorization/attributes/attributes.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
 import type { Store } from '../registry/store.ts'
-import type { Output } from './negotiation.ts'
+import type { Output } from './negotiation/accept.ts'
 import type { ListOptions, WriteOptions } from './options.ts'
 import type { ApiRequest, ApiResponse } from './request.ts'
 

@@ -2,7 +2,7 @@
  * A request that goes on for long asks about its key again: one that is revoked, rotated or narrowed ends it. Answers that
  * are sent in pieces end within 20 seconds of that, whether the client takes them or not.
  */
-import { keyChanged } from '../meta/errors.ts'
+import { keyChanged } from '../meta/errors/status.ts'
 import type { Exchange } from './exchange.ts'
 import type { ApiResponse } from './request.ts'
 

@@ -1,7 +1,7 @@
 /** Who is booked as the manager of the fields that a request writes. */
-import { defaultFieldManager } from '../meta/fieldmanagername.ts'
-import type { ObjectSchema } from '../meta/schema.ts'
-import { wholeObject } from '../meta/typed.ts'
+import { defaultFieldManager } from '../meta/object/managername.ts'
+import type { ObjectSchema } from '../meta/schema/schema.ts'
+import { wholeObject } from '../meta/structuredmerge/typed.ts'
 import type { GroupVersionKind, KubeObject } from '../meta/types.ts'
 import type { KindInfo } from '../registry/kind.ts'
 import { StorageError } from '../storage/errors.ts'

@@ -3,13 +3,15 @@
  * parses but may not be is 422 on the kind of the options.
  * Source: k8s.io/apimachinery apis/meta/v1 (conversion, validation), apis/meta/internalversion/validation.
  */
-import { badRequest, invalidObject } from '../meta/errors.ts'
-import { type FieldError, forbidden, NamedText, notSupported, required } from '../meta/field.ts'
-import { validateFieldManager } from '../meta/fieldmanagername.ts'
-import { type FieldSelector, parseFieldSelector } from '../meta/fields.ts'
-import { int64 } from '../meta/gointegers.ts'
-import { quoted } from '../meta/gotext.ts'
-import { type LabelSelector, parseLabelSelector } from '../meta/labels.ts'
+
+import { NamedText } from '../meta/encoding/badvalue.ts'
+import { int64 } from '../meta/encoding/gointegers.ts'
+import { quoted } from '../meta/encoding/gotext.ts'
+import { type FieldError, forbidden, notSupported, required } from '../meta/errors/fielderror.ts'
+import { badRequest, invalidObject } from '../meta/errors/status.ts'
+import { validateFieldManager } from '../meta/object/managername.ts'
+import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields.ts'
+import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
 import { type ApiRequest, first } from './request.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'

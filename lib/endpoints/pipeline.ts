@@ -5,11 +5,11 @@
  *
  * Authentication and the scope chain come before all of it, in the authorizer (server/authorizer.ts).
  */
-import { internalError, StatusError } from '../meta/errors.ts'
+import { internalError, StatusError } from '../meta/errors/status.ts'
 import { toStatusError } from '../registry/errors.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Exchange, Stage } from './exchange.ts'
-import { negotiateStatus } from './negotiation.ts'
+import { negotiateStatus } from './negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, askedRevision, first } from './request.ts'
 import { respondError } from './respond.ts'
 

@@ -1,9 +1,9 @@
 /** HTTP as the endpoints see it: no Lambda, no gateway. */
 
-import type { UserInfo } from '../authentication/user.ts'
-import type { Deadline } from '../meta/deadline.ts'
-import type { Fault } from '../meta/errors.ts'
-import { resourceVersionOrNone } from '../meta/resourceversion.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
+import type { Deadline } from '../meta/errors/deadline.ts'
+import type { Fault } from '../meta/errors/status.ts'
+import { resourceVersionOrNone } from '../meta/object/resourceversion.ts'
 
 export interface ApiRequest {
   method: string

@@ -1,11 +1,12 @@
 /** Objects, lists and Statuses as response bodies. Source: k8s.io/apiserver endpoints/handlers/responsewriters. */
-import type { StatusError } from '../meta/errors.ts'
-import { stringify } from '../meta/json.ts'
+
+import { stringify } from '../meta/encoding/json.ts'
+import { dumpYaml } from '../meta/encoding/yaml.ts'
+import type { StatusError } from '../meta/errors/status.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
-import { dumpYaml } from '../meta/yaml.ts'
 import { partialMetadata, table } from '../printers/table.ts'
 import type { Column, KindInfo } from '../registry/kind.ts'
-import { includeObject, type Output, unfit } from './negotiation.ts'
+import { includeObject, type Output, unfit } from './negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, first } from './request.ts'
 
 /** What the printers need of a kind. */

@@ -1,9 +1,10 @@
 /** The stages that requests of every verb pass. */
-import { badRequest, forbiddenPath } from '../meta/errors.ts'
-import { quoted } from '../meta/gotext.ts'
-import { pathSegmentErrors } from '../meta/names.ts'
+
+import { quoted } from '../meta/encoding/gotext.ts'
+import { badRequest, forbiddenPath } from '../meta/errors/status.ts'
+import { pathSegmentErrors } from '../meta/object/names.ts'
 import type { Exchange } from './exchange.ts'
-import { negotiate } from './negotiation.ts'
+import { negotiate } from './negotiation/accept.ts'
 import { first } from './request.ts'
 
 /** Impersonation is not offered; a header that asks for it must not be passed over in silence. */

@@ -1,6 +1,7 @@
 /** The stages of requests that write: what their bodies are, and the options in their query. */
-import { bodyType, checkSize, patchType } from './bodies.ts'
+
 import type { Exchange } from './exchange.ts'
+import { bodyType, checkSize, patchType } from './negotiation/bodies.ts'
 import { writeOptions } from './options.ts'
 
 /** 413 for a body over the limit. */

@@ -1,10 +1,10 @@
 /** The credentials that this deployment keeps for a virtual cluster. */
 
-import { shown } from '../meta/field.ts'
-import { type Credentials, parseCredentials } from './credentials.ts'
-import { clusterError } from './failure.ts'
+import { formatValue } from '../meta/encoding/badvalue.ts'
+import { type Credentials, parseCredentials } from './cluster/credentials.ts'
+import { clusterError } from './cluster/failure.ts'
+import { certificates, fromBase64, toPem } from './cluster/pem.ts'
 import { type Instance, ingressUrl, labelOf } from './instance.ts'
-import { certificates, fromBase64, toPem } from './pem.ts'
 import { secretName } from './secretname.ts'
 import { SecretError, type Secrets } from './secrets.ts'
 
@@ -28,7 +28,7 @@ export async function clusterCredentials(
   if (typeof name !== 'string') throw clusterError('credentials', cluster, `${name.error.field}: ${name.error.message}`)
   const text = await (fresh ? secrets.refresh(name) : secrets.get(name)).catch((error) => {
     const missing = error instanceof SecretError && error.code === 'NotFound'
-    const advice = `an administrator must keep a kube config for it in AWS Secrets Manager, as the secret ${shown(name)}`
+    const advice = `an administrator must keep a kube config for it in AWS Secrets Manager, as the secret ${formatValue(name)}`
     throw missing
       ? clusterError('no-credentials', cluster, advice, error)
       : clusterError('unread-credentials', cluster, '', error)

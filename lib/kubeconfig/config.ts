@@ -1,6 +1,6 @@
 /** The text of a kube config: client-go's Config v1. */
-import { dumpYaml } from '../meta/yaml.ts'
-import { toBase64 } from './pem.ts'
+import { dumpYaml } from '../meta/encoding/yaml.ts'
+import { toBase64 } from './cluster/pem.ts'
 
 export interface ConfigParts {
   /** Of cluster, user and context: one word that stays the same for the same virtual cluster. */

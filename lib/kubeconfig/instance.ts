@@ -1,9 +1,10 @@
 /** What a kube config needs to know of the virtual cluster that it is for. */
-import { badRequest } from '../meta/errors.ts'
-import { type FieldError, invalid } from '../meta/field.ts'
+
+import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
+import { badRequest } from '../meta/errors/status.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { member } from './members.ts'
-import { isServerUrl } from './serverurl.ts'
+import { member } from './cluster/members.ts'
+import { isServerUrl } from './cluster/serverurl.ts'
 
 export interface Instance {
   namespace: string

@@ -1,22 +1,27 @@
 /** A kube config for a virtual cluster, from the wish to the text. */
-import type { UserInfo } from '../authentication/user.ts'
-import type { ScopeOptions } from '../authorization/project.ts'
-import { type Deadline, demandTime } from '../meta/deadline.ts'
-import { forbiddenResource } from '../meta/errors.ts'
-import type { FieldError } from '../meta/field.ts'
-import { rfc3339 } from '../meta/time.ts'
+
+import type { ScopeOptions } from '../authorization/scopes/project.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
+import { rfc3339 } from '../meta/encoding/time.ts'
+import { type Deadline, demandTime } from '../meta/errors/deadline.ts'
+import type { FieldError } from '../meta/errors/fielderror.ts'
+import { forbiddenResource } from '../meta/errors/status.ts'
 import type { GroupResource } from '../meta/types.ts'
 import { mayLeave, outsideGroups } from '../token/identity.ts'
 import { issue, prepareVirtualClusterToken } from '../token/issuer.ts'
 import type { Signer } from '../token/signer.ts'
-import { type ClusterClient, untilOver } from './client.ts'
-import { type CertificateServices, type ClientCertificate, issueClientCertificate } from './clientcertificate.ts'
+import {
+  type CertificateServices,
+  type ClientCertificate,
+  issueClientCertificate,
+} from './certificates/clientcertificate.ts'
+import { isFailure } from './certificates/signingrequest.ts'
+import { type ClusterClient, untilOver } from './cluster/client.ts'
+import type { Credentials } from './cluster/credentials.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import { kubeConfigText } from './config.ts'
-import type { Credentials } from './credentials.ts'
 import { type Instance, labelOf, serverAddress } from './instance.ts'
 import { restrictsInside } from './restriction.ts'
-import { isFailure } from './signingrequest.ts'
 import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
 
 export interface KubeConfigRequest {

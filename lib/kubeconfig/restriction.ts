@@ -1,8 +1,8 @@
 /** Whether a chain of scopes restricts its holder inside one virtual cluster. */
-import type { Attributes, Target } from '../authorization/attributes.ts'
-import { evaluate } from '../authorization/evaluate.ts'
-import { projectOf, type ScopeOptions } from '../authorization/project.ts'
-import type { Scope, ScopeChain } from '../authorization/scope.ts'
+import type { Attributes, Target } from '../authorization/attributes/attributes.ts'
+import { evaluate } from '../authorization/scopes/evaluate.ts'
+import { projectOf, type ScopeOptions } from '../authorization/scopes/project.ts'
+import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
 
 /**
  * True when the chain would deny anything at all inside the virtual cluster: a certificate carries no scope, so its

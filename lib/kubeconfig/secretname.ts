@@ -1,5 +1,5 @@
 /** Where the credentials of a virtual cluster lie. */
-import { type FieldError, invalid } from '../meta/field.ts'
+import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 
 /** What Secrets Manager allows in names, without a colon: an ARN could name a secret anywhere. */
 const NAME = /^[A-Za-z0-9/_+=.@-]+$/

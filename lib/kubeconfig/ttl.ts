@@ -1,5 +1,5 @@
 /** How long a kube config is good for. */
-import { type FieldError, invalid } from '../meta/field.ts'
+import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 
 const DAY = 86_400
 /** Kubernetes signs nothing shorter (pkg/apis/certificates/validation). */

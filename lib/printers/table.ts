@@ -2,7 +2,7 @@
  * Objects as rows of a Table, what `kubectl get` shows. Source: k8s.io/apiextensions-apiserver tableconvertor,
  * k8s.io/apimachinery meta/v1 Table.
  */
-import { humanDuration, parseTime } from '../meta/time.ts'
+import { humanDuration, parseTime } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Column } from '../registry/kind.ts'
 

@@ -2,7 +2,8 @@
  * Create. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
-import { withoutCredentials } from '../meta/credentials.ts'
+import type { Floats } from '../meta/encoding/floats.ts'
+import { rfc3339 } from '../meta/encoding/time.ts'
 import {
   alreadyExists,
   beingDeleted,
@@ -11,14 +12,13 @@ import {
   keyChanged,
   plainError,
   StatusError,
-} from '../meta/errors.ts'
-import type { Floats } from '../meta/floats.ts'
-import { generateName } from '../meta/names.ts'
-import { resourceVersionOrNone } from '../meta/resourceversion.ts'
-import { finalizerWarnings } from '../meta/systemmeta.ts'
-import { rfc3339 } from '../meta/time.ts'
+} from '../meta/errors/status.ts'
+import { generateName } from '../meta/object/names.ts'
+import { resourceVersionOrNone } from '../meta/object/resourceversion.ts'
+import { finalizerWarnings } from '../meta/object/system.ts'
+import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
-import type { Secret } from '../meta/writeonly.ts'
+import { withoutCredentials } from '../meta/value/credentials.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'

@@ -2,9 +2,10 @@
  * Delete and deletecollection. Source: k8s.io/apiserver registry/generic/registry/store.go (Delete),
  * registry/rest/delete.go; kinds here have no graceful deletion of their own.
  */
-import { conflict, keyChanged, MODIFIED, notFound, StatusError } from '../meta/errors.ts'
-import { checkPreconditions, type Preconditions } from '../meta/preconditions.ts'
-import { rfc3339 } from '../meta/time.ts'
+
+import { rfc3339 } from '../meta/encoding/time.ts'
+import { conflict, keyChanged, MODIFIED, notFound, StatusError } from '../meta/errors/status.ts'
+import { checkPreconditions, type Preconditions } from '../meta/object/preconditions.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { groupResource, type RequestContext } from './kind.ts'

@@ -1,5 +1,5 @@
 /** The one place where failures of the store become Statuses. */
-import { timeIsOver } from '../meta/deadline.ts'
+import { timeIsOver } from '../meta/errors/deadline.ts'
 import {
   expired,
   internalError,
@@ -9,7 +9,7 @@ import {
   tooLargeResourceVersion,
   tooManyRequests,
   undecided,
-} from '../meta/errors.ts'
+} from '../meta/errors/status.ts'
 import type { StorageError } from '../storage/errors.ts'
 
 /** Retry-After where the store was busy: its own backoff has already waited some seconds. */

@@ -2,13 +2,13 @@
  * What a kind may define. Everything that differs between kinds is a property of the kind; shared code never asks which
  * kind it has. The verbs that are served follow from the archetype.
  */
-import type { UserInfo } from '../authentication/user.ts'
-import type { Deadline } from '../meta/deadline.ts'
-import type { FieldError } from '../meta/field.ts'
-import type { Floats } from '../meta/floats.ts'
-import type { ObjectSchema } from '../meta/schema.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
+import type { Floats } from '../meta/encoding/floats.ts'
+import type { Deadline } from '../meta/errors/deadline.ts'
+import type { FieldError } from '../meta/errors/fielderror.ts'
+import type { ObjectSchema } from '../meta/schema/schema.ts'
+import type { Secret } from '../meta/schema/writeonly.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
-import type { Secret } from '../meta/writeonly.ts'
 import type { Companion, Stored, Table } from '../storage/interface.ts'
 
 export interface KindInfo {

@@ -3,7 +3,7 @@
  * under way while its key is revoked could leave another one behind.
  */
 import { unchangedCredential } from '../authentication/credential.ts'
-import { keyChanged } from '../meta/errors.ts'
+import { keyChanged } from '../meta/errors/status.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import type { RequestContext } from './kind.ts'

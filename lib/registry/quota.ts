@@ -1,7 +1,7 @@
 /**
  * How many objects of a kind may be somebody's. Source: k8s.io/apiserver pkg/admission/plugin/resourcequota.
  */
-import { forbiddenResource } from '../meta/errors.ts'
+import { forbiddenResource } from '../meta/errors/status.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import type { Store } from './store.ts'
 

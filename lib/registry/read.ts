@@ -1,6 +1,6 @@
 /** Get and list: what a user may see, at which revision. Source: registry/generic/registry/store.go (Get, List). */
-import { isMaster } from '../authorization/identity.ts'
-import { notFound } from '../meta/errors.ts'
+import { isMaster } from '../authorization/users/identity.ts'
+import { notFound } from '../meta/errors/status.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
 import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
 import { accessTo, demandAccess, keyOf, type Store } from './store.ts'

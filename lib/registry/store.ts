@@ -3,10 +3,10 @@
  * strategy. Source: k8s.io/apiserver/pkg/registry/generic/registry and registry/rest.
  */
 import type { OwnerReferencePermissions } from '../admission/ownerreferences.ts'
-import { managementRequest } from '../authorization/attributes.ts'
-import { forbiddenFor } from '../authorization/forbidden.ts'
-import { isMaster, MASTERS } from '../authorization/identity.ts'
-import { notFound, type StatusError } from '../meta/errors.ts'
+import { managementRequest } from '../authorization/attributes/attributes.ts'
+import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
+import { isMaster, MASTERS } from '../authorization/users/identity.ts'
+import { notFound, type StatusError } from '../meta/errors/status.ts'
 import type { KubeObject, OwnerReference } from '../meta/types.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 import {

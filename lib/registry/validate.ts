@@ -1,14 +1,14 @@
 /** What is checked of every object before it is stored: metadata, then the schema. Causes come in this order. */
-import { typeErrors } from '../meta/decode.ts'
-import { invalidObject } from '../meta/errors.ts'
-import type { FieldError } from '../meta/field.ts'
-import { tooMany } from '../meta/field.ts'
+import { typeErrors } from '../meta/decoding/decode.ts'
+import type { FieldError } from '../meta/errors/fielderror.ts'
+import { tooMany } from '../meta/errors/fielderror.ts'
+import { invalidObject } from '../meta/errors/status.ts'
 import { parseGroupVersion } from '../meta/groupversion.ts'
-import { misplacedCredentials } from '../meta/misplaced.ts'
+import { validateMeta, validateMetaUpdate } from '../meta/object/validate.ts'
+import { misplacedCredentials } from '../meta/schema/misplaced.ts'
+import { validateSchema } from '../meta/schema/validate.ts'
+import { joinWriteOnly } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { validateMeta, validateMetaUpdate } from '../meta/validatemeta.ts'
-import { validateSchema } from '../meta/validateschema.ts'
-import { joinWriteOnly } from '../meta/writeonly.ts'
 import type { Draft, KindInfo, Subresource } from './kind.ts'
 
 /** One transaction holds 100 items: row, slot, credential, index partitions and both sides of a change of owners. */

@@ -1,13 +1,13 @@
 /** The functions that list and watch kinds of which there is nothing. */
-import { emptyCollection } from '../endpoints/emptycollection.ts'
+import { emptyCollection } from '../endpoints/watches/emptycollection.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'
-import { once } from './once.ts'
-import { type LambdaHandler, serve } from './serve.ts'
+import { type LambdaHandler, serve } from './lambda/serve.ts'
+import { once } from './process/lazy.ts'
 
 /** Watches are counted in the table; nothing else here needs the store, which is loaded with the first of them. */
 const store = once(async () => {
-  const { createServer } = await import('./services.ts')
+  const { createServer } = await import('./server.ts')
   return createServer(process.env)
 })
 

@@ -4,11 +4,11 @@ import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { createChangelogCollector } from '../controllers/changelog.ts'
 import { sweepExpired } from '../controllers/expirysweep.ts'
 import type { Collector } from '../controllers/garbagecollector.ts'
-import { collectStream } from '../controllers/records.ts'
+import { collectStream } from '../controllers/streamrecords.ts'
 import { storedKinds } from './kinds.ts'
-import { describeError } from './log.ts'
-import type { Measured } from './metrics.ts'
-import { createServer, type Server } from './services.ts'
+import { describeError } from './process/log.ts'
+import type { Measured } from './process/metrics.ts'
+import { createServer, type Server } from './server.ts'
 
 /** What is begun when the time is up still has to end, and the answer to be written. */
 const reserveMs = 20_000

@@ -3,17 +3,17 @@
  * Scope chain, then system:masters, then ownership and access rules.
  */
 import { group as managementGroup } from '../apis/management/v1/group.ts'
-import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes.ts'
-import { evaluate } from '../authorization/evaluate.ts'
-import { everyScopeAllows } from '../authorization/everyscope.ts'
-import { isMaster } from '../authorization/identity.ts'
-import type { ScopeOptions } from '../authorization/project.ts'
-import { belowBase } from '../authorization/requestattributes.ts'
+import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes/attributes.ts'
+import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { mayReview } from '../authorization/review.ts'
+import { evaluate } from '../authorization/scopes/evaluate.ts'
+import { everyScopeAllows } from '../authorization/scopes/everyscope.ts'
+import type { ScopeOptions } from '../authorization/scopes/project.ts'
+import { isMaster } from '../authorization/users/identity.ts'
 import type { Access, RequestContext, StoredKind } from '../registry/kind.ts'
 import { accessTo, accessToCreate, keyOf, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
-import type { Config } from './config.ts'
+import type { Config } from './process/config.ts'
 
 /** What deciding needs of the server. */
 export interface Decider<S> {

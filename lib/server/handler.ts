@@ -8,9 +8,9 @@ import { run } from '../endpoints/pipeline.ts'
 import type { ApiRequest } from '../endpoints/request.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { StoredKind, VirtualKind } from '../registry/kind.ts'
-import { describeError } from './log.ts'
-import { type Endpoint, type LambdaHandler, type Notes, serveWith } from './serve.ts'
-import { createServer, type Server } from './services.ts'
+import { type Endpoint, type LambdaHandler, type Notes, serveWith } from './lambda/serve.ts'
+import { describeError } from './process/log.ts'
+import { createServer, type Server } from './server.ts'
 
 /** What stages share, for any kind. */
 function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange {

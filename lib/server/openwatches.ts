@@ -7,7 +7,7 @@
  * partition for each key; no other request reads or writes one.
  */
 import type { EndpointServices } from '../endpoints/exchange.ts'
-import { tooManyRequests } from '../meta/errors.ts'
+import { tooManyRequests } from '../meta/errors/status.ts'
 import type { Storage } from '../storage/interface.ts'
 
 /** How long a watch counts of which nothing is heard. */

@@ -1,6 +1,6 @@
 /** The schedule that decides and settles the change logs: without it, idle logs would age (lib/storage/README.md, "How it is read"). */
 import { storedKinds } from './kinds.ts'
-import { createServer } from './services.ts'
+import { createServer } from './server.ts'
 
 /** Runs every minute; any number at once. */
 export function settle() {

@@ -1,9 +1,9 @@
 /** The stores of the stored kinds, and what a request may do with objects beside the one that it names: owners, parents. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Services } from '../apis/management/v1/services.ts'
-import { managementRequest } from '../authorization/attributes.ts'
-import { isMaster } from '../authorization/identity.ts'
-import { notFound, StatusError } from '../meta/errors.ts'
+import { managementRequest } from '../authorization/attributes/attributes.ts'
+import { isMaster } from '../authorization/users/identity.ts'
+import { notFound, StatusError } from '../meta/errors/status.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { OwnerReference } from '../meta/types.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'

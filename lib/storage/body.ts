@@ -1,6 +1,6 @@
 /** Objects as attribute values: JSON text, deflated only where an entry with its predecessor would be large. */
 import process from 'node:process'
-import { parseJson, stringify } from '../meta/json.ts'
+import { parseJson, stringify } from '../meta/encoding/json.ts'
 import type { JsonObject, KubeObject } from '../meta/types.ts'
 import type { ItemValue } from './items.ts'
 

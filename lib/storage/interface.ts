@@ -2,7 +2,7 @@
  * The storage port: objects of one table at revisions, a total order of changes per table, no kinds and no HTTP.
  * `storage.ts` implements it, `dynamodb.ts` gives it a table; the protocol and the reasons of its rules are in `README.md`.
  */
-import type { Deadline } from '../meta/deadline.ts'
+import type { Deadline } from '../meta/errors/deadline.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 
 /**

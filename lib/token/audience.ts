@@ -1,7 +1,8 @@
 /** Whom a token is for. Every verifier accepts its own audience only, so that no cluster can replay a token at its neighbour. */
-import { clustersLeft } from '../authorization/clustersleft.ts'
-import { type Place, placeText, readPlace } from '../authorization/place.ts'
-import type { ScopeChain } from '../authorization/scope.ts'
+
+import { type Place, placeText, readPlace } from '../authorization/scopes/place.ts'
+import { clustersLeft } from '../authorization/scopes/reachableclusters.ts'
+import type { ScopeChain } from '../authorization/scopes/scope.ts'
 
 /** The audience of tokens for a place. */
 export const placeAudience = (issuer: string, place: Place): string => `${issuer}/${placeText(place)}`

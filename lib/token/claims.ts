@@ -1,8 +1,9 @@
 /** What our tokens say. The names of the claims are a contract with every cluster: docs/clusters.md. */
-import type { UserInfo } from '../authentication/user.ts'
-import { MANAGEMENT_GROUP } from '../authorization/attributes.ts'
-import type { ScopeChain } from '../authorization/scope.ts'
-import { stringify } from '../meta/json.ts'
+
+import { MANAGEMENT_GROUP } from '../authorization/attributes/attributes.ts'
+import type { ScopeChain } from '../authorization/scopes/scope.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
+import { stringify } from '../meta/encoding/json.ts'
 import { mayLeave, outsideGroups } from './identity.ts'
 import type { Lifetime } from './lifetime.ts'
 

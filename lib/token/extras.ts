@@ -3,12 +3,13 @@
  * endpoint: the `extra` of its UserInfo. Set from the private claim of a token by the cluster's configuration
  * (infra/clusterconfig.ts), and by our TokenReview for an access key.
  */
-import type { UserInfo } from '../authentication/user.ts'
-import { validateChain } from '../authorization/chain.ts'
-import { type Place, placeText, readPlace } from '../authorization/place.ts'
-import { readChain } from '../authorization/readscope.ts'
-import type { ScopeChain } from '../authorization/scope.ts'
-import { parseJson, stringify } from '../meta/json.ts'
+
+import { validateChain } from '../authorization/scopes/chain.ts'
+import { readChain } from '../authorization/scopes/parsechain.ts'
+import { type Place, placeText, readPlace } from '../authorization/scopes/place.ts'
+import type { ScopeChain } from '../authorization/scopes/scope.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
+import { parseJson, stringify } from '../meta/encoding/json.ts'
 
 /** Lower case, below a domain of ours: Kubernetes' rule for the keys of extras. */
 export const EXTRA = {

@@ -3,7 +3,7 @@
  * Kubernetes itself, so none ever leaves: `system:masters` in a certificate would be an administrator that no
  * authorizer can refuse.
  */
-import { MASTERS } from '../authorization/identity.ts'
+import { MASTERS } from '../authorization/users/identity.ts'
 
 const RESERVED = 'system:'
 

@@ -1,9 +1,10 @@
 /** The tokens that this API hands out, from the wish to the signed text. */
-import type { UserInfo } from '../authentication/user.ts'
-import { validateChain, withScope } from '../authorization/chain.ts'
-import type { Scope } from '../authorization/scope.ts'
-import { forbiddenPath } from '../meta/errors.ts'
-import { type FieldError, forbidden } from '../meta/field.ts'
+
+import { validateChain, withScope } from '../authorization/scopes/chain.ts'
+import type { Scope } from '../authorization/scopes/scope.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
+import { type FieldError, forbidden } from '../meta/errors/fielderror.ts'
+import { forbiddenPath } from '../meta/errors/status.ts'
 import { clusterAudiences, virtualClusterAudience } from './audience.ts'
 import { type Claims, claimsFor } from './claims.ts'
 import { MAX_TOKEN_LENGTH, signToken, tokenLength } from './jwt.ts'

@@ -1,6 +1,7 @@
 /** How long a token lives. */
-import { unauthorized } from '../meta/errors.ts'
-import { type FieldError, invalid } from '../meta/field.ts'
+
+import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
+import { unauthorized } from '../meta/errors/status.ts'
 
 const DAY = 86_400
 

@@ -1,6 +1,6 @@
 /** Reading back our own tokens. */
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import { unauthorized } from '../meta/errors.ts'
+import { unauthorized } from '../meta/errors/status.ts'
 import { type Claims, PRIVATE_CLAIM } from './claims.ts'
 import { MAX_TOKEN_LENGTH } from './jwt.ts'
 import type { PublicKey } from './signer.ts'

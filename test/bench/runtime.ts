@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { createResponseStream, installRuntimeGlobal, streamingHandler } from '../../infra/local/streaming.ts'
+import { createResponseStream, installRuntimeGlobal, streamingHandler } from '../../infra/local/gateway/streaming.ts'
 import { cpuHeader } from './runtimeapi.ts'
 
 const { AWS_LAMBDA_RUNTIME_API = '', LAMBDA_TASK_ROOT = '', _HANDLER = '' } = process.env

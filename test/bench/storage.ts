@@ -1,7 +1,7 @@
 /** lib/storage over the embedded DynamoDB: how fast, and what an operation costs in calls and capacity units. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Swept, sweepExpired } from '../../lib/controllers/expirysweep.ts'
-import { watchPace } from '../../lib/endpoints/watchpace.ts'
+import { watchPace } from '../../lib/endpoints/watches/pace.ts'
 import { remove } from '../../lib/registry/delete.ts'
 import { get } from '../../lib/registry/read.ts'
 import { update } from '../../lib/registry/update.ts'

@@ -1,7 +1,7 @@
 /** Plays a scenario against a server: what it answers, step by step, in the form in which answers are recorded. */
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { dumpYaml, parseYaml } from '../../lib/meta/yaml.ts'
+import { dumpYaml, parseYaml } from '../../lib/meta/encoding/yaml.ts'
 import { type Client, createClient, type Reply, type Target } from './client.ts'
 import { type Difference, differences } from './differences.ts'
 import { createNames, type Names } from './names.ts'

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { freePort } from '../../infra/local/freeport.ts'
+import { freePort } from '../../infra/local/host/freeport.ts'
 
 export interface Emulator {
   /** Address of all services. */

@@ -1,7 +1,8 @@
 /** CustomResourceDefinitions of the stored kinds: what a kube-apiserver needs to serve them as custom resources. */
-import { openApiSchema } from '../../lib/endpoints/openapischema.ts'
-import type { ObjectSchema, Schema } from '../../lib/meta/schema.ts'
+
+import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
+import { openApiSchema } from '../../lib/openapi/schema.ts'
 import type { StoredKind } from '../../lib/registry/kind.ts'
 
 /** Members that a custom resource cannot have: those that are never shown, and those that are computed. */

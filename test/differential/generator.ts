@@ -1,7 +1,7 @@
 /** Sequences of requests from seeds: what clients do with objects of one kind, and what they should not do. */
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import type { ObjectSchema } from '../../lib/meta/schema.ts'
+import type { ObjectSchema } from '../../lib/meta/schema/schema.ts'
 import type { KindInfo } from '../../lib/registry/kind.ts'
 import type { Json, Scenario, Step } from '../conformance/scenario.ts'
 import { plainSchema } from './definitions.ts'

@@ -1,5 +1,5 @@
 /** Values of a schema: right ones mostly, and as often as `oddness` says such as a client should not send. */
-import type { ObjectSchema, Schema } from '../../lib/meta/schema.ts'
+import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
 import type { Json } from '../conformance/scenario.ts'
 import type { Random } from './random.ts'
 

@@ -1,6 +1,6 @@
 /** The authorizer by its event: who gets in, with what, and how the rest is refused. */
 import { describe, expect, test } from 'vitest'
-import { decodeCredential, decodeUser } from '../../lib/authentication/context.ts'
+import { decodeCredential, decodeUser } from '../../lib/authentication/usercontext.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf } from './stored/fixtures.ts'
 

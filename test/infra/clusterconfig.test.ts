@@ -6,7 +6,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, test } from 'vitest'
 import { printed, readArguments } from '../../infra/clusterconfig.ts'
 import { type ClusterFilesOptions, clusterFiles } from '../../infra/clusterfiles.ts'
-import { dumpYaml } from '../../lib/meta/yaml.ts'
+import { dumpYaml } from '../../lib/meta/encoding/yaml.ts'
 import { clusterAudiences, virtualClusterAudience } from '../../lib/token/audience.ts'
 
 const issuer = 'https://api.example.com/kubernetes/management'

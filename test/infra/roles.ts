@@ -1,5 +1,5 @@
 /** The roles of a packaged template, and what IAM would say to a call of a function. */
-import type { Deployment } from '../../infra/local/template.ts'
+import type { Deployment } from '../../infra/local/gateway/template.ts'
 
 export interface Statement {
   Effect: string

@@ -3,17 +3,17 @@
  * (k8s.io/apiserver registry/rest/resttest), as far as it is not about HTTP: that is in test/functions.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { StatusError } from '../../lib/meta/errors.ts'
-import { dedupeOwnerReferences } from '../../lib/meta/ownerreferences.ts'
+import { StatusError } from '../../lib/meta/errors/status.ts'
+import { dedupeOwnerReferences } from '../../lib/meta/object/ownerreferences.ts'
+import type { Secret } from '../../lib/meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject, ObjectMeta, Status } from '../../lib/meta/types.ts'
-import type { Secret } from '../../lib/meta/writeonly.ts'
 import { create } from '../../lib/registry/create.ts'
 import { type DeleteOptions, remove, removeAll } from '../../lib/registry/delete.ts'
 import type { StoredKind } from '../../lib/registry/kind.ts'
 import { get, list } from '../../lib/registry/read.ts'
 import type { Outcome, Store } from '../../lib/registry/store.ts'
 import { update } from '../../lib/registry/update.ts'
-import type { Server } from '../../lib/server/services.ts'
+import type { Server } from '../../lib/server/server.ts'
 import type { Stored } from '../../lib/storage/interface.ts'
 import { admin, contextOf } from '../support/users.ts'
 

@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
+import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { testAuthority } from '../lib/kubeconfig/authority.ts'
 import {
   type ClusterOptions,

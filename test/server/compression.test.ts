@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { compressed } from '../../lib/server/compression.ts'
-import type { LambdaResponse } from '../../lib/server/lambda.ts'
+import { compressed } from '../../lib/server/lambda/compression.ts'
+import type { LambdaResponse } from '../../lib/server/lambda/events.ts'
 
 const bound = 128 * 1024
 const large = 'ä'.repeat(bound)

@@ -1,6 +1,6 @@
 /** The settings that a function refuses to start with. */
 import { expect, test } from 'vitest'
-import { createBareServer } from '../../lib/server/bare.ts'
+import { createBareServer } from '../../lib/server/process/minimal.ts'
 
 const settings = {
   TABLE_NAME: 'keyplane-prod',

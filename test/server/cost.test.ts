@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { createStorage } from '../../lib/storage/dynamodb.ts'
+import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 

@@ -1,7 +1,7 @@
 /** A request that was given up does nothing later, whatever it waited for. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { applyEnvironment } from '../../infra/local/environment.ts'
-import { deadlineOf } from '../../lib/server/deadline.ts'
+import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { deadlineOf } from '../../lib/server/lambda/deadline.ts'
 import { accessKeys, callsOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
 import { type Gate, startGate } from '../support/gate.ts'

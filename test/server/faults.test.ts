@@ -4,9 +4,9 @@
  */
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { applyEnvironment } from '../../infra/local/environment.ts'
+import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { createStorage } from '../../lib/storage/dynamodb.ts'
+import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Change, Storage, Table } from '../../lib/storage/interface.ts'
 import { revOf } from '../../lib/storage/keys.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'

@@ -1,8 +1,8 @@
 /** What is made or changed with a key, while somebody revokes that key: all of it, or nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { applyEnvironment } from '../../infra/local/environment.ts'
+import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { UserInfo } from '../../lib/authentication/user.ts'
+import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { remove } from '../../lib/registry/delete.ts'
 import type { Store } from '../../lib/registry/store.ts'
 import { update } from '../../lib/registry/update.ts'

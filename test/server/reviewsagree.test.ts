@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { validateScope } from '../../lib/authorization/validatescope.ts'
+import { validateScope } from '../../lib/authorization/scopes/validatescope.ts'
 import { scope as anyScope } from '../lib/authorization/arbitraries.ts'
 import { accessKey, apiVersion, instance, instances, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'

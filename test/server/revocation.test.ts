@@ -3,7 +3,7 @@
  * was before, whatever happens at the same moment.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kubeConfigFile } from '../../infra/local/kubeconfigfile.ts'
+import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { testAuthority } from '../lib/kubeconfig/authority.ts'
 import { startFaultyCluster } from '../lib/kubeconfig/faultycluster.ts'

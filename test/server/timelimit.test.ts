@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type BareServer, createBareServer } from '../../lib/server/bare.ts'
-import { type Endpoint, serveWith } from '../../lib/server/serve.ts'
+import { type Endpoint, serveWith } from '../../lib/server/lambda/serve.ts'
+import { type BareServer, createBareServer } from '../../lib/server/process/minimal.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

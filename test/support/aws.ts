@@ -1,9 +1,9 @@
 /** KMS and Secrets Manager in memory, with the SDK's own clients. */
 import { KMSClient } from '@aws-sdk/client-kms'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { startKms } from '../../infra/local/kms.ts'
-import { startSecretsManager } from '../../infra/local/secretsmanager.ts'
-import { createVerifier } from '../../infra/local/signature.ts'
+import { startKms } from '../../infra/local/aws/kms.ts'
+import { startSecretsManager } from '../../infra/local/aws/secretsmanager.ts'
+import { createVerifier } from '../../infra/local/aws/signature.ts'
 
 export interface Aws {
   kms: KMSClient

@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import { CreateKeyCommand } from '@aws-sdk/client-kms'
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
-import { applyEnvironment } from '../../infra/local/environment.ts'
-import { createServer, type Server } from '../../lib/server/services.ts'
+import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { createServer, type Server } from '../../lib/server/server.ts'
 import { type Aws, credentials, region, startAws } from './aws.ts'
 import { startDynamoDB, type TestDynamoDB } from './dynamodb.ts'
 

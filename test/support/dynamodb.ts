@@ -12,8 +12,8 @@ import {
   type DynamoDBClientConfig,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
-import { findDynoxide } from '../../infra/local/dynoxide.ts'
-import { freePort } from '../../infra/local/freeport.ts'
+import { findDynoxide } from '../../infra/local/aws/dynoxide.ts'
+import { freePort } from '../../infra/local/host/freeport.ts'
 
 export interface TestDynamoDB {
   endpoint: string

@@ -1,10 +1,10 @@
 /** A request to the store of a kind, as the stages of its verb are given it: for what needs another clock than real time. */
-import type { UserInfo } from '../../lib/authentication/user.ts'
+import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { EndpointServices, StoredExchange, StoredPipeline } from '../../lib/endpoints/exchange.ts'
 import { run } from '../../lib/endpoints/pipeline.ts'
 import type { ApiResponse } from '../../lib/endpoints/request.ts'
-import type { Deadline } from '../../lib/meta/deadline.ts'
-import { StatusError } from '../../lib/meta/errors.ts'
+import type { Deadline } from '../../lib/meta/errors/deadline.ts'
+import { StatusError } from '../../lib/meta/errors/status.ts'
 import type { Store } from '../../lib/registry/store.ts'
 import { endless } from './deadlines.ts'
 import { contextOf, type TestContext } from './users.ts'

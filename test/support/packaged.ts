@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
-import { type Deployment, readTemplate } from '../../infra/local/template.ts'
+import { type Deployment, readTemplate } from '../../infra/local/gateway/template.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 
 export interface Resource {

@@ -3,9 +3,9 @@
  * embedded DynamoDB, KMS and Secrets Manager, and an administrator's access key. Kept nowhere.
  */
 import https from 'node:https'
-import { issueLoopback, makeAuthority, validFor } from '../../infra/local/certificates.ts'
-import { freePort } from '../../infra/local/freeport.ts'
-import { startGateway } from '../../infra/local/gateway.ts'
+import { startGateway } from '../../infra/local/gateway/gateway.ts'
+import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
+import { freePort } from '../../infra/local/host/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { firstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, startDeployment, type TestDeployment } from './deployment.ts'

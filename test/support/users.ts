@@ -1,6 +1,7 @@
 /** Users of requests, as the authorizer would hand them on, and what a request brings to the registry. */
-import type { UserInfo } from '../../lib/authentication/user.ts'
-import type { Scope } from '../../lib/authorization/scope.ts'
+
+import type { Scope } from '../../lib/authorization/scopes/scope.ts'
+import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { RequestContext } from '../../lib/registry/kind.ts'
 import { endless } from './deadlines.ts'
 

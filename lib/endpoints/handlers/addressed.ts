@@ -1,5 +1,5 @@
 /** An object and the path that it is sent to: where both name a namespace or a name, they must agree. */
-import { badRequest } from '../../meta/errors.ts'
+import { badRequest } from '../../meta/errors/status.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import type { StoredKind } from '../../registry/kind.ts'
 

@@ -1,6 +1,6 @@
 /** GET of a collection: a list, or a watch. */
 import { type Exchange, type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
-import { negotiate } from '../negotiation.ts'
+import { negotiate } from '../negotiation/accept.ts'
 import { listOptions } from '../options.ts'
 import { first } from '../request.ts'
 import { checkNames, refuseImpersonation } from '../stages.ts'

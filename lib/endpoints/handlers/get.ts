@@ -2,9 +2,9 @@
 import { get } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
 import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
+import { revisionOf } from '../lists/selection.ts'
 import { first } from '../request.ts'
 import { respondObject } from '../respond.ts'
-import { revisionOf } from '../selection.ts'
 import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
 
 /** Reads are always of the newest state: every resourceVersion is satisfied that there has been. */

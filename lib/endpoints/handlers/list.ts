@@ -5,9 +5,9 @@
  */
 import { type StoredExchange, set } from '../exchange.ts'
 import { demandKey, keyCheck, whileKeyHolds } from '../keycheck.ts'
-import { respondList } from '../listtext.ts'
-import { type Following, metadataOf, pagesFrom, readPage, shownPages, startOf } from '../page.ts'
-import { selectionOf } from '../selection.ts'
+import { type Following, metadataOf, pagesFrom, readPage, shownPages, startOf } from '../lists/page.ts'
+import { selectionOf } from '../lists/selection.ts'
+import { respondList } from '../lists/text.ts'
 
 /** Objects read at once for an unlimited list: some 1–2 MB, one or two queries. */
 const pageSize = 500

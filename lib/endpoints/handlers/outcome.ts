@@ -1,5 +1,5 @@
 /** The answer to a write of a stored object. */
-import { joinWriteOnly } from '../../meta/writeonly.ts'
+import { joinWriteOnly } from '../../meta/schema/writeonly.ts'
 import { type Outcome, presented } from '../../registry/store.ts'
 import { type StoredExchange, set } from '../exchange.ts'
 import { respondObject } from '../respond.ts'

@@ -2,9 +2,10 @@
  * GET of a collection with watch=true: the change log from a revision on, one JSON line per event.
  * Source: k8s.io/apiserver endpoints/handlers/watch.go.
  */
-import { expired, StatusError } from '../../meta/errors.ts'
+
+import { stringify } from '../../meta/encoding/json.ts'
+import { expired, StatusError } from '../../meta/errors/status.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
-import { stringify } from '../../meta/json.ts'
 import type { JsonObject, KubeObject, Status } from '../../meta/types.ts'
 import { partialMetadata, table } from '../../printers/table.ts'
 import { toStatusError } from '../../registry/errors.ts'
@@ -14,14 +15,14 @@ import { StorageError } from '../../storage/errors.ts'
 import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
 import { type OpenWatch, type StoredExchange, set } from '../exchange.ts'
 import { type KeyCheck, keyCheck, whileKeyHolds } from '../keycheck.ts'
-import { includeObject, type Output, unfit } from '../negotiation.ts'
-import { type Start as ListStart, pagesFrom, rangeOf } from '../page.ts'
+import { type Start as ListStart, pagesFrom, rangeOf } from '../lists/page.ts'
+import { revisionOf, type Selection, selectionOf } from '../lists/selection.ts'
+import { includeObject, type Output, unfit } from '../negotiation/accept.ts'
 import { askedRevision, first as firstValue } from '../request.ts'
-import { revisionOf, type Selection, selectionOf } from '../selection.ts'
-import { eventsOf } from '../watchevents.ts'
-import { watchPace } from '../watchpace.ts'
-import { heartbeatMs, watchMs } from '../watchtimes.ts'
-import { asksForWebSocket, noWebSocket } from '../websocket.ts'
+import { eventsOf } from '../watches/events.ts'
+import { watchPace } from '../watches/pace.ts'
+import { heartbeatMs, watchMs } from '../watches/times.ts'
+import { asksForWebSocket, noWebSocket } from '../watches/websocket.ts'
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { Writable } from 'node:stream'
-import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../../infra/local/streaming.ts'
+import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../../infra/local/gateway/streaming.ts'
 
 export interface Form {
   headers: Record<string, string>

@@ -5,9 +5,9 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import type { KeyPair } from '../../../infra/local/certificates.ts'
-import { startVirtualCluster, type VirtualCluster } from '../../../infra/local/virtualcluster.ts'
-import { createCertificateRequest } from '../../../lib/kubeconfig/certificaterequest.ts'
+import type { KeyPair } from '../../../infra/local/host/certificates.ts'
+import { startVirtualCluster, type VirtualCluster } from '../../../infra/local/virtualcluster/virtualcluster.ts'
+import { createCertificateRequest } from '../../../lib/kubeconfig/certificates/request.ts'
 
 export const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Gateway, type GatewayOptions, startGateway } from '../../../infra/local/gateway.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../../infra/local/gateway/gateway.ts'
 
 export interface FunctionFixture {
   /** Source of an ES module that exports `handler`. */

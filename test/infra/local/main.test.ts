@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createApiClient } from '../../../infra/local/apiclient.ts'
+import { createApiClient } from '../../../infra/local/virtualcluster/apiclient.ts'
 import { ensurePackaged } from '../../../infra/package.ts'
 import { listenersOf, openTo } from '../../support/listeners.ts'
 

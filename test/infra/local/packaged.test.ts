@@ -1,6 +1,6 @@
 /** The real package, served with nothing behind it: what needs no table answers, the rest is refused in form. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../../infra/local/gateway.ts'
+import { type Gateway, startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { ensurePackaged } from '../../../infra/package.ts'
 
 const base = '/kubernetes/management'

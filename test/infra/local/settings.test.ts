@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { StartupError } from '../../../infra/local/host/startuperror.ts'
 import { readSettings } from '../../../infra/local/settings.ts'
-import { StartupError } from '../../../infra/local/startuperror.ts'
 
 test.each([
   [false, {}, { port: 8443, dataDir: '/project/.local', memory: false }],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { kinds } from '../../../lib/apis/index.ts'
 import { group } from '../../../lib/apis/management/v1/group.ts'
 import { verbsOf } from '../../../lib/endpoints/discovery.ts'
-import { referencePage } from '../../../lib/endpoints/referencepage.ts'
+import { referencePage } from '../../support/referencepage.ts'
 
 test.each(kinds.filter((kind) => kind.group === group))('$kind', async (kind) => {
   const page = referencePage({ ...kind, verbs: verbsOf(kind) })

@@ -1,7 +1,7 @@
 /** Small worlds of scopes and requests, so that random ones meet often. */
 import fc from 'fast-check'
-import type { Attributes, Target } from '../../../lib/authorization/attributes.ts'
-import type { Scope } from '../../../lib/authorization/scope.ts'
+import type { Attributes, Target } from '../../../lib/authorization/attributes/attributes.ts'
+import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
 
 const name = fc.constantFrom('a', 'b')
 const nameOrAll = fc.constantFrom('a', 'b', '*', '')

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Attributes, managementRequest } from '../../../lib/authorization/attributes.ts'
-import { evaluate } from '../../../lib/authorization/evaluate.ts'
+import { type Attributes, managementRequest } from '../../../lib/authorization/attributes/attributes.ts'
 import { missingEntry, refusedByScope } from '../../../lib/authorization/narrowest.ts'
-import type { Scope } from '../../../lib/authorization/scope.ts'
-import { validateScope } from '../../../lib/authorization/validatescope.ts'
+import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
+import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
+import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
 import * as arbitrary from './arbitraries.ts'
 
 const OPTIONS = { projectNamespacePrefix: 'p-' }

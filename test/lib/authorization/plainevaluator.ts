@@ -1,7 +1,7 @@
 /** A second evaluator, written from docs/scopes.md as plainly as possible; it shares no code with the first. */
-import type { Attributes } from '../../../lib/authorization/attributes.ts'
-import type { Place } from '../../../lib/authorization/place.ts'
-import type { Scope } from '../../../lib/authorization/scope.ts'
+import type { Attributes } from '../../../lib/authorization/attributes/attributes.ts'
+import type { Place } from '../../../lib/authorization/scopes/place.ts'
+import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
 
 const PREFIX = 'p-'
 const MANAGED = 'management.platform'

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { Place } from '../../../lib/authorization/place.ts'
 import {
   mayReview,
   mayReviewAt,
@@ -9,7 +8,8 @@ import {
   takesKeysOfSpaces,
   takesKeysSomewhere,
 } from '../../../lib/authorization/review.ts'
-import type { Scope } from '../../../lib/authorization/scope.ts'
+import type { Place } from '../../../lib/authorization/scopes/place.ts'
+import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
 import { as, master } from './users.ts'
 
 const options = { projectNamespacePrefix: 'p-' }

@@ -1,13 +1,13 @@
 /** The table of docs/scopes.md holds: every row's scope is valid, allows what it says, and not what it says it does not. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Attributes, Target } from '../../../lib/authorization/attributes.ts'
-import { evaluate } from '../../../lib/authorization/evaluate.ts'
-import { evaluateAt } from '../../../lib/authorization/place.ts'
-import { ROLE_NAMES } from '../../../lib/authorization/roles.ts'
-import { type Scope, scopeSchema } from '../../../lib/authorization/scope.ts'
-import { readSpaceNamespace } from '../../../lib/authorization/space.ts'
-import { validateScope } from '../../../lib/authorization/validatescope.ts'
+import type { Attributes, Target } from '../../../lib/authorization/attributes/attributes.ts'
+import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
+import { evaluateAt } from '../../../lib/authorization/scopes/place.ts'
+import { ROLE_NAMES } from '../../../lib/authorization/scopes/roles.ts'
+import { type Scope, scopeSchema } from '../../../lib/authorization/scopes/scope.ts'
+import { readSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
+import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
 
 const page = readFileSync(new URL('../../../docs/scopes.md', import.meta.url), 'utf8')
 

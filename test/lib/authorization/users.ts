@@ -1,7 +1,8 @@
 /** Users and keys for the tests of privileges. */
-import type { UserInfo } from '../../../lib/authentication/user.ts'
-import { effectiveUser, type Key, type KeySpec } from '../../../lib/authorization/identity.ts'
-import { effectiveChain } from '../../../lib/authorization/privilege.ts'
+
+import { effectiveUser, type Key, type KeySpec } from '../../../lib/authorization/users/identity.ts'
+import { effectiveChain } from '../../../lib/authorization/users/privilege.ts'
+import type { UserInfo } from '../../../lib/authorization/users/user.ts'
 
 export const aKey = (spec: KeySpec = {}, more: Partial<Key> = {}): Key => ({
   uid: 'u1',

@@ -1,7 +1,7 @@
 /** The collector on a timer: what it reads when, and what becomes of failures. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
-import { conflict, MODIFIED } from '../../../lib/meta/errors.ts'
+import { conflict, MODIFIED } from '../../../lib/meta/errors/status.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'

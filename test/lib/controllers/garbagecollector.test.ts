@@ -1,7 +1,7 @@
 /** What becomes of dependents and owners, driven by the stream and by the change log alike. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
-import { collectStream } from '../../../lib/controllers/records.ts'
+import { collectStream } from '../../../lib/controllers/streamrecords.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { blocking, newWorld, passesFilter, reference, type World } from './world.ts'

@@ -1,9 +1,9 @@
 /** Query options of lists, in kube-apiserver's order: numbers, selectors, then what may not be together. */
 import { describe, expect, it } from 'vitest'
+import { startOf } from '../../../lib/endpoints/lists/page.ts'
+import { selectionOf } from '../../../lib/endpoints/lists/selection.ts'
 import { listOptions } from '../../../lib/endpoints/options.ts'
-import { startOf } from '../../../lib/endpoints/page.ts'
-import { selectionOf } from '../../../lib/endpoints/selection.ts'
-import type { StatusError } from '../../../lib/meta/errors.ts'
+import type { StatusError } from '../../../lib/meta/errors/status.ts'
 
 const options = (query: Record<string, string>) =>
   listOptions(new Map(Object.entries(query).map(([name, value]) => [name, [value]])), true)

@@ -1,7 +1,7 @@
 /** Watches in their own time: what they say while nothing happens, when they end, and as of when they show an object. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { UserInfo } from '../../../lib/authentication/user.ts'
+import type { UserInfo } from '../../../lib/authorization/users/user.ts'
 import type { EndpointServices, StoredExchange } from '../../../lib/endpoints/exchange.ts'
 import { listPipeline } from '../../../lib/endpoints/handlers/collection.ts'
 import { run } from '../../../lib/endpoints/pipeline.ts'

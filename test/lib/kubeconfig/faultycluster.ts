@@ -8,7 +8,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeAll } from 'vitest'
-import type { Credentials } from '../../../lib/kubeconfig/credentials.ts'
+import type { Credentials } from '../../../lib/kubeconfig/cluster/credentials.ts'
 import { type Authority, type Pair, testAuthority, type Wish } from './authority.ts'
 
 export type Step = 'create' | 'approve' | 'read' | 'delete'

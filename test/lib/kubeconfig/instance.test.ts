@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { type Instance, serverAddress, toInstance } from '../../../lib/kubeconfig/instance.ts'
-import { StatusError } from '../../../lib/meta/errors.ts'
-import { shown } from '../../../lib/meta/field.ts'
+import { formatValue } from '../../../lib/meta/encoding/badvalue.ts'
+import { StatusError } from '../../../lib/meta/errors/status.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 
 const read = (spec: JsonObject) =>
@@ -86,7 +86,7 @@ describe('serverAddress', () => {
       error: {
         type: 'FieldValueInvalid',
         field: 'spec.server',
-        message: `Invalid value: ${shown(server)}: must be an absolute https URL without user, query and fragment`,
+        message: `Invalid value: ${formatValue(server)}: must be an absolute https URL without user, query and fragment`,
       },
     })
   })

@@ -1,15 +1,15 @@
 import { X509Certificate } from 'node:crypto'
 import { KubeConfig } from '@kubernetes/client-node'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { UserInfo } from '../../../lib/authentication/user.ts'
-import { createClusterClient } from '../../../lib/kubeconfig/client.ts'
+import type { UserInfo } from '../../../lib/authorization/users/user.ts'
+import { createClusterClient } from '../../../lib/kubeconfig/cluster/client.ts'
+import { toBase64 } from '../../../lib/kubeconfig/cluster/pem.ts'
 import type { Instance } from '../../../lib/kubeconfig/instance.ts'
 import {
   createKubeConfig,
   type KubeConfigRequest,
   type KubeConfigServices,
 } from '../../../lib/kubeconfig/kubeconfig.ts'
-import { toBase64 } from '../../../lib/kubeconfig/pem.ts'
 import { type Secrets as AllSecrets, SecretError } from '../../../lib/kubeconfig/secrets.ts'
 import { jwksDocument } from '../../../lib/token/jwks.ts'
 import { verifyOwnToken } from '../../../lib/token/verify.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluate } from '../../../lib/authorization/evaluate.ts'
-import type { Scope } from '../../../lib/authorization/scope.ts'
+import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
+import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
 import { restrictsInside } from '../../../lib/kubeconfig/restriction.ts'
 
 const options = { projectNamespacePrefix: 'p-' }

@@ -1,10 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startVirtualCluster, type VirtualCluster } from '../../../infra/local/virtualcluster.ts'
-import { createClusterClient } from '../../../lib/kubeconfig/client.ts'
-import { type CertificateServices, issueClientCertificate } from '../../../lib/kubeconfig/clientcertificate.ts'
-import type { Credentials } from '../../../lib/kubeconfig/credentials.ts'
-import { PATH } from '../../../lib/kubeconfig/signingrequest.ts'
+import { startVirtualCluster, type VirtualCluster } from '../../../infra/local/virtualcluster/virtualcluster.ts'
+import {
+  type CertificateServices,
+  issueClientCertificate,
+} from '../../../lib/kubeconfig/certificates/clientcertificate.ts'
+import { PATH } from '../../../lib/kubeconfig/certificates/signingrequest.ts'
+import { createClusterClient } from '../../../lib/kubeconfig/cluster/client.ts'
+import type { Credentials } from '../../../lib/kubeconfig/cluster/credentials.ts'
 
 let cluster: VirtualCluster
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 /** A kind with one field of every sort, for tests of what walks schemas. */
-import { boolean, int32, int64, list, map, object, string, time } from '../../../lib/meta/schema.ts'
+import { boolean, int32, int64, list, map, object, string, time } from '../../../lib/meta/schema/schema.ts'
 
 const role = object(
   'A role.',

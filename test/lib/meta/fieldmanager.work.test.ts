@@ -1,6 +1,6 @@
 /** The work of field management grows with the size of an object, whatever clients put into it. */
 import { describe, expect, test, vi } from 'vitest'
-import { apply, updateManagers } from '../../../lib/meta/fieldmanager.ts'
+import { apply, updateManagers } from '../../../lib/meta/managedfields/fieldmanager.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../../lib/meta/types.ts'
 import { thing, thingKind } from './thing.ts'
 

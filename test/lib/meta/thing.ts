@@ -1,10 +1,18 @@
 /** A kind with every sort of list and map, and a player of writes to one object of it. */
-import { StatusError } from '../../../lib/meta/errors.ts'
-import { apply, updateManagers } from '../../../lib/meta/fieldmanager.ts'
-import { boolean, int64, type ListSchema, list, map, object, string } from '../../../lib/meta/schema.ts'
-import { type At, asObject, wholeObject } from '../../../lib/meta/typed.ts'
+import { StatusError } from '../../../lib/meta/errors/status.ts'
+import { apply, updateManagers } from '../../../lib/meta/managedfields/fieldmanager.ts'
+import {
+  boolean,
+  int64,
+  type ListSchema,
+  list,
+  map,
+  memberSchema,
+  object,
+  string,
+} from '../../../lib/meta/schema/schema.ts'
+import { type At, asObject, wholeObject } from '../../../lib/meta/structuredmerge/typed.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../../lib/meta/types.ts'
-import { memberSchema } from '../../../lib/meta/walk.ts'
 
 const text = string('')
 const pair = object('', { a: text, b: text })

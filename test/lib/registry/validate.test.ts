@@ -1,8 +1,8 @@
 /** What an object says it is, is judged with the object: in which order, and by which name. */
 import { describe, expect, it, test } from 'vitest'
-import type { StatusError } from '../../../lib/meta/errors.ts'
-import type { FieldError } from '../../../lib/meta/field.ts'
-import { list, map, object, string } from '../../../lib/meta/schema.ts'
+import type { FieldError } from '../../../lib/meta/errors/fielderror.ts'
+import type { StatusError } from '../../../lib/meta/errors/status.ts'
+import { list, map, object, string } from '../../../lib/meta/schema/schema.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import type { KindInfo } from '../../../lib/registry/kind.ts'
 import { refuse, validateChange, validateNew } from '../../../lib/registry/validate.ts'

@@ -5,7 +5,7 @@
 import process from 'node:process'
 import { describe, expect, test } from 'vitest'
 import { Fault } from '../../../lib/storage/items.ts'
-import { storageOver } from '../../../lib/storage/storage.ts'
+import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { mutants } from './adversary/mutants.ts'
 import { expiring, lagging, making, type Profile, plain, runSchedule, type Subject } from './adversary/schedule.ts'
 import { edited, hurried } from './adversary/subject.ts'

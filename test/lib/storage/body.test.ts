@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hasLongNumber, readObject, writeObject } from '../../../lib/storage/body.ts'
-import { marshalled, unmarshalled } from '../../../lib/storage/expressions.ts'
+import { marshalled, unmarshalled } from '../../../lib/storage/dynamodb/expressions.ts'
 import { widget } from './fixtures.ts'
 
 describe('bodies', () => {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
-import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { Companion, ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { activityOf } from '../../../lib/storage/keys.ts'
 import { unhurried } from '../../support/deadlines.ts'

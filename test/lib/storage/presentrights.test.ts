@@ -1,8 +1,8 @@
 /** Who may no longer see an object does not see its past: lists at every revision of random histories, against a model. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { counting, metered, noCalls } from '../../../lib/server/metrics.ts'
-import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import { counting, metered, noCalls } from '../../../lib/server/process/metrics.ts'
+import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { type Happened, mayRead, newestStates, perform, statesAt, step, tableOf } from '../../support/history.ts'

@@ -2,7 +2,7 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createStorage, itemsIn } from '../../../lib/storage/dynamodb.ts'
+import { createStorage, itemsIn } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage, Table } from '../../../lib/storage/interface.ts'
 import { revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
 import { unhurried } from '../../support/deadlines.ts'

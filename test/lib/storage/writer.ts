@@ -1,7 +1,7 @@
 /** The process that concurrency.test.ts kills: one write, which waits for a line of input at every step. */
 import process, { argv, stdin, stdout } from 'node:process'
 import { createInterface } from 'node:readline'
-import { createStorage } from '../../../lib/storage/dynamodb.ts'
+import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { connect } from '../../support/dynamodb.ts'
 import { widgets } from './fixtures.ts'

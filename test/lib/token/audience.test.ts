@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluateAt } from '../../../lib/authorization/place.ts'
-import type { Scope } from '../../../lib/authorization/scope.ts'
-import { readSpaceNamespace } from '../../../lib/authorization/space.ts'
+import { evaluateAt } from '../../../lib/authorization/scopes/place.ts'
+import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
+import { readSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
 import { clusterAudiences, virtualClusterAudience } from '../../../lib/token/audience.ts'
 
 const ISSUER = 'https://api.example.com'

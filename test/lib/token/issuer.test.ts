@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { UserInfo } from '../../../lib/authentication/user.ts'
-import { StatusError } from '../../../lib/meta/errors.ts'
+import type { UserInfo } from '../../../lib/authorization/users/user.ts'
+import { StatusError } from '../../../lib/meta/errors/status.ts'
 import {
   type ClusterTokenRequest,
   type IssuerSettings,

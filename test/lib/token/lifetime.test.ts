@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { StatusError } from '../../../lib/meta/errors.ts'
+import { StatusError } from '../../../lib/meta/errors/status.ts'
 import { tokenLifetime } from '../../../lib/token/lifetime.ts'
 
 const now = new Date('2026-11-21T12:00:00.900Z')

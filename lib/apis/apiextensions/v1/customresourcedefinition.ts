@@ -1,6 +1,6 @@
 /** What is looked for and never there. Source: k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1. */
 import { groupVersion } from '../../../meta/groupversion.ts'
-import { object } from '../../../meta/schema.ts'
+import { object } from '../../../meta/schema/schema.ts'
 import type { ServedKind } from '../../../registry/kind.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** Who am I, as Kubernetes asks it (`kubectl auth whoami`). Source: k8s.io/api authentication/v1. */
-import { list, map, object, string } from '../../../meta/schema.ts'
+import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { EXTRA } from '../../../token/extras.ts'

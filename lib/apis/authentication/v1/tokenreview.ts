@@ -2,8 +2,7 @@
  * Whose token is this? Asked by the authentication webhook of clusters about access keys (docs/clusters.md). Tokens of
  * ours that are JWTs need no question: clusters verify them. Source: k8s.io/api authentication/v1.
  */
-import { forbiddenFor } from '../../../authorization/forbidden.ts'
-import type { Place } from '../../../authorization/place.ts'
+import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
 import {
   mayReviewAt,
   type NamedPlace,
@@ -13,8 +12,9 @@ import {
   takesKeysOfSpaces,
   takesKeysSomewhere,
 } from '../../../authorization/review.ts'
-import { badRequest } from '../../../meta/errors.ts'
-import { boolean, list, object, string } from '../../../meta/schema.ts'
+import type { Place } from '../../../authorization/scopes/place.ts'
+import { badRequest } from '../../../meta/errors/status.ts'
+import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { placeAudience, placeOfAudience } from '../../../token/audience.ts'

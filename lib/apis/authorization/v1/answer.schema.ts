@@ -1,5 +1,5 @@
 /** What access reviews answer. Source: k8s.io/api authorization/v1 SubjectAccessReviewStatus. */
-import { boolean, object, string } from '../../../meta/schema.ts'
+import { boolean, object, string } from '../../../meta/schema/schema.ts'
 
 export const reviewStatus = object('The answer.', {
   allowed: boolean('Whether the request would be allowed.'),

@@ -1,7 +1,7 @@
 /** What a review asks about. Source: k8s.io/api authorization/v1 ResourceAttributes, NonResourceAttributes. */
-import type { Attributes, Target } from '../../../authorization/attributes.ts'
-import { type FieldError, invalid, required } from '../../../meta/field.ts'
-import { type FromSchema, list, object, string } from '../../../meta/schema.ts'
+import type { Attributes, Target } from '../../../authorization/attributes/attributes.ts'
+import { type FieldError, invalid, required } from '../../../meta/errors/fielderror.ts'
+import { type FromSchema, list, object, string } from '../../../meta/schema/schema.ts'
 import type { ProtobufMessage } from '../../../registry/kind.ts'
 import { clusterScoped, namespaced } from '../../resources.ts'
 

@@ -1,6 +1,6 @@
 /** May I do this? (`kubectl auth can-i`). Source: k8s.io/api authorization/v1. */
-import { invalidObject } from '../../../meta/errors.ts'
-import { object } from '../../../meta/schema.ts'
+import { invalidObject } from '../../../meta/errors/status.ts'
+import { object } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { reviewStatus } from './answer.schema.ts'
 import {

@@ -1,8 +1,8 @@
 /** What may I do? (`kubectl auth can-i --list`). Source: k8s.io/api authorization/v1. */
-import { managementRequest } from '../../../authorization/attributes.ts'
-import { badRequest } from '../../../meta/errors.ts'
+import { managementRequest } from '../../../authorization/attributes/attributes.ts'
+import { badRequest } from '../../../meta/errors/status.ts'
 import { parseGroupVersion } from '../../../meta/groupversion.ts'
-import { boolean, list, object, string } from '../../../meta/schema.ts'
+import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import { type RequestContext, statusVerbs, storedVerbs, type VirtualKind } from '../../../registry/kind.ts'
 import { clusterScoped, type ServedResource, servedResources } from '../../resources.ts'

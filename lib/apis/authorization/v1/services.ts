@@ -1,9 +1,9 @@
 /** What the reviews need of the rest of the server; made in server/services.ts. */
 import type { Authentication } from '../../../authentication/authenticate.ts'
-import type { Attributes, Decision } from '../../../authorization/attributes.ts'
-import type { ScopeOptions } from '../../../authorization/project.ts'
-import type { ScopeChain } from '../../../authorization/scope.ts'
-import type { SpaceOptions } from '../../../authorization/space.ts'
+import type { Attributes, Decision } from '../../../authorization/attributes/attributes.ts'
+import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
+import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
+import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 
 export const group = 'authorization.k8s.io'

@@ -2,16 +2,17 @@
  * May that user do this? Asked by the authorization webhook of clusters about users of ours (docs/clusters.md), and by
  * administrators about users of this API. Source: k8s.io/api authorization/v1.
  */
-import type { UserInfo } from '../../../authentication/user.ts'
-import type { Attributes } from '../../../authorization/attributes.ts'
-import { forbiddenFor } from '../../../authorization/forbidden.ts'
-import { isMaster } from '../../../authorization/identity.ts'
-import { evaluateAt, targetOf } from '../../../authorization/place.ts'
+
+import type { Attributes } from '../../../authorization/attributes/attributes.ts'
+import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
 import { mayReviewAt, reviewAttributes } from '../../../authorization/review.ts'
-import { invalidObject } from '../../../meta/errors.ts'
-import { type FieldError, invalid } from '../../../meta/field.ts'
-import { dnsSubdomainErrors } from '../../../meta/names.ts'
-import { list, map, object, string } from '../../../meta/schema.ts'
+import { evaluateAt, targetOf } from '../../../authorization/scopes/place.ts'
+import { isMaster } from '../../../authorization/users/identity.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
+import { invalidObject } from '../../../meta/errors/status.ts'
+import { dnsSubdomainErrors } from '../../../meta/object/names.ts'
+import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { type Outsider, readExtras } from '../../../token/extras.ts'

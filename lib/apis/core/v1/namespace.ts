@@ -2,9 +2,9 @@
  * Namespace: every DNS label names one, so none is ever made. Source: k8s.io/api/core/v1, k8s.io/kubernetes
  * pkg/apis/core/validation (ValidateNamespaceName).
  */
-import { alreadyExists, generatedNameExists, invalidObject } from '../../../meta/errors.ts'
-import { list, object, string } from '../../../meta/schema.ts'
-import { labelNames, validateMeta } from '../../../meta/validatemeta.ts'
+import { alreadyExists, generatedNameExists, invalidObject } from '../../../meta/errors/status.ts'
+import { labelNames, validateMeta } from '../../../meta/object/validate.ts'
+import { list, object, string } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 
 const resource = { group: '', resource: 'namespaces' }

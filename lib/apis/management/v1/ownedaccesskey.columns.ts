@@ -1,5 +1,5 @@
 /** What `kubectl get ownedaccesskeys` shows. */
-import { humanDuration } from '../../../meta/time.ts'
+import { humanDuration } from '../../../meta/encoding/time.ts'
 import type { Column } from '../../../registry/kind.ts'
 
 /** Time left until a moment: `6d`, `expired`, or `never`. */

@@ -1,6 +1,6 @@
 /** The fields of an access key. Specification section 2.3. */
-import { scopeSchema } from '../../../authorization/scope.ts'
-import { boolean, int64, list, map, object, string, time } from '../../../meta/schema.ts'
+import { scopeSchema } from '../../../authorization/scopes/scope.ts'
+import { boolean, int64, list, map, object, string, time } from '../../../meta/schema/schema.ts'
 
 /** Who manages the key: '' and User and Other are the user's own, the rest belong to the service. */
 const keyTypes = ['', 'Login', 'User', 'Other', 'Reset', 'OIDCRefreshToken', 'NetworkPeer', 'Workspace'] as const

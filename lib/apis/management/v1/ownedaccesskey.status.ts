@@ -1,7 +1,7 @@
 /** The status of an access key as reads show it: computed, never written. */
 import { type KeyStatus, keyStatus, lifeOf } from '../../../authentication/keystatus.ts'
-import { effectiveUser } from '../../../authorization/identity.ts'
-import { parseTime, rfc3339 } from '../../../meta/time.ts'
+import { effectiveUser } from '../../../authorization/users/identity.ts'
+import { parseTime, rfc3339 } from '../../../meta/encoding/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { keyOf } from './ownedaccesskey.values.ts'

@@ -1,22 +1,22 @@
 /** OwnedAccessKey: a credential for non-interactive use, presented as a bearer token. Specification section 2.3. */
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import { readInternal } from '../../../authentication/keyinternal.ts'
-import type { UserInfo } from '../../../authentication/user.ts'
-import { managementRequest } from '../../../authorization/attributes.ts'
-import { validateChain } from '../../../authorization/chain.ts'
-import { evaluate } from '../../../authorization/evaluate.ts'
-import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/identity.ts'
+import { managementRequest } from '../../../authorization/attributes/attributes.ts'
+import { validateChain } from '../../../authorization/scopes/chain.ts'
+import { evaluate } from '../../../authorization/scopes/evaluate.ts'
+import { validateScope } from '../../../authorization/scopes/validatescope.ts'
+import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
 import {
   effectiveChain,
   forbiddenChange,
   forbiddenCreation,
   maySeeKey,
   visiblePartitions,
-} from '../../../authorization/privilege.ts'
-import { validateIdentity } from '../../../authorization/validateidentity.ts'
-import { validateScope } from '../../../authorization/validatescope.ts'
-import { alreadyExists, conflict, forbiddenResource } from '../../../meta/errors.ts'
-import { type FieldError, invalid } from '../../../meta/field.ts'
+} from '../../../authorization/users/privilege.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import { validateIdentity } from '../../../authorization/users/validateidentity.ts'
+import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
+import { alreadyExists, conflict, forbiddenResource } from '../../../meta/errors/status.ts'
 import type { Draft, StoredKind, Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { group, version } from './group.ts'

@@ -1,9 +1,10 @@
 /** Self: who am I, as the field's clients ask it. */
-import type { UserInfo } from '../../../authentication/user.ts'
-import { identityOf, nameOf } from '../../../authorization/identity.ts'
-import { scopeSchema } from '../../../authorization/scope.ts'
-import { unauthorized } from '../../../meta/errors.ts'
-import { list, object, string } from '../../../meta/schema.ts'
+
+import { scopeSchema } from '../../../authorization/scopes/scope.ts'
+import { identityOf, nameOf } from '../../../authorization/users/identity.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import { unauthorized } from '../../../meta/errors/status.ts'
+import { list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { group, version } from './group.ts'

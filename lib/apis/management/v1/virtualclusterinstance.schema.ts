@@ -1,5 +1,5 @@
 /** The fields of a virtual cluster instance. */
-import { boolean, type FromSchema, int64, list, object, string, time } from '../../../meta/schema.ts'
+import { boolean, type FromSchema, int64, list, object, string, time } from '../../../meta/schema/schema.ts'
 
 const owner = object('Who owns the instance: may read it, change what is not reserved, and fetch its kube config.', {
   user: string('Name of the user.'),

@@ -1,11 +1,11 @@
 /** VirtualClusterInstance: the registry of virtual clusters whose kube configs can be fetched. */
 
-import type { UserInfo } from '../../../authentication/user.ts'
-import { managementRequest } from '../../../authorization/attributes.ts'
-import { evaluate } from '../../../authorization/evaluate.ts'
-import { isMaster, MASTERS } from '../../../authorization/identity.ts'
-import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/instances.ts'
-import { forbiddenResource } from '../../../meta/errors.ts'
+import { managementRequest } from '../../../authorization/attributes/attributes.ts'
+import { evaluate } from '../../../authorization/scopes/evaluate.ts'
+import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
+import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import { forbiddenResource } from '../../../meta/errors/status.ts'
 import type { Column, StoredKind, Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { group, version } from './group.ts'

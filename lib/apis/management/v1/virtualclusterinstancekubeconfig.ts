@@ -1,9 +1,9 @@
 /** VirtualClusterInstanceKubeConfig: the kube config of a virtual cluster. Specification sections 2.5 and 4.1. */
 import { toInstance } from '../../../kubeconfig/instance.ts'
 import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
-import { conflict, invalidObject } from '../../../meta/errors.ts'
-import { type FieldError, invalid } from '../../../meta/field.ts'
-import { boolean, type FromSchema, int32, object, string, time } from '../../../meta/schema.ts'
+import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
+import { conflict, invalidObject } from '../../../meta/errors/status.ts'
+import { boolean, type FromSchema, int32, object, string, time } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { group, version } from './group.ts'
 import type { Services } from './services.ts'

@@ -20,7 +20,7 @@ export const mutants: readonly Mutant[] = [
     without: 'waiting for holes: lists end before the first one',
     edits: [
       {
-        file: 'log.ts',
+        file: 'protocol/log.ts',
         from: 'const top = Math.max(highest(slots, lo), must)',
         to: 'let top = lo\n  while (slots.has(top + 1)) top++',
       },
@@ -30,7 +30,7 @@ export const mutants: readonly Mutant[] = [
     without: 'filling: lists are at the counter',
     edits: [
       {
-        file: 'log.ts',
+        file: 'protocol/log.ts',
         from: 'const top = Math.max(highest(slots, lo), must)',
         to: 'const top = hi\n  if (hi > 0) return { slots, top }',
       },
@@ -38,13 +38,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     without: 'comparing a creation with the tombstone it meets',
-    edits: [{ file: 'commit.ts', from: "{ type: 'vacant', rev }", to: "{ type: 'vacant', rev: 1e15 }" }],
+    edits: [{ file: 'protocol/commit.ts', from: "{ type: 'vacant', rev }", to: "{ type: 'vacant', rev: 1e15 }" }],
   },
   {
     without: 'tombstones in the rewind',
     edits: [
       {
-        file: 'list.ts',
+        file: 'protocol/list.ts',
         from: '.filter((row) => rvOf(row) > snapshot.rv)',
         to: '.filter((row) => rvOf(row) > snapshot.rv && row.gone !== true)',
       },
@@ -54,7 +54,7 @@ export const mutants: readonly Mutant[] = [
     without: 'the overlay',
     edits: [
       {
-        file: 'list.ts',
+        file: 'protocol/list.ts',
         from: 'return entry && entry.rev > rvOf(row) ? entry.state',
         to: 'return entry && row === null ? entry.state',
       },
@@ -63,30 +63,40 @@ export const mutants: readonly Mutant[] = [
   {
     without: 'the rewind',
     edits: [
-      { file: 'list.ts', from: 'if (rvOf(row) > rv) return past()', to: 'if (rvOf(row) > rv) return rowState(row)' },
+      {
+        file: 'protocol/list.ts',
+        from: 'if (rvOf(row) > rv) return past()',
+        to: 'if (rvOf(row) > rv) return rowState(row)',
+      },
     ],
   },
   {
     without: 'looking at the rows before settling',
     edits: [
-      { file: 'revision.ts', from: 'to > settled && (await areVisible(context, expected))', to: 'to > settled' },
-      { file: 'revision.ts', from: '!(await areVisible(context, expected))', to: 'since < 0' },
+      {
+        file: 'protocol/revision.ts',
+        from: 'to > settled && (await areVisible(context, expected))',
+        to: 'to > settled',
+      },
+      { file: 'protocol/revision.ts', from: '!(await areVisible(context, expected))', to: 'since < 0' },
     ],
   },
   {
     without: 'looking at the copies in index partitions before settling',
-    edits: [{ file: 'revision.ts', from: '...partitions.map(one(false)), ...left.map(one(true))', to: '' }],
+    edits: [{ file: 'protocol/revision.ts', from: '...partitions.map(one(false)), ...left.map(one(true))', to: '' }],
   },
   {
     without: 'resolving lost answers by the slot',
-    edits: [{ file: 'commit.ts', from: "if (there?.id === planned.write.id) return { type: 'committed' }", to: '' }],
+    edits: [
+      { file: 'protocol/commit.ts', from: "if (there?.id === planned.write.id) return { type: 'committed' }", to: '' },
+    ],
   },
   {
     without: 'voiding the own slot before trying again',
     seed: 142,
     edits: [
       {
-        file: 'commit.ts',
+        file: 'protocol/commit.ts',
         from: 'await voidSlot(context, resource, rev, taken)',
         to: 'await context.items.get(slotKey(resource, rev))',
       },
@@ -96,7 +106,7 @@ export const mutants: readonly Mutant[] = [
     without: 'the write-once condition of slots',
     edits: [
       {
-        file: 'commit.ts',
+        file: 'protocol/commit.ts',
         from: "      when: { type: 'absent' },\n    },\n    ...(change",
         to: '    },\n    ...(change',
       },
@@ -106,7 +116,7 @@ export const mutants: readonly Mutant[] = [
     without: 'the condition on the row that was read',
     edits: [
       {
-        file: 'commit.ts',
+        file: 'protocol/commit.ts',
         from: "when: current ? { type: 'unchanged', rv: current.rv } : { type: 'vacant', rev },",
         to: "...(!current && { when: { type: 'vacant', rev } }),",
       },
@@ -117,7 +127,7 @@ export const mutants: readonly Mutant[] = [
     profile: making,
     edits: [
       {
-        file: 'commit.ts',
+        file: 'protocol/commit.ts',
         from: "when: { type: 'has', attributes, lacks }",
         to: "when: { type: 'has', attributes: {}, lacks: attributes.generation ? lacks : [] }",
       },
@@ -127,7 +137,7 @@ export const mutants: readonly Mutant[] = [
     without: 'patience of a watch: it passes holes',
     edits: [
       {
-        file: 'changes.ts',
+        file: 'protocol/changes.ts',
         from: 'if (item === undefined) return batch\n',
         to: 'if (item === undefined) {\n      batch.rv = rev\n      continue\n    }\n',
       },
@@ -135,18 +145,18 @@ export const mutants: readonly Mutant[] = [
   },
   {
     without: 'tombstones in the index partitions that an object leaves',
-    edits: [{ file: 'commit.ts', from: '...left.map((one)', to: '...left.slice(left.length).map((one)' }],
+    edits: [{ file: 'protocol/commit.ts', from: '...left.map((one)', to: '...left.slice(left.length).map((one)' }],
   },
   {
     without: '410 where a settled slot is missing',
     profile: lagging,
     edits: [
       {
-        file: 'changes.ts',
+        file: 'protocol/changes.ts',
         from: 'if (rev <= revision.settled && (item === undefined || isExpired(item, context.now()))) throw',
         to: 'if (rev < 0) throw',
       },
-      { file: 'changes.ts', from: 'lo: Math.max(since, revision.settled)', to: 'lo: since' },
+      { file: 'protocol/changes.ts', from: 'lo: Math.max(since, revision.settled)', to: 'lo: since' },
     ],
   },
   {
@@ -154,7 +164,7 @@ export const mutants: readonly Mutant[] = [
     profile: expiring,
     edits: [
       {
-        file: 'revision.ts',
+        file: 'protocol/revision.ts',
         from: 'if (asOf - revision.at <= stale) return revision',
         to: 'if (asOf > 0) return revision',
       },
@@ -164,27 +174,31 @@ export const mutants: readonly Mutant[] = [
     without: 'the deadline of transactions',
     seed: 30,
     profile: expiring,
-    edits: [{ file: 'constants.ts', from: 'writerDeadline = 10_000', to: 'writerDeadline = 1e15' }],
+    edits: [{ file: 'protocol/constants.ts', from: 'writerDeadline = 10_000', to: 'writerDeadline = 1e15' }],
   },
   {
     without: 'the deadline of reads',
     seed: 744,
     profile: expiring,
-    edits: [{ file: 'revision.ts', from: 'if (now() - asOf > stale) throw', to: 'if (now() < 0) throw' }],
+    edits: [{ file: 'protocol/revision.ts', from: 'if (now() - asOf > stale) throw', to: 'if (now() < 0) throw' }],
   },
   {
     without: 'tombstones that outlive the log',
     seed: 66,
     profile: lagging,
-    edits: [{ file: 'constants.ts', from: 'tombstoneSeconds = 48 * 3600', to: 'tombstoneSeconds = 60' }],
+    edits: [{ file: 'protocol/constants.ts', from: 'tombstoneSeconds = 48 * 3600', to: 'tombstoneSeconds = 60' }],
   },
   {
     without: 'the complete range in the rewind of names created anew',
     seed: 903,
     edits: [
-      { file: 'rewind.ts', from: 'if (open < rev - 1 && hasHole(links, open, rev - 1)) {', to: 'if (open < 0) {' },
       {
-        file: 'rewind.ts',
+        file: 'protocol/rewind.ts',
+        from: 'if (open < rev - 1 && hasHole(links, open, rev - 1)) {',
+        to: 'if (open < 0) {',
+      },
+      {
+        file: 'protocol/rewind.ts',
         from: 'const link = await linkOf(past, one)',
         to: 'if (!links.has(one)) continue\n    const link = await linkOf(past, one)',
       },

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { ChangeBatch, ListRequest, Mutate, Storage } from '../../../../lib/storage/interface.ts'
 import type { FaultKind, Items } from '../../../../lib/storage/items.ts'
-import type { StorageOptions } from '../../../../lib/storage/storage.ts'
+import type { StorageOptions } from '../../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../../support/deadlines.ts'
 import { creating, deleting, Refused, setting, widget, widgets } from '../fixtures.ts'
 import { judge, type Listed, type Watched, type Written } from './oracle.ts'

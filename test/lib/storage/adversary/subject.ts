@@ -14,12 +14,12 @@ export interface Edit {
 
 /** Constants that make rare things frequent: settling, several log partitions, watches that are behind, pages that are full. */
 export const hurried: readonly Edit[] = [
-  { file: 'constants.ts', from: 'settleEvery = 16', to: 'settleEvery = 3' },
-  { file: 'constants.ts', from: 'settleBehind = 64', to: 'settleBehind = 3' },
-  { file: 'constants.ts', from: 'settleAhead = 100', to: 'settleAhead = 12' },
-  { file: 'constants.ts', from: 'pollSlots = 512', to: 'pollSlots = 6' },
+  { file: 'protocol/constants.ts', from: 'settleEvery = 16', to: 'settleEvery = 3' },
+  { file: 'protocol/constants.ts', from: 'settleBehind = 64', to: 'settleBehind = 3' },
+  { file: 'protocol/constants.ts', from: 'settleAhead = 100', to: 'settleAhead = 12' },
+  { file: 'protocol/constants.ts', from: 'pollSlots = 512', to: 'pollSlots = 6' },
   { file: 'keys.ts', from: 'bucketSize = 64', to: 'bucketSize = 8' },
-  { file: 'constants.ts', from: 'pageBytes = 8 * 1024 * 1024', to: 'pageBytes = 400' },
+  { file: 'protocol/constants.ts', from: 'pageBytes = 8 * 1024 * 1024', to: 'pageBytes = 400' },
 ]
 
 const lib = fileURLToPath(new URL('../../../../lib/', import.meta.url))
@@ -36,7 +36,7 @@ export async function edited(edits: readonly Edit[]): Promise<Subject> {
       await writeFile(path, parts.join(to))
     }
     const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, 'storage', file)).href)
-    const [{ storageOver }, { Fault }] = await Promise.all([load('storage.ts'), load('items.ts')])
+    const [{ storageOver }, { Fault }] = await Promise.all([load('protocol/storage.ts'), load('items.ts')])
     return { storageOver, Fault }
   } finally {
     await rm(folder, { recursive: true })

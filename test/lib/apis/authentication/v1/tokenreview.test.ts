@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
-import type { UserInfo } from '../../../../../lib/authentication/user.ts'
-import { readSpaceNamespace } from '../../../../../lib/authorization/space.ts'
+import { readSpaceNamespace } from '../../../../../lib/authorization/scopes/space.ts'
+import type { UserInfo } from '../../../../../lib/authorization/users/user.ts'
 import { endless } from '../../../../support/deadlines.ts'
 import { as, master } from '../../../authorization/users.ts'
 

@@ -1,0 +1,116 @@
+/**
+ * The AWS JSON protocol over HTTP: one POST per call, `X-Amz-Target: PREFIX.Operation`, JSON both ways,
+ * errors as `{"__type": NAME, message}`. Source: smithy.io, "AWS JSON 1.0 and 1.1 protocols".
+ */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isObject } from '../../../lib/meta/value/walk.ts'
+import type { VerifySignature } from './signature.ts'
+
+/** A member's value is whatever the client sent: read it through awsinput.ts. */
+export type AwsInput = Readonly<Record<string, unknown>>
+
+export type AwsOperation = (input: AwsInput) => Promise<object> | object
+
+export interface AwsService {
+  /** What stands before the dot of X-Amz-Target. */
+  target: string
+  /** The service part of the credential scope, `kms`. */
+  signingName: string
+  operations: ReadonlyMap<string, AwsOperation>
+  /** Above the largest call. */
+  maxBodyBytes: number
+}
+
+export interface AwsEndpoint {
+  /** `http://127.0.0.1:PORT`, for AWS_ENDPOINT_URL_…. */
+  url: string
+  /** Ends open connections too. */
+  close(): Promise<void>
+}
+
+/** A refusal in AWS's own words; `name` is what SDK clients see as `error.name`. */
+export class AwsError extends Error {
+  readonly statusCode: number
+  /** Beside name and message. */
+  readonly members: object
+
+  constructor(name: string, message: string, statusCode = 400, members: object = {}) {
+    super(message)
+    this.name = name
+    this.statusCode = statusCode
+    this.members = members
+  }
+}
+
+/** Listens on 127.0.0.1 only, on a free port, and takes no call whose signature `verify` refuses. */
+export async function serveAwsJson(service: AwsService, verify: VerifySignature): Promise<AwsEndpoint> {
+  const server = createServer(async (request, response) => {
+    const { status, body } = await answer(service, verify, request)
+    const text = JSON.stringify(body)
+    response.writeHead(status, {
+      'content-type': 'application/x-amz-json-1.1',
+      'content-length': Buffer.byteLength(text),
+      'x-amzn-requestid': randomUUID(),
+      ...(!request.complete && { connection: 'close' }),
+    })
+    response.end(text)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function answer(
+  { target, signingName, operations, maxBodyBytes }: AwsService,
+  verify: VerifySignature,
+  request: IncomingMessage,
+): Promise<{ status: number; body: object }> {
+  try {
+    const body = await readBody(request, maxBodyBytes)
+    await verify(signingName, request, body)
+    const [prefix, name] = splitTarget(request)
+    const operation = prefix === target ? operations.get(name) : undefined
+    if (request.method !== 'POST' || !operation) throw new AwsError('UnknownOperationException', 'Unknown operation')
+    return { status: 200, body: await operation(inputOf(body)) }
+  } catch (error) {
+    // A failure of our own says nothing of its cause: it might hold a secret.
+    const known = error instanceof AwsError ? error : new AwsError('InternalFailure', 'Internal failure', 500)
+    return { status: known.statusCode, body: { ...known.members, __type: known.name, message: known.message } }
+  }
+}
+
+function splitTarget({ headers }: IncomingMessage): [prefix: string, operation: string] {
+  const target = String(headers['x-amz-target'] ?? '')
+  const dot = target.indexOf('.')
+  return [target.slice(0, Math.max(dot, 0)), target.slice(dot + 1)]
+}
+
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > maxBytes) throw new AwsError('RequestEntityTooLargeException', 'The request body is too large', 413)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function inputOf(body: Buffer): AwsInput {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8') || '{}')
+    if (isObject(value)) return value
+  } catch {}
+  throw new AwsError('SerializationException', 'Unexpected content: a JSON object is required')
+}

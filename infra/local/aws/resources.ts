@@ -1,0 +1,99 @@
+/**
+ * Makes what the packaged template declares in the local endpoints: tables, KMS keys, secrets. Idempotent: what is there
+ * already is kept. Resource types that only AWS has are left out.
+ */
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DynamoDBClient,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb'
+import { StartupError } from '../host/startuperror.ts'
+import type { Kms } from './kms.ts'
+import type { KeySpec } from './kmskeys.ts'
+import type { SecretsManager } from './secretsmanager.ts'
+
+export interface ResourceServices {
+  /** Address of the DynamoDB. */
+  dynamodb: string
+  kms: Pick<Kms, 'ensureKey'>
+  secrets: Pick<SecretsManager, 'ensureSecret'>
+  /** Comes before the last step of the names of secrets, in place of the template's stage: `keyplane/local/`. */
+  secretPrefix: string
+  region: string
+  credentials: { accessKeyId: string; secretAccessKey: string }
+}
+
+/** Physical ids by logical id (`Ref`), and attributes by `LOGICALID.ATTRIBUTE` (`Fn::GetAtt`). */
+export type References = Record<string, string>
+
+interface Resource {
+  Type: string
+  Properties: Record<string, unknown>
+}
+
+/** `template` is the text of a CloudFormation template. Throws a StartupError when DynamoDB does not answer. */
+export async function makeResources(template: string, services: ResourceServices): Promise<References> {
+  const { Resources } = JSON.parse(template) as { Resources: Record<string, Resource> }
+  const made = await Promise.all(
+    Object.entries(Resources).map(([id, { Type, Properties }]) => MAKERS[Type]?.(id, Properties, services) ?? {}),
+  )
+  return Object.assign({}, ...made)
+}
+
+type Maker = (id: string, properties: Record<string, unknown>, services: ResourceServices) => Promise<References>
+
+const MAKERS: Readonly<Record<string, Maker>> = {
+  async 'AWS::DynamoDB::Table'(id, properties, services) {
+    const name = `keyplane-${id}`
+    const arn = await ensureTable(name, properties, services)
+    return { [id]: name, [`${id}.Arn`]: arn, [`${id}.StreamArn`]: `${arn}/stream/local` }
+  },
+  async 'AWS::KMS::Key'(id, { KeySpec = 'SYMMETRIC_DEFAULT' }, { kms }) {
+    const arn = await kms.ensureKey(`alias/keyplane/${id}`, KeySpec as KeySpec)
+    return { [id]: arn.slice(arn.lastIndexOf('/') + 1), [`${id}.Arn`]: arn }
+  },
+  async 'AWS::SecretsManager::Secret'(id, { Name }, { secrets, secretPrefix }) {
+    const name = String(Name ?? id.toLowerCase())
+    return { [id]: await secrets.ensureSecret(`${secretPrefix}${name.slice(name.lastIndexOf('/') + 1)}`) }
+  },
+}
+
+/** The ARN. A table that is there is taken as it is. */
+async function ensureTable(name: string, properties: Record<string, unknown>, services: ResourceServices) {
+  const { dynamodb: endpoint, region, credentials } = services
+  const client = new DynamoDBClient({ endpoint, region, credentials })
+  try {
+    await client.send(new CreateTableCommand(tableInput(name, properties)))
+    const { AttributeName, Enabled } = (properties.TimeToLiveSpecification ?? {}) as Record<string, never>
+    if (AttributeName)
+      await client.send(
+        new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: { AttributeName, Enabled } }),
+      )
+  } catch (error) {
+    const { name: reason, message } = error as Error
+    if (reason !== 'ResourceInUseException')
+      throw new StartupError(`DynamoDB at ${endpoint} does not make the table ${name}: ${message || reason}.`, error)
+  } finally {
+    client.destroy()
+  }
+  return `arn:aws:dynamodb:${region}:000000000000:table/${name}`
+}
+
+/**
+ * The properties that CloudFormation and the API have in common. The stream is left out: its readers run on timers here, and
+ * the emulator keeps its records for ever and slows down with their number.
+ */
+function tableInput(name: string, properties: Record<string, unknown>): CreateTableCommandInput {
+  const { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes } = properties as Pick<
+    CreateTableCommandInput,
+    'AttributeDefinitions' | 'KeySchema' | 'BillingMode' | 'GlobalSecondaryIndexes'
+  >
+  return {
+    TableName: name,
+    AttributeDefinitions,
+    KeySchema,
+    BillingMode,
+    ...(GlobalSecondaryIndexes && { GlobalSecondaryIndexes }),
+  }
+}

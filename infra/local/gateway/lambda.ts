@@ -1,0 +1,118 @@
+/** Runs the bundles of functions in this process, as Lambda's Node.js runtime would run each in its own. */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { pathToFileURL } from 'node:url'
+import { within } from '../../../lib/server/lambda/timeout.ts'
+import { installRuntimeGlobal, streamingHandler } from './streaming.ts'
+import type { Deployment, FunctionDescription } from './template.ts'
+
+/** The function threw (`cause`), took too long, or its answer cannot be sent. */
+export class FunctionError extends Error {
+  override name = 'FunctionError'
+}
+
+/** The event is more than a function can be invoked with. */
+export class EventTooLarge extends Error {
+  override name = 'EventTooLarge'
+}
+
+export interface Lambda {
+  /** Imports the bundle, so that the first request need not. */
+  warm(functionId: string): Promise<void>
+  /** The function's answer, as JSON carries it. Throws FunctionError or EventTooLarge. */
+  invoke(functionId: string, event: unknown): Promise<unknown>
+  /** Settles when the stream is complete or destroyed and the handler has returned. Throws like `invoke`. */
+  stream(functionId: string, event: unknown, stream: Writable): Promise<void>
+}
+
+type Handler = ((...args: unknown[]) => unknown) & { [streamingHandler]?: string }
+
+/** "Invocation payload (request and response): 6 MB each": AWS Lambda quotas. */
+const maximumPayload = 6 * 1024 * 1024
+
+let instances = 0
+
+/** Every instance imports bundles of its own: they read the environment when they are imported. */
+export function createLambda({ functions, api }: Deployment, bundlesDir: string): Lambda {
+  installRuntimeGlobal()
+  instances += 1
+  const instance = instances
+  const imported = new Map<string, Promise<Handler>>()
+
+  const describe = (id: string): FunctionDescription => {
+    const description = functions.get(id)
+    if (description === undefined) throw new TypeError(`no function ${id} in the template`)
+    return description
+  }
+  const load = ({ id, module, entry }: FunctionDescription): Promise<Handler> => {
+    const known = imported.get(id)
+    if (known) return known
+    const url = pathToFileURL(join(bundlesDir, `${module}.mjs`))
+    const loading = import(`${url.href}?instance=${instance}`).then((exports: Record<string, unknown>) => {
+      if (typeof exports[entry] !== 'function') throw new TypeError(`${module} exports no function ${entry}`)
+      return exports[entry] as Handler
+    })
+    imported.set(id, loading)
+    return loading
+  }
+  const contextOf = (description: FunctionDescription, deadline: number) => ({
+    awsRequestId: randomUUID(),
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: description.name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:${api.region}:${api.account}:function:${description.name}`,
+    logGroupName: `/aws/lambda/${description.name}`,
+    logStreamName: 'local',
+    memoryLimitInMB: String(description.memoryMegabytes),
+    getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
+  })
+  /** Runs `work` with the handler for as long as the function may take. */
+  const run = async <T>(id: string, work: (handler: Handler, context: object) => Promise<T>): Promise<T> => {
+    const description = describe(id)
+    const milliseconds = description.timeoutSeconds * 1000
+    const late = () => new FunctionError(`Task timed out after ${description.timeoutSeconds} seconds`)
+    try {
+      const context = contextOf(description, performance.now() + milliseconds)
+      const working = load(description).then((handler) => work(handler, context))
+      return await within(milliseconds, working, late)
+    } catch (error) {
+      if (error instanceof FunctionError || error instanceof EventTooLarge) throw error
+      throw new FunctionError(`${description.name} failed`, { cause: error })
+    }
+  }
+
+  return {
+    async warm(functionId) {
+      await load(describe(functionId))
+    },
+    invoke(functionId, event) {
+      const payload = encode(event)
+      return run(functionId, async (handler, context) => {
+        // Lambda would answer the bytes of the stream, prelude included, which is no JSON.
+        if (handler[streamingHandler]) throw new FunctionError('a streaming function needs a streaming route')
+        const answer = JSON.stringify((await handler(JSON.parse(payload), context)) ?? null)
+        if (Buffer.byteLength(answer) > maximumPayload) throw new FunctionError('Response payload size exceeded')
+        return JSON.parse(answer)
+      })
+    },
+    async stream(functionId, event, stream) {
+      const payload = encode(event)
+      await run(functionId, async (handler, context) => {
+        if (!handler[streamingHandler]) {
+          stream.end(JSON.stringify((await handler(JSON.parse(payload), context)) ?? null))
+        } else {
+          await handler(JSON.parse(payload), stream, context)
+        }
+        await finished(stream)
+      })
+    },
+  }
+}
+
+function encode(event: unknown): string {
+  const payload = JSON.stringify(event)
+  if (Buffer.byteLength(payload) > maximumPayload) throw new EventTooLarge('the event is over 6 MB')
+  return payload
+}

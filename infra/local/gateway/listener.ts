@@ -1,0 +1,164 @@
+/** One request through API Gateway: route, authorizer, integration, answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { within } from '../../../lib/server/lambda/timeout.ts'
+import { once } from '../../../lib/server/process/lazy.ts'
+import { beginAnswer, writeAnswer, writeRendered } from './answers.ts'
+import { authorize } from './authorize.ts'
+import { requestContext, requestEvent } from './events.ts'
+import { EventTooLarge, type Lambda } from './lambda.ts'
+import type { Answered } from './requestlines.ts'
+import { type ResponseType, renderResponse } from './responses.ts'
+import { createRouter } from './routes.ts'
+import { createResponseStream } from './streaming.ts'
+import type { Deployment, Route } from './template.ts'
+import { createThrottle } from './throttle.ts'
+
+export interface Listener {
+  listener(request: IncomingMessage, response: ServerResponse): void
+  /** Requests whose functions have not returned. */
+  running: ReadonlySet<Promise<void>>
+  /** Ends the answers that are being streamed; their functions find their stream destroyed. */
+  endStreams(): void
+}
+
+/** "Payload size: 10 MB": Amazon API Gateway quotas. */
+const maximumBody = 10 * 1024 * 1024
+
+/** `report` hears of failures that the client is not told about, `answered` of every request when its answer has begun. */
+export function createListener(
+  { api, responses, routes }: Deployment,
+  lambda: Lambda,
+  report: (message: string, cause: unknown) => void,
+  answered: (answered: Answered) => void = () => {},
+): Listener {
+  const find = createRouter(routes)
+  const throttle = createThrottle(api.throttle, () => performance.now())
+  const running = new Set<Promise<void>>()
+  const streams = new Set<() => void>()
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { path, search } = splitTarget(request.url ?? '/')
+    const context = requestContext(request, path, api)
+    response.setHeader('x-amzn-RequestId', String(context.requestId))
+    const refuse = (type: ResponseType, authorizer: object = {}) => {
+      if (response.headersSent) response.destroy()
+      else if (!response.destroyed) writeRendered(response, renderResponse(type, responses, { ...context, authorizer }))
+    }
+    let done = () => {}
+    const begin = performance.now()
+    let authorizer: Answered['authorizer']
+    const tell = once(() => {
+      const { method = '' } = request
+      const status = response.headersSent ? response.statusCode : 0
+      answered({ method, path, status, milliseconds: performance.now() - begin, authorizer })
+    })
+    try {
+      const body = await readBody(request)
+      const admitted = await throttle.admit()
+      if (admitted === undefined) return refuse('THROTTLED')
+      done = admitted
+      if (response.destroyed) return
+      if (body === undefined) return refuse('REQUEST_TOO_LARGE')
+      const match = find(request.method ?? '', path)
+      if (match === undefined) return refuse('MISSING_AUTHENTICATION_TOKEN')
+      const event = requestEvent(request, { path, search, body }, match, context, api.binaryMediaTypes)
+      const { authorizerFunctionId } = match.route
+      if (authorizerFunctionId !== undefined) {
+        const arn = `arn:aws:execute-api:${api.region}:${api.account}:${api.id}/${api.stage}/${request.method}${path}`
+        const authorization = await authorize(lambda, authorizerFunctionId, event, arn)
+        if (!authorization.allowed) {
+          if (authorization.cause !== undefined) report('the authorizer failed', authorization.cause)
+          return refuse(authorization.type, authorization.authorizer)
+        }
+        authorizer = authorization.authorizer
+        event.requestContext.authorizer = authorizer
+      }
+      const begun = () => {
+        done()
+        tell()
+      }
+      if (match.route.streaming) await stream(match.route, event, response, begun)
+      else await buffer(match.route, event, request, response)
+    } catch (error) {
+      if (error instanceof EventTooLarge) return refuse('REQUEST_TOO_LARGE')
+      if (error instanceof IntegrationTimeout) return refuse('INTEGRATION_TIMEOUT')
+      // Nobody is left to be answered.
+      if (response.destroyed) return
+      report(`${request.method} ${path} failed`, error)
+      refuse('DEFAULT_5XX')
+    } finally {
+      tell()
+      done()
+    }
+  }
+
+  async function buffer(route: Route, event: unknown, request: IncomingMessage, response: ServerResponse) {
+    const answer = await within(route.timeoutMilliseconds, lambda.invoke(route.functionId, event), tooLate)
+    await writeAnswer(response, answer, request.headers, api)
+  }
+
+  /** A stream that has begun mostly waits: `begun` lets others in, and tells of it. */
+  async function stream(route: Route, event: unknown, response: ServerResponse, begun: () => void) {
+    const body = createResponseStream((metadata) => {
+      beginAnswer(response, metadata)
+      begun()
+      return response
+    })
+    let ended = false
+    const end = (reason: string) => {
+      ended = !body.writableFinished
+      body.destroy(new Error(reason))
+    }
+    const onShutdown = () => {
+      end('the server shuts down')
+      response.end()
+    }
+    response.once('close', () => end('the client has left'))
+    streams.add(onShutdown)
+    try {
+      await within(route.timeoutMilliseconds, lambda.stream(route.functionId, event, body), tooLate)
+    } catch (error) {
+      if (!ended) throw error
+    } finally {
+      streams.delete(onShutdown)
+      body.destroy()
+    }
+  }
+
+  return {
+    listener(request, response) {
+      const served = serve(request, response).finally(() => running.delete(served))
+      running.add(served)
+    },
+    running,
+    endStreams() {
+      for (const end of streams) end()
+    },
+  }
+}
+
+/** The function takes longer than the integration may. */
+class IntegrationTimeout extends Error {
+  override name = 'IntegrationTimeout'
+}
+
+const tooLate = () => new IntegrationTimeout()
+
+/** The raw path and query of a request target in origin or absolute form. */
+function splitTarget(target: string): { path: string; search: string } {
+  const origin = target.replace(/^https?:\/\/[^/?#]*/i, '')
+  const at = origin.indexOf('?')
+  const path = at < 0 ? origin : origin.slice(0, at)
+  return { path: path.startsWith('/') ? path : '/', search: at < 0 ? '' : origin.slice(at + 1) }
+}
+
+/** Undefined when there is more than API Gateway takes. It is read all the same: a client that still writes would miss the answer. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length <= maximumBody) chunks.push(chunk)
+  }
+  return length <= maximumBody ? Buffer.concat(chunks) : undefined
+}

@@ -1,0 +1,80 @@
+/** Finds the route of a request as a REST API does. */
+import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
+import type { Route } from './template.ts'
+
+export interface Match {
+  route: Route
+  /** As they stand in the URL: a REST API does not percent-decode them. */
+  pathParameters: Record<string, string>
+}
+
+/** Undefined where API Gateway answers MISSING_AUTHENTICATION_TOKEN. `path` is the raw path, without the query. */
+export type Router = (method: string, path: string) => Match | undefined
+
+interface Node {
+  fixed: Map<string, Node>
+  /** `{name}`: API Gateway allows one per node. */
+  variable?: { name: string; node: Node }
+  /** `{name+}` */
+  greedy?: { name: string; node: Node }
+  methods: Map<string, Route>
+}
+
+const emptyNode = (): Node => ({ fixed: new Map(), methods: new Map() })
+
+/** A fixed segment is preferred to a variable, that to a greedy one; a node without the method gives way to the next. */
+export function createRouter(routes: readonly Route[]): Router {
+  const root = emptyNode()
+  for (const route of routes) nodeOf(root, segmentsOf(route.resource)).methods.set(route.method, route)
+  return (method, path) => find(root, segmentsOf(path), 0, method, {})
+}
+
+/** Slashes at the end do not count; empty segments in between do. */
+function segmentsOf(path: string): string[] {
+  const trimmed = withoutTrailingSlashes(path)
+  return trimmed === '' ? [] : trimmed.slice(1).split('/')
+}
+
+function nodeOf(root: Node, segments: readonly string[]): Node {
+  let node = root
+  for (const segment of segments) {
+    const [, name, plus] = /^\{([^}+]+)(\+?)\}$/.exec(segment) ?? []
+    if (name === undefined) {
+      const next = node.fixed.get(segment) ?? emptyNode()
+      node.fixed.set(segment, next)
+      node = next
+    } else {
+      const kind = plus ? 'greedy' : 'variable'
+      const child = node[kind] ?? { name, node: emptyNode() }
+      if (child.name !== name) throw new TypeError(`two variables beside each other: ${child.name} and ${name}`)
+      node[kind] = child
+      node = child.node
+    }
+  }
+  return node
+}
+
+function find(
+  node: Node,
+  segments: readonly string[],
+  at: number,
+  method: string,
+  pathParameters: Record<string, string>,
+): Match | undefined {
+  const segment = segments[at]
+  if (segment === undefined) {
+    const route = node.methods.get(method) ?? node.methods.get('ANY')
+    return route && { route, pathParameters }
+  }
+  const fixed = node.fixed.get(segment)
+  const found = fixed && find(fixed, segments, at + 1, method, pathParameters)
+  if (found) return found
+  const { variable, greedy } = node
+  if (variable && segment !== '') {
+    const one = find(variable.node, segments, at + 1, method, { ...pathParameters, [variable.name]: segment })
+    if (one) return one
+  }
+  if (greedy === undefined) return undefined
+  const rest = segments.slice(at).join('/')
+  return find(greedy.node, segments, segments.length, method, { ...pathParameters, [greedy.name]: rest })
+}

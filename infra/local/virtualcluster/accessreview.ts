@@ -1,0 +1,39 @@
+/** Asks the API about users of ours, as the authorization webhook of a cluster does (docs/clusters.md). */
+import { EXTRA } from '../../../lib/token/extras.ts'
+import { createApiClient } from './apiclient.ts'
+import type { Attributes, ClusterUser } from './clusteraccess.ts'
+
+export interface AccessReviewOptions {
+  /** With the base path. */
+  api: string
+  /** PEM of the authority of that server. */
+  authority: string
+  accessKey: string
+}
+
+/** Why the user may not do it; undefined when the API has nothing against it, or does not know such users. */
+export type ReviewAccess = (user: ClusterUser, asked: Attributes | { path: string }) => Promise<string | undefined>
+
+/** Whoever cannot be judged is refused. */
+export function createAccessReview({ api, authority, accessKey }: AccessReviewOptions): ReviewAccess {
+  const client = createApiClient(authority, accessKey)
+  const url = `${api}/apis/authorization.k8s.io/v1/subjectaccessreviews`
+  return async ({ name, groups, extra }, asked) => {
+    if (extra?.[EXTRA.keyUid] === undefined) return undefined
+    const review = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user: name, groups, extra, ...attributesOf(asked) },
+    }
+    const { status, body } = await client.send('POST', url, review).catch(() => ({ status: 0, body: undefined }))
+    const answer = (body as { status?: { denied?: boolean; reason?: string } } | undefined)?.status
+    if (status !== 201 || typeof answer !== 'object') return 'the access review failed'
+    return answer.denied ? (answer.reason ?? '') : undefined
+  }
+}
+
+function attributesOf(asked: Attributes | { path: string }) {
+  if ('path' in asked) return { nonResourceAttributes: { path: asked.path, verb: 'get' } }
+  const [resource = '', ...subresource] = asked.resource.split('/')
+  return { resourceAttributes: { ...asked, version: 'v1', resource, subresource: subresource.join('/') } }
+}

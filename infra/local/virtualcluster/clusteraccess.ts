@@ -1,0 +1,116 @@
+/** Who asks the demo virtual cluster, and what they may: the part of authentication and RBAC that it has. */
+import type { TLSSocket } from 'node:tls'
+import { bearerToken } from '../../../lib/authentication/bearertoken.ts'
+import { isSameSecret } from '../../../lib/authentication/constanttime.ts'
+import { AUTHENTICATED } from '../../../lib/authorization/users/identity.ts'
+import { unauthorized } from '../../../lib/meta/errors/status.ts'
+import { subjectOf } from '../host/certificates.ts'
+import { CLIENT_SIGNER, CSR } from './csrobject.ts'
+
+export interface ClusterUser {
+  name: string
+  uid?: string
+  groups: readonly string[]
+  extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** The user of a JWT that is good for this virtual cluster; undefined for every other text. */
+export type VerifyToken = (token: string) => Promise<ClusterUser | undefined>
+
+/** The credentials that the virtual cluster comes with. */
+export const ROLES = ['manager', 'approver', 'requester'] as const
+export type Role = (typeof ROLES)[number]
+
+export interface Attributes {
+  verb: string
+  group: string
+  /** With its subresource: `certificatesigningrequests/approval`. */
+  resource: string
+  name: string
+  /** Empty for cluster-scoped resources. */
+  namespace: string
+}
+
+/** A name that no token of ours can have. */
+const ROLE_PREFIX = 'system:keyplane:'
+const ANONYMOUS: ClusterUser = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+
+/**
+ * A client certificate comes before a token, as in kube-apiserver. A credential that is not good is a 401, never
+ * anonymous; no credential is anonymous.
+ */
+export async function authenticate(
+  socket: TLSSocket,
+  authorization: string | undefined,
+  tokens: Readonly<Record<Role, string>>,
+  verifyToken: VerifyToken,
+  now: number,
+): Promise<ClusterUser> {
+  const { raw, valid_to } = socket.getPeerCertificate()
+  if (raw !== undefined) {
+    // A connection may live longer than the certificate it began with.
+    if (!socket.authorized || Date.parse(valid_to) <= now) throw unauthorized()
+    const { commonName, organizations } = subjectOf(raw)
+    if (commonName === '') throw unauthorized()
+    return known({ name: commonName, groups: organizations })
+  }
+  const token = bearerToken(authorization === undefined ? undefined : [authorization])
+  if (token === undefined) {
+    if (authorization !== undefined) throw unauthorized()
+    return ANONYMOUS
+  }
+  const role = ROLES.find((one) => isSameSecret(tokens[one], token))
+  if (role !== undefined) return known({ name: `${ROLE_PREFIX}${role}`, groups: [] })
+  const user = await verifyToken(token)
+  if (!user || [user.name, ...user.groups].some((name) => name.startsWith('system:'))) throw unauthorized()
+  return known(user)
+}
+
+const known = (user: ClusterUser): ClusterUser => ({ ...user, groups: [...new Set([...user.groups, AUTHENTICATED])] })
+
+interface Rule {
+  verbs: readonly string[]
+  group: string
+  resources: readonly string[]
+}
+
+const READ_AND_WRITE_REQUESTS: Rule = {
+  verbs: ['create', 'get', 'list', 'delete'],
+  group: CSR.group,
+  resources: [CSR.resource],
+}
+const UPDATE_APPROVAL: Rule = { verbs: ['update'], group: CSR.group, resources: [`${CSR.resource}/approval`] }
+
+/** approver may write approvals but approve for no signer; requester may not even write them. */
+const BY_ROLE: Readonly<Record<Role, readonly Rule[]>> = {
+  manager: [READ_AND_WRITE_REQUESTS, UPDATE_APPROVAL, { verbs: ['approve'], group: CSR.group, resources: ['signers'] }],
+  approver: [READ_AND_WRITE_REQUESTS, UPDATE_APPROVAL],
+  requester: [READ_AND_WRITE_REQUESTS],
+}
+
+/** What system:basic-user and, for the demo, a binding of view give everybody who is known. */
+const EVERYBODY: readonly Rule[] = [
+  { verbs: ['create'], group: 'authentication.k8s.io', resources: ['selfsubjectreviews'] },
+  { verbs: ['get', 'list'], group: '', resources: ['namespaces', 'pods'] },
+]
+
+/** `approve` on signers is meant for kubernetes.io/kube-apiserver-client alone. */
+export function mayDo(user: ClusterUser, { verb, group, resource, name }: Omit<Attributes, 'namespace'>): boolean {
+  if (user.groups.includes('system:masters')) return true
+  if (!user.groups.includes(AUTHENTICATED)) return false
+  const role = ROLES.find((one) => `${ROLE_PREFIX}${one}` === user.name)
+  const rules = [...EVERYBODY, ...(role ? BY_ROLE[role] : [])]
+  return rules.some(
+    (rule) =>
+      rule.verbs.includes(verb) &&
+      rule.group === group &&
+      rule.resources.includes(resource) &&
+      (resource !== 'signers' || name === CLIENT_SIGNER),
+  )
+}
+
+const PUBLIC = ['/version', '/healthz', '/livez', '/readyz']
+
+/** system:public-info-viewer and system:discovery. */
+export const mayRead = ({ groups }: ClusterUser, path: string): boolean =>
+  PUBLIC.includes(path) || (groups.includes(AUTHENTICATED) && /^\/apis?(\/|$)/.test(path))

@@ -1,0 +1,184 @@
+/** Requests of the demo virtual cluster from path to answer, in kube-apiserver's order: who, may they, what. */
+
+import { forbiddenFor } from '../../../lib/authorization/attributes/forbidden.ts'
+import { notSupported } from '../../../lib/meta/errors/fielderror.ts'
+import { invalidObject, methodNotAllowed, notFound, routeNotFound } from '../../../lib/meta/errors/status.ts'
+import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
+import type { ReviewAccess } from './accessreview.ts'
+import { type ClusterUser, mayDo, mayRead } from './clusteraccess.ts'
+import { DISCOVERY, listOfView, tableOfView, VERSION, type View } from './clustercontent.ts'
+import type { CsrApi } from './csrapi.ts'
+import type { Members } from './csrinput.ts'
+import { CSR } from './csrobject.ts'
+
+export interface ClusterRequest {
+  method: string
+  /** Without query; not decoded. */
+  path: string
+  query: URLSearchParams
+  accept: string
+  user: ClusterUser
+  /** Reads the body: only after authorization. */
+  body(): Promise<Members>
+}
+
+export interface ClusterServices {
+  csr: CsrApi
+  review: ReviewAccess
+  views: ReadonlyMap<string, View>
+  /** How long the cluster runs, as kubectl shows ages. */
+  age(): string
+  /** RFC 3339, whole seconds. */
+  time(): string
+}
+
+export interface ClusterAnswer {
+  status: number
+  body: object | string
+}
+
+/** Throws a StatusError for every refusal. */
+export async function route(request: ClusterRequest, services: ClusterServices): Promise<ClusterAnswer> {
+  const target = targetOf(request.path)
+  if (!target) return readPath(request, services)
+  const verb = verbOf(request, target)
+  const { group, resource, subresource, name, namespace } = target
+  const full = subresource ? `${resource}/${subresource}` : resource
+  const refused = await services.review(request.user, { verb, group, resource: full, name, namespace })
+  if (refused !== undefined || !mayDo(request.user, { verb, group, resource: full, name }))
+    throw forbiddenFor({ kind: 'resource', target: HERE, verb, ...target }, request.user, refused)
+  if (group === CSR.group && resource === CSR.resource) return signingRequest(request, verb, target, services.csr)
+  if (full === 'selfsubjectreviews' && group === 'authentication.k8s.io')
+    return verb === 'create' ? selfSubjectReview(request, services) : refuse()
+  const view = group === '' && subresource === '' ? services.views.get(resource) : undefined
+  if (!view) throw routeNotFound()
+  return show(request, verb, target, view, services)
+}
+
+/** Texts of refusals do not say where. */
+const HERE = { type: 'Cluster', cluster: 'demo' } as const
+
+interface Target {
+  group: string
+  resource: string
+  subresource: string
+  name: string
+  namespace: string
+}
+
+/** undefined for a path that names no resource. */
+function targetOf(path: string): Target | undefined {
+  const [prefix, ...rest] = path.split('/').filter((part) => part !== '')
+  const group = prefix === 'apis' ? rest.shift() : ''
+  const version = rest.shift()
+  if ((prefix !== 'api' && prefix !== 'apis') || group === undefined || version !== 'v1') return undefined
+  const namespaced = rest[0] === 'namespaces' && rest.length > 2
+  const namespace = namespaced ? decode(rest.splice(0, 2)[1]) : ''
+  const [resource, name, ...subresource] = rest
+  if (resource === undefined) return undefined
+  return { group, resource, name: decode(name), subresource: subresource.join('/'), namespace }
+}
+
+function decode(part: string | undefined): string {
+  try {
+    return decodeURIComponent(part ?? '')
+  } catch {
+    throw routeNotFound()
+  }
+}
+
+const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+
+/** Anything but false counts, as in kube-apiserver. */
+const isWatch = (query: URLSearchParams): boolean =>
+  query.has('watch') && !/^(false|0|f)$/i.test(query.get('watch') ?? '')
+
+function verbOf({ method, query }: ClusterRequest, { name }: Target): string {
+  if (method === 'GET' || method === 'HEAD') return name ? 'get' : isWatch(query) ? 'watch' : 'list'
+  if (method === 'DELETE' && !name) return 'deletecollection'
+  return VERBS[method] ?? method.toLowerCase()
+}
+
+async function readPath({ method, path, user }: ClusterRequest, { review }: ClusterServices): Promise<ClusterAnswer> {
+  const trimmed = withoutTrailingSlashes(path) || '/'
+  if (method !== 'GET' && method !== 'HEAD') return refuse()
+  const refused = await review(user, { path: trimmed })
+  if (refused !== undefined || !mayRead(user, trimmed))
+    throw forbiddenFor({ kind: 'nonresource', target: HERE, verb: 'get', path: trimmed }, user, refused)
+  if (trimmed === '/version') return { status: 200, body: VERSION }
+  if (/^\/(health|live|ready)z$/.test(trimmed)) return { status: 200, body: 'ok' }
+  const document = DISCOVERY.get(trimmed)
+  if (!document) throw routeNotFound()
+  return { status: 200, body: document }
+}
+
+const refuse = (): never => {
+  throw methodNotAllowed()
+}
+
+/** kube-apiserver's only value is All. */
+function optionsOf(query: URLSearchParams, verb: string) {
+  const dryRun = query.getAll('dryRun').filter((value) => value !== '')
+  if (dryRun.every((value) => value === 'All')) return { dryRun: dryRun.length > 0 }
+  const kind = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}Options`
+  throw invalidObject('meta.k8s.io', kind, '', [notSupported('dryRun', dryRun, ['All'])])
+}
+
+async function signingRequest(
+  { user, body, query }: ClusterRequest,
+  verb: string,
+  { name, subresource, namespace }: Target,
+  csr: CsrApi,
+): Promise<ClusterAnswer> {
+  if (namespace) throw routeNotFound()
+  const mayApprove = (signerName: string) =>
+    mayDo(user, { verb: 'approve', group: CSR.group, resource: 'signers', name: signerName })
+  if (subresource === 'approval')
+    return verb === 'update'
+      ? { status: 200, body: csr.approve(name, await body(), mayApprove, optionsOf(query, verb)) }
+      : refuse()
+  if (subresource !== '') throw routeNotFound()
+  if (verb === 'create' && !name) {
+    const requester = { username: user.name, groups: user.groups, ...(user.uid !== undefined && { uid: user.uid }) }
+    return { status: 201, body: await csr.create(await body(), requester, optionsOf(query, verb)) }
+  }
+  if (verb === 'get') return { status: 200, body: csr.get(name) }
+  if (verb === 'list') return { status: 200, body: csr.list() }
+  if (verb === 'delete') return { status: 200, body: csr.remove(name, await body(), optionsOf(query, verb)) }
+  return refuse()
+}
+
+/** The body says nothing, and kubectl sends it as protobuf: it is not read. */
+function selfSubjectReview({ user: { name, uid, groups } }: ClusterRequest, services: ClusterServices): ClusterAnswer {
+  const userInfo = { username: name, ...(uid !== undefined && { uid }), groups }
+  return {
+    status: 201,
+    body: {
+      kind: 'SelfSubjectReview',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: { creationTimestamp: services.time() },
+      status: { userInfo },
+    },
+  }
+}
+
+function show(
+  { accept }: ClusterRequest,
+  verb: string,
+  { resource, name, namespace }: Target,
+  view: View,
+  { age }: ClusterServices,
+): ClusterAnswer {
+  const objects = view.objects.filter(
+    ({ object: { metadata } }) =>
+      (name === '' || metadata.name === name) && (namespace === '' || metadata.namespace === namespace),
+  )
+  const found = { ...view, objects }
+  if (verb === 'get' && objects.length === 0) throw notFound({ group: '', resource }, name)
+  if (verb !== 'get' && verb !== 'list') return refuse()
+  const ranges = accept.split(',').map((range) => range.trim().split(';'))
+  if (ranges.some(([type, ...parameters]) => type === 'application/json' && parameters.includes('as=Table')))
+    return { status: 200, body: tableOfView(found, age()) }
+  const [first] = objects
+  return { status: 200, body: verb === 'get' && first ? first.object : listOfView(found) }
+}

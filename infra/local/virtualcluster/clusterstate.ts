@@ -1,0 +1,35 @@
+/** What a virtual cluster of this machine keeps between starts. */
+import { randomBytes } from 'node:crypto'
+import { type KeyPair, keepAuthority } from '../host/certificates.ts'
+import { openStored } from '../host/stored.ts'
+import { ROLES, type Role } from './clusteraccess.ts'
+
+export interface ClusterState {
+  authority: KeyPair
+  /** Of last time, so that kube configs of yesterday find the cluster again; 0 = none. */
+  port: number
+  tokens: Record<Role, string>
+  /** Keeps the port that it has now. */
+  keepPort(port: number): Promise<void>
+}
+
+type Kept = Partial<Pick<ClusterState, 'authority' | 'port' | 'tokens'>>
+
+/** In memory without a path. Throws a StartupError for a damaged file. */
+export async function openClusterState(path: string | undefined, now: number): Promise<ClusterState> {
+  const stored = await openStored<Kept>(path, {})
+  const { authority: kept, port = 0, tokens = newTokens() } = stored.state
+  const authority = await keepAuthority(kept, 'keyplane demo virtual cluster', now)
+  return {
+    authority,
+    port,
+    tokens,
+    async keepPort(wanted) {
+      if (wanted !== port || authority !== kept)
+        await stored.change((draft) => Object.assign(draft, { authority, port: wanted, tokens }))
+    },
+  }
+}
+
+const newTokens = (): Record<Role, string> =>
+  Object.fromEntries(ROLES.map((role) => [role, randomBytes(32).toString('base64url')])) as Record<Role, string>

@@ -1,0 +1,98 @@
+/** CertificateSigningRequests as clients send them, read member by member. */
+import { badRequest } from '../../../lib/meta/errors/status.ts'
+import { API_VERSION, type CsrCondition, type CsrSpec, KIND } from './csrobject.ts'
+
+const MAX_INT32 = 2_147_483_647
+
+export type Members = Readonly<Record<string, unknown>>
+
+const cannotBeHandled = (why: string) => badRequest(`${KIND} in version "v1" cannot be handled as a ${KIND}: ${why}`)
+
+/** In the words of Go's decoder, which shows a number where another number is wanted, and nothing else. */
+const wrongType = (value: unknown, field: string, type: string) =>
+  cannotBeHandled(
+    `json: cannot unmarshal ${typeof value}${typeof value === 'number' && type === 'int32' ? ` ${value}` : ''} into Go struct field ${field} of type ${type}`,
+  )
+
+/** The object in a member; `{}` when it is absent or null. Throws a 400 for other types. */
+export function objectOf(holder: Members, name: string): Members {
+  const value = memberOf(holder, name)
+  if (value === undefined) return {}
+  if (typeof value === 'object' && !Array.isArray(value)) return value as Members
+  throw wrongType(value, `${KIND}.${name}`, 'object')
+}
+
+/** The text in a member; '' when it is absent or null. Throws a 400 for other types. */
+export function textOf(holder: Members, name: string): string {
+  const value = memberOf(holder, name) ?? ''
+  if (typeof value === 'string') return value
+  throw wrongType(value, `${KIND}.${name}`, 'string')
+}
+
+export function textMapOf(holder: Members, name: string): Record<string, string> {
+  const map = objectOf(holder, name)
+  return Object.fromEntries(Object.keys(map).map((key) => [key, textOf(map, key)]))
+}
+
+const memberOf = (holder: Members, name: string): NonNullable<unknown> | undefined =>
+  Object.hasOwn(holder, name) ? (holder[name] ?? undefined) : undefined
+
+function listOf(holder: Members, name: string): unknown[] {
+  const value = memberOf(holder, name) ?? []
+  if (Array.isArray(value)) return value
+  throw wrongType(value, `${KIND}.${name}`, '[]string')
+}
+
+/** Throws a 400 for another kind; both may be absent. */
+export function checkKind(body: Members): void {
+  const [apiVersion, kind] = [textOf(body, 'apiVersion') || API_VERSION, textOf(body, 'kind') || KIND]
+  if (apiVersion === API_VERSION && kind === KIND) return
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  throw badRequest(
+    `${kind} in version "${version}" cannot be handled as a ${KIND}: no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:110"`,
+  )
+}
+
+/** What Go's decoder takes for bytes: padded base64, with line ends anywhere. */
+function base64Of(holder: Members, name: string): string {
+  const text = textOf(holder, name)
+  const bare = text.replace(/[\r\n]/g, '')
+  const wrong = /[^A-Za-z0-9+/]/.exec(bare.replace(/={0,2}$/, ''))?.index
+  if (wrong === undefined && bare.length % 4 === 0) return bare
+  throw cannotBeHandled(`illegal base64 data at input byte ${wrong ?? bare.length}`)
+}
+
+/** Reads a spec by its types; what is absent is empty. Throws a 400. */
+export function readSpec(spec: Members): CsrSpec {
+  const seconds = memberOf(spec, 'expirationSeconds')
+  if (
+    seconds !== undefined &&
+    !(typeof seconds === 'number' && Number.isInteger(seconds) && Math.abs(seconds) <= MAX_INT32)
+  )
+    throw wrongType(seconds, `${KIND}Spec.spec.expirationSeconds`, 'int32')
+  const usages = listOf(spec, 'usages').map((usage) => textOf({ usages: usage }, 'usages'))
+  return {
+    request: base64Of(spec, 'request'),
+    signerName: textOf(spec, 'signerName'),
+    ...(typeof seconds === 'number' && { expirationSeconds: seconds }),
+    usages,
+  }
+}
+
+/** Reads conditions by their types. Throws a 400. */
+export const readConditions = (status: Members): CsrCondition[] =>
+  listOf(status, 'conditions').map((condition) => {
+    const members = objectOf({ condition }, 'condition')
+    const text = (name: 'reason' | 'message' | 'lastUpdateTime' | 'lastTransitionTime') => {
+      const value = textOf(members, name)
+      return value === '' ? {} : { [name]: value }
+    }
+    return {
+      type: textOf(members, 'type'),
+      status: textOf(members, 'status'),
+      ...text('reason'),
+      ...text('message'),
+      ...text('lastUpdateTime'),
+      ...text('lastTransitionTime'),
+    }
+  })

@@ -1,0 +1,50 @@
+/** Verifies our tokens as any cluster does: by the issuer's public documents, for one audience. */
+import { PRIVATE_CLAIM } from '../../../lib/token/claims.ts'
+import { EXTRA } from '../../../lib/token/extras.ts'
+import { DISCOVERY_PATH } from '../../../lib/token/jwks.ts'
+import type { PublicKey } from '../../../lib/token/signer.ts'
+import { verifyOwnToken } from '../../../lib/token/verify.ts'
+import { createApiClient } from './apiclient.ts'
+import type { VerifyToken } from './clusteraccess.ts'
+
+export interface TokenVerifierOptions {
+  issuer: string
+  /** PEM of the authority of the issuer's server. */
+  authority: string
+  audience: string
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+/** How long the keys are used without asking again; a token that fails asks again, but not more often. */
+const FRESH_MS = 10_000
+
+/** The user of a token, with the extras that docs/clusters.md names; undefined for every token that is not good here. */
+export function createTokenVerifier({ issuer, authority, audience, now }: TokenVerifierOptions): VerifyToken {
+  const client = createApiClient(authority)
+  let kept: { keys: PublicKey[]; fetched: number } | undefined
+
+  async function keys(): Promise<PublicKey[]> {
+    if (kept && kept.fetched > now() - FRESH_MS) return kept.keys
+    const discovery = (await client.send('GET', `${issuer}${DISCOVERY_PATH}`)).body as { jwks_uri: string }
+    const jwks = (await client.send('GET', discovery.jwks_uri)).body as { keys: PublicKey[] }
+    kept = { keys: jwks.keys, fetched: now() }
+    return kept.keys
+  }
+
+  return async (token) => {
+    try {
+      const claims = await verifyOwnToken(token, { keys: await keys() }, { issuer, audience, now: new Date(now()) })
+      const { key, scopes } = claims[PRIVATE_CLAIM]
+      const extra = {
+        [EXTRA.key]: [key.name],
+        [EXTRA.keyUid]: [key.uid],
+        [EXTRA.scopes]: [scopes],
+        [EXTRA.target]: [audience.slice(issuer.length + 1)],
+      }
+      return { name: claims.sub, groups: claims.groups, extra }
+    } catch {
+      return undefined
+    }
+  }
+}

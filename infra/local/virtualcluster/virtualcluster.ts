@@ -1,0 +1,162 @@
+/**
+ * The demo virtual cluster: an HTTPS server with an authority of its own that answers like a small kube-apiserver. It
+ * signs client certificates, knows who presents one, and has two pods to look at.
+ */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
+import {
+  badRequest,
+  internalError,
+  requestEntityTooLarge,
+  StatusError,
+  unsupportedMediaType,
+} from '../../../lib/meta/errors/status.ts'
+import { isObject } from '../../../lib/meta/value/walk.ts'
+import { issueLoopback } from '../host/certificates.ts'
+import type { ReviewAccess } from './accessreview.ts'
+import { authenticate, type Role, type VerifyToken } from './clusteraccess.ts'
+import { createViews } from './clustercontent.ts'
+import { type ClusterServices, route } from './clusterroutes.ts'
+import { openClusterState } from './clusterstate.ts'
+import { createCsrApi } from './csrapi.ts'
+import type { Members } from './csrinput.ts'
+
+export interface VirtualClusterOptions {
+  /** Keeps authority, port and tokens; absent = in memory. */
+  path?: string
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+export interface VirtualCluster {
+  /** `https://127.0.0.1:PORT` */
+  url: string
+  /** PEM of the authority that signed its serving certificate. */
+  certificateAuthority: string
+  /** A bearer token of a role. */
+  token: Readonly<Record<Role, string>>
+  /** From now on other tokens than those of the roles are put to `verify`, and what their users want to `review`. */
+  accept(verify: VerifyToken, review: ReviewAccess): void
+  close(): Promise<void>
+}
+
+/** kube-apiserver's own limit. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024
+
+/** Throws a StartupError for a damaged file. */
+export async function startVirtualCluster({ path, now }: VirtualClusterOptions): Promise<VirtualCluster> {
+  const { authority, tokens, port: lastPort, keepPort } = await openClusterState(path, now())
+  const serving = await issueLoopback(authority, now())
+  const started = now()
+  const time = (): string => rfc3339(new Date(now()))
+  let verifyToken: VerifyToken = async () => undefined
+  let reviewAccess: ReviewAccess = async () => undefined
+  const services: ClusterServices = {
+    csr: createCsrApi(authority, now),
+    review: (user, asked) => reviewAccess(user, asked),
+    views: createViews(started, randomUUID),
+    age: () => `${Math.floor((now() - started) / 1000)}s`,
+    time,
+  }
+  const server = createServer(
+    {
+      cert: serving.certificate,
+      key: serving.key,
+      ca: authority.certificate,
+      requestCert: true,
+      // Without a certificate, or with a bad one, it is for the request to be refused, not for the connection.
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+    },
+    async (request, response) => {
+      try {
+        const { authorization, accept = '' } = request.headers
+        const user = await authenticate(request.socket as TLSSocket, authorization, tokens, verifyToken, now())
+        const url = new URL(request.url ?? '/', 'https://cluster')
+        const answer = await route(
+          {
+            method: request.method ?? '',
+            path: url.pathname,
+            query: url.searchParams,
+            accept,
+            user,
+            body: () => readBody(request),
+          },
+          services,
+        )
+        send(request, response, answer.status, answer.body)
+      } catch (error) {
+        const { status } = error instanceof StatusError ? error : internalError(error)
+        send(request, response, status.code, status)
+      }
+    },
+  )
+  const port = await listen(server, lastPort)
+  await keepPort(port)
+
+  return {
+    url: `https://127.0.0.1:${port}`,
+    certificateAuthority: authority.certificate,
+    token: tokens,
+    accept(verify, review) {
+      verifyToken = verify
+      reviewAccess = review
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** The port, or a free one when somebody else has it. */
+async function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
+  const attempt = (wanted: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(wanted, '127.0.0.1', () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+  await attempt(port).catch(() => attempt(0))
+  return (server.address() as AddressInfo).port
+}
+
+async function readBody(request: IncomingMessage): Promise<Members> {
+  const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase()
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BODY_BYTES) throw requestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`)
+    chunks.push(chunk)
+  }
+  if (size === 0 && request.method === 'DELETE') return {}
+  if (type !== 'application/json') throw unsupportedMediaType(['application/json'])
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    throw badRequest('the object provided is unrecognized: json parse error')
+  }
+  if (isObject(value)) return value
+  throw badRequest('the object provided is unrecognized: it is no object')
+}
+
+function send(request: IncomingMessage, response: ServerResponse, status: number, body: object | string): void {
+  const text = typeof body === 'string' ? body : `${JSON.stringify(body)}\n`
+  response.writeHead(status, {
+    'content-type': typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-cache, private',
+    'audit-id': randomUUID(),
+    ...(!request.complete && { connection: 'close' }),
+  })
+  response.end(request.method === 'HEAD' ? undefined : text)
+}

@@ -1,0 +1,71 @@
+/**
+ * The user on the way from the authorizer to the handlers: one base64url text of JSON, since API Gateway passes on text, numbers and
+ * booleans only. What does not decode exactly is no user.
+ */
+
+import { readChain } from '../authorization/scopes/parsechain.ts'
+import { AUTHENTICATED } from '../authorization/users/identity.ts'
+import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
+import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
+
+/** Characters of the encoded user. Names, groups and chain are bounded where they are written so that every user fits. */
+export const MAX_CONTEXT = 10_240
+
+/**
+ * Throws an Error when the user does not fit: better no request than one with half a chain. A function of the version before
+ * decodes the text as strictly as this one, so what is new to it must travel beside: the credential does.
+ */
+export function encodeUser({ credential: _, ...user }: UserInfo): string {
+  const text = encode(user)
+  if (text.length > MAX_CONTEXT) throw new Error('the user does not fit the context of the authorizer')
+  return text
+}
+
+/** Throws an Error, without the text, for anything but what `encodeUser` makes. */
+export function decodeUser(text: string): UserInfo {
+  if (text.length > MAX_CONTEXT) throw new Error('the user is larger than the context of the authorizer')
+  const user = strictRecord('the user', decode('the user', text), USER, { uid: isText, identity: isIdentity })
+  strictRecord('the key of the user', user.key, KEY, KEY_OPTIONAL)
+  readChain(user.chain)
+  if (!(user.groups as string[]).includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
+  return user as unknown as UserInfo
+}
+
+/** The credential of the presented key, as a text of its own. */
+export const encodeCredential = ({ version, hash, created }: PresentedCredential): string =>
+  encode({ version, hash, created })
+
+/** Throws an Error, without the text, for anything but what `encodeCredential` makes. */
+export function decodeCredential(text: string): PresentedCredential {
+  const what = 'the credential of the user'
+  return strictRecord(what, decode(what, text), CREDENTIAL) as unknown as PresentedCredential
+}
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+function decode(what: string, text: string): unknown {
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.toString('base64url') !== text) throw new Error(`${what} is not base64url`)
+  return parsed(what, bytes)
+}
+
+const CREDENTIAL = { version: isNonEmptyText, hash: isNonEmptyText, created: isCount }
+const USER = { name: isNonEmptyText, groups: isTextList, key: () => true, chain: Array.isArray }
+const KEY = { name: isNonEmptyText, uid: isNonEmptyText, type: isText }
+const KEY_OPTIONAL = {
+  user: isText,
+  team: isText,
+  subject: isText,
+  displayName: isText,
+  email: isText,
+  expires: isCount,
+  generation: isCount,
+}
+
+function parsed(what: string, bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch {
+    throw new Error(`${what} is not JSON`)
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * What a request wants, from API Gateway's own routing: the template of the matched route and its parameters, never the path. So a
+ * request is judged by the route that serves it. Source of the shapes: k8s.io/apiserver request.RequestInfo.
+ */
+
+import { formatValue } from '../../meta/encoding/badvalue.ts'
+import { badRequest } from '../../meta/errors/status.ts'
+import { pathSegmentErrors } from '../../meta/object/names.ts'
+import type { Attributes } from './attributes.ts'
+
+/** The members of an API Gateway proxy or authorizer event that are read here. */
+export interface RoutedRequest {
+  /** `/base/apis/GROUP/VERSION/namespaces/{namespace}/RESOURCE/{name}/SUBRESOURCE` */
+  resource: string
+  httpMethod: string
+  pathParameters?: Readonly<Record<string, string | undefined>> | null
+  multiValueQueryStringParameters?: Readonly<Record<string, readonly string[] | undefined>> | null
+}
+
+export interface RoutingOptions {
+  /** `/kubernetes/management`: cut off, so that paths are those of a Kubernetes API. */
+  basePath: string
+  /** The plural names of namespaced resources. */
+  namespaced: ReadonlySet<string>
+}
+
+interface VerbRow {
+  method: string
+  /** With a name in the route, without one, and without one when a watch is asked for. */
+  named: string
+  unnamed: string
+  watching: string
+}
+
+const VERBS: readonly VerbRow[] = [
+  { method: 'POST', named: 'create', unnamed: 'create', watching: 'create' },
+  { method: 'GET', named: 'get', unnamed: 'list', watching: 'watch' },
+  { method: 'HEAD', named: 'get', unnamed: 'list', watching: 'watch' },
+  { method: 'PUT', named: 'update', unnamed: 'update', watching: 'update' },
+  { method: 'PATCH', named: 'patch', unnamed: 'patch', watching: 'patch' },
+  { method: 'DELETE', named: 'delete', unnamed: 'deletecollection', watching: 'deletecollection' },
+]
+
+/** The verbs of which a field selector on metadata.name makes a request for that one object. */
+const SELECTING: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
+
+/** 400 where a parameter could not be one step of a path. A route that names no resource is a request for its path. */
+export function requestAttributes(request: RoutedRequest, options: RoutingOptions): Attributes {
+  const steps = stepsOf(request, options.basePath)
+  const target = { type: 'Management' as const }
+  const resource = resourceSteps(steps)
+  if (resource === undefined) {
+    const path = belowBase(`/${steps.map(({ text }) => text).join('/')}`, options.basePath)
+    return { kind: 'nonresource', target, verb: request.httpMethod.toLowerCase(), path }
+  }
+  const { namespace, rest, ...gr } = resource
+  const [name = '', subresource = ''] = rest
+  const verb = verbOf(request, name)
+  return {
+    kind: 'resource',
+    target,
+    verb,
+    ...gr,
+    subresource,
+    namespace,
+    name: SELECTING.has(verb) ? selectedName(request) : name,
+    ...(namespace === '' && options.namespaced.has(gr.resource) && { allNamespaces: true as const }),
+  }
+}
+
+/** Returns a path as a Kubernetes API has it: without the base path, where it begins with that. */
+export function belowBase(path: string, basePath: string): string {
+  if (path === basePath) return '/'
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path
+}
+
+/** A step of the route: written in its template, or the value of a parameter. */
+interface Step {
+  text: string
+  literal: boolean
+}
+
+function stepsOf({ resource, pathParameters }: RoutedRequest, basePath: string): Step[] {
+  return belowBase(resource, basePath)
+    .split('/')
+    .filter((step) => step !== '')
+    .map((step) => {
+      const parameter = /^\{([^}+]+)(\+?)\}$/.exec(step)
+      if (parameter === null) return { text: step, literal: true }
+      const [, name = '', greedy] = parameter
+      const text = (pathParameters && Object.hasOwn(pathParameters, name) && pathParameters[name]) || ''
+      return { text: greedy ? text : checked(name, text), literal: false }
+    })
+}
+
+/** A value that cannot mean anything but one step, however often anybody decodes it. */
+function checked(parameter: string, value: string): string {
+  const problems = value === '' ? ['must be provided'] : pathSegmentErrors(value)
+  if (problems.length === 0) return value
+  const name = `${parameter.charAt(0).toUpperCase()}${parameter.slice(1)}`
+  throw badRequest(`${name} parameter invalid: ${formatValue(value)}: ${problems.join(';')}`)
+}
+
+/** /api/VERSION/… and /apis/GROUP/VERSION/…, as far as the template itself spells group, version and resource. */
+function resourceSteps([root, ...steps]: Step[]) {
+  if (root?.text !== 'api' && root?.text !== 'apis') return undefined
+  const [group, version] =
+    root.text === 'api' ? [{ text: '', literal: true }, steps.shift()] : [steps.shift(), steps.shift()]
+  let namespace = ''
+  if (steps[0]?.text === 'namespaces' && steps[1] !== undefined) {
+    namespace = steps[1].text
+    if (steps.length > 2) steps.splice(0, 2)
+  }
+  const [resource, ...rest] = steps
+  if (!group?.literal || !version?.literal || !resource?.literal) return undefined
+  return { group: group.text, resource: resource.text, namespace, rest: rest.map(({ text }) => text) }
+}
+
+function verbOf(request: RoutedRequest, name: string): string {
+  const row = VERBS.find(({ method }) => method === request.httpMethod)
+  if (row === undefined) return request.httpMethod.toLowerCase()
+  if (name !== '') return row.named
+  return watches(query(request, 'watch')[0]) ? row.watching : row.unnamed
+}
+
+/** Whatever is not false is true, also the empty value. */
+const watches = (value: string | undefined): boolean =>
+  value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
+
+/** X of a single field selector with the term `metadata.name=X`, else ''. One with escapes is not read: a comma may be part of a value. */
+function selectedName(request: RoutedRequest): string {
+  const selectors = query(request, 'fieldSelector')
+  if (selectors.length !== 1) return ''
+  const [selector = ''] = selectors
+  if (selector.includes('\\')) return ''
+  const terms = selector.split(',').map((term) => /^metadata\.name==?([^=!\\]+)$/.exec(term)?.[1])
+  const names = new Set(terms.filter((term) => term !== undefined))
+  const [name = ''] = names
+  return names.size === 1 && pathSegmentErrors(name).length === 0 ? name : ''
+}
+
+function query({ multiValueQueryStringParameters: all }: RoutedRequest, name: string): readonly string[] {
+  return (all && Object.hasOwn(all, name) && all[name]) || []
+}

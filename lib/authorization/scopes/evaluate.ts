@@ -1,0 +1,142 @@
+/** Whether a chain of scopes allows a request: every scope must, each by one of its lists (docs/scopes.md). */
+import type { Attributes, Decision } from '../attributes/attributes.ts'
+import { everyScopeAllows } from './everyscope.ts'
+import { projectOf, type ScopeOptions, selects } from './project.ts'
+import { wanted } from './reason.ts'
+import { type Grant, isInstance, roleGrants } from './roles.ts'
+import { ruleAllows } from './rules.ts'
+import type { Scope, ScopeChain } from './scope.ts'
+
+/**
+ * Never throws on what a scope says: what it does not understand allows nothing. An empty chain is unrestricted. The reason
+ * names the line of each scope that allowed, or what the first scope that refuses leaves out.
+ */
+export const evaluate = (chain: ScopeChain, attributes: Attributes, options: ScopeOptions): Decision =>
+  evaluateAny(chain, [attributes], options)
+
+/**
+ * The same of a request that can be read in several ways: each scope must allow one of them, not all scopes the same. A
+ * refusal is told of the first.
+ */
+export function evaluateAny(
+  chain: ScopeChain,
+  readings: readonly [Attributes, ...Attributes[]],
+  options: ScopeOptions,
+): Decision {
+  if (chain.length === 0) return { allowed: true, reason: 'no scope' }
+  const lines: Line[] = []
+  for (const [index, scope] of chain.entries()) {
+    const line = widest(readings.map((attributes) => allowingLine(scope, attributes, options)))
+    const at = chain.length > 1 ? `chain[${index}].` : ''
+    if (line === undefined) {
+      return { allowed: false, reason: `${at}spec.scope does not allow ${wanted(readings[0], options)}` }
+    }
+    lines.push({ ...line, name: line.name === EVERY ? EVERY : `${at}${line.name}` })
+  }
+  const reason = [...new Set(lines.map(({ name }) => name))].join(', ')
+  return { allowed: true, reason, ...(lines.some(({ own }) => own) && { own: true as const }) }
+}
+
+interface Line {
+  name: string
+  own: boolean
+}
+
+const EVERY = 'every scope'
+
+const widest = (lines: readonly (Line | undefined)[]): Line | undefined =>
+  lines.find((line) => line && !line.own) ?? lines.find((line) => line)
+
+function allowingLine(scope: Scope, attributes: Attributes, options: ScopeOptions): Line | undefined {
+  if (everyScopeAllows(attributes)) return { name: EVERY, own: false }
+  let own: Line | undefined
+  for (const { list, grants } of LISTS) {
+    for (const [index, grant] of grants(scope, attributes, options).entries()) {
+      const name = list === 'allowPlatformCli' ? `spec.scope.${list}` : `spec.scope.${list}[${index}]`
+      if (grant === 'all') return { name, own: false }
+      if (grant === 'own') own ??= { name, own: true }
+    }
+  }
+  return own
+}
+
+interface List {
+  list: keyof Scope
+  /** What each entry of the list allows, in order. */
+  grants(scope: Scope, attributes: Attributes, options: ScopeOptions): Grant[]
+}
+
+const grant = (allowed: boolean): Grant => (allowed ? 'all' : undefined)
+
+const LISTS: readonly List[] = [
+  {
+    list: 'roles',
+    grants: ({ roles = [] }, attributes, options) => roles.map((entry) => roleGrants(entry, attributes, options)),
+  },
+  {
+    list: 'projects',
+    grants: ({ projects = [] }, attributes, options) => {
+      const project = projectAskedFor(attributes, options)
+      return projects.map((entry) => grant(project !== undefined && selects(entry.project, project)))
+    },
+  },
+  {
+    list: 'spaces',
+    grants: ({ spaces = [] }, { target }) =>
+      spaces.map((entry) =>
+        grant(
+          target.type === 'ProjectSpace' && isName(entry.project, target.project) && selects(entry.space, target.space),
+        ),
+      ),
+  },
+  {
+    list: 'virtualClusters',
+    grants: ({ virtualClusters = [] }, attributes, options) => {
+      const asked = virtualClusterAskedFor(attributes, options)
+      return virtualClusters.map((entry) =>
+        grant(
+          asked !== undefined &&
+            isName(entry.project, asked.project) &&
+            selects(entry.virtualCluster, asked.virtualCluster),
+        ),
+      )
+    },
+  },
+  {
+    list: 'clusters',
+    grants: ({ clusters = [] }, { target }) =>
+      clusters.map((entry) => grant(target.type === 'Cluster' && selects(entry.cluster, target.cluster))),
+  },
+  {
+    list: 'rules',
+    grants: ({ rules = [] }, attributes, options) => rules.map((rule) => grant(ruleAllows(rule, attributes, options))),
+  },
+  {
+    list: 'allowPlatformCli',
+    grants: ({ allowPlatformCli }, attributes, options) =>
+      allowPlatformCli === true ? [roleGrants({ role: 'platformCLI' }, attributes, options)] : [],
+  },
+]
+
+const isName = (listed: string | undefined, name: string): boolean =>
+  listed !== undefined && listed !== '' && listed === name
+
+/** The project that a request stays within: its namespace here, or its spaces and virtual clusters. */
+function projectAskedFor(attributes: Attributes, options: ScopeOptions): string | undefined {
+  const { target } = attributes
+  if (target.type === 'ProjectSpace' || target.type === 'ProjectVirtualCluster') return target.project
+  return target.type === 'Management' && attributes.kind === 'resource'
+    ? projectOf(attributes.namespace, options)
+    : undefined
+}
+
+/** The virtual cluster that a request goes to, or whose instance it gets or whose kube config it creates. */
+function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions) {
+  const { target } = attributes
+  if (target.type === 'ProjectVirtualCluster') return target
+  if (attributes.kind !== 'resource' || !isInstance(attributes)) return undefined
+  const { verb, subresource, namespace, name } = attributes
+  const project = projectOf(namespace, options)
+  const meant = `${verb} ${subresource}` === 'get ' || `${verb} ${subresource}` === 'create kubeconfig'
+  return meant && project !== undefined ? { project, virtualCluster: name } : undefined
+}

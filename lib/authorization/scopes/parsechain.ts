@@ -1,0 +1,36 @@
+/** Scopes as they come back from storage, the authorizer's context and tokens: believed only when the schema knows all of it. */
+import type { Schema } from '../../meta/schema/schema.ts'
+import { isObject, own } from '../../meta/value/walk.ts'
+import { MAX_CHAIN_SCOPES } from './chain.ts'
+import { type ScopeChain, scopeSchema } from './scope.ts'
+
+/**
+ * The value as a chain. Throws an Error without the value when it is none, when a member is unknown (it may be a restriction
+ * that only newer code understands), or when it is longer than a chain may be.
+ */
+export function readChain(value: unknown): ScopeChain {
+  if (!Array.isArray(value) || value.length > MAX_CHAIN_SCOPES) throw new Error('not a chain of scopes')
+  if (!value.every((scope) => conforms(scope, scopeSchema))) throw new Error('a scope is not as its schema says')
+  return value as ScopeChain
+}
+
+function conforms(value: unknown, schema: Schema): boolean {
+  switch (schema.type) {
+    case 'string':
+      return typeof value === 'string' && (schema.enum === undefined || schema.enum.includes(value))
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'integer':
+      return Number.isSafeInteger(value)
+    case 'list':
+      return Array.isArray(value) && value.every((item) => conforms(item, schema.items))
+    case 'map':
+      return isObject(value) && Object.values(value).every((item) => conforms(item, schema.values))
+    case 'object':
+      return (
+        isObject(value) && Object.entries(value).every(([name, item]) => isKnown(own(schema.properties, name), item))
+      )
+  }
+}
+
+const isKnown = (schema: Schema | undefined, value: unknown): boolean => schema !== undefined && conforms(value, schema)

@@ -1,0 +1,102 @@
+/** The roles of a scope: one row per role. Specification section 2.3 names them; what they allow is in docs/scopes.md. */
+import { type Attributes, MANAGEMENT_GROUP, type ResourceAttributes } from '../attributes/attributes.ts'
+import { projectOf, type ScopeOptions, selects } from './project.ts'
+import type { Scope } from './scope.ts'
+
+export type RoleEntry = NonNullable<Scope['roles']>[number]
+
+/** `own`: as far as the objects belong to the user's own identity. */
+export type Grant = 'all' | 'own' | undefined
+
+interface Role {
+  implies: readonly string[]
+  grants(attributes: Attributes, entry: RoleEntry, options: ScopeOptions): Grant
+}
+
+const nothing = (): Grant => undefined
+const READ: readonly string[] = ['get', 'list', 'watch']
+const STATUS: readonly string[] = ['get', 'update', 'patch']
+const REVIEWS: readonly string[] = ['authentication.k8s.io/tokenreviews', 'authorization.k8s.io/subjectaccessreviews']
+
+/** Whether the request is the creation of one of the reviews that authenticate and authorize for others. */
+export const isReview = (attributes: Attributes): boolean =>
+  attributes.kind === 'resource' &&
+  attributes.verb === 'create' &&
+  attributes.subresource === '' &&
+  REVIEWS.includes(`${attributes.group}/${attributes.resource}`)
+
+const ROLES: ReadonlyMap<string, Role> = new Map(
+  Object.entries({
+    agent: { implies: ['network-peer'], grants: connected },
+    vcluster: { implies: ['network-peer'], grants: connected },
+    'network-peer': { implies: [], grants: nothing },
+    runner: { implies: ['network-peer'], grants: nothing },
+    workspace: { implies: [], grants: nothing },
+    platformCLI: { implies: [], grants: commandLine },
+  }),
+)
+
+/** The names that `spec.scope.roles[].role` may have. */
+export const ROLE_NAMES: readonly string[] = [...ROLES.keys()]
+
+/** What a role entry allows of a request. A role that nobody knows allows nothing. */
+export function roleGrants(entry: RoleEntry, attributes: Attributes, options: ScopeOptions): Grant {
+  const role = ROLES.get(entry.role ?? '')
+  if (role === undefined) return undefined
+  return [role, ...role.implies.map((name) => ROLES.get(name))]
+    .map((one) => one?.grants(attributes, entry, options))
+    .reduce((best, grant) => (best === 'all' ? best : (grant ?? best)), undefined)
+}
+
+/** agent, vcluster: the reviews that authenticate and authorize for others; reading instances, and their status. */
+function connected(attributes: Attributes, entry: RoleEntry, options: ScopeOptions): Grant {
+  if (attributes.kind !== 'resource') return undefined
+  const { target, verb, subresource } = attributes
+  if (isReview(attributes)) {
+    if (target.type === 'Management') return 'all'
+    if (target.type !== 'ProjectVirtualCluster') return undefined
+    return within(entry, target.project, target.virtualCluster) ? 'all' : undefined
+  }
+  const verbs = subresource === 'status' ? STATUS : subresource === '' ? READ : []
+  return isInstance(attributes) && verbs.includes(verb) && within(entry, ...placeOf(attributes, options))
+    ? 'all'
+    : undefined
+}
+
+/** platformCLI: reading instances and one's own keys. Keys belong to no project: a narrowed role has none. */
+function commandLine(attributes: Attributes, entry: RoleEntry, options: ScopeOptions): Grant {
+  if (attributes.kind !== 'resource' || attributes.target.type !== 'Management') return undefined
+  if (attributes.subresource !== '' || !READ.includes(attributes.verb)) return undefined
+  if (isInstance(attributes)) return within(entry, ...placeOf(attributes, options)) ? 'all' : undefined
+  const isKey = attributes.group === MANAGEMENT_GROUP && attributes.resource === 'ownedaccesskeys'
+  return isKey && within(entry, undefined, '') ? 'own' : undefined
+}
+
+/** Whether the request is for instances of this API, or for one of their subresources. */
+export const isInstance = ({ target, group, resource }: ResourceAttributes): boolean =>
+  target.type === 'Management' && group === MANAGEMENT_GROUP && resource === 'virtualclusterinstances'
+
+const placeOf = ({ namespace, name }: ResourceAttributes, options: ScopeOptions): [string | undefined, string] => [
+  projectOf(namespace, options),
+  name,
+]
+
+/** Whether a virtual cluster of a project ('' = all of them, undefined = outside of projects) is what the entry is narrowed to. */
+function within(
+  { projects = [], virtualClusters = [] }: RoleEntry,
+  project: string | undefined,
+  name: string,
+): boolean {
+  const inProject = projects.length === 0 || projects.some((listed) => listed === '*' || listed === project)
+  const inList = virtualClusters.length === 0 || virtualClusters.some((listed) => named(listed))
+  return inProject && inList
+
+  function named(listed: string): boolean {
+    if (listed === '*') return true
+    if (project === undefined) return false
+    const slash = listed.indexOf('/')
+    if (slash < 0) return projects.length > 0 && name !== '' && listed === name
+    const ofName = listed.slice(slash + 1)
+    return listed.slice(0, slash) === project && (ofName === '*' || selects(ofName, name))
+  }
+}

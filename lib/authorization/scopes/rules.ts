@@ -1,0 +1,59 @@
+/**
+ * The deprecated rules of a scope. A rule allows a request that all of its members match; an absent or empty member matches
+ * everything, so an empty rule allows everything. Specification section 2.3; wildcards as in Kubernetes audit policies.
+ */
+import type { FromSchema } from '../../meta/schema/schema.ts'
+import type { Attributes, NonResourceAttributes, ResourceAttributes, Target } from '../attributes/attributes.ts'
+import type { ScopeOptions } from './project.ts'
+import { patternMatches } from './resourcepattern.ts'
+import type { scopeSchema } from './scope.ts'
+
+export type Rule = FromSchema<(typeof scopeSchema)['properties']['rules']['items']>
+
+type Listed = readonly string[] | undefined
+
+const anyOf = (list: Listed, value: string): boolean => list === undefined || list.length === 0 || list.includes(value)
+const given = (list: readonly unknown[] | undefined): boolean => list !== undefined && list.length > 0
+
+/** Whether the rule allows the request. A rule that speaks of both resources and paths allows nothing. */
+export function ruleAllows(rule: Rule, attributes: Attributes, options: ScopeOptions): boolean {
+  return (
+    verbMatches(rule.verbs, attributes.verb) &&
+    anyOf(rule.requestTargets, attributes.target.type) &&
+    clusterMatches(rule, attributes.target, options) &&
+    (attributes.kind === 'resource' ? resourceMatches(rule, attributes) : pathMatches(rule, attributes))
+  )
+}
+
+const verbMatches = (verbs: Listed, verb: string): boolean => anyOf(verbs, verb) || verbs?.includes('*') === true
+
+function clusterMatches(rule: Rule, target: Target, { projectNamespacePrefix }: ScopeOptions): boolean {
+  if (rule.cluster && !(target.type === 'Cluster' && target.cluster === rule.cluster)) return false
+  if (!rule.virtualClusters?.length) return true
+  if (target.type !== 'ProjectVirtualCluster') return false
+  const namespace = projectNamespacePrefix + target.project
+  return rule.virtualClusters.some(
+    (one) => (!one.name || one.name === target.virtualCluster) && (!one.namespace || one.namespace === namespace),
+  )
+}
+
+function resourceMatches(rule: Rule, { group, resource, subresource, name, ...at }: ResourceAttributes): boolean {
+  if (given(rule.nonResourceURLs)) return false
+  if (given(rule.namespaces) && (at.allNamespaces || !anyOf(rule.namespaces, at.namespace))) return false
+  if (!anyOf(rule.resourceNames, name)) return false
+  if (!rule.resources?.length) return true
+  return rule.resources.some(
+    (entry) =>
+      (entry.group ?? '') === group &&
+      anyOf(entry.resourceNames, name) &&
+      (!entry.resources?.length || entry.resources.some((pattern) => patternMatches(pattern, resource, subresource))),
+  )
+}
+
+function pathMatches(rule: Rule, { path }: NonResourceAttributes): boolean {
+  if (given(rule.resources) || given(rule.namespaces) || given(rule.resourceNames)) return false
+  if (!rule.nonResourceURLs?.length) return true
+  return rule.nonResourceURLs.some(
+    (url) => url === path || url === '*' || (url.endsWith('/*') && path.startsWith(url.slice(0, -1))),
+  )
+}

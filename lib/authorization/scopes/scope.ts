@@ -1,0 +1,78 @@
+/** The scope of a key: the schema shared by keys and tokens, and its type. Specification section 2.3. */
+import { boolean, type FromSchema, list, object, string } from '../../meta/schema/schema.ts'
+
+const rule = object('Deprecated: what a request must match to be allowed.', {
+  verbs: list('Matching verbs. Empty means every verb.', string('A verb.')),
+  resources: list(
+    'Matching resources. Empty means all kinds in all groups.',
+    object('Resources of one API group.', {
+      group: string('API group; empty is the core group.'),
+      resources: list(
+        'Resource names: a resource, a subresource such as pods/log, or a wildcard: *, pods/*, or * in place of the resource of a subresource. Empty means all resources of the group.',
+        string('A resource name.'),
+      ),
+      resourceNames: list('Instance names. Empty means every instance.', string('A name.')),
+    }),
+  ),
+  resourceNames: list('Instance names. Needs resources. Empty means every instance.', string('A name.')),
+  namespaces: list(
+    'Matching namespaces. The empty string matches resources without a namespace. Empty means every namespace.',
+    string('A namespace.'),
+  ),
+  nonResourceURLs: list('Matching URL paths. A wildcard (*) may only be the whole last step.', string('A path.')),
+  requestTargets: list(
+    'Allowed targets. Empty means every target.',
+    string('A target.', { enum: ['Management', 'Cluster', 'ProjectSpace', 'ProjectVirtualCluster'] }),
+  ),
+  cluster: string('Matches requests to this connected cluster only. Empty means no restriction.'),
+  virtualClusters: list(
+    'Matches requests to these virtual clusters only. Empty means no restriction.',
+    object('A virtual cluster.', {
+      name: string('Name of the virtual cluster; empty means all.'),
+      namespace: string('Namespace of the virtual cluster; empty means all.'),
+    }),
+  ),
+})
+
+export const scopeSchema = object(
+  'What the holder may do at most: everything that one of the lists allows. A scope narrows and never widens; an empty scope allows only what everyone may ask about itself.',
+  {
+    roles: list(
+      'Managed sets of permissions.',
+      object('A role, narrowed to projects or virtual clusters where those are given.', {
+        role: string('agent, vcluster, network-peer, runner, workspace or platformCLI.'),
+        projects: list('Projects the role is narrowed to; * is all.', string('A project.')),
+        virtualClusters: list(
+          'Virtual clusters the role is narrowed to: PROJECT/NAME, or NAME within the projects; * is all.',
+          string('A virtual cluster.'),
+        ),
+      }),
+    ),
+    projects: list(
+      'Projects whose objects, spaces and virtual clusters are allowed.',
+      object('A project.', { project: string('Name of the project; * is all.') }),
+    ),
+    spaces: list(
+      'Spaces that are allowed.',
+      object('A space.', { project: string('Name of the project.'), space: string('Name of the space; * is all.') }),
+    ),
+    virtualClusters: list(
+      'Virtual clusters that are allowed, and their kube configs.',
+      object('A virtual cluster.', {
+        project: string('Name of the project.'),
+        virtualCluster: string('Name of the virtual cluster; * is all.'),
+      }),
+    ),
+    clusters: list(
+      'Connected clusters that are allowed.',
+      object('A connected cluster.', { cluster: string('Name of the cluster; * is all.') }),
+    ),
+    rules: list('Rules in the style of RBAC.', rule, { deprecated: 'spec.scope.projects, spaces and virtualClusters' }),
+    allowPlatformCli: boolean('The same as a role platformCLI.', { deprecated: 'spec.scope.roles' }),
+  },
+)
+
+export type Scope = FromSchema<typeof scopeSchema>
+
+/** The scopes a request must pass, all of them; the first is the oldest ancestor's. Empty = unrestricted. */
+export type ScopeChain = readonly Scope[]

@@ -1,0 +1,61 @@
+/** What is wrong with a scope beyond its schema. Specification section 2.3. */
+import { type FieldError, invalid, notSupported, required, tooLong } from '../../meta/errors/fielderror.ts'
+import { byteLength, MAX_CHAIN_BYTES } from './chain.ts'
+import { ROLE_NAMES, type RoleEntry } from './roles.ts'
+import type { Scope } from './scope.ts'
+import { validateRule } from './validaterule.ts'
+
+/** 422 findings of a scope that conforms to its schema; a scope over 4 KiB is refused without a closer look. */
+export function validateScope(scope: Scope | undefined, path = 'spec.scope'): FieldError[] {
+  if (scope === undefined) return []
+  if (byteLength(scope) > MAX_CHAIN_BYTES) return [tooLong(path, MAX_CHAIN_BYTES)]
+  return [
+    ...each(scope.roles, `${path}.roles`, validateRole),
+    ...each(scope.projects, `${path}.projects`, ({ project }, at) => name(project, `${at}.project`, '*')),
+    ...each(scope.spaces, `${path}.spaces`, ({ project, space }, at) => [
+      ...name(project, `${at}.project`),
+      ...name(space, `${at}.space`, '*'),
+    ]),
+    ...each(scope.virtualClusters, `${path}.virtualClusters`, ({ project, virtualCluster }, at) => [
+      ...name(project, `${at}.project`),
+      ...name(virtualCluster, `${at}.virtualCluster`, '*'),
+    ]),
+    ...each(scope.clusters, `${path}.clusters`, ({ cluster }, at) => name(cluster, `${at}.cluster`, '*')),
+    ...each(scope.rules, `${path}.rules`, validateRule),
+  ]
+}
+
+const each = <T>(list: readonly T[] | undefined, path: string, check: (one: T, path: string) => FieldError[]) =>
+  (list ?? []).flatMap((one, index) => check(one, `${path}[${index}]`))
+
+function validateRole(entry: RoleEntry, path: string): FieldError[] {
+  const { role, projects, virtualClusters } = entry
+  const errors: FieldError[] = []
+  if (!role) errors.push(required(`${path}.role`))
+  else if (!ROLE_NAMES.includes(role)) errors.push(notSupported(`${path}.role`, role, ROLE_NAMES))
+  return [
+    ...errors,
+    ...each(projects, `${path}.projects`, (project, at) => name(project, at, '*')),
+    ...each(virtualClusters, `${path}.virtualClusters`, (listed, at) => {
+      if (listed === '*') return []
+      const [project, virtualCluster, ...more] = listed.split('/')
+      if (virtualCluster === undefined) {
+        if (listed !== '' && !projects?.length)
+          return [invalid(at, listed, 'must be PROJECT/NAME where projects is empty')]
+        return name(listed, at)
+      }
+      if (project === '' || virtualCluster === '' || more.length > 0)
+        return [invalid(at, listed, 'must be NAME, PROJECT/NAME or *')]
+      return [...name(project, at), ...name(virtualCluster, at, '*')]
+    }),
+  ]
+}
+
+/** A name must be there, be one step of a path, and hold no wildcard but the whole-name one where that has a meaning. */
+function name(value: string | undefined, path: string, wildcard?: '*'): FieldError[] {
+  if (value === undefined || value === '') return [required(path)]
+  if (value === wildcard) return []
+  if (value.includes('*'))
+    return [invalid(path, value, wildcard ? 'must be a name or *' : 'may not contain a wildcard')]
+  return value.includes('/') ? [invalid(path, value, "may not contain '/'")] : []
+}

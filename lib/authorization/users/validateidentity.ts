@@ -1,0 +1,40 @@
+/** What is wrong with the names that a key gives its holder. They travel into tokens, certificates and the authorizer's context. */
+import { type FieldError, invalid, required, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
+import { byteLength } from '../scopes/chain.ts'
+import { type KeySpec, RESERVED_NAMES } from './identity.ts'
+
+/** Kubernetes' bound of names. */
+const MAX_NAME_BYTES = 253
+const MAX_GROUPS = 64
+/** All groups as JSON: with all else that is bounded a user then fits the authorizer's context. */
+const MAX_GROUPS_BYTES = 1024
+
+/** Unicode's control, format (invisible, direction-changing), surrogate and line separator characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+
+/** 422 findings of user, team, subject and groups. */
+export function validateIdentity(spec: KeySpec, path = 'spec'): FieldError[] {
+  return [
+    ...(['user', 'subject'] as const).flatMap((member) => {
+      const value = spec[member] ?? ''
+      const reserved = RESERVED_NAMES.find((prefix) => value.startsWith(prefix))
+      if (reserved) return [invalid(`${path}.${member}`, value, `may not begin with '${reserved}'`)]
+      return validateName(value, `${path}.${member}`)
+    }),
+    ...validateName(spec.team ?? '', `${path}.team`),
+    ...validateGroups(spec.groups ?? [], `${path}.groups`),
+  ]
+}
+
+function validateGroups(groups: readonly string[], path: string): FieldError[] {
+  if (groups.length > MAX_GROUPS) return [tooMany(path, groups.length, MAX_GROUPS)]
+  if (byteLength(groups) > MAX_GROUPS_BYTES) return [tooLong(path, MAX_GROUPS_BYTES)]
+  return groups.flatMap((group, index) =>
+    group === '' ? [required(`${path}[${index}]`)] : validateName(group, `${path}[${index}]`),
+  )
+}
+
+function validateName(name: string, path: string): FieldError[] {
+  if (byteLength(name) > MAX_NAME_BYTES) return [tooLong(path, MAX_NAME_BYTES)]
+  return UNPRINTABLE.test(name) ? [invalid(path, name, 'may only have printable characters')] : []
+}

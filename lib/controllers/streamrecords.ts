@@ -1,0 +1,38 @@
+/** The garbage collector on the table's stream. */
+import type { DynamoDBRecord } from 'aws-lambda'
+import { rowChange } from '../storage/dynamodb/stream.ts'
+import type { Collector } from './garbagecollector.ts'
+import { idOf, performAll, type Task, tasksOf } from './tasks.ts'
+
+export interface Collected {
+  /** Tasks that the records gave. */
+  tasks: number
+  /** Sequence numbers of the records that are to come again, in the order of the stream. */
+  failed: string[]
+  /** One of the errors. */
+  error: unknown
+}
+
+/** Does what the records ask for. A record is done when all is done that follows from it; until then it may come again. */
+export async function collectStream(collector: Collector, records: readonly DynamoDBRecord[]): Promise<Collected> {
+  const resources = collector.stores.map(({ kind }) => kind.plural)
+  const unreadable = new Map<DynamoDBRecord, unknown>()
+  const tasks = new Map<DynamoDBRecord, Task[]>()
+  for (const record of records) {
+    try {
+      const change = rowChange(resources, record.dynamodb ?? {})
+      if (change) tasks.set(record, tasksOf(collector, change))
+    } catch (error) {
+      unreadable.set(record, error)
+    }
+  }
+  const all = [...tasks.values()].flat()
+  const failures = await performAll(collector, all)
+  const isFailed = (record: DynamoDBRecord): boolean =>
+    unreadable.has(record) || tasks.get(record)?.some((task) => failures.has(idOf(task))) === true
+  return {
+    tasks: all.length,
+    failed: records.filter(isFailed).map(({ dynamodb }) => dynamodb?.SequenceNumber ?? ''),
+    error: [...unreadable.values(), ...[...failures.values()].map(({ error }) => error)][0],
+  }
+}

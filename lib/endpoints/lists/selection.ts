@@ -1,0 +1,58 @@
+/** What a list or watch selects: labels and fields of the objects as clients see them. */
+
+import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
+import { badRequest, type StatusError } from '../../meta/errors/status.ts'
+import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
+import { checkFields, matchesFields, requirement } from '../../meta/selectors/fields.ts'
+import { matcherOf } from '../../meta/selectors/labelmatcher.ts'
+import type { KubeObject } from '../../meta/types.ts'
+import type { StoredKind } from '../../registry/kind.ts'
+import type { Stored } from '../../storage/interface.ts'
+import type { ListOptions } from '../options.ts'
+
+export interface Selection {
+  /** True when no selector was given: everything matches. */
+  all: boolean
+  matches(stored: Stored): boolean
+  /** Of every object that matches, where the field selector says it. */
+  name: string | undefined
+  namespace: string | undefined
+}
+
+function fieldValue(kind: Pick<StoredKind, 'fields'>, object: KubeObject, field: string): string {
+  if (field === 'metadata.name') return object.metadata.name ?? ''
+  if (field === 'metadata.namespace') return object.metadata.namespace ?? ''
+  return kind.fields[field]?.(object) ?? ''
+}
+
+/** Throws 400 for selectors that name unknown fields. */
+export function selectionOf(
+  kind: Pick<StoredKind, 'fields' | 'scope'>,
+  { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
+): Selection {
+  const supported = [
+    'metadata.name',
+    ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []),
+    ...Object.keys(kind.fields),
+  ]
+  checkFields(fields, supported)
+  const matchesLabels = matcherOf(labels)
+  return {
+    all: labels.length === 0 && fields.length === 0,
+    matches: ({ object }) =>
+      matchesLabels(object.metadata.labels ?? {}) && matchesFields(fields, (field) => fieldValue(kind, object, field)),
+    name: requirement(fields, 'metadata.name'),
+    namespace: requirement(fields, 'metadata.namespace'),
+  }
+}
+
+/**
+ * A resourceVersion parameter as a number, rounded where that is beyond any revision; undefined for none, 0 for "any".
+ * Throws 400, which begins with `prefix`.
+ */
+export function revisionOf(resourceVersion: string, prefix = ''): number | undefined {
+  if (resourceVersion === '') return undefined
+  const failure = (why: string): StatusError =>
+    badRequest(`${prefix}${aggregate([invalid('resourceVersion', resourceVersion, why)])}`)
+  return Number(parseResourceVersion(resourceVersion, failure))
+}

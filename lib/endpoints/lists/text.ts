@@ -1,0 +1,148 @@
+/**
+ * Lists in the negotiated form, as text in pieces: one object is decoded, shown and written at a time, so that what a list
+ * takes of memory follows from its largest object and not from their sum.
+ */
+
+import { stringify } from '../../meta/encoding/json.ts'
+import { yamlWriter } from '../../meta/encoding/yaml.ts'
+import { groupVersion } from '../../meta/groupversion.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../../meta/types.ts'
+import { partialMetadata, tableHead, tableRows } from '../../printers/table.ts'
+import { includeObject, type Output, unfit } from '../negotiation/accept.ts'
+import { type ApiRequest, type ApiResponse, first } from '../request.ts'
+import { type ListMetadata, listMetadata, type Printed } from '../respond.ts'
+
+/** What surrounds the elements of a list, what it says where there are none, and how an object becomes an element. */
+interface ListShape {
+  head: JsonObject
+  member: 'items' | 'rows'
+  none: [] | null
+  element(object: KubeObject): unknown
+}
+
+/** Lists of the kind itself always carry `continue`, as those of custom resources do. Throws 400, 406. */
+function shapeOf(request: ApiRequest, kind: Printed, metadata: ListMetadata, { transform }: Output): ListShape {
+  const fields = listMetadata(metadata)
+  if (!transform) {
+    const head = { kind: `${kind.kind}List`, apiVersion: groupVersion(kind), metadata: { continue: '', ...fields } }
+    return { head, member: 'items', none: [], element: (object) => object }
+  }
+  const wrong = unfit(transform.as, true)
+  if (wrong) throw wrong
+  const { version } = transform
+  if (transform.as === 'Table') {
+    const include = includeObject(first(request.query, 'includeObject'))
+    const options = { version, include, now: request.now, withColumns: true }
+    const columns = kind.columns ?? []
+    return { head: tableHead(columns, fields, options), member: 'rows', none: [], element: tableRows(columns, options) }
+  }
+  return {
+    head: { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${version}`, metadata: fields },
+    member: 'items',
+    // Go writes a list without items as null where no code makes it empty.
+    none: null,
+    element: (object) => partialMetadata(object, version),
+  }
+}
+
+/** How values are written, and what a list of none ends with that is followed by others: `close` stands in its place. */
+interface Notation {
+  whole(value: unknown): string
+  element(value: unknown): string
+  empty: string
+  open: string
+  between: string
+  close: string
+}
+
+const compact: Notation = {
+  whole: (value) => `${stringify(value)}\n`,
+  element: (value) => stringify(value),
+  empty: '[]}\n',
+  open: '[',
+  between: ',',
+  close: ']}\n',
+}
+
+/** Line breaks within texts are escaped, so that each one that is written begins a line. */
+const indented: Notation = {
+  whole: (value) => stringify(value, 2),
+  element: (value) => stringify(value, 2).replaceAll('\n', '\n    '),
+  empty: '[]\n}',
+  open: '[\n    ',
+  between: ',\n    ',
+  close: '\n  ]\n}',
+}
+
+/** Each element is written between the two lines of a document of its own, where it is indented and ends as in a longer list. */
+async function yaml(): Promise<Notation> {
+  const write = await yamlWriter()
+  const [before, after] = ['items:\n', 'end: 0\n']
+  return {
+    whole: (value) => write(value as JsonValue),
+    element: (value) => write({ items: [value as JsonValue], end: 0 }).slice(before.length, -after.length),
+    empty: ' []\n',
+    open: '\n',
+    between: '',
+    close: '',
+  }
+}
+
+async function notationOf({ mediaType, pretty }: Output): Promise<Notation> {
+  if (mediaType === 'application/yaml') return yaml()
+  return pretty ? indented : compact
+}
+
+/** Pieces of the text end after the object with which they reach so many characters. */
+const pieceLength = 128 * 1024
+
+/** Pages of objects, each read when those before it have been taken. */
+export type Pages = AsyncIterable<Iterable<KubeObject>> | Iterable<Iterable<KubeObject>>
+
+async function* pieces({ head, member, none, element }: ListShape, notation: Notation, pages: Pages) {
+  const { whole, empty, open, between, close } = notation
+  const begin = whole({ ...head, [member]: [] }).slice(0, -empty.length) + open
+  let text = ''
+  let separator = begin
+  for await (const page of pages) {
+    for (const object of page) {
+      text += separator + notation.element(element(object))
+      separator = between
+      if (text.length < pieceLength) continue
+      yield text
+      text = ''
+    }
+  }
+  yield separator === begin ? whole({ ...head, [member]: none }) : text + close
+}
+
+/** What is listed: a kind's objects with the list's metadata, in the form that was negotiated. */
+export interface Listing {
+  request: ApiRequest
+  kind: Printed
+  metadata: ListMetadata
+  output: Output
+  pages: Pages
+}
+
+/** The text of a list, piece by piece; every piece is made when it is asked for. Throws 400, 406. */
+export async function listPieces({ request, kind, metadata, output, pages }: Listing): Promise<AsyncGenerator<string>> {
+  const shape = shapeOf(request, kind, metadata, output)
+  return pieces(shape, await notationOf(output), pages)
+}
+
+/**
+ * Answers with a list: with its text where that is short, else with its pieces. The first of them is made at once, so that
+ * what fails in it is answered as a Status.
+ */
+export async function respondList(listing: Listing, warnings: readonly string[]): Promise<ApiResponse> {
+  const rest = await listPieces(listing)
+  const { value: begin = '' } = await rest.next()
+  const headers = { 'content-type': listing.output.mediaType }
+  return { status: 200, headers, warnings, body: begin.length < pieceLength ? begin : resumed(begin, rest) }
+}
+
+async function* resumed(begin: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield begin
+  yield* rest
+}

@@ -1,0 +1,70 @@
+/** Whether a certificate is the one that was asked for. */
+import type { X509Certificate } from 'node:crypto'
+import { certificates, privateKey, toPem } from '../cluster/pem.ts'
+
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+/** Of all that the signer answers with, and clients get to keep. A chain has a few KiB. */
+const MAX_LENGTH = 64 * 1024
+/** Signers backdate by 5 minutes and clocks differ. */
+const SKEW_MS = 5 * 60_000
+
+export interface Expected {
+  /** PEM of the private key. */
+  key: string
+  user: string
+  groups: readonly string[]
+  now: Date
+  /** It may not be valid longer than this; absent = as long as the signer likes. */
+  maxSeconds?: number
+}
+
+export interface IssuedCertificate {
+  /** PEM: the certificate, then those that lead to its authority. */
+  certificate: string
+  notAfter: Date
+  /** Hexadecimal. */
+  serial: string
+}
+
+/** The certificate in canonical PEM and its real end, or what is wrong with it (public words). */
+export function issuedCertificate(pem: string, expected: Expected): IssuedCertificate | { problem: string } {
+  if (pem.length > MAX_LENGTH) return { problem: 'it is too large' }
+  const chain = certificates(pem)
+  if (!chain) return { problem: 'it cannot be read' }
+  const [own, ...authorities] = chain
+  const problem = chainProblem(own, authorities) ?? subjectProblem(own, expected) ?? timeProblem(own, expected)
+  if (problem !== undefined) return { problem }
+  return { certificate: toPem(chain), notAfter: own.validToDate, serial: own.serialNumber }
+}
+
+function chainProblem(own: X509Certificate, authorities: readonly X509Certificate[]): string | undefined {
+  let below = own
+  for (const authority of authorities) {
+    if (!below.checkIssued(authority) || !below.verify(authority.publicKey)) return 'its chain is not in order'
+    below = authority
+  }
+  return undefined
+}
+
+function subjectProblem(own: X509Certificate, { key, user, groups }: Expected): string | undefined {
+  const ours = privateKey(key)
+  if (!ours || !own.checkPrivateKey(ours)) return 'it is for another key'
+  const { CN, O } = own.toLegacyObject().subject as { CN?: string | string[]; O?: string | string[] }
+  if (CN !== user) return 'it is for another user'
+  const named = [O ?? []].flat()
+  if (JSON.stringify(named.sort()) !== JSON.stringify([...groups].sort())) return 'it is for other groups'
+  if (own.ca) return 'it is an authority'
+  return own.keyUsage?.includes(CLIENT_AUTH) ? undefined : 'it is not for clients'
+}
+
+function timeProblem(own: X509Certificate, { now, maxSeconds }: Expected): string | undefined {
+  const time = now.getTime()
+  // Of what is no time, X509Certificate prints so; as a Date it may be any, made of memory that nobody has written.
+  const [from, to] = [Date.parse(own.validFrom), Date.parse(own.validTo)]
+  // Neither before nor after anything: no comparison below would mind.
+  if (Number.isNaN(from) || Number.isNaN(to)) return 'it has no time'
+  if (to <= time) return 'it has expired'
+  if (from > time + SKEW_MS) return 'it is not valid yet'
+  const tooLong = maxSeconds !== undefined && to > time + maxSeconds * 1000 + SKEW_MS
+  return tooLong ? 'it is valid for longer than this deployment allows' : undefined
+}

@@ -1,0 +1,147 @@
+/** CertificateSigningRequests of a virtual cluster (certificates.k8s.io/v1), as far as they are needed here. */
+import type { JsonObject } from '../../meta/types.ts'
+import { isObject } from '../../meta/value/walk.ts'
+import type { ClusterClient } from '../cluster/client.ts'
+import { ClusterError, type ClusterFailure, clusterError } from '../cluster/failure.ts'
+import { member } from '../cluster/members.ts'
+
+export const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+const APPROVER = 'KeyplaneKubeConfig'
+
+/** Another writer (a controller that labels, say) may come between; so often it does not. */
+const APPROVAL_ATTEMPTS = 4
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 2000
+
+export interface SigningRequestSpec {
+  /** PEM. */
+  request: string
+  /** Absent = the cluster's own signing duration. */
+  seconds?: number
+  labels: Readonly<Record<string, string>>
+}
+
+export interface SigningServices {
+  client: ClusterClient
+  /** Ends everything here. */
+  signal: AbortSignal
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** A request that exists: what the cluster answered when it was created, checked. */
+export interface Created {
+  name: string
+  uid: string
+  spec: JsonObject
+  object: JsonObject
+}
+
+/** Creates the request under a name that nobody else knows. */
+export async function create(name: string, spec: SigningRequestSpec, services: SigningServices): Promise<Created> {
+  const wanted = {
+    request: Buffer.from(spec.request).toString('base64'),
+    signerName: 'kubernetes.io/kube-apiserver-client',
+    ...(spec.seconds !== undefined && { expirationSeconds: spec.seconds }),
+    usages: ['client auth'],
+  }
+  const body = {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name, labels: spec.labels },
+    spec: wanted,
+  }
+  const { client, signal } = services
+  const object = await client.send({ method: 'POST', path: PATH, body, signal })
+  const uid = member(object.metadata, 'uid')
+  // What is approved below must be what was asked for: a webhook in between may have changed it.
+  if (typeof uid !== 'string' || uid === '' || !sameRequest(object, name, uid, wanted)) {
+    throw clusterError('garbage', client.name, 'the CertificateSigningRequest is not the one that was created')
+  }
+  return { name, uid, spec: wanted, object }
+}
+
+/** Approves exactly the request that was created, unless somebody did. */
+export async function approve(created: Created, services: SigningServices): Promise<void> {
+  const { client, signal } = services
+  let object = created.object
+  for (let attempt = 1; ; attempt++) {
+    if (decided(object, client)) return
+    const now = [...conditions(object), { type: 'Approved', status: 'True', reason: APPROVER, message: MESSAGE }]
+    const body = { ...object, status: { ...(isObject(object.status) && object.status), conditions: now } }
+    try {
+      await client.send({ method: 'PUT', path: `${PATH}/${created.name}/approval`, body, signal })
+      return
+    } catch (error) {
+      if (!isFailure(error, 'conflict') || attempt === APPROVAL_ATTEMPTS) throw error
+    }
+    object = await read(created, services)
+  }
+}
+
+const MESSAGE = 'Requested through the management API by a user who may have a kube config.'
+
+/** The signed certificate, as PEM. Gives up with `unsigned` when the signal ends the wait. */
+export async function awaitCertificate(created: Created, services: SigningServices): Promise<string> {
+  const { client, signal, sleep } = services
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    const object = await read(created, services)
+    decided(object, client)
+    const certificate = member(object.status, 'certificate')
+    if (typeof certificate === 'string' && certificate !== '')
+      return Buffer.from(certificate, 'base64').toString('utf8')
+    await sleep(pause, signal)
+    if (signal.aborted) throw clusterError('unsigned', client.name)
+  }
+}
+
+/** Deletes what `create` made or may have made; that it is gone already is fine. */
+export async function remove(name: string, uid: string | undefined, services: SigningServices): Promise<void> {
+  const { client, signal, sleep } = services
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...(uid !== undefined && { preconditions: { uid } }) }
+  for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
+    try {
+      await client.send({ method: 'DELETE', path: `${PATH}/${name}`, body, signal })
+      return
+    } catch (error) {
+      // A conflict is the uid's: another request has the name now.
+      if (isFailure(error, 'not-found', 'conflict')) return
+      if (!isFailure(error, 'busy', 'failing', 'reset', 'refused')) throw error
+      await sleep(pause, signal)
+      if (signal.aborted) throw error
+    }
+  }
+}
+
+/** Whether it is a ClusterError for one of these causes. */
+export const isFailure = (error: unknown, ...failures: ClusterFailure[]): boolean =>
+  error instanceof ClusterError && failures.includes(error.failure)
+
+async function read({ name, uid, spec }: Created, { client, signal }: SigningServices): Promise<JsonObject> {
+  const object = await client.send({ method: 'GET', path: `${PATH}/${name}`, signal })
+  if (!sameRequest(object, name, uid, spec)) {
+    throw clusterError('garbage', client.name, 'the CertificateSigningRequest is not the one that was created')
+  }
+  return object
+}
+
+/** Whether somebody approved it; throws when somebody denied it or the signer gave up, which is for good. */
+function decided(object: JsonObject, client: ClusterClient): boolean {
+  const types = conditions(object).map((one) => member(one, 'type'))
+  if (types.includes('Denied')) throw clusterError('denied', client.name)
+  if (types.includes('Failed')) throw clusterError('failed', client.name)
+  return types.includes('Approved')
+}
+
+function conditions(object: JsonObject): unknown[] {
+  const found = member(object.status, 'conditions')
+  return Array.isArray(found) ? found : []
+}
+
+function sameRequest(object: JsonObject, name: string, uid: string, wanted: JsonObject): boolean {
+  const { metadata, spec } = object
+  const same = ['request', 'signerName', 'expirationSeconds', 'usages'].every(
+    (field) => JSON.stringify(member(spec, field)) === JSON.stringify(wanted[field]),
+  )
+  return same && member(metadata, 'name') === name && member(metadata, 'uid') === uid
+}

@@ -1,0 +1,113 @@
+/**
+ * The credentials of a virtual cluster, read from a secret by allow-list. Whoever can write the secret must not be able
+ * to run a program, read a file, use a proxy or switch off TLS here, as a full kube config client would let them.
+ */
+
+import { parseYaml } from '../../meta/encoding/yaml.ts'
+import { isObject } from '../../meta/value/walk.ts'
+import { clusterError } from './failure.ts'
+import { members, type Refuse, text } from './members.ts'
+import { certificates, fromBase64, privateKey, toPem } from './pem.ts'
+import { readKubeConfig } from './readkubeconfig.ts'
+import { isServerUrl } from './serverurl.ts'
+import type { WrittenCredentials } from './writtencredentials.ts'
+
+/** How to reach a virtual cluster and who to be there: a bearer token, or a client certificate with its key. */
+export interface Credentials {
+  /** An https URL. */
+  server: string
+  /** PEM; absent = the public authorities. */
+  certificateAuthority?: string
+  token?: string
+  /** PEM. */
+  clientCertificate?: { certificate: string; key: string }
+}
+
+/** The limit of Secrets Manager for a secret. */
+const MAX_LENGTH = 65_536
+
+const FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'config'] as const
+
+/**
+ * `secret` is a kube config (JSON or YAML), or an object with the fields that vcluster writes: certificate-authority,
+ * client-certificate, client-key, config, each as text or base64. Where `config` is given the rest says nothing more
+ * and is not looked at; without it the address is `fallbackServer`. `cluster` is NAMESPACE/NAME.
+ * Rejects with a ClusterError that names the member that is wrong and never a value.
+ */
+export async function parseCredentials(
+  secret: string,
+  { cluster, fallbackServer }: { cluster: string; fallbackServer?: string },
+): Promise<Credentials> {
+  const refuse: Refuse = (place, why) => {
+    throw clusterError('credentials', cluster, `${place} ${why}`)
+  }
+  const value = await parse(secret, 'the secret', refuse)
+  if (!isObject(value) || !FIELDS.some((field) => Object.hasOwn(value, field))) {
+    return checked(readKubeConfig(value, '', refuse), refuse)
+  }
+  const fields = members(value, '', FIELDS, refuse)
+  const config = text(fields.config, 'config', refuse)
+  if (config === undefined) return checked(readFields(fields, fallbackServer, refuse), refuse)
+  return checked(readKubeConfig(await parse(fromBase64(config) ?? config, 'config', refuse), 'config', refuse), refuse)
+}
+
+async function parse(written: string, place: string, refuse: Refuse): Promise<unknown> {
+  if (written.length > MAX_LENGTH) refuse(place, `has more than ${MAX_LENGTH} characters`)
+  // The parser's words may quote the text.
+  const parsed = await parseYaml(written).catch(() => refuse(place, 'is neither JSON nor YAML'))
+  if (parsed.duplicates.length > 0) refuse(place, 'has a member twice')
+  return parsed.value
+}
+
+function readFields(
+  fields: Partial<Record<(typeof FIELDS)[number], unknown>>,
+  server: string | undefined,
+  refuse: Refuse,
+): WrittenCredentials {
+  const pem = (name: (typeof FIELDS)[number]) => {
+    const written = text(fields[name], name, refuse)
+    return written?.includes('-----BEGIN ') || written === undefined
+      ? written
+      : (fromBase64(written) ?? refuse(name, 'is neither PEM nor base64'))
+  }
+  const names = { certificateAuthority: FIELDS[0], certificate: FIELDS[1], key: FIELDS[2] }
+  return {
+    server,
+    certificateAuthority: pem(names.certificateAuthority),
+    certificate: pem(names.certificate),
+    key: pem(names.key),
+    token: undefined,
+    place: (name) => (name === 'server' || name === 'token' ? name : names[name]),
+  }
+}
+
+/** RFC 6750 section 2.1; longer ones fit no header. */
+const TOKEN = /^[A-Za-z0-9._~+/-]{1,8192}=*$/
+
+function checked(written: WrittenCredentials, refuse: Refuse): Credentials {
+  return { ...checkedServer(written, refuse), ...checkedUser(written, refuse) }
+}
+
+function checkedServer({ server, certificateAuthority, place }: WrittenCredentials, refuse: Refuse) {
+  const url = server ?? refuse(place('server'), 'is missing')
+  if (!isServerUrl(url)) refuse(place('server'), 'is not an absolute https URL')
+  if (certificateAuthority === undefined) return { server: url }
+  const authorities =
+    certificates(certificateAuthority) ?? refuse(place('certificateAuthority'), 'holds no certificate')
+  return { server: url, certificateAuthority: toPem(authorities) }
+}
+
+function checkedUser({ certificate, key, token, place }: WrittenCredentials, refuse: Refuse) {
+  if (token !== undefined) {
+    if (certificate ?? key) refuse(place('token'), 'comes with a client certificate: only one can be')
+    return TOKEN.test(token) ? { token } : refuse(place('token'), 'is not a bearer token')
+  }
+  const chain = certificates(certificate ?? refuse(place('certificate'), 'is missing, and so is a token'))
+  const own = privateKey(key ?? refuse(place('key'), 'is missing'))
+  if (!chain) return refuse(place('certificate'), 'holds no certificate')
+  if (!own) return refuse(place('key'), 'holds no private key')
+  if (!chain[0].checkPrivateKey(own)) return refuse(place('key'), 'does not belong to the client certificate')
+  return {
+    clientCertificate: { certificate: toPem(chain), key: own.export({ type: 'pkcs8', format: 'pem' }).toString() },
+  }
+}

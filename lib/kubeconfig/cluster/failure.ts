@@ -1,0 +1,69 @@
+/** What can go wrong with a virtual cluster, said so that its owner knows where to look. */
+import { badGateway, StatusError, serviceUnavailable, timeout } from '../../meta/errors/status.ts'
+
+const REACH = 'cannot be reached: '
+
+/**
+ * One row for each cause: the HTTP status that it means (503 not there, 504 too slow, 502 there but of no use) and how
+ * the sentence goes on that begins with the name of the virtual cluster.
+ */
+const causes = {
+  refused: [503, `${REACH}the connection was refused`],
+  'unknown-host': [503, `${REACH}its host name does not resolve`],
+  unroutable: [503, `${REACH}no connection could be made`],
+  untrusted: [503, `${REACH}its certificate is not signed by the authority that is trusted for it`],
+  'wrong-name': [503, `${REACH}its certificate is for another name`],
+  'expired-certificate': [503, `${REACH}its certificate is expired or not valid yet`],
+  tls: [503, `${REACH}no secure connection could be made`],
+  reset: [503, `${REACH}the connection was broken`],
+  timeout: [504, 'did not answer in time'],
+  unauthorized: [502, 'does not accept the credentials that are kept for it'],
+  forbidden: [502, 'does not permit this to the credentials that are kept for it'],
+  'not-found': [502, 'does not know the resource'],
+  conflict: [502, 'reports a conflict'],
+  busy: [503, 'is too busy'],
+  rejected: [502, 'rejected the request'],
+  failing: [502, 'reports an error of its own'],
+  redirect: [502, 'answered with a redirect, which is not followed'],
+  garbage: [502, 'gave an answer that makes no sense'],
+  'too-large': [502, 'gave an answer that is too large'],
+  denied: [502, 'denied the certificate'],
+  failed: [502, 'failed to sign the certificate'],
+  unsigned: [504, 'did not sign the certificate in time'],
+  'wrong-certificate': [502, 'signed a certificate that is not what was asked for'],
+  credentials: [503, 'has unusable credentials'],
+  'no-credentials': [503, 'has no credentials here'],
+  'unread-credentials': [503, 'has credentials that cannot be read at the moment'],
+} as const satisfies Record<string, readonly [502 | 503 | 504, string]>
+
+export type ClusterFailure = keyof typeof causes
+
+/** What is not the virtual cluster's failure, nor that of whoever keeps its credentials: Secrets Manager does not answer. */
+const OURS: ReadonlySet<ClusterFailure> = new Set(['unread-credentials'])
+
+const statuses = {
+  502: badGateway,
+  503: (message: string, cause?: unknown) => serviceUnavailable(message, undefined, cause),
+  504: (message: string, cause?: unknown) => timeout(message, undefined, cause),
+}
+
+/** A StatusError whose message names the virtual cluster and the cause; `failure` is the cause in one word. */
+export class ClusterError extends StatusError {
+  readonly failure: ClusterFailure
+
+  constructor(status: StatusError['status'], failure: ClusterFailure, cause: unknown) {
+    super(status, cause, OURS.has(failure) ? 'server' : 'virtualCluster')
+    this.name = 'ClusterError'
+    this.failure = failure
+  }
+}
+
+/**
+ * `cluster` is NAMESPACE/NAME. `detail` is public: our own words, never what the cluster or the secret said. `cause` is
+ * for the log.
+ */
+export function clusterError(failure: ClusterFailure, cluster: string, detail = '', cause?: unknown): ClusterError {
+  const [code, sentence] = causes[failure]
+  const message = `virtual cluster "${cluster}" ${sentence}${detail && `: ${detail}`}`
+  return new ClusterError(statuses[code](message).status, failure, cause)
+}

@@ -1,0 +1,83 @@
+/** The part of a kube config (client-go's Config v1) that is safe to use: what the current context says. */
+import { isObject } from '../../meta/value/walk.ts'
+import { items, join, members, type Refuse, text } from './members.ts'
+import { fromBase64 } from './pem.ts'
+import type { WrittenCredentials } from './writtencredentials.ts'
+
+const TOP = ['apiVersion', 'kind', 'preferences', 'clusters', 'users', 'contexts', 'current-context'] as const
+const CLUSTER = ['server', 'certificate-authority-data'] as const
+const USER = ['token', 'client-certificate-data', 'client-key-data'] as const
+const CONTEXT = ['cluster', 'user', 'namespace'] as const
+
+/**
+ * `value` is the parsed file, `at` the place that it lies in. Every entry is read by allow-list, also those that the
+ * current context does not use: a file with `exec` anywhere is not one that we should hold.
+ */
+export function readKubeConfig(value: unknown, at: string, refuse: Refuse): WrittenCredentials {
+  const place = (name: string) => join(at, name)
+  const top = members(value, at, TOP, refuse)
+  if (top.kind !== 'Config') refuse(place('kind'), 'is not Config')
+  if (top.apiVersion !== 'v1') refuse(place('apiVersion'), 'is not v1')
+  if (isObject(top.preferences) && Object.keys(top.preferences).length > 0)
+    refuse(place('preferences'), 'is not accepted')
+
+  const clusters = entries(top.clusters, place('clusters'), 'cluster', CLUSTER, refuse)
+  const users = entries(top.users, place('users'), 'user', USER, refuse)
+  const contexts = entries(top.contexts, place('contexts'), 'context', CONTEXT, refuse)
+  const current = text(top['current-context'], place('current-context'), refuse)
+  const context = find(contexts, current, place('current-context'), refuse)
+  const cluster = find(clusters, context.value.cluster, join(context.place, 'cluster'), refuse)
+  const user = find(users, context.value.user, join(context.place, 'user'), refuse)
+
+  const data = (entry: Entry<string>, name: string) => {
+    const written = text(entry.value[name], join(entry.place, name), refuse)
+    return written === undefined ? undefined : (fromBase64(written) ?? refuse(join(entry.place, name), 'is not base64'))
+  }
+  const places = {
+    server: join(cluster.place, 'server'),
+    certificateAuthority: join(cluster.place, 'certificate-authority-data'),
+    certificate: join(user.place, 'client-certificate-data'),
+    key: join(user.place, 'client-key-data'),
+    token: join(user.place, 'token'),
+  }
+  return {
+    server: text(cluster.value.server, places.server, refuse),
+    certificateAuthority: data(cluster, 'certificate-authority-data'),
+    certificate: data(user, 'client-certificate-data'),
+    key: data(user, 'client-key-data'),
+    token: text(user.value.token, places.token, refuse),
+    place: (name) => places[name],
+  }
+}
+
+interface Entry<K extends string> {
+  name: unknown
+  place: string
+  value: { readonly [N in K]?: unknown }
+}
+
+/** `[{name, KIND: {…}}]`. */
+function entries<const K extends string>(
+  list: unknown,
+  place: string,
+  kind: string,
+  allowed: readonly K[],
+  refuse: Refuse,
+): Entry<K>[] {
+  return items(list, place, refuse).map((item, index) => {
+    const at = `${place}[${index}]`
+    const entry = members(item, at, ['name', kind], refuse)
+    return {
+      name: entry.name,
+      place: join(at, kind),
+      value: members(entry[kind] ?? {}, join(at, kind), allowed, refuse),
+    }
+  })
+}
+
+/** The one entry of a name: where two have it, readers of kube configs disagree on which one counts. */
+function find<K extends string>(list: readonly Entry<K>[], name: unknown, place: string, refuse: Refuse): Entry<K> {
+  const [found, second] = list.filter((entry) => typeof name === 'string' && entry.name === name)
+  if (second) refuse(place, 'names two entries')
+  return found ?? refuse(place, 'names no entry')
+}

@@ -1,0 +1,102 @@
+/**
+ * Request bodies to values, in either media type, and what a client hears of a body that is neither.
+ * Source: k8s.io/apimachinery/pkg/runtime/serializer/json, k8s.io/apiserver/pkg/endpoints/handlers/rest.go.
+ */
+
+import { type Floats, NO_FLOATS } from '../encoding/floats.ts'
+import { GO_MAP, jsonType, quoted } from '../encoding/gotext.ts'
+import { parseJson } from '../encoding/json.ts'
+import { DecodeError } from '../encoding/jsonscanner.ts'
+import { utf8 } from '../encoding/utf8.ts'
+import { parseYaml } from '../encoding/yaml.ts'
+import { badRequest, type StatusError } from '../errors/status.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { isObject } from '../value/walk.ts'
+
+export type MediaType = 'json' | 'yaml'
+
+/** What a text stands for, and what it says twice, one finished sentence each. */
+export interface Decoded {
+  value: JsonValue
+  /** For Warnings: `duplicate field "spec.ttl"` of JSON, `line 4: key "ttl" already set in map` of YAML. */
+  duplicates: string[]
+  /** For a strict error: the same, those of YAML in one. */
+  strict: string[]
+  /** What a JSON text writes as floating point; YAML becomes JSON in which whole numbers are integers. */
+  floats: Floats
+}
+
+/** The value of a body; null of a YAML text that says nothing. Throws 400 in the words for an object of this kind. */
+export async function decodeBody(body: Uint8Array, mediaType: MediaType, { kind }: { kind: string }): Promise<Decoded> {
+  if (body.length === 0) throw unrecognized(kind, 'the request has no body: send the object as JSON or YAML', body)
+  return read(body, mediaType, (why) => unrecognized(kind, why, body))
+}
+
+/** A body that is no object of a kind: options. Throws 400. */
+export function decodeOptions(body: Uint8Array, mediaType: MediaType): Promise<Decoded> {
+  return read(body, mediaType, badRequest)
+}
+
+async function read(body: Uint8Array, mediaType: MediaType, failure: (why: string) => StatusError): Promise<Decoded> {
+  try {
+    return mediaType === 'json' ? decodeJson(body) : await decodeYaml(body)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw failure(
+      mediaType === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message,
+    )
+  }
+}
+
+/** The value of a JSON body. Throws DecodeError. */
+export function decodeJson(body: Uint8Array): Decoded {
+  const { value, duplicates, floats } = parseJson(utf8(body))
+  const findings = duplicates.map((path) => `duplicate field ${quoted(path)}`)
+  return { value, duplicates: findings, strict: findings, floats }
+}
+
+async function decodeYaml(body: Uint8Array): Promise<Decoded> {
+  const { value, duplicates } = await parseYaml(utf8(body))
+  const strict = duplicates.length > 0 ? [unmarshalErrors(duplicates)] : []
+  return { value, duplicates, strict, floats: NO_FLOATS }
+}
+
+const unmarshalErrors = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`
+
+/** The configuration in an apply patch, which is YAML even when it is JSON; of an empty text one without members. */
+export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObject; duplicates: string[] }> {
+  try {
+    const { value, duplicates } = await parseYaml(utf8(body))
+    const config = value ?? {}
+    if (isObject(config)) return { config, duplicates }
+    const why = `json: cannot unmarshal ${jsonType(config)} into ${GO_MAP}`
+    throw new DecodeError(`error unmarshaling JSON: while decoding JSON: ${why}`)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    const where = error.message.startsWith('yaml: ') ? 'error converting YAML to JSON: ' : ''
+    throw badRequest(`error decoding YAML: ${where}${error.message}`)
+  }
+}
+
+/** The refusal of a configuration that says something twice. */
+export const strictApplyError = (duplicates: readonly string[]): StatusError =>
+  badRequest(`error strict decoding YAML: error converting YAML to JSON: ${unmarshalErrors(duplicates)}`)
+
+/** 400 for a body that does not even say what it is. */
+function unrecognized(kind: string, why: string, body: Uint8Array): StatusError {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${excerpt(body)})`)
+}
+
+/** A Kubernetes server shows the first 30 bytes of any body. */
+const SHOWN_BYTES = 30
+
+/**
+ * A short body as Kubernetes shows it. A longer one is not shown, not even in part: its first bytes may be those of a
+ * key (`{"spec":{"key":"mpk_…`, or a bare key). A body of 30 bytes holds none, as keys have 32 characters and more.
+ */
+function excerpt(body: Uint8Array): string {
+  if (body.length === 0) return '<empty>'
+  if (body.length > SHOWN_BYTES) return '<redacted>'
+  const bytes = Buffer.from(body)
+  return bytes[0] === 0x7b ? bytes.toString() : bytes.toString('hex')
+}

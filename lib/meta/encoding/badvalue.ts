@@ -1,0 +1,28 @@
+/** How a value that is refused appears in a message. Source: k8s.io/apimachinery/pkg/util/validation/field (ErrorBody). */
+import type { JsonValue } from '../types.ts'
+import { numberText, quoted } from './gotext.ts'
+import { stringify } from './json.ts'
+
+/** Characters of a value that a message shows. kube-apiserver shows all; an answer here must stay smaller than Lambda's 6 MB. */
+const MAX_SHOWN = 16_384
+
+/** A text whose Go type is not plain `string` (a named one, a pointer), which messages show as JSON. */
+export class NamedText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** A value that an error can show. */
+export type BadValue = JsonValue | NamedText | undefined
+
+/** Returns the value as Go formats it: %q for text, %v for numbers, JSON with members in the order given for the rest. */
+export function formatValue(value: BadValue): string {
+  if (typeof value === 'string')
+    return value.length > MAX_SHOWN ? `${quoted(value.slice(0, MAX_SHOWN))} ...` : quoted(value)
+  if (typeof value === 'number') return numberText(value)
+  const whole = value === undefined ? 'null' : stringify(value instanceof NamedText ? value.text : value)
+  const text = whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)} ...` : whole
+  return text.replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,123 @@
+/**
+ * Values as Go prints them: messages and keys of kube-apiserver that clients compare byte for byte contain such text.
+ * Source: packages fmt, strconv and encoding/json.
+ */
+
+import type { JsonObject, JsonValue } from '../types.ts'
+import { byBytes } from '../value/byteorder.ts'
+
+const SHORT: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '"': '\\"',
+  '\\': '\\\\',
+}
+
+/** unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
+export const isPrintable = (character: string): boolean => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
+
+function escaped(character: string): string {
+  const short = SHORT[character]
+  if (short !== undefined) return short
+  const code = character.codePointAt(0) ?? 0
+  if (code < 0x80) return `\\x${hex(code, 2)}`
+  return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`
+}
+
+const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
+
+/** `%q`: text in quotes. */
+export const quoted = (text: string): string => `"${text.toWellFormed().replace(ESCAPED, escaped)}"`
+
+/**
+ * Whether Go holds the number in floating point: it is not whole, or no int64. Whole numbers of an int64 beyond ±(2^53-1) are
+ * bigint.
+ */
+const isFloat = (value: number | bigint): value is number => typeof value === 'number' && !Number.isSafeInteger(value)
+
+/** `%v` of a float64: `-1.2345675e+06`, with an exponent from a million on and below 0.0001. */
+export function floatText(value: number): string {
+  const [digits = '', exponent = '0'] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (Object.is(value, -0)) return '-0'
+  if (value === 0 || (power >= -4 && power < 6)) return String(value)
+  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
+}
+
+/** `%v` of a number. */
+export const numberText = (value: number | bigint): string => (isFloat(value) ? floatText(value) : String(value))
+
+const members = (value: JsonObject): [string, JsonValue][] => Object.entries(value).sort(([a], [b]) => byBytes(a, b))
+
+/** The type of a JSON value in the errors of Go's decoder. */
+export function jsonType(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value === 'bigint' ? 'number' : typeof value
+}
+
+/** What a JSON object is decoded into where no struct describes it, in those errors. */
+export const GO_MAP = 'Go value of type map[string]interface {}'
+
+/** `%v`. */
+export function plain(value: JsonValue): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(plain).join(' ')}]`
+  if (typeof value === 'object')
+    return `map[${members(value)
+      .map(([name, one]) => `${name}:${plain(one)}`)
+      .join(' ')}]`
+  return typeof value === 'number' ? numberText(value) : String(value)
+}
+
+/** `%#v`. */
+export function syntax(value: JsonValue): string {
+  if (value === null) return 'interface {}(nil)'
+  if (Array.isArray(value)) return `[]interface {}{${value.map(syntax).join(', ')}}`
+  if (typeof value === 'object') {
+    const inner = members(value).map(([name, one]) => `${quoted(name)}:${syntax(one)}`)
+    return `map[string]interface {}{${inner.join(', ')}}`
+  }
+  if (typeof value === 'number') return numberText(value)
+  return typeof value === 'string' ? quoted(value) : String(value)
+}
+
+/** `%T`. */
+export function typeName(value: JsonValue): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return '[]interface {}'
+  switch (typeof value) {
+    case 'object':
+      return 'map[string]interface {}'
+    case 'boolean':
+      return 'bool'
+    case 'string':
+      return 'string'
+    default:
+      return isFloat(value) ? 'float64' : 'int64'
+  }
+}
+
+const HTML = /[<>&\u2028\u2029]/g
+
+const jsonText = (text: string): string =>
+  JSON.stringify(text.toWellFormed()).replace(HTML, (one) => `\\u${hex(one.charCodeAt(0), 4)}`)
+
+/** encoding/json: no spaces, members sorted, `<`, `>`, `&`, U+2028 and U+2029 escaped. */
+export function json(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(json).join(',')}]`
+  if (typeof value === 'object' && value !== null) {
+    return `{${members(value)
+      .map(([name, one]) => `${jsonText(name)}:${json(one)}`)
+      .join(',')}}`
+  }
+  return typeof value === 'string' ? jsonText(value) : String(value)
+}

@@ -1,0 +1,56 @@
+/**
+ * JSON values as a JSON patch compares them: objects and lists with the text of each scalar in its place (`5.0` is not `5`,
+ * `"\u0061"` is not `"a"`). null is itself.
+ * Source: gopkg.in/evanphx/json-patch.v4 (lazyNode), which keeps what a patch brings as text.
+ */
+
+import type { JsonValue } from '../types.ts'
+import { child, isObject } from '../value/walk.ts'
+import { type Floats, floatLiteral, MAX_FLOATS } from './floats.ts'
+import { json } from './gotext.ts'
+import { toNumber } from './json.ts'
+
+const replaced = (value: JsonValue, leaf: (scalar: JsonValue) => JsonValue): JsonValue => {
+  if (Array.isArray(value)) return value.map((item) => replaced(item, leaf))
+  if (!isObject(value)) return value === null ? null : leaf(value)
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, leaf)]))
+}
+
+/** The literals of a value, as Go writes it. */
+export const literalsOf = (value: JsonValue): JsonValue => replaced(value, json)
+
+/** The literals of a JSON text that has been scanned. */
+export const parseLiterals = (text: string): JsonValue =>
+  JSON.parse(text, (_: string, value: unknown, context?: { source?: string }) =>
+    value !== null && typeof value !== 'object' ? context?.source : value,
+  )
+
+/** The values that literals stand for, and the whole numbers among them that are written as floating point. */
+export function valuesOf(literals: JsonValue): { value: JsonValue; floats: Floats } {
+  const floats = new Map<string, string>()
+  const read = (one: JsonValue, path: string): JsonValue => {
+    if (Array.isArray(one)) return one.map((item, index) => read(item, `${path}[${index}]`))
+    if (isObject(one)) {
+      const members = Object.entries(one).map(([name, inner]): [string, JsonValue] => {
+        const member = name.toWellFormed()
+        return [member, read(inner, child(path, member))]
+      })
+      return Object.fromEntries(members)
+    }
+    return typeof one === 'string' ? scalar(one, path) : null
+  }
+  const scalar = (literal: string, path: string): JsonValue => {
+    if (literal.startsWith('"')) return (JSON.parse(literal) as string).toWellFormed()
+    if (literal === 'true' || literal === 'false') return literal === 'true'
+    if (floats.size < MAX_FLOATS && floatLiteral(literal) !== undefined) floats.set(path, literal)
+    return toNumber(literal)
+  }
+  const value = read(literals, '')
+  return { value, floats }
+}
+
+const HTML = /[<>&\u2028\u2029]/g
+
+/** The literal as Go writes it again: the copy of a text escapes what HTML knows. */
+export const copiedLiteral = (literal: string): string =>
+  literal.replace(HTML, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,0 +1,166 @@
+/**
+ * YAML text to values and back, read as Kubernetes reads it. The door to js-yaml, with yamllibrary.ts, which is loaded on
+ * first use so that requests in JSON never pay for it; of js-yaml only the parser and the writer are used.
+ * Source: sigs.k8s.io/yaml, behaviour of kube-apiserver.
+ */
+
+import type { JsonValue } from '../types.ts'
+import { formatValue } from './badvalue.ts'
+import { DecodeError, MAX_DEPTH, shortName } from './jsonscanner.ts'
+import type { Event } from './yamllibrary.ts'
+import { plainNumber } from './yamlscalar.ts'
+import { buildTree, type YamlNode } from './yamltree.ts'
+
+type JsYaml = typeof import('./yamllibrary.ts')
+
+/** A parsed text, and what Go says of its duplicate keys: `line 4: key "ttl" already set in map`, at most 100. */
+export interface ParsedYaml {
+  value: JsonValue
+  duplicates: string[]
+}
+
+/**
+ * The value of the first document, null of an empty text; of duplicate keys the last one counts. Numbers are as in
+ * `parseJson`. Throws DecodeError (`yaml: line 3: did not find expected node content`), which quotes nothing.
+ */
+export async function parseYaml(text: string): Promise<ParsedYaml> {
+  const library = await import('./yamllibrary.ts')
+  const { value, duplicates } = buildTree(firstDocument(library, text))
+  const line = lines(text)
+  return {
+    value,
+    duplicates: duplicates.map(({ at, key }) => `line ${line(at)}: key ${keyText(key)} already set in map`),
+  }
+}
+
+const keyText = (key: JsonValue): string => formatValue(typeof key === 'string' ? shortName(key) : key)
+
+/** YAML text that Go and js-yaml both read back as `value`: whatever either takes for more than text is quoted. */
+export const dumpYaml = async (value: JsonValue): Promise<string> => (await yamlWriter())(value)
+
+/** `dumpYaml`, for many values. */
+export async function yamlWriter(): Promise<(value: JsonValue) => string> {
+  const { DUMP_SCHEMA, dump } = await import('./yamllibrary.ts')
+  const schema = DUMP_SCHEMA.withTags(...(await numberTags()))
+  return (value) => dump(value, { schema, lineWidth: -1, noRefs: true })
+}
+
+/** Numbers by Go's rules in place of js-yaml's, which write bigint not at all and `0o10` without quotes. */
+async function numberTags() {
+  const { defineScalarTag, NOT_RESOLVED } = await import('./yamllibrary.ts')
+  const whole = (one: unknown): boolean => typeof one === 'bigint' || Number.isInteger(one)
+  const numberTag = (name: string, identify: (one: unknown) => boolean) =>
+    defineScalarTag(`tag:yaml.org,2002:${name}`, {
+      implicit: true,
+      resolve: (text) => {
+        const value = plainNumber(text)
+        return value !== undefined && identify(value) ? value : NOT_RESOLVED
+      },
+      identify,
+      represent: String,
+    })
+  return [numberTag('int', whole), numberTag('float', (one) => typeof one === 'number' && !whole(one))]
+}
+
+/** What the reader of yaml.v2 refuses wherever it stands, before anything is parsed. */
+const UNREADABLE = /[^\t\n\r\x20-\x7e\x85\xa0-\ufffd]/
+
+function events(library: JsYaml, text: string): Event[] {
+  if (UNREADABLE.test(text)) throw new DecodeError('yaml: control characters are not allowed')
+  try {
+    return library.parseEvents(text, { maxDepth: MAX_DEPTH })
+  } catch (error) {
+    throw new DecodeError(yamlProblem(error))
+  }
+}
+
+function* firstDocument(library: JsYaml, text: string): Generator<YamlNode> {
+  const { EVENT_ID, SCALAR_STYLE } = library
+  const slice = (start: number, end: number): string => (start < 0 ? '' : text.slice(start, end))
+  /** Empty scalars have no place of their own: theirs is where the node before them stands. */
+  let at = 0
+  const first = (...offsets: number[]): number => {
+    const known = offsets.filter((one) => one >= 0)
+    return known.length === 0 ? at : Math.min(...known)
+  }
+  for (const event of events(library, text)) {
+    switch (event.type) {
+      case EVENT_ID.DOCUMENT:
+        if (event.directives.some(({ kind }) => kind === 'tag'))
+          throw new DecodeError('yaml: found undefined tag handle')
+        break
+      case EVENT_ID.SCALAR: {
+        const block = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK
+        // Of a block the value begins in the line after the one in which the block does.
+        at = first(block ? event.valueStart - 1 : event.valueStart, event.anchorStart, event.tagStart)
+        const plain = event.style === SCALAR_STYLE.PLAIN
+        const value = library.getScalarValue(text, event).toWellFormed()
+        // js-yaml ends a block with a line break even where the text ends without one.
+        const cut = block && event.valueEnd >= text.length && !/[\r\n]$/.test(text)
+        const anchor = slice(event.anchorStart, event.anchorEnd)
+        const tag = fullTag(slice(event.tagStart, event.tagEnd))
+        yield { type: 'scalar', at, anchor, tag, plain, text: cut ? value.replace(/\n$/, '') : value }
+        break
+      }
+      case EVENT_ID.SEQUENCE:
+      case EVENT_ID.MAPPING: {
+        at = first(event.start, event.anchorStart, event.tagStart)
+        const type = event.type === EVENT_ID.MAPPING ? 'mapping' : 'sequence'
+        yield { type, at, anchor: slice(event.anchorStart, event.anchorEnd) }
+        break
+      }
+      case EVENT_ID.ALIAS:
+        at = event.anchorStart
+        yield { type: 'alias', at, anchor: slice(event.anchorStart, event.anchorEnd) }
+        break
+      default:
+        yield { type: 'end' }
+    }
+  }
+}
+
+function fullTag(tag: string): string {
+  if (tag.startsWith('!<')) return tag.slice(2, -1)
+  return tag.startsWith('!!') ? `tag:yaml.org,2002:${tag.slice(2)}` : tag
+}
+
+/** Line numbers, from 1, of offsets. */
+function lines(text: string): (offset: number) => number {
+  let starts: number[] | undefined
+  return (offset) => {
+    starts ??= Array.from(text.matchAll(/\r\n?|\n/g), ({ 0: end, index }) => index + end.length)
+    let low = 0
+    for (let high = starts.length; low < high; ) {
+      const middle = (low + high) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle + 1
+      else high = middle
+    }
+    return low + 1
+  }
+}
+
+/** js-yaml's reasons in the words of Go's parser. Only fixed texts: its own reasons can quote the source. */
+const PROBLEMS: readonly [RegExp, string][] = [
+  [/maxDepth/, 'exceeded max depth'],
+  [/within a flow collection|expected the node content/, 'did not find expected node content'],
+  [/missed comma|deficient indentation/, "did not find expected ',' or ']'"],
+  [/end of the stream within a/, 'found unexpected end of stream'],
+  [/end of the document within a/, 'found unexpected document indicator'],
+  [/tab characters/, 'found character that cannot start any token'],
+  [/escape sequence/, 'found unknown escape character'],
+  [/hexadecimal/, 'did not find expected hexdecimal number'],
+  [/printable|null byte|valid JSON character/, 'control characters are not allowed'],
+  [/mapping entry|sequence entry/, 'mapping values are not allowed in this context'],
+  [/mapping key|key-value/, "could not find expected ':'"],
+  [/document separator|directive/i, 'did not find expected <document start>'],
+  [/anchor|alias/, 'did not find expected alphabetic or numeric character'],
+  [/tag/, 'found undefined tag handle'],
+]
+
+function yamlProblem(error: unknown): string {
+  if (error instanceof RangeError) return 'yaml: exceeded max depth'
+  const { reason, mark } = error as { reason?: string; mark?: { line: number } }
+  if (reason === undefined) throw error
+  const text = PROBLEMS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'did not find expected node content'
+  return mark === undefined ? `yaml: ${text}` : `yaml: line ${mark.line + 1}: ${text}`
+}

@@ -1,0 +1,104 @@
+/**
+ * What a YAML scalar means to Go: the rules of YAML 1.1 with the exceptions of sigs.k8s.io/yaml. `yes` is true and
+ * `010` is 8, while `1:30` and dates stay text. Neither schema of js-yaml agrees, hence these.
+ * Source: go.yaml.in/yaml/v2 (resolve.go), and encoding/json, through which the value passes afterwards.
+ */
+
+import type { JsonValue } from '../types.ts'
+import { toNumber } from './json.ts'
+import { DecodeError } from './jsonscanner.ts'
+
+const CORE = 'tag:yaml.org,2002:'
+
+/** Each word also counts capitalised and in capitals. */
+const anyCase = <V>(value: V, ...words: string[]): [string, V][] =>
+  words.flatMap((word) =>
+    [word, word.charAt(0).toUpperCase() + word.slice(1), word.toUpperCase()].map((one) => [one, value] as [string, V]),
+  )
+
+const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
+  ...anyCase(true, 'y', 'yes', 'true', 'on'),
+  ...anyCase(false, 'n', 'no', 'false', 'off'),
+  ...anyCase(null, 'null'),
+  ['~', null],
+  ['', null],
+])
+
+const NO_NUMBER = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
+const INTEGER = /^([-+]?)(?:0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)|0([0-7]+)|(0|[1-9][0-9]*))$/
+const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
+const TIMESTAMP = /^\d{4}-\d\d?-\d\d?(?:$|[Tt ]\d)/
+
+/** No 64-bit number needs more digits in any base; BigInt must not meet longer ones. */
+const LONGEST = 70
+
+type Kind = 'str' | 'int' | 'float' | 'bool' | 'null'
+
+/** The value of a scalar. `plain`: it has no quotes and is no block. `tag` is the full name of its tag, or empty. */
+export function scalarValue(text: string, plain: boolean, tag: string): JsonValue {
+  if (tag === '') return plain ? resolve(text)[1] : text
+  const wanted = tag.startsWith(CORE) ? tag.slice(CORE.length) : ''
+  switch (wanted) {
+    case 'binary':
+      return binary(text)
+    case 'timestamp':
+      if (!TIMESTAMP.test(text)) throw new DecodeError('yaml: cannot decode !!str as a !!timestamp')
+      return text
+    case 'int':
+    case 'float':
+    case 'bool':
+    case 'null': {
+      const [kind, value] = resolve(text)
+      if (kind === wanted || (kind === 'int' && wanted === 'float')) return value
+      throw new DecodeError(`yaml: cannot decode !!${kind} as a !!${wanted}`)
+    }
+    default:
+      return text
+  }
+}
+
+function resolve(text: string): [Kind, JsonValue] {
+  const word = WORDS.get(text)
+  if (word !== undefined) return [word === null ? 'null' : 'bool', word]
+  if (!/^[-+.0-9]/.test(text)) return ['str', text]
+  if (NO_NUMBER.test(text)) throw new DecodeError('json: unsupported value: infinity and NaN have no JSON text')
+  const digits = text.replaceAll('_', '')
+  const whole = integer(digits)
+  if (whole !== undefined) return ['int', whole]
+  return FLOAT.test(digits) && Number.isFinite(Number(digits)) ? ['float', toNumber(digits)] : ['str', text]
+}
+
+/** The number that Go reads in a plain scalar, if it reads one; NaN also for infinity. */
+export function plainNumber(text: string): number | bigint | undefined {
+  const value = NO_NUMBER.test(text) ? Number.NaN : resolve(text)[1]
+  return typeof value === 'number' || typeof value === 'bigint' ? value : undefined
+}
+
+/** An int64 or uint64; larger numbers are floating point. */
+function integer(text: string): number | bigint | undefined {
+  const [, sign, based, octal, decimal] = text.length <= LONGEST ? (INTEGER.exec(text) ?? []) : []
+  const digits = based !== undefined ? `0${based.toLowerCase()}` : octal !== undefined ? `0o${octal}` : decimal
+  if (digits === undefined) return undefined
+  const size = BigInt(digits)
+  const value = sign === '-' ? -size : size
+  const fits = BigInt.asIntN(64, value) === value || (sign === '' && BigInt.asUintN(64, value) === value)
+  return fits ? toNumber(value.toString()) : undefined
+}
+
+/** Bytes that are no UTF-8 become U+FFFD, as in Go's JSON. */
+function binary(text: string): string {
+  const base64 = text.replace(/[\r\n]/g, '')
+  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    throw new DecodeError('yaml: !!binary value contains invalid base64 data')
+  }
+  return Buffer.from(base64, 'base64').toString()
+}
+
+/** The name of a member whose key has this value; Go's JSON knows text keys only. */
+export function memberName(key: JsonValue): string {
+  if (key === null) throw new DecodeError('unsupported map key of type: <nil>')
+  if (typeof key === 'object') throw new DecodeError('yaml: invalid map key')
+  const name = String(key)
+  if (name === '__proto__') throw new DecodeError('yaml: a key must not be named __proto__')
+  return name
+}

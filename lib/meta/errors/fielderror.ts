@@ -1,0 +1,94 @@
+/**
+ * Field errors: what is wrong with one field of an object, in the words of kube-apiserver.
+ * Source: k8s.io/apimachinery/pkg/util/validation/field.
+ */
+import { type BadValue, formatValue } from '../encoding/badvalue.ts'
+import type { JsonValue, StatusCause } from '../types.ts'
+
+export type FieldErrorType =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueDuplicate'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+
+/** One finding: `field` is the path (`spec.scope.roles[1].role`), `message` is what follows `<field>: `. */
+export interface FieldError {
+  type: FieldErrorType
+  field: string
+  message: string
+}
+
+const error = (type: FieldErrorType, field: string, message: string): FieldError => ({ type, field, message })
+
+export const required = (field: string, detail = ''): FieldError =>
+  error('FieldValueRequired', field, detail ? `Required value: ${detail}` : 'Required value')
+
+export const invalid = (field: string, value: BadValue, detail: string): FieldError =>
+  error('FieldValueInvalid', field, `Invalid value: ${formatValue(value)}: ${detail}`)
+
+/** `supported` is printed in the order given. */
+export const notSupported = (field: string, value: BadValue, supported: readonly string[]): FieldError =>
+  error(
+    'FieldValueNotSupported',
+    field,
+    `Unsupported value: ${formatValue(value)}: supported values: ${supported.map((one) => formatValue(one)).join(', ')}`,
+  )
+
+export const duplicate = (field: string, value: JsonValue): FieldError =>
+  error('FieldValueDuplicate', field, `Duplicate value: ${formatValue(value)}`)
+
+export const forbidden = (field: string, detail: string): FieldError =>
+  error('FieldValueForbidden', field, `Forbidden: ${detail}`)
+
+/** `maxBytes` counts UTF-8 bytes. */
+export const tooLong = (field: string, maxBytes: number): FieldError =>
+  error('FieldValueTooLong', field, `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}`)
+
+export const tooMany = (field: string, actual: number, max: number): FieldError =>
+  error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`)
+
+/** In characters: what the findings of one answer say at most. */
+export const MOST_TOLD = 64 * 1024
+
+/**
+ * Returns the findings of the items, one after another, until they say more than an answer shows: a body of 3 MiB has room
+ * for a million mistakes.
+ */
+export function findingsOf<T>(
+  items: Iterable<T>,
+  find: (item: T, index: number) => readonly FieldError[],
+): FieldError[] {
+  const found: FieldError[] = []
+  let said = 0
+  let index = 0
+  for (const item of items) {
+    for (const one of find(item, index++)) {
+      found.push(one)
+      said += one.field.length + one.message.length
+    }
+    if (said > MOST_TOLD) break
+  }
+  return found
+}
+
+/** The first findings, as many as say at most `most` characters together; at least one. */
+export function told<T extends StatusCause>(errors: readonly T[], most: number): readonly T[] {
+  let said = 0
+  const end = errors.findIndex(({ field = '', message = '' }) => {
+    said += field.length + message.length
+    return said > most
+  })
+  return end < 0 ? errors : errors.slice(0, Math.max(1, end))
+}
+
+export const toCause = ({ type, field, message }: FieldError): StatusCause => ({ reason: type, message, field })
+
+/** `<field>: <message>` of one, `[a, b]` of several; repeated texts appear once (the causes keep them all). */
+export function aggregate(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
+  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`
+}

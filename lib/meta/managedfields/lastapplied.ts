@@ -1,0 +1,67 @@
+/**
+ * The way from client-side to server-side apply: what `kubectl apply` once wrote into its annotation does not conflict
+ * with what `kubectl apply --server-side` applies, and the annotation follows.
+ * Source: k8s.io/apimachinery util/managedfields/internal (lastappliedmanager.go, lastappliedupdater.go).
+ */
+import { annotationBytes, LAST_APPLIED, MAX_ANNOTATION_BYTES } from '../annotations.ts'
+import { json } from '../encoding/gotext.ts'
+import { parseJson } from '../encoding/json.ts'
+import { DecodeError } from '../encoding/jsonscanner.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
+import { compare, toFieldSet } from '../structuredmerge/fieldsof.ts'
+import { difference, type FieldSet } from '../structuredmerge/set.ts'
+import { asObject } from '../structuredmerge/typed.ts'
+import { configurationErrors } from '../structuredmerge/validate.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+
+/** The only manager this is for: others opt out by their name. */
+export const KUBECTL = 'kubectl'
+
+function annotationsOf(object: JsonObject): JsonObject | undefined {
+  return asObject(asObject(object.metadata)?.annotations)
+}
+
+function lastApplied(object: JsonObject): string {
+  const annotations = annotationsOf(object)
+  const text = annotations && Object.hasOwn(annotations, LAST_APPLIED) ? annotations[LAST_APPLIED] : ''
+  return typeof text === 'string' ? text : ''
+}
+
+function decode(text: string): JsonValue {
+  try {
+    return parseJson(text).value
+  } catch (error) {
+    if (error instanceof DecodeError) return null
+    throw error
+  }
+}
+
+/** The fields of the annotation that the object still has as they were applied; undefined where it says nothing usable. */
+export function clientSideApplied(live: JsonObject, apiVersion: string, schema: ObjectSchema): FieldSet | undefined {
+  const text = lastApplied(live)
+  const config = text === '' ? undefined : asObject(decode(text))
+  if (config?.apiVersion !== apiVersion || typeof config.kind !== 'string' || !config.kind) return undefined
+  if (configurationErrors(config, schema) !== undefined) return undefined
+  const { added, modified, removed } = compare(config, live, schema)
+  return [added, modified, removed].reduce(difference, toFieldSet(config, schema))
+}
+
+function withoutAnnotation(config: JsonObject): JsonObject {
+  const annotations = annotationsOf(config)
+  if (annotations === undefined) return config
+  const { [LAST_APPLIED]: _, ...others } = annotations
+  return { ...config, metadata: { ...asObject(config.metadata), annotations: others } }
+}
+
+/**
+ * `object` with its annotation, where it has one, brought to the configuration just applied; without it where that is
+ * too large for an annotation.
+ */
+export function followApplied(object: JsonObject, config: JsonObject): JsonObject {
+  if (lastApplied(object) === '') return object
+  const text = `${json(withoutAnnotation(config))}\n`
+  const { [LAST_APPLIED]: _, ...others } = annotationsOf(object) ?? {}
+  const annotations = { ...others, [LAST_APPLIED]: text }
+  const kept = annotationBytes(annotations) > MAX_ANNOTATION_BYTES ? others : annotations
+  return { ...object, metadata: { ...asObject(object.metadata), annotations: kept } }
+}

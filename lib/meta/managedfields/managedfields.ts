@@ -1,0 +1,167 @@
+/**
+ * `metadata.managedFields` as it travels, and the managers that it describes.
+ * Source: k8s.io/apimachinery util/managedfields/internal (managedfields.go, capmanagers.go).
+ */
+
+import { decodeTime, normaliseTime, TimeParseError } from '../encoding/time.ts'
+import { FieldsV1Error, parseFieldsV1, serialise } from '../structuredmerge/fieldsv1.ts'
+import { EMPTY, type FieldNode, type FieldSet, unionOf } from '../structuredmerge/set.ts'
+import { type At, asList, asObject, isLeaf, stepSchema } from '../structuredmerge/typed.ts'
+import type { JsonObject, JsonValue, ManagedFieldsEntry } from '../types.ts'
+import { byBytes } from '../value/byteorder.ts'
+
+/** One owner of fields. '' stands for what an entry leaves out; `time` is RFC 3339 text. */
+export interface Manager {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly subresource: string
+  readonly time?: string | undefined
+  readonly fields: FieldSet
+}
+
+/** By identity. */
+export type Managers = ReadonlyMap<string, Manager>
+
+/** Entries with one identity are one manager. An applier keeps its fields when it moves to another version. */
+export const identity = ({ manager, operation, apiVersion, subresource }: Omit<Manager, 'fields' | 'time'>): string =>
+  JSON.stringify({
+    ...(manager && { manager }),
+    operation,
+    ...(operation === 'Update' && { apiVersion }),
+    ...(subresource && { subresource }),
+  })
+
+/**
+ * What of a claimed set can be owned: nothing write-only, and of an atomic list or map the whole (it may have been
+ * granular when the set was written).
+ */
+function ownable(set: FieldSet, schema: At): FieldSet {
+  const result = new Map<string, FieldNode>()
+  for (const [id, node] of set) {
+    const at = stepSchema(schema, node.element)
+    if (at?.writeOnly !== undefined) continue
+    if (at !== undefined && isLeaf(at)) {
+      result.set(id, { element: node.element, member: true, below: new Map() })
+      continue
+    }
+    const below = ownable(node.below, at)
+    if (node.member || below.size > 0) result.set(id, { ...node, below })
+  }
+  return result
+}
+
+const textOrNothing = (value: JsonValue | undefined): string | undefined =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : undefined
+
+function decodeEntry(value: JsonValue, schema: At): Manager | undefined {
+  const entry = asObject(value)
+  if (entry === undefined || entry.fieldsType !== 'FieldsV1') return undefined
+  const { operation, apiVersion } = entry
+  const [manager, subresource, time] = [entry.manager, entry.subresource, entry.time].map(textOrNothing)
+  if (manager === undefined || subresource === undefined || time === undefined) return undefined
+  if ((operation !== 'Apply' && operation !== 'Update') || typeof apiVersion !== 'string' || !apiVersion)
+    return undefined
+  try {
+    const fields = ownable(parseFieldsV1(entry.fieldsV1 ?? null), schema)
+    return { manager, operation, apiVersion, subresource, time: time ? normaliseTime(time) : undefined, fields }
+  } catch (error) {
+    if (error instanceof FieldsV1Error || error instanceof TimeParseError) return undefined
+    throw error
+  }
+}
+
+/**
+ * The managers of a list of entries, those without fields too; undefined when anything in it is not valid. Of entries
+ * with one identity the last counts. Entries of other versions than `apiVersion` speak of fields that nobody serves any
+ * more: they own nothing.
+ */
+export function decodeManagers(list: JsonValue | undefined, apiVersion: string, schema: At): Managers | undefined {
+  const result = new Map<string, Manager>()
+  if (list === undefined || list === null) return result
+  for (const entry of asList(list) ?? [null]) {
+    const manager = decodeEntry(entry, schema)
+    if (manager === undefined) return undefined
+    result.set(identity(manager), manager.apiVersion === apiVersion ? manager : { ...manager, fields: EMPTY })
+  }
+  return result
+}
+
+/** Whether a request asks for nobody to own anything: a list of one empty entry. */
+export function isReset(list: JsonValue | undefined): boolean {
+  const [entry, ...others] = asList(list) ?? []
+  const members = asObject(entry)
+  return members !== undefined && others.length === 0 && Object.keys(members).length === 0
+}
+
+const seconds = ({ time }: Manager): number => (time === undefined ? 0 : decodeTime(time).getTime() / 1000)
+
+interface Timed {
+  id: string
+  manager: Manager
+  /** Unix time: read once, since sorting asks for it again and again. */
+  at: number
+}
+
+const timed = (managers: Managers): Timed[] =>
+  Array.from(managers, ([id, manager]) => ({ id, manager, at: seconds(manager) }))
+
+const inOutputOrder = (one: Timed, other: Timed): number => {
+  const [a, b] = [one.manager, other.manager]
+  return (
+    byBytes(a.operation, b.operation) ||
+    one.at - other.at ||
+    byBytes(a.manager, b.manager) ||
+    byBytes(a.apiVersion, b.apiVersion) ||
+    byBytes(a.subresource, b.subresource)
+  )
+}
+
+/** The entries, in the order in which Kubernetes lists them: Apply before Update, then the oldest first. */
+export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] =>
+  timed(managers)
+    .filter(({ manager: { fields } }) => fields.size > 0)
+    .sort(inOutputOrder)
+    .map(({ manager: { manager, operation, apiVersion, subresource, time, fields } }) => ({
+      ...(manager && { manager }),
+      operation,
+      apiVersion,
+      ...(time !== undefined && { time }),
+      fieldsType: 'FieldsV1',
+      fieldsV1: serialise(fields),
+      ...(subresource && { subresource }),
+    }))
+
+const MAX_UPDATERS = 10
+const BUCKET = 'ancient-changes'
+
+/**
+ * At most ten managers that update: the oldest are merged into one called `ancient-changes`, whose time is that of the
+ * newest of them. Managers that apply do not count.
+ */
+export function capUpdaters(managers: Managers): Managers {
+  const updaters = timed(managers).filter(({ manager }) => manager.operation === 'Update')
+  if (updaters.length <= MAX_UPDATERS) return managers
+  updaters.sort((a, b) => a.at - b.at || byBytes(a.id, b.id))
+  const result = new Map(managers)
+  const [oldest, ...rest] = updaters
+  if (oldest === undefined) return managers
+  const bucket: Manager = { ...oldest.manager, manager: BUCKET, subresource: '' }
+  const bucketId = identity(bucket)
+  const taken: FieldSet[] = []
+  for (const { id, manager } of rest.slice(0, updaters.length - MAX_UPDATERS)) {
+    const known = result.get(bucketId)
+    // The bucket may be younger than the oldest manager; it then takes that one in, never itself.
+    const gone = known === undefined || id === bucketId ? oldest : { id, manager }
+    if (taken.length === 0) taken.push((known ?? manager).fields)
+    taken.push(gone.manager.fields)
+    result.delete(gone.id)
+    result.delete(id)
+    result.set(bucketId, { ...bucket, time: manager.time, fields: EMPTY })
+  }
+  const time = result.get(bucketId)?.time
+  return result.set(bucketId, { ...bucket, time, fields: unionOf(taken) })
+}
+
+/** The list as it was written by this module, or sent by a client: any JSON. */
+export const managedFieldsOf = (object: JsonObject): JsonValue | undefined => asObject(object.metadata)?.managedFields

@@ -1,0 +1,25 @@
+/** What a delete demands of the object. Source: k8s.io/apiserver/pkg/storage/interfaces.go (Preconditions.Check). */
+import { conflict } from '../errors/status.ts'
+import type { GroupResource, ObjectMeta } from '../types.ts'
+
+/** undefined = anything. */
+export interface Preconditions {
+  uid?: string | undefined
+  resourceVersion?: string | undefined
+}
+
+/** Throws 409. `gr.resource` is the Kind, as kube-apiserver has it here. */
+export function checkPreconditions(
+  gr: GroupResource,
+  { uid, resourceVersion }: Preconditions,
+  { name = '', ...live }: ObjectMeta,
+): void {
+  if (uid !== undefined && uid !== live.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${live.uid})`
+    throw conflict(gr, name, `${why}. The object might have been deleted and then recreated`)
+  }
+  if (resourceVersion !== undefined && resourceVersion !== live.resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${live.resourceVersion})`
+    throw conflict(gr, name, `${why}. The object might have been modified`)
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * JSON patch. The only door to fast-json-patch, behind a guard: the library walks prototypes, quotes the whole document
+ * in its errors, has no limits and shares the patch's values with the document. Here every path is resolved over own
+ * members first, with the deviations of kube-apiserver from RFC 6902, and the library gets three canonical operations.
+ * Source: RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go.
+ */
+import jsonpatch from 'fast-json-patch'
+import { decodeJson } from '../decoding/codecs.ts'
+import type { Floats } from '../encoding/floats.ts'
+import { jsonType, quoted } from '../encoding/gotext.ts'
+import { copiedLiteral, literalsOf, parseLiterals, valuesOf } from '../encoding/jsonliterals.ts'
+import { DecodeError, MAX_DEPTH } from '../encoding/jsonscanner.ts'
+import { utf8 } from '../encoding/utf8.ts'
+import { badRequest, requestEntityTooLarge, unprocessable } from '../errors/status.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { deepEqual } from '../value/equal.ts'
+import { isObject, own } from '../value/walk.ts'
+
+const MAX_OPERATIONS = 10_000
+
+/** What `copy` may add in all, in characters of JSON: kube-apiserver's limit, as much as a body may hold. */
+export const COPY_BUDGET = 3 * 2 ** 20
+
+const MEMBERS: readonly string[] = ['op', 'path', 'from', 'value']
+
+export interface PatchOperation {
+  op?: string
+  path?: string
+  from?: string
+  /** With literals in the place of scalars. */
+  value?: JsonValue
+}
+
+export interface JsonPatch {
+  operations: PatchOperation[]
+  /** Members that stand twice: `json patch duplicate field "[0].value.ttl"`. */
+  duplicates: string[]
+  /** Members of operations that mean nothing: `json patch unknown field "[0].foo"`. */
+  unknown: string[]
+}
+
+/**
+ * Throws 400 for what is no list of operations, 413 for more than 10,000. `checked`: fields are validated, so members of
+ * wrong types are told of; else they only make an operation that does not apply.
+ */
+export function decodeJsonPatch(body: Uint8Array, checked = true): JsonPatch {
+  const into = checked ? 'handlers.jsonPatchOp' : 'jsonpatch.Operation'
+  try {
+    const { value, duplicates } = decodeJson(body)
+    const list = value ?? []
+    if (!Array.isArray(list)) throw mismatch(list, `Go value of type ${checked ? `[]${into}` : 'jsonpatch.Patch'}`)
+    const literals = parseLiterals(utf8(body)) as JsonValue[] | null
+    const operations = list.map((one, index) => operation(one, literals?.[index] ?? null, into, checked))
+    if (operations.length > MAX_OPERATIONS) {
+      throw requestEntityTooLarge(
+        `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
+      )
+    }
+    const unknown = list.flatMap((one, index) =>
+      Object.keys(one ?? {})
+        .filter((member) => !MEMBERS.includes(member))
+        .map((member) => `unknown field ${quoted(`[${index}].${member}`)}`),
+    )
+    const ofPatch = (finding: string) => `json patch ${finding}`
+    return { operations, duplicates: duplicates.map(ofPatch), unknown: unknown.map(ofPatch) }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw badRequest(checked ? `error decoding patch: ${error.message}` : error.message)
+  }
+}
+
+const mismatch = (value: JsonValue, target: string): DecodeError =>
+  new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${target}`)
+
+function operation(value: JsonValue, literals: JsonValue, into: string, checked: boolean): PatchOperation {
+  if (value === null) return {}
+  if (!isObject(value)) throw mismatch(value, `Go value of type ${into}`)
+  const text = (member: 'op' | 'path' | 'from'): PatchOperation => {
+    const one = own(value, member) ?? null
+    if (one === null) return {}
+    if (typeof one !== 'string' && !checked) return {}
+    if (typeof one !== 'string') throw mismatch(one, `Go struct field jsonPatchOp.${member} of type string`)
+    return { [member]: one }
+  }
+  const given = isObject(literals) ? own(literals, 'value') : undefined
+  return { ...text('op'), ...text('path'), ...text('from'), ...(given !== undefined && { value: given }) }
+}
+
+/**
+ * The document with the operations applied, sharing nothing with either, and the numbers in it that the patch writes as
+ * floating point. All or nothing: whatever does not apply, is too deep or copies too much throws 422 without a reason, as
+ * in kube-apiserver. Until the end scalars are literals: `test` compares texts.
+ */
+export function applyJsonPatch(
+  document: JsonValue,
+  operations: readonly PatchOperation[],
+): { value: JsonValue; floats: Floats } {
+  const state: State = { document: literalsOf(document), budget: COPY_BUDGET }
+  for (const one of operations) apply(state, one)
+  checkDepth(state.document, 0)
+  return valuesOf(state.document)
+}
+
+interface State {
+  document: JsonValue
+  budget: number
+}
+
+function apply(state: State, { op, path, from, value: given }: PatchOperation): void {
+  const value = given ?? null
+  switch (op) {
+    case 'add':
+      add(state, path, structuredClone(value))
+      return
+    case 'remove':
+      remove(state, path)
+      return
+    case 'replace':
+      if (given === undefined && path === '') throw unprocessable()
+      replace(state, path, structuredClone(value))
+      return
+    case 'test':
+      if (!deepEqual(read(state, path), value)) throw unprocessable()
+      return
+    case 'move':
+      // The target is resolved in the document without the value: nothing can be moved into itself.
+      add(state, path, remove(state, from))
+      return
+    case 'copy':
+      // kube-apiserver copies no root.
+      if (from === '') throw unprocessable()
+      add(state, path, charged(state, read(state, from), 0))
+      return
+    default:
+      throw unprocessable()
+  }
+}
+
+/** kube-apiserver adds no new root. */
+function add(state: State, path: string | undefined, value: JsonValue): void {
+  const { parent, pointer, key } = resolve(state, path)
+  const end = Array.isArray(parent) ? parent.length : 0
+  const index = Array.isArray(parent) && key !== '-' ? arrayIndex(key, end + 1) : end
+  write(state, 'add', `${pointer}/${Array.isArray(parent) ? index : escaped(key)}`, value)
+}
+
+/** A member that is missing is added (RFC 6902 calls for an error); an element must be there. */
+function replace(state: State, path: string | undefined, value: JsonValue): void {
+  if (path === '') {
+    // Another root than an object or list is passed over.
+    if (typeof value === 'object' && value !== null) state.document = value
+    return
+  }
+  const { parent, pointer, key } = resolve(state, path)
+  const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : escaped(key)
+  write(state, Array.isArray(parent) ? 'replace' : 'add', `${pointer}/${member}`, value)
+}
+
+function remove(state: State, path: string | undefined): JsonValue {
+  const { parent, pointer, key } = resolve(state, path)
+  if (!Array.isArray(parent) && !Object.hasOwn(parent, key)) throw unprocessable()
+  const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : escaped(key)
+  return write(state, 'remove', `${pointer}/${member}`)
+}
+
+/** The value at a path; null for a missing member (`copy` and `test` take it for null), an error for a missing element. */
+function read(state: State, path: string | undefined): JsonValue {
+  if (path === '') return state.document
+  const { parent, key } = resolve(state, path)
+  return (Array.isArray(parent) ? parent[arrayIndex(key, parent.length)] : own(parent, key)) ?? null
+}
+
+/** Where a path leads, over own members only; `pointer` is the parent's with plain indices. */
+function resolve(
+  state: State,
+  path: string | undefined,
+): { parent: JsonObject | JsonValue[]; pointer: string; key: string } {
+  const keys = parsePointer(path)
+  const last = keys.pop()
+  if (last === undefined) throw unprocessable()
+  let parent = state.document
+  let pointer = ''
+  for (const key of keys) {
+    const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : key
+    pointer += `/${typeof member === 'number' ? member : escaped(member)}`
+    const next = Array.isArray(parent) ? parent[Number(member)] : isObject(parent) ? own(parent, key) : undefined
+    parent = next ?? null
+  }
+  if (typeof parent !== 'object' || parent === null) throw unprocessable()
+  return { parent, pointer, key: last }
+}
+
+/** RFC 6901, without members that are no data. As in kube-apiserver a `~` that escapes nothing stands for itself. */
+function parsePointer(path: string | undefined): string[] {
+  if (!path?.startsWith('/')) throw unprocessable()
+  const keys = path
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keys.includes('__proto__')) throw unprocessable()
+  return keys
+}
+
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** An index below `bound`. As in kube-apiserver leading zeros count nothing and -1 is the last one. */
+function arrayIndex(key: string, bound: number): number {
+  if (!/^[-+]?\d{1,15}$/.test(key)) throw unprocessable()
+  const index = Number(key) < 0 ? Number(key) + bound : Number(key)
+  if (index < 0 || index >= bound) throw unprocessable()
+  return index + 0 // of -0
+}
+
+/** One canonical operation on the document in place; what it removed. Messages of the library quote the document. */
+function write(state: State, op: 'add' | 'replace' | 'remove', path: string, value?: JsonValue): JsonValue {
+  try {
+    const done = jsonpatch.applyOperation(state.document, { op, path, value }, false, true, false)
+    state.document = done.newDocument
+    return done.removed ?? null
+  } catch {
+    throw unprocessable()
+  }
+}
+
+/** A copy of literals, paid for from the budget. */
+function charged(state: State, value: JsonValue, depth: number): JsonValue {
+  state.budget -= typeof value === 'string' ? value.length : 2
+  if (state.budget < 0 || depth > MAX_DEPTH) throw unprocessable()
+  if (typeof value === 'string') return copiedLiteral(value)
+  if (Array.isArray(value)) return value.map((one) => charged(state, one, depth + 1))
+  if (!isObject(value)) return value
+  const copy: JsonObject = {}
+  for (const [member, one] of Object.entries(value)) {
+    state.budget -= member.length
+    copy[member] = charged(state, one, depth + 1)
+  }
+  return copy
+}
+
+function checkDepth(value: JsonValue, depth: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth >= MAX_DEPTH) throw unprocessable()
+  for (const one of Object.values(value)) checkDepth(one, depth + 1)
+}

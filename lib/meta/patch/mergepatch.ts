@@ -1,0 +1,60 @@
+/** JSON merge patch. Source: RFC 7386, k8s.io/apiserver/pkg/endpoints/handlers/patch.go. */
+import { decodeJson } from '../decoding/codecs.ts'
+import type { Floats } from '../encoding/floats.ts'
+import { GO_MAP, jsonType } from '../encoding/gotext.ts'
+import { DecodeError } from '../encoding/jsonscanner.ts'
+import { badRequest } from '../errors/status.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { isObject, own } from '../value/walk.ts'
+
+export interface MergePatch {
+  /** A list only where nobody has asked for a check. */
+  patch: JsonObject | JsonValue[]
+  /** What the text says twice: `duplicate field "spec.ttl"`. */
+  duplicates: string[]
+  floats: Floats
+}
+
+/** Throws 400 unless the body is a JSON object. `checked`: fields are validated, so its text is read twice and told more of. */
+export function decodeMergePatch(body: Uint8Array, checked = true): MergePatch {
+  try {
+    const { value, duplicates, floats } = decodeJson(body)
+    if (isObject(value) || (!checked && Array.isArray(value))) return { patch: value, duplicates, floats }
+    if (value === null) throw badRequest(NO_PATCH)
+    throw new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${GO_MAP}`)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw badRequest(checked ? `error decoding patch: ${error.message}` : NO_PATCH)
+  }
+}
+
+/** What the library says that applies the patch. */
+const NO_PATCH = 'Invalid JSON Patch'
+
+/** The object with the patch merged in, sharing nothing with either: null removes, objects merge, all else replaces. */
+export function mergePatch(object: JsonObject, patch: JsonObject): JsonObject {
+  const result = structuredClone(object)
+  merge(result, patch)
+  return result
+}
+
+/** What is new has no members that are null, also in lists; a list that replaces an object is taken as it is. */
+function withoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isObject(value)) return value
+  const members = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]))
+}
+
+function merge(target: JsonObject, patch: JsonObject): void {
+  for (const [member, value] of Object.entries(patch)) {
+    if (member === '__proto__') continue // no decoder lets it in; assigning it would not make a member
+    if (value === null) delete target[member]
+    else if (isObject(value)) {
+      const present = own(target, member)
+      const inner = isObject(present) ? present : {}
+      merge(inner, value)
+      target[member] = inner
+    } else target[member] = isObject(own(target, member)) ? structuredClone(value) : withoutNulls(value)
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Duplicates in lists whose items are told apart by value (set) or by their keys (map).
+ * Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype.
+ */
+
+import { json } from '../encoding/gotext.ts'
+import { duplicate, type FieldError, findingsOf, invalid } from '../errors/fielderror.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { child, isObject, own, sortedEntries } from '../value/walk.ts'
+import type { ListSchema, Schema } from './schema.ts'
+import { memberSchema } from './schema.ts'
+
+/** The second of several equal values, once for each value. */
+function secondOnes(values: readonly JsonValue[]): number[] {
+  const seen = new Map<string, number>()
+  return values.flatMap((value, index) => {
+    const text = json(value)
+    const times = (seen.get(text) ?? 0) + 1
+    seen.set(text, times)
+    return times === 2 ? [index] : []
+  })
+}
+
+/** The members that tell an item from others; a null item has none. */
+function keysOf(item: JsonValue, { keys = [] }: ListSchema): JsonObject {
+  if (!isObject(item)) return {}
+  const found = keys.flatMap((key): [string, JsonValue][] => {
+    const value = own(item, key)
+    return value === undefined ? [] : [[key, value]]
+  })
+  return Object.fromEntries(found)
+}
+
+function ownDuplicates(items: readonly JsonValue[], schema: ListSchema, path: string): FieldError[] {
+  if (schema.listType === 'atomic') return []
+  if (schema.listType === 'set') {
+    return findingsOf(secondOnes(items), (index) => [duplicate(`${path}[${index}]`, items[index] ?? null)])
+  }
+  const stranger = items.findIndex((item) => item !== null && !isObject(item))
+  if (stranger >= 0) {
+    const value = items[stranger] ?? null
+    return [invalid(`${path}[${stranger}]`, value, 'must be an object for an array of list-type map')]
+  }
+  const keys = items.map((item) => keysOf(item, schema))
+  return findingsOf(secondOnes(keys), (index) => [duplicate(`${path}[${index}]`, keys[index] ?? null)])
+}
+
+/** Findings in `value` and everything below it; values of a wrong type and write-only ones are left alone. */
+export function duplicateItems(value: JsonValue, schema: Schema, path: string): FieldError[] {
+  if (schema.writeOnly) return []
+  if (Array.isArray(value) && schema.type === 'list') {
+    const below = findingsOf(value, (item, index) => duplicateItems(item, schema.items, `${path}[${index}]`))
+    return [...ownDuplicates(value, schema, path), ...below]
+  }
+  if (!isObject(value)) return []
+  return findingsOf(sortedEntries(value), ([name, member]) => {
+    const described = memberSchema(schema, name)
+    return described ? duplicateItems(member, described, child(path, name)) : []
+  })
+}

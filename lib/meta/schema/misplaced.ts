@@ -1,0 +1,56 @@
+/** Credentials where none belongs: refused by the field, without the value. */
+import { LAST_APPLIED } from '../annotations.ts'
+import type { FieldError } from '../errors/fielderror.ts'
+import type { JsonValue, KubeObject } from '../types.ts'
+import { holdsCredential, REDACTED } from '../value/credentials.ts'
+import { child } from '../value/walk.ts'
+
+/** Nobody needs to hear of more. */
+const MOST_FINDINGS = 16
+
+/**
+ * Returns a finding for each text that holds an access key or a token of this service. `object` comes without its
+ * write-only values, and its last-applied annotation is cleaned, not refused. What `old` holds already is let be: an object
+ * with a key in it must still be changed, disabled above all.
+ */
+export function misplacedCredentials(object: KubeObject, old?: KubeObject): FieldError[] {
+  const found = textsIn(object, MOST_FINDINGS)
+  if (found.length === 0) return []
+  const known = new Set(old && textsIn(old, Number.POSITIVE_INFINITY).map(({ text }) => text))
+  return found
+    .filter(({ text }) => !known.has(text))
+    .map(({ path }) => ({
+      type: 'FieldValueInvalid',
+      field: path,
+      message: `Invalid value: ${REDACTED}: may not contain an access key or a token of this service`,
+    }))
+}
+
+interface Found {
+  path: string
+  text: string
+}
+
+function textsIn(object: KubeObject, most: number): Found[] {
+  const found: Found[] = []
+  const visit = (value: JsonValue | undefined, path: string): void => {
+    if (found.length >= most) return
+    if (typeof value === 'string') {
+      if (holdsCredential(value)) found.push({ path, text: value })
+      return
+    }
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) visit(item, `${path}[${index}]`)
+      return
+    }
+    for (const [name, member] of Object.entries(value)) {
+      if (name === LAST_APPLIED && path === 'metadata.annotations') continue
+      // A path is shown: what is below such a name has none.
+      if (holdsCredential(name)) found.push({ path, text: name })
+      else visit(member, child(path, name))
+    }
+  }
+  visit(object as unknown as JsonValue, '')
+  return found
+}

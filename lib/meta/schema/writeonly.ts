@@ -1,0 +1,153 @@
+/**
+ * Write-only fields: taken out of an object before anything else sees it, so that no store, patch, selector or owner
+ * ever meets a secret. Which fields these are, the schema says.
+ */
+import { LAST_APPLIED } from '../annotations.ts'
+import { parseJson, stringify } from '../encoding/json.ts'
+import { DecodeError } from '../encoding/jsonscanner.ts'
+import { decodeMeta } from '../object/decode.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
+import { holdsCredential } from '../value/credentials.ts'
+import { isObject, own } from '../value/walk.ts'
+import { prune } from './prune.ts'
+import type { KindSchema, ObjectSchema, Schema } from './schema.ts'
+
+/** A value that a client sent for a write-only field: never part of the object, never logged. */
+export interface Secret {
+  /** Member names from the root: `['spec', 'key']`. */
+  path: readonly string[]
+  value: JsonValue
+}
+
+export interface WriteOnlyField {
+  path: readonly string[]
+  schema: Schema
+}
+
+function fieldsBelow(schema: Schema, path: readonly string[], insideList: boolean): WriteOnlyField[] {
+  if (schema.writeOnly) {
+    // Items of lists have no lasting path: what was sent for one could be kept for another.
+    if (insideList) throw new Error(`write-only field ${path.join('.')} lies in a list or map`)
+    return [{ path, schema }]
+  }
+  if (schema.type === 'list') return fieldsBelow(schema.items, path, true)
+  if (schema.type === 'map') return fieldsBelow(schema.values, path, true)
+  if (schema.type !== 'object') return []
+  return Object.entries(schema.properties).flatMap(([name, one]) => fieldsBelow(one, [...path, name], insideList))
+}
+
+/** All write-only fields of a kind. Throws for a schema that has one where it cannot be kept apart. */
+export function writeOnlyFields({ spec, status }: KindSchema): WriteOnlyField[] {
+  const parts: [string, ObjectSchema | undefined][] = [
+    ['spec', spec],
+    ['status', status],
+  ]
+  return parts.flatMap(([name, schema]) => (schema ? fieldsBelow(schema, [name], false) : []))
+}
+
+function valueAt(object: JsonValue, path: readonly string[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>((at, name) => (isObject(at) ? own(at, name) : undefined), object)
+}
+
+/** A copy along the path; members beside it are shared. */
+function without(object: JsonObject, [name = '', ...rest]: readonly string[]): JsonObject {
+  const members = Object.entries(object).flatMap(([member, value]): [string, JsonValue][] => {
+    if (member !== name) return [[member, value]]
+    return rest.length > 0 && isObject(value) ? [[member, without(value, rest)]] : []
+  })
+  return Object.fromEntries(members)
+}
+
+function withValue(object: JsonObject, [name = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
+  const below = own(object, name)
+  const inner = rest.length > 0 ? withValue(isObject(below) ? below : {}, rest, value) : value
+  return { ...object, [name]: inner }
+}
+
+const cut = (object: JsonObject, schema: KindSchema): JsonObject =>
+  writeOnlyFields(schema).reduce(
+    (rest, { path }) => (valueAt(rest, path) === undefined ? rest : without(rest, path)),
+    object,
+  )
+
+/** Whether everything on the way to a write-only field is an object, so that the field is where it is looked for. */
+const reachable = (object: JsonObject, { path }: WriteOnlyField): boolean =>
+  path.slice(0, -1).every((_, index) => {
+    const value = valueAt(object, path.slice(0, index + 1)) ?? null
+    return value === null || isObject(value)
+  })
+
+/**
+ * Without write-only values, without what neither metadata nor the kind describes (`Spec`, `items`, `spec.Key`), and
+ * without a manifest inside it.
+ */
+function cutManifest(manifest: JsonObject, schema: KindSchema): JsonObject {
+  const { spec: _, status: __, ...rest } = manifest
+  const pruned = prune(manifest, schema, { keepNulls: true })
+  const { metadata, unknown } = decodeMeta(rest.metadata, { lenient: true })
+  const isKnown = unknown.length === 0 && isObject(rest.metadata ?? {})
+  const type = Object.entries(rest).filter(([name]) => name === 'apiVersion' || name === 'kind')
+  const own = isKnown ? rest.metadata : (metadata as JsonObject)
+  const known =
+    pruned.unknown.length === 0 && isKnown
+      ? manifest
+      : { ...Object.fromEntries(type), ...(own !== undefined && { metadata: own }), ...pruned.object }
+  const nested = ['metadata', 'annotations', LAST_APPLIED]
+  return cut(valueAt(known, nested) === undefined ? known : without(known, nested), schema)
+}
+
+/**
+ * kubectl's text of the manifest without secrets; undefined where it is no JSON object or has other shapes than the kind,
+ * because then nobody can say what is in it, and where a credential stands in it all the same. Text without secrets stays byte for byte the same.
+ */
+function cutLastApplied(text: string, schema: KindSchema): string | undefined {
+  try {
+    const { value, duplicates } = parseJson(text)
+    if (!isObject(value) || !writeOnlyFields(schema).every((field) => reachable(value, field))) return undefined
+    const rest = cutManifest(value, schema)
+    if (holdsCredential(stringify(rest))) return undefined
+    if (rest === value && duplicates.length === 0) return text
+    return stringify(rest) + (text.endsWith('\n') ? '\n' : '')
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
+}
+
+/** Metadata of an applied configuration is any JSON: what is no text is removed too. */
+function cleanAnnotations(object: JsonObject, schema: KindSchema): JsonObject {
+  const text = valueAt(object, ['metadata', 'annotations', LAST_APPLIED])
+  if (text === undefined || (writeOnlyFields(schema).length === 0 && !holdsCredential(String(text)))) return object
+  const clean = typeof text === 'string' ? cutLastApplied(text, schema) : undefined
+  if (clean === text) return object
+  if (clean !== undefined) return withValue(object, ['metadata', 'annotations', LAST_APPLIED], clean)
+  const rest = without(object, ['metadata', 'annotations', LAST_APPLIED])
+  const annotations = valueAt(rest, ['metadata', 'annotations'])
+  return isObject(annotations) && Object.keys(annotations).length === 0
+    ? without(rest, ['metadata', 'annotations'])
+    : rest
+}
+
+const isEmpty = (value: JsonValue): boolean => value === null || value === ''
+
+/**
+ * The object without its write-only values, also in kubectl's last-applied annotation, and these values apart. Absent,
+ * null and empty ones are no secrets: they leave what is stored as it is. An annotation that is no JSON object is removed.
+ */
+export function splitWriteOnly(object: KubeObject, schema: KindSchema): { object: KubeObject; secrets: Secret[] } {
+  const json = asJson(object)
+  const secrets = writeOnlyFields(schema).flatMap(({ path }): Secret[] => {
+    const value = valueAt(json, path)
+    return value === undefined || isEmpty(value) ? [] : [{ path, value }]
+  })
+  return { object: asObject(cleanAnnotations(cut(json, schema), schema)), secrets }
+}
+
+/** The object with these values in their places, for validation and for the one answer that shows them. */
+export function joinWriteOnly(object: KubeObject, secrets: readonly Secret[]): KubeObject {
+  return asObject(secrets.reduce((joined, { path, value }) => withValue(joined, path, value), asJson(object)))
+}
+
+// An API object is JSON, and these functions leave apiVersion, kind and metadata alone.
+const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject
+const asObject = (object: JsonObject): KubeObject => object as unknown as KubeObject

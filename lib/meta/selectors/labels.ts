@@ -1,0 +1,166 @@
+/**
+ * Label selectors: `env in (dev, test), tier!=db, !legacy, weight>5`.
+ * Source: k8s.io/apimachinery/pkg/labels (grammar, error texts); labelmatcher.ts says what is selected.
+ */
+
+import { aggregate, type FieldError, invalid } from '../errors/fielderror.ts'
+import { badRequest } from '../errors/status.ts'
+import { labelValueErrors, qualifiedNameErrors } from '../object/names.ts'
+import { int64 } from './labelmatcher.ts'
+
+export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | '>' | '<' | 'exists' | '!'
+
+export interface LabelRequirement {
+  key: string
+  operator: LabelOperator
+  /** None for `exists` and `!`, one for all but `in` and `notin`; sorted, each once. */
+  values: readonly string[]
+}
+
+/** All must hold; none of them: everything matches. */
+export type LabelSelector = readonly LabelRequirement[]
+
+/** Throws 400 with the text of apimachinery. */
+export function parseLabelSelector(text: string): LabelSelector {
+  const parser: Parser = { tokens: tokenize(text), at: 0 }
+  const selector: LabelRequirement[] = []
+  if (peek(parser).kind === 'end') return selector
+  for (;;) {
+    const { kind, text: found } = peek(parser)
+    if (!startsRequirement(kind)) {
+      throw badRequest(
+        selector.length === 0
+          ? `found '${found}', expected: !, identifier, or 'end of string'`
+          : `found '${found}', expected: identifier after ','`,
+      )
+    }
+    selector.push(requirement(parser))
+    const next = take(parser)
+    if (next.kind === 'end') return selector
+    if (next.kind !== ',') throw badRequest(`found '${next.text}', expected: ',' or 'end of string'`)
+  }
+}
+
+/** `word` is a key or value; `in` and `notin` are words too wherever no operator can stand. */
+interface Token {
+  kind: 'word' | 'in' | 'notin' | 'end' | '=' | '==' | '!=' | '!' | '(' | ')' | ',' | '<' | '>'
+  text: string
+}
+
+interface Parser {
+  tokens: Token[]
+  at: number
+}
+
+const END: Token = { kind: 'end', text: '' }
+
+/**
+ * Words end at blanks and at the signs of the grammar; anything else may stand in them and is judged later. NUL, which a Go
+ * lexer takes for the end, ends a word or a sign, and the text where neither stands before it.
+ */
+function tokenize(text: string): Token[] {
+  const tokens: Token[] = []
+  for (const [whole] of text.matchAll(/(?:[!=]=|[=!(),<>]|[^=!(),<> \t\r\n\0]+)\0?|\0/g)) {
+    const found = whole.endsWith('\0') ? whole.slice(0, -1) : whole
+    if (found === '') break
+    const kind = /^(?:[!=]=|[=!(),<>]|in|notin)$/.test(found) ? (found as Token['kind']) : 'word'
+    tokens.push({ kind, text: found })
+  }
+  return tokens
+}
+
+const peek = ({ tokens, at }: Parser): Token => tokens[at] ?? END
+
+function take(parser: Parser): Token {
+  const token = peek(parser)
+  parser.at++
+  return token
+}
+
+const isWord = (kind: Token['kind']): boolean => kind === 'word' || kind === 'in' || kind === 'notin'
+
+const startsRequirement = (kind: Token['kind']): boolean => isWord(kind) || kind === '!'
+
+const unable = (why: string) => badRequest(`unable to parse requirement: ${why}`)
+
+function requirement(parser: Parser): LabelRequirement {
+  const absent = peek(parser).kind === '!'
+  if (absent) take(parser)
+  const { kind, text: key } = take(parser)
+  if (!isWord(kind)) throw unable(`found '${key}', expected: identifier`)
+  const problems = qualifiedNameErrors(key)
+  // The field of this error has no name in apimachinery either.
+  if (problems.length > 0) throw unable(aggregate([invalid('<nil>', key, problems.join('; '))]))
+  if (absent) return { key, operator: '!', values: [] }
+  const next = peek(parser).kind
+  if (next === 'end' || next === ',') return { key, operator: 'exists', values: [] }
+  const operator = binaryOperator(take(parser))
+  const values = operator === 'in' || operator === 'notin' ? valueSet(parser) : [exactValue(parser)]
+  const errors = values.flatMap((value, index) => valueErrors(operator, key, value, index))
+  if (errors.length > 0) throw unable(aggregate(errors))
+  return { key, operator, values }
+}
+
+function binaryOperator({ kind, text }: Token): LabelOperator {
+  switch (kind) {
+    case 'in':
+    case 'notin':
+    case '=':
+    case '==':
+    case '!=':
+    case '<':
+    case '>':
+      return kind
+    default:
+      throw unable(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`)
+  }
+}
+
+function exactValue(parser: Parser): string {
+  const next = peek(parser)
+  if (next.kind === 'end' || next.kind === ',') return ''
+  if (!isWord(take(parser).kind)) throw unable(`found '${next.text}', expected: identifier`)
+  return next.text
+}
+
+/** `(a, b)`; what is left out between commas is the empty value. */
+function valueSet(parser: Parser): string[] {
+  const open = take(parser)
+  if (open.kind !== '(') throw unable(`found '${open.text}' expected: '('`)
+  const values = new Set<string>()
+  const first = peek(parser)
+  if (first.kind === ')') {
+    take(parser)
+    return ['']
+  }
+  if (!isWord(first.kind) && first.kind !== ',') {
+    throw unable(`found '${first.text}', expected: ',', ')' or identifier`)
+  }
+  for (;;) {
+    const { kind, text } = take(parser)
+    if (isWord(kind)) {
+      values.add(text)
+      const next = peek(parser)
+      if (next.kind === ')') break
+      if (next.kind !== ',') throw unable(`found '${next.text}', expected: ',' or ')'`)
+    } else if (kind === ',') {
+      if (values.size === 0) values.add('')
+      const next = peek(parser).kind
+      if (next === ')' || next === ',') values.add('')
+      if (next === ')') break
+      if (next === ',') take(parser)
+    } else throw unable(`found '${text}', expected: ',', or identifier`)
+  }
+  take(parser)
+  return [...values].sort()
+}
+
+function valueErrors(operator: LabelOperator, key: string, value: string, index: number): FieldError[] {
+  const number = operator === '>' || operator === '<'
+  const why = number && int64(value) === undefined ? "for 'Gt', 'Lt' operators, the value must be an integer" : ''
+  const problems = labelValueErrors(value)
+  return [
+    ...(why ? [invalid(`values[${index}]`, value, why)] : []),
+    ...(problems.length > 0 ? [invalid(`values[${index}][${key}]`, value, problems.join('; '))] : []),
+  ]
+}

@@ -1,0 +1,107 @@
+/**
+ * One step of a path to a field, as FieldsV1 writes it: `f:NAME`, `k:{"KEY":VALUE}`, `v:VALUE`, `i:INDEX`.
+ * Source: sigs.k8s.io/structured-merge-diff fieldpath (serialize-pe.go, element.go).
+ */
+
+import { json, quoted } from '../encoding/gotext.ts'
+import type { JsonValue } from '../types.ts'
+import { byBytes } from '../value/byteorder.ts'
+
+/**
+ * `id` is the text in FieldsV1; equal elements have equal ids. A list item with keys is a `key` (pairs sorted by name,
+ * keys that the item lacks left out), an item of a set a `value`.
+ */
+export type FieldElement =
+  | { readonly type: 'field'; readonly id: string; readonly name: string }
+  | { readonly type: 'key'; readonly id: string; readonly pairs: readonly (readonly [string, JsonValue])[] }
+  | { readonly type: 'value'; readonly id: string; readonly value: JsonValue }
+  | { readonly type: 'index'; readonly id: string; readonly index: number }
+
+export type FieldPath = readonly FieldElement[]
+
+// The JSON writer that Kubernetes uses here knows no \b and \f.
+const elementJson = (value: JsonValue): string =>
+  json(value).replace(/\\(.)/g, (pair, one) => (one === 'b' ? '\\u0008' : one === 'f' ? '\\u000c' : pair))
+
+/** A member of an object. */
+export const fieldElement = (name: string): FieldElement => ({ type: 'field', id: `f:${name}`, name })
+
+/** An item of a list with keys, by the keys that it has, in any order. */
+export function keyElement(pairs: readonly (readonly [string, JsonValue])[]): FieldElement {
+  const sorted = [...pairs].sort(([a], [b]) => byBytes(a, b))
+  const text = sorted.map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`)
+  return { type: 'key', id: `k:{${text.join(',')}}`, pairs: sorted }
+}
+
+/** An item of a set. */
+export const valueElement = (value: JsonValue): FieldElement => ({
+  type: 'value',
+  id: `v:${elementJson(value)}`,
+  value,
+})
+
+/** An item by its place: as others may have written it, and in the texts of errors. */
+export const indexElement = (index: number): FieldElement => ({ type: 'index', id: `i:${index}`, index })
+
+const TYPES = ['field', 'key', 'value', 'index']
+
+function valueRank(value: JsonValue): number {
+  if (value === null) return 5
+  if (Array.isArray(value)) return 3
+  return { number: 0, bigint: 0, string: 1, boolean: 2, object: 4 }[typeof value as string] ?? 4
+}
+
+function compareValues(a: JsonValue, b: JsonValue): number {
+  const rank = valueRank(a)
+  if (rank !== valueRank(b)) return rank - valueRank(b)
+  if (typeof a === 'string' && typeof b === 'string') return byBytes(a, b)
+  if (rank === 0 && a !== null && b !== null) return a < b ? -1 : a > b ? 1 : 0
+  return byBytes(json(a), json(b))
+}
+
+function comparePairs(a: readonly (readonly [string, JsonValue])[], b: readonly (readonly [string, JsonValue])[]) {
+  for (const [i, [name, value]] of a.entries()) {
+    const other = b[i]
+    if (other === undefined) return 1
+    const order = byBytes(name, other[0]) || compareValues(value, other[1])
+    if (order !== 0) return order
+  }
+  return a.length - b.length
+}
+
+/** The canonical order of siblings: fields, keys, values, indexes; each by content. */
+export function compareElements(a: FieldElement, b: FieldElement): number {
+  if (a.type === 'field' && b.type === 'field') return byBytes(a.name, b.name)
+  if (a.type === 'key' && b.type === 'key') return comparePairs(a.pairs, b.pairs)
+  if (a.type === 'value' && b.type === 'value') return compareValues(a.value, b.value)
+  if (a.type === 'index' && b.type === 'index') return a.index - b.index
+  return TYPES.indexOf(a.type) - TYPES.indexOf(b.type)
+}
+
+function valueText(value: JsonValue): string {
+  if (typeof value === 'string') return quoted(value)
+  if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value)
+      .map(([name, one]) => `${name}=${valueText(one)}`)
+      .join('')
+  }
+  return String(value)
+}
+
+/** How messages show a step: `.name`, `[role="r1"]`, `[="a"]`, `[0]`. */
+export function elementText(element: FieldElement): string {
+  switch (element.type) {
+    case 'field':
+      return `.${element.name}`
+    case 'key':
+      return `[${element.pairs.map(([name, value]) => `${name}=${valueText(value)}`).join(',')}]`
+    case 'value':
+      return `[=${valueText(element.value)}]`
+    case 'index':
+      return `[${element.index}]`
+  }
+}
+
+/** `.spec.conditions[type="Ready"].status` */
+export const pathText = (path: FieldPath): string => path.map(elementText).join('')

@@ -1,0 +1,101 @@
+/**
+ * FieldsV1, the JSON form of a field set in `metadata.managedFields`. A leaf is `{}`; `.` marks a node with something
+ * below that is a member itself. What clients send here is hostile.
+ * Source: sigs.k8s.io/structured-merge-diff fieldpath/serialize.go.
+ */
+
+import { parseJson } from '../encoding/json.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { type FieldElement, fieldElement, indexElement, keyElement, valueElement } from './element.ts'
+import { type FieldNode, type FieldSet, inOrder } from './set.ts'
+
+/** The text is no FieldsV1, or more of it than any object can need. */
+export class FieldsV1Error extends Error {
+  override readonly name = 'FieldsV1Error'
+}
+
+/** Deeper than any schema here by far. */
+const MAX_DEPTH = 64
+/** An object has at most 1 MiB or so: no more fields than this. */
+const MAX_NODES = 100_000
+
+/** Members in canonical order: `JSON.stringify` of the result is what Go writes. */
+export function serialise(set: FieldSet): JsonObject {
+  const result: JsonObject = {}
+  for (const { element, member, below } of inOrder(set)) {
+    const inner = serialise(below)
+    result[element.id] = member && below.size > 0 ? { '.': {}, ...inner } : inner
+  }
+  return result
+}
+
+interface Budget {
+  nodes: number
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    return parseJson(text).value
+  } catch {
+    throw new FieldsV1Error('a list item is not named by JSON')
+  }
+}
+
+const isScalar = (value: JsonValue): boolean => value === null || typeof value !== 'object'
+
+function parseKey(text: string): FieldElement {
+  const value = parsed(text)
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new FieldsV1Error('a key is no object')
+  const pairs = Object.entries(value)
+  if (pairs.length === 0 || pairs.some(([, one]) => !isScalar(one))) {
+    throw new FieldsV1Error('a key does not consist of scalars')
+  }
+  return keyElement(pairs)
+}
+
+/** The element that a member name stands for; undefined where a later version may know what it is. */
+function parseElement(text: string): FieldElement | undefined {
+  const content = text.slice(2)
+  if (text[1] !== ':') throw new FieldsV1Error('a member has no colon')
+  switch (text[0]) {
+    case 'f':
+      if (content === '__proto__') throw new FieldsV1Error('a field cannot have this name')
+      return fieldElement(content)
+    case 'k':
+      return parseKey(content)
+    case 'v': {
+      const value = parsed(content)
+      if (!isScalar(value)) throw new FieldsV1Error('an item of a set is no scalar')
+      return valueElement(value)
+    }
+    case 'i':
+      if (!/^-?\d{1,15}$/.test(content)) throw new FieldsV1Error('an index is no number')
+      return indexElement(Number(content))
+    default:
+      return undefined
+  }
+}
+
+function parseNode(element: FieldElement, value: JsonValue, depth: number, budget: Budget): FieldNode {
+  const below = parseBelow(value, depth + 1, budget)
+  const marked = value !== null && Object.hasOwn(value as JsonObject, '.')
+  return { element, member: marked || below.size === 0, below }
+}
+
+function parseBelow(value: JsonValue, depth: number, budget: Budget): FieldSet {
+  if (value === null) return new Map()
+  if (typeof value !== 'object' || Array.isArray(value)) throw new FieldsV1Error('a field is no object')
+  if (depth > MAX_DEPTH) throw new FieldsV1Error('too deep')
+  const result = new Map<string, FieldNode>()
+  for (const [name, inner] of Object.entries(value)) {
+    budget.nodes++
+    if (budget.nodes > MAX_NODES) throw new FieldsV1Error('too many fields')
+    const element = name === '.' ? undefined : parseElement(name)
+    if (element === undefined) continue
+    result.set(element.id, parseNode(element, inner, depth, budget))
+  }
+  return result
+}
+
+/** Unknown kinds of members are skipped. Throws FieldsV1Error for everything else that is not FieldsV1. */
+export const parseFieldsV1 = (value: JsonValue): FieldSet => parseBelow(value, 0, { nodes: 0 })

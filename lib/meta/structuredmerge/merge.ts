@@ -1,0 +1,125 @@
+/**
+ * An applied configuration laid over an object, and fields taken out of one. Inputs stay as they are; results share
+ * what did not change with them.
+ * Source: sigs.k8s.io/structured-merge-diff typed/merge.go, typed/remove.go.
+ */
+
+import type { ListSchema } from '../schema/schema.ts'
+import { memberSchema } from '../schema/schema.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { type FieldElement, fieldElement } from './element.ts'
+import type { FieldSet } from './set.ts'
+import { type At, asList, asObject, isEmpty, isLeaf, itemElement } from './typed.ts'
+
+type Maybe = JsonValue | undefined
+
+interface Item {
+  element: FieldElement
+  value: JsonValue
+}
+
+const named = (items: readonly JsonValue[], schema: ListSchema): Item[] =>
+  items.flatMap((value) => {
+    const element = itemElement(schema, value)
+    return typeof element === 'string' ? [] : [{ element, value }]
+  })
+
+/** By id; a duplicate stands for null, since there is no telling with which of them an applied item is to be merged. */
+function index(items: readonly Item[]): Map<string, JsonValue> {
+  const result = new Map<string, JsonValue>()
+  for (const { element, value } of items) result.set(element.id, result.has(element.id) ? null : value)
+  return result
+}
+
+/**
+ * Items of the configuration come in its order, others keep their place among those that both have.
+ * One pass over both lists: `next` is the common item that is due.
+ */
+function mergeItems(live: readonly JsonValue[], config: readonly JsonValue[], schema: ListSchema): JsonValue[] {
+  const [left, right] = [named(live, schema), named(config, schema)]
+  const [inLive, inConfig] = [index(left), index(right)]
+  const common = right.filter(({ element }) => inLive.has(element.id)).map(({ element }) => element.id)
+  const result: JsonValue[] = []
+  const taken = new Set<string>()
+  const emit = (a: Maybe, b: Maybe): void => {
+    const merged = merge(a, b, schema.items)
+    if (merged !== undefined) result.push(merged)
+  }
+  let next = 0
+  for (let l = 0, r = 0; l < left.length || r < right.length; ) {
+    const [mine, theirs] = [left[l], right[r]]
+    const id = mine?.element.id
+    if (mine !== undefined && id !== undefined) {
+      const both = inConfig.has(id)
+      if (theirs !== undefined && both && id !== theirs.element.id && next < common.length && common[next] !== id) {
+        l++
+        continue
+      }
+      if (!both) {
+        emit(mine.value, undefined)
+        l++
+        continue
+      }
+      if (taken.has(id) || id === theirs?.element.id) l++
+    }
+    if (theirs === undefined) continue
+    const { element, value } = theirs
+    taken.add(element.id)
+    emit(inLive.get(element.id), value)
+    r++
+    if (common[next] === element.id) next++
+  }
+  return result
+}
+
+function mergeMembers(live: JsonObject, config: JsonObject, schema: At): JsonObject {
+  const result: JsonObject = {}
+  for (const name of new Set([...Object.keys(live), ...Object.keys(config)])) {
+    const a = Object.hasOwn(live, name) ? live[name] : undefined
+    const b = Object.hasOwn(config, name) ? config[name] : undefined
+    const merged = merge(a, b, memberSchema(schema, name))
+    if (merged !== undefined) result[name] = merged
+  }
+  return result
+}
+
+/** `live` with `config` laid over it; what only one of them has is kept, leaves are those of the configuration. */
+export function merge(live: Maybe, config: Maybe, schema: At): Maybe {
+  if (config === undefined) return live
+  if (live === undefined || isLeaf(schema)) return config
+  if (schema?.type === 'list') {
+    const [a, b] = [asList(live) ?? [], asList(config) ?? []]
+    return a.length === 0 && b.length === 0 ? config : mergeItems(a, b, schema)
+  }
+  const [a, b] = [asObject(live) ?? {}, asObject(config) ?? {}]
+  return isEmpty(a) && isEmpty(b) ? config : mergeMembers(a, b, schema)
+}
+
+function removeFromItems(items: readonly JsonValue[], fields: FieldSet, schema: ListSchema): JsonValue[] {
+  return items.flatMap((item) => {
+    const element = itemElement(schema, item)
+    const node = typeof element === 'string' ? undefined : fields.get(element.id)
+    if (node === undefined) return [item]
+    return node.member ? [] : [removeFields(item, node.below, schema.items)]
+  })
+}
+
+function removeFromMembers(value: JsonObject, fields: FieldSet, schema: At): JsonObject {
+  const result: JsonObject = {}
+  for (const [name, one] of Object.entries(value)) {
+    const node = fields.get(fieldElement(name).id)
+    if (node === undefined) result[name] = one
+    else if (!node.member) result[name] = removeFields(one, node.below, memberSchema(schema, name))
+  }
+  return result
+}
+
+/** `value` without these members and list items. A container that loses all its content becomes null. */
+export function removeFields(value: JsonValue, fields: FieldSet, schema: At): JsonValue {
+  if (fields.size === 0 || isLeaf(schema)) return value
+  const content =
+    schema?.type === 'list'
+      ? removeFromItems(asList(value) ?? [], fields, schema)
+      : removeFromMembers(asObject(value) ?? {}, fields, schema)
+  return isEmpty(content) ? null : content
+}

@@ -1,0 +1,129 @@
+/**
+ * Objects with their schema, as structured merge walks them: which members are fields, and what names a list item.
+ * Source: sigs.k8s.io/structured-merge-diff typed/helpers.go, k8s.io/apimachinery meta/v1 (list and map types).
+ */
+
+import { quoted } from '../encoding/gotext.ts'
+import { objectMetaSchema } from '../schema/objectmeta.ts'
+import {
+  type KindSchema,
+  type ListSchema,
+  memberSchema,
+  type ObjectSchema,
+  object,
+  type Schema,
+  string,
+} from '../schema/schema.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { isObject } from '../value/walk.ts'
+import { type FieldElement, fieldElement, keyElement, valueElement } from './element.ts'
+
+/** The schema at a node; undefined where the object has a member that its schema does not declare. */
+export type At = Schema | undefined
+
+const { ownerReferences } = objectMetaSchema.properties
+
+/** Metadata as Kubernetes' field manager sees it: it knows selfLink, and references without a uid. */
+const metadata = {
+  ...objectMetaSchema,
+  properties: {
+    ...objectMetaSchema.properties,
+    selfLink: string('Without a meaning.'),
+    ownerReferences: { ...ownerReferences, keyDefaults: { uid: '' } },
+  },
+} as const
+
+const wholeObjects = new WeakMap<KindSchema, ObjectSchema>()
+
+/** The schema of whole objects of a kind: the same object for the same kind's schema, so it may be asked for at every write. */
+export function wholeObject(kind: KindSchema): ObjectSchema {
+  const known = wholeObjects.get(kind) ?? makeWholeObject(kind)
+  wholeObjects.set(kind, known)
+  return known
+}
+
+const makeWholeObject = ({ spec, status }: KindSchema): ObjectSchema =>
+  object('An object.', {
+    apiVersion: string('Group and version.'),
+    kind: string('Kind.'),
+    metadata,
+    ...(spec && { spec }),
+    ...(status && { status }),
+  })
+
+/** The value if it is an object, as the field manager takes every value of another shape for none. */
+export const asObject = (value: JsonValue | undefined): JsonObject | undefined => (isObject(value) ? value : undefined)
+
+/** The same of lists. */
+export const asList = (value: JsonValue | undefined): JsonValue[] | undefined =>
+  Array.isArray(value) ? value : undefined
+
+/** Whether the member is a field of its own rather than a key of a map. */
+export const isDeclared = (schema: At, name: string): boolean =>
+  schema?.type === 'object' && Object.hasOwn(schema.properties, name)
+
+/** The schema below a node, along one step of a path. */
+export function stepSchema(schema: At, element: FieldElement): At {
+  if (element.type === 'field') return memberSchema(schema, element.name)
+  return schema?.type === 'list' && element.type === 'key' ? schema.items : undefined
+}
+
+/** A node that is owned as a whole: scalars, atomic lists and maps, and what no schema declares. */
+export function isLeaf(schema: At): boolean {
+  if (schema === undefined) return true
+  if (schema.type === 'list') return schema.listType === 'atomic'
+  return schema.type === 'object' || schema.type === 'map' ? schema.atomic === true : true
+}
+
+/** Whether the value is a list or map without content, or null. */
+export const isEmpty = (value: JsonValue | undefined): boolean =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+
+function keyedItem(item: JsonValue, { keys = [], keyDefaults = {} }: ListSchema): FieldElement | string {
+  if (item === null) return 'associative list with keys may not have a null element'
+  const value = asObject(item)
+  if (value === undefined) return 'associative list with keys may not have non-map elements'
+  const pairs = keys.flatMap((name): [string, JsonValue][] => {
+    const one = Object.hasOwn(value, name) ? value[name] : keyDefaults[name]
+    return one === undefined ? [] : [[name, one]]
+  })
+  if (pairs.length === 0) {
+    const names = `[${keys.map(quoted).join(' ')}]`
+    return `associative list with keys has an element that omits all key fields ${names} (and doesn't have default values for any key fields)`
+  }
+  return keyElement(pairs)
+}
+
+/** What names an item of a set or of a list with keys, or why nothing does. */
+export function itemElement(schema: ListSchema, item: JsonValue): FieldElement | string {
+  if (schema.listType === 'map') return keyedItem(item, schema)
+  if (item === null) return "associative list without keys has an element that's an explicit null"
+  if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
+  if (typeof item === 'object') return "associative list without keys has an element that's a map type"
+  return valueElement(item)
+}
+
+/** Items by the element that names them, in order of first appearance; items that nothing names are left out. */
+export function byElement(
+  schema: ListSchema,
+  items: readonly JsonValue[],
+): Map<string, { element: FieldElement; items: JsonValue[] }> {
+  const result = new Map<string, { element: FieldElement; items: JsonValue[] }>()
+  for (const item of items) {
+    const element = itemElement(schema, item)
+    if (typeof element === 'string') continue
+    const known = result.get(element.id)
+    if (known) known.items.push(item)
+    else result.set(element.id, { element, items: [item] })
+  }
+  return result
+}
+
+/** The members of an object that field sets may speak of: nobody owns what is write-only. */
+export const visibleMembers = (
+  schema: At,
+  names: Iterable<string>,
+): { element: FieldElement; at: At; name: string }[] =>
+  Array.from(names, (name) => ({ name, element: fieldElement(name), at: memberSchema(schema, name) })).filter(
+    ({ at }) => at?.writeOnly === undefined,
+  )

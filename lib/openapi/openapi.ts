@@ -1,0 +1,111 @@
+/**
+ * OpenAPI v3 of the kinds: one document for each group version, and the index that names them with their hashes.
+ * Source: k8s.io/kube-openapi/pkg/handler3, k8s.io/client-go/openapi.
+ */
+
+import { stringify } from '../meta/encoding/json.ts'
+import { groupVersion } from '../meta/groupversion.ts'
+import type { JsonObject } from '../meta/types.ts'
+import { byBytes } from '../meta/value/byteorder.ts'
+import { contentHash } from './etag.ts'
+import { sharedRef, sharedSchemas } from './meta.ts'
+import { gvkOf, type OpenApiKind, pathsOf, schemaName } from './paths.ts'
+import { openApiSchema } from './schema.ts'
+
+const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
+  apiVersion: { type: 'string', description: `Version of this representation: ${apiVersion}.` },
+  kind: { type: 'string', description: `Kind of this representation: ${kind}.` },
+})
+
+/** The schema of whole objects of a kind. */
+function kindSchema(kind: OpenApiKind): JsonObject {
+  const { spec, status } = kind.schema
+  return {
+    type: 'object',
+    description: kind.description,
+    properties: {
+      ...typeProperties(groupVersion(kind), kind.kind),
+      metadata: { description: 'Standard metadata of the object.', allOf: [sharedRef('ObjectMeta')] },
+      ...(spec && { spec: openApiSchema(spec) }),
+      ...(status && { status: openApiSchema(status) }),
+    },
+    'x-kubernetes-group-version-kind': [gvkOf(kind)],
+  }
+}
+
+const listSchema = (kind: OpenApiKind): JsonObject => ({
+  type: 'object',
+  description: `A list of ${kind.plural}.`,
+  required: ['items'],
+  properties: {
+    ...typeProperties(groupVersion(kind), `${kind.kind}List`),
+    metadata: { description: 'Metadata of the list.', allOf: [sharedRef('ListMeta')] },
+    items: {
+      type: 'array',
+      description: 'The objects.',
+      items: { $ref: `#/components/schemas/${schemaName(kind)}` },
+    },
+  },
+  'x-kubernetes-group-version-kind': [{ ...gvkOf(kind), kind: `${kind.kind}List` }],
+})
+
+const schemasOf = (kind: OpenApiKind): JsonObject => ({
+  [schemaName(kind)]: kindSchema(kind),
+  ...(kind.verbs.includes('list') && { [`${schemaName(kind)}List`]: listSchema(kind) }),
+})
+
+const merged = (parts: readonly JsonObject[]): JsonObject => Object.assign({}, ...parts)
+
+export interface OpenApiInfo {
+  title: string
+  version: string
+  license: { name: string; url: string }
+}
+
+/** Schemas by their names: those of the kinds, and what all share. */
+export const openApiSchemas = (kinds: readonly OpenApiKind[]): JsonObject => ({
+  ...merged(kinds.map(schemasOf)),
+  ...sharedSchemas(),
+})
+
+/** The document of kinds of one group version. Kinds that share a path (`/{name}/kubeconfig`) must not. */
+export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo): JsonObject {
+  return {
+    openapi: '3.0.0',
+    info: { ...info, license: { ...info.license } },
+    // Relative to where the document is, whatever stage or base path that is below: …/openapi/v3/apis/GROUP/VERSION.
+    servers: [{ url: '../../../..' }],
+    paths: merged(kinds.map(pathsOf)),
+    components: {
+      schemas: openApiSchemas(kinds),
+      securitySchemes: { BearerToken: { type: 'http', scheme: 'bearer', description: 'An access key.' } },
+    },
+    security: [{ BearerToken: [] }],
+  }
+}
+
+export interface OpenApi {
+  /** The text of `/openapi/v3`. */
+  index: string
+  /** Texts by path below `/openapi/v3/` (`apis/management.platform/v1`), with the hash of each. */
+  documents: ReadonlyMap<string, { text: string; hash: string }>
+}
+
+/**
+ * Everything that is served below `/openapi/v3`, computed once. The addresses of the index have no base path: clients put
+ * their own before what begins with `/openapi/v3`, so they are right below any stage.
+ * Source: k8s.io/client-go/openapi/groupversion.go.
+ */
+export function openApi(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApi {
+  const groups = Map.groupBy(kinds, ({ group, version }) => `apis/${group}/${version}`)
+  const documents = [...groups]
+    .sort(([one], [other]) => byBytes(one, other))
+    .map(([path, own]) => {
+      const text = stringify(openApiDocument(own, info))
+      return [path, { text, hash: contentHash(text) }] as const
+    })
+  const paths = documents.map(([path, { hash }]) => {
+    return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
+  })
+  return { index: stringify({ paths: Object.fromEntries(paths) }), documents: new Map(documents) }
+}

@@ -1,0 +1,52 @@
+/** Schemas of this project as schemas of OpenAPI 3.0 with the extensions of Kubernetes. */
+import type { Schema } from '../meta/schema/schema.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+
+const defined = (members: Readonly<Record<string, unknown>>): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
+
+/** What every schema says; a deprecated field also says in words what to use. */
+const common = ({ description, deprecated, writeOnly, readOnly }: Schema): JsonObject =>
+  defined({
+    description: deprecated === undefined ? description : `${description} Deprecated: use ${deprecated}.`,
+    deprecated: deprecated === undefined ? undefined : true,
+    writeOnly: writeOnly === undefined ? undefined : true,
+    readOnly,
+  })
+
+function shape(schema: Schema): JsonObject {
+  switch (schema.type) {
+    case 'string': {
+      const { format, minLength, maxLength, pattern } = schema
+      return defined({ type: 'string', format, enum: schema.enum, minLength, maxLength, pattern })
+    }
+    case 'integer': {
+      const { format, minimum, maximum } = schema
+      return defined({ type: 'integer', format, minimum, maximum })
+    }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'list': {
+      const { items, maxItems, listType, keys } = schema
+      const extensions = { 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys }
+      return defined({ type: 'array', items: openApiSchema(items), maxItems, ...extensions })
+    }
+    case 'map':
+      return defined({ type: 'object', additionalProperties: openApiSchema(schema.values), ...mapType(schema) })
+    case 'object': {
+      const { properties, required } = schema
+      const members = Object.entries(properties).map(([name, one]): [string, JsonValue] => [name, openApiSchema(one)])
+      return defined({
+        type: 'object',
+        properties: members.length > 0 ? Object.fromEntries(members) : undefined,
+        required: required && required.length > 0 ? required : undefined,
+        ...mapType(schema),
+      })
+    }
+  }
+}
+
+const mapType = ({ atomic }: { atomic?: true }): JsonObject => (atomic ? { 'x-kubernetes-map-type': 'atomic' } : {})
+
+/** A schema without references. */
+export const openApiSchema = (schema: Schema): JsonObject => ({ ...common(schema), ...shape(schema) })

@@ -1,0 +1,126 @@
+/**
+ * OpenAPI v2 of the kinds, translated from v3. Terraform's provider for Kubernetes takes the types of manifests from here,
+ * Argo CD what it needs for server-side apply. Source: k8s.io/kube-openapi/pkg/handler; swagger.io "OpenAPI 2.0".
+ */
+import { stringify } from '../meta/encoding/json.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { contentHash } from './etag.ts'
+import { type OpenApiInfo, openApiSchemas } from './openapi.ts'
+import { type OpenApiKind, pathsOf } from './paths.ts'
+import { openApiV2Protobuf } from './v2protobuf.ts'
+
+/** The keywords of v3 schemas that are translated; all others are those of v2. */
+interface Schema {
+  $ref?: string
+  allOf?: Schema[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  additionalProperties?: Schema
+  [keyword: string]: unknown
+}
+
+/** v2 knows neither of these, and describes a reference beside it. */
+function older({
+  writeOnly: _,
+  deprecated: __,
+  $ref,
+  allOf,
+  properties,
+  items,
+  additionalProperties,
+  ...rest
+}: Schema): Schema {
+  return {
+    ...rest,
+    ...Object.assign({}, ...(allOf ?? []).map(older)),
+    ...($ref !== undefined && { $ref: $ref.replace('#/components/schemas/', '#/definitions/') }),
+    ...(properties && { properties: each(properties) }),
+    ...(items && { items: older(items) }),
+    ...(additionalProperties && { additionalProperties: older(additionalProperties) }),
+  }
+}
+
+const each = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema> =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, older(schema)]))
+
+interface Content {
+  content?: Record<string, { schema?: Schema }>
+}
+
+interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema: Schema
+}
+
+interface Operation {
+  parameters: Parameter[]
+  requestBody?: Content & { required?: boolean }
+  responses: Record<string, Content & { description: string }>
+  [keyword: string]: unknown
+}
+
+/** The type stands beside the name. */
+const olderParameter = ({ schema, ...parameter }: Parameter) => ({ ...parameter, ...schema })
+
+const schemaOf = ({ content = {} }: Content): Schema | undefined => {
+  const [first] = Object.values(content)
+  return first && older({ type: 'object', ...first.schema })
+}
+
+/** Bodies are parameters, and media types are the operation's. */
+function olderOperation({ parameters, requestBody, responses, ...rest }: Operation) {
+  const schema = requestBody && schemaOf(requestBody)
+  const body = schema && { name: 'body', in: 'body', required: requestBody.required === true, schema }
+  return {
+    ...rest,
+    ...(requestBody && { consumes: Object.keys(requestBody.content ?? {}) }),
+    produces: [...new Set(Object.values(responses).flatMap(({ content = {} }) => Object.keys(content)))],
+    parameters: [...parameters.map(olderParameter), ...(body ? [body] : [])],
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([code, { description, ...answer }]) => {
+        const schema = schemaOf(answer)
+        return [code, { description, ...(schema && { schema }) }]
+      }),
+    ),
+  }
+}
+
+/** Returns the paths of a kind as v2 has them. */
+function olderPaths(kind: OpenApiKind): JsonObject {
+  const paths = pathsOf(kind) as unknown as Record<string, Record<string, Operation> & { parameters?: Parameter[] }>
+  const items = Object.entries(paths).map(([path, { parameters, ...operations }]) => [
+    path,
+    {
+      ...(parameters && { parameters: parameters.map(olderParameter) }),
+      ...Object.fromEntries(Object.entries(operations).map(([method, one]) => [method, olderOperation(one)])),
+    },
+  ])
+  return Object.fromEntries(items)
+}
+
+export interface OpenApiV2 {
+  text: string
+  protobuf: Uint8Array
+  /** What the document is known by, in either form. */
+  hash: string
+}
+
+/** The document in both of its forms. */
+export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApiV2 {
+  const definitions = each(openApiSchemas(kinds) as Record<string, Schema>) as Record<string, JsonValue>
+  const document: JsonObject = {
+    swagger: '2.0',
+    info: { ...info, license: { ...info.license } },
+    paths: Object.assign({}, ...kinds.map(olderPaths)),
+    definitions,
+    securityDefinitions: {
+      BearerToken: { type: 'apiKey', name: 'authorization', in: 'header', description: 'Bearer and an access key.' },
+    },
+    security: [{ BearerToken: [] }],
+  }
+  const text = stringify(document)
+  return { text, protobuf: openApiV2Protobuf(document), hash: contentHash(text) }
+}

@@ -1,0 +1,144 @@
+/** The functions that serve documents to authenticated users: discovery, OpenAPI and the namespaces that are no objects. */
+import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
+import { kinds } from '../../apis/index.ts'
+import {
+  aggregatedCore,
+  aggregatedGroups,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  coreResourceList,
+  coreVersions,
+  namespaceObject,
+  verbsOf,
+} from '../../endpoints/discovery.ts'
+import {
+  type DiscoveryOutput,
+  negotiate,
+  negotiateDiscovery,
+  negotiateOpenApiV2,
+} from '../../endpoints/negotiation/accept.ts'
+import { type ApiRequest, type ApiResponse, first } from '../../endpoints/request.ts'
+import { encode, respond } from '../../endpoints/respond.ts'
+import { stringify } from '../../meta/encoding/json.ts'
+import { notFound, routeNotFound } from '../../meta/errors/status.ts'
+import { dnsLabelErrors } from '../../meta/object/names.ts'
+import type { JsonObject } from '../../meta/types.ts'
+import { etagOf } from '../../openapi/etag.ts'
+import { openApi } from '../../openapi/openapi.ts'
+import { openApiV2 } from '../../openapi/v2.ts'
+import { groupResource, type ServedKind } from '../../registry/kind.ts'
+import type { Endpoint } from '../lambda/serve.ts'
+import { once } from '../process/lazy.ts'
+import { servedPath } from './servedpath.ts'
+
+/** What discovery lists. */
+const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
+
+const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
+  respond(200, value, negotiate(request.headers, first(request.query, 'pretty'), { transformable: false }))
+
+/** If-None-Match (RFC 9110): of the tags that a client has, or `*`. */
+function isKnown({ headers }: ApiRequest, etag: string): boolean {
+  const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}
+
+/** A document that clients keep: 304 when they have it already. */
+function kept(
+  request: ApiRequest,
+  etag: string,
+  headers: Record<string, string>,
+  body: string | Uint8Array,
+): ApiResponse {
+  // The type in a 304 too: API Gateway would call it application/json, and clients take that over for what they keep.
+  const known = isKnown(request, etag)
+  return {
+    status: known ? 304 : 200,
+    headers: { etag, vary: 'Accept', ...headers },
+    warnings: [],
+    body: known ? '' : body,
+  }
+}
+
+async function aggregated(request: ApiRequest, path: string, output: DiscoveryOutput): Promise<ApiResponse> {
+  const { version, mediaType } = output
+  const value = path === '/api' ? aggregatedCore(version) : aggregatedGroups(listed, version)
+  const contentType = `${mediaType};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+  const headers = { 'cache-control': 'public', 'content-type': contentType }
+  return kept(request, etagOf(stringify(value)), headers, await encode(value, output))
+}
+
+/** undefined where there is none. `path` begins with /api or /apis. */
+function document(path: string, serverAddress: string): JsonObject | undefined {
+  const [root, group, version, name, more] = path.split('/').slice(1)
+  if (more !== undefined || (root !== 'api' && name !== undefined)) return undefined
+  if (root === 'api') {
+    if (group === undefined) return coreVersions(serverAddress)
+    if (group !== 'v1') return undefined
+    if (version === undefined) return coreResourceList()
+    const isNamespace = version === 'namespaces' && name !== undefined && dnsLabelErrors(name).length === 0
+    return isNamespace ? namespaceObject(name) : undefined
+  }
+  if (group === undefined) return apiGroupList(listed)
+  return version === undefined ? apiGroup(listed, group) : apiResourceList(listed, group, version)
+}
+
+/** GET below /api and /apis, as far as it is no resource of ours. */
+export const discovery: Endpoint = async (request, server) => {
+  const path = servedPath(request, server.config)
+  if (path === '/api' || path === '/apis') {
+    const output = negotiateDiscovery(request.headers, first(request.query, 'pretty'))
+    if (output) return aggregated(request, path, output)
+  }
+  if (path.startsWith(`${definitionsPath}/`)) {
+    throw notFound(groupResource(CustomResourceDefinition), path.slice(definitionsPath.length + 1))
+  }
+  const found = document(path, new URL(server.config.issuer).host)
+  if (!found) throw routeNotFound()
+  return plain(request, found)
+}
+
+const openApiKinds = kinds.map((kind) => ({ ...kind, verbs: verbsOf(kind) }))
+const info = {
+  title: 'keyplane',
+  version: 'v1',
+  license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+}
+
+let documents: ReturnType<typeof openApi> | undefined
+const openApiV2Of = once(() => openApiV2(openApiKinds, info))
+
+const yearSeconds = 365 * 24 * 3600
+
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
+/** Both forms have a tag of their own. */
+function openApiV2Document(request: ApiRequest): ApiResponse {
+  const { text, protobuf, hash } = openApiV2Of()
+  if (negotiateOpenApiV2(request.headers) === 'json')
+    return kept(request, `"${hash}"`, { 'content-type': 'application/json' }, text)
+  return kept(request, `"${hash}-protobuf"`, { 'content-type': protobufType }, protobuf)
+}
+
+/** GET below /openapi. */
+export const openApiDocuments: Endpoint = async (request, server) => {
+  const path = servedPath(request, server.config)
+  if (path === '/openapi/v2') return openApiV2Document(request)
+  documents ??= openApi(openApiKinds, info)
+  const json = { 'content-type': 'application/json', vary: 'Accept' }
+  if (path === '/openapi/v3') return { status: 200, headers: json, warnings: [], body: documents.index }
+  const found = documents.documents.get(path.slice('/openapi/v3/'.length))
+  if (!found) throw routeNotFound()
+  const asked = first(request.query, 'hash')
+  const etag = `"${found.hash}"`
+  if (asked && asked !== found.hash) {
+    // The same path, whatever the client calls it.
+    return { status: 301, headers: { location: `?hash=${found.hash}`, etag, ...json }, warnings: [], body: '' }
+  }
+  const forever = {
+    'cache-control': 'public, immutable',
+    expires: new Date(request.now.getTime() + yearSeconds * 1000).toUTCString(),
+  }
+  return kept(request, etag, { ...json, ...(asked && forever) }, found.text)
+}

@@ -1,0 +1,92 @@
+/**
+ * Routes that no other function serves: what kube-apiserver says of custom resources there, 405 where a document is
+ * written, else 404. Unknown resources of this API's own version get the plain text with which kube-apiserver answers
+ * for custom resources, and a Warning that says what there is instead; all else a Status that says it itself.
+ */
+import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
+import { ownGroupVersion, servedResources } from '../../apis/resources.ts'
+import { negotiateStatus } from '../../endpoints/negotiation/accept.ts'
+import { patchType } from '../../endpoints/negotiation/bodies.ts'
+import { first } from '../../endpoints/request.ts'
+import { pageNotFound, respondStatus } from '../../endpoints/respond.ts'
+import {
+  badRequest,
+  methodNotAllowed,
+  methodNotSupported,
+  notFound as objectNotFound,
+  routeNotFound,
+  StatusError,
+} from '../../meta/errors/status.ts'
+import { groupVersion } from '../../meta/groupversion.ts'
+import { dnsLabelErrors } from '../../meta/object/names.ts'
+import type { Endpoint } from '../lambda/serve.ts'
+import { servedPath } from './servedpath.ts'
+import { whereTo } from './whereto.ts'
+
+const verbs: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+  GET: 'get',
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** Throws what is wrong with a request below a group version that is served, unless there is no such resource. */
+function refuse(
+  groupVersionText: string,
+  steps: readonly string[],
+  { method, headers, hint }: { method: string; headers: Headers; hint: string },
+): void {
+  const namespaced = steps[0] === 'namespaces' && steps.length > 2
+  const [plural, name, subresource, more] = namespaced ? steps.slice(2) : steps
+  const own = servedResources.filter((one) => one.groupVersion === groupVersionText && one.plural === plural)
+  const served = own.find((one) => one.subresource === undefined && one.namespaced === namespaced)
+  if (!served || (namespaced && steps[1] === '')) return
+  if (!served.stored) throw name === undefined ? methodNotAllowed(hint) : routeNotFound(hint)
+  const resource = { group: groupVersionText.split('/', 1).join(), resource: served.plural }
+  if (name === undefined) {
+    if (method === 'PATCH') patchType(headers)
+    if (method === 'PATCH' || method === 'PUT') throw badRequest('name must be provided')
+  }
+  if (more !== undefined) throw routeNotFound(hint)
+  if (own.some((one) => one.subresource !== undefined && one.subresource === subresource)) throw methodNotAllowed(hint)
+  if (subresource !== undefined && subresource !== 'status') throw objectNotFound(resource, name ?? '')
+  // A method that is no verb is refused without one.
+  throw methodNotSupported(resource, verbs[method] ?? '')
+}
+
+/** What discovery lists, as `GROUP/VERSION`. */
+const listedVersions: readonly string[] = [
+  ...servedResources.map(({ groupVersion }) => groupVersion),
+  groupVersion(CustomResourceDefinition),
+]
+
+/** Whether a path below the base is that of something to be read only: what `documents.ts` and `public.ts` answer. */
+function isDocument(path: string): boolean {
+  if (/^\/(version|openapi\/v[23]|apis?|api\/v1(\/namespaces)?)$/.test(path)) return true
+  const [, namespace] = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(path) ?? []
+  if (namespace !== undefined) return dnsLabelErrors(namespace).length === 0
+  if (path.replace(/\/[^/]+$/, '') === definitionsPath || path === definitionsPath) return true
+  const [, group] = /^\/apis\/([^/]+(?:\/[^/]+)?)$/.exec(path) ?? []
+  return listedVersions.some((one) => one === group || one.split('/')[0] === group)
+}
+
+export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
+  const output = negotiateStatus(headers, first(query, 'pretty'))
+  const below = servedPath({ path }, config)
+  const hint = whereTo(method, below)
+  const [root, group, version, ...steps] = below.slice(1).split('/')
+  const groupVersionText = `${group}/${version}`
+  try {
+    if (root === 'apis' && steps.length > 0) refuse(groupVersionText, steps, { method, headers, hint })
+  } catch (error) {
+    if (error instanceof StatusError) return respondStatus(error.status, output)
+    throw error
+  }
+  // Manifests often begin with their namespace: it needs no making, and cannot be made.
+  if (isDocument(below) && method !== 'GET') return respondStatus(methodNotAllowed(hint).status, output)
+  const ours = root === 'apis' && groupVersionText === ownGroupVersion && steps.length > 0
+  return ours ? pageNotFound : respondStatus(routeNotFound(hint).status, output)
+}

@@ -1,0 +1,71 @@
+/** What is wrong with a request that no function serves, and what there is instead: for people who have mistyped a path. */
+import { type ServedResource, servedResources } from '../../apis/resources.ts'
+import { formatValue } from '../../meta/encoding/badvalue.ts'
+import { withoutCredentials } from '../../meta/value/credentials.ts'
+
+const COLLECTION = ['GET', 'POST', 'DELETE']
+const OBJECT = ['GET', 'PUT', 'PATCH', 'DELETE']
+const STATUS = ['GET', 'PUT', 'PATCH']
+
+/** Returns a sentence about a method and a path below the base. */
+export function whereTo(method: string, path: string): string {
+  const [root, group = '', version = '', ...steps] = path.slice(1).split('/')
+  if (root !== 'apis' || group === '' || version === '')
+    return `nothing is served at ${quoted(path)}; GET /apis lists the API groups`
+  const groupVersion = `${group}/${version}`
+  const own = servedResources.filter((one) => one.groupVersion === groupVersion)
+  const isNamespaced = steps[0] === 'namespaces' && steps.length > 2
+  const [plural = '', ...rest] = isNamespaced ? steps.slice(2) : steps
+  if (own.length === 0) return elsewhere(groupVersion, plural)
+  if (plural === '') return otherMethod(method, ['GET'])
+  const served = own.filter((one) => one.plural === plural)
+  const [resource] = served
+  if (!resource)
+    return `${groupVersion} has no resource ${quoted(plural)}: it has ${listed(own.map((one) => one.plural))}`
+  if (resource.namespaced !== isNamespaced) return otherPlace(resource)
+  return below(served, resource, method, rest)
+}
+
+/** The end of a path: nothing, a name, a subresource. */
+function below(
+  served: readonly ServedResource[],
+  { plural, stored, status }: ServedResource,
+  method: string,
+  [name, subresource, more]: readonly string[],
+): string {
+  if (!stored)
+    return name === undefined ? otherMethod(method, ['POST']) : `${plural} are created only, and have no names`
+  if (name === undefined) return otherMethod(method, COLLECTION)
+  if (subresource === undefined) return otherMethod(method, OBJECT)
+  const subresources = [...(status ? ['status'] : []), ...served.flatMap((one) => one.subresource ?? [])]
+  if (more !== undefined || !subresources.includes(subresource))
+    return `${plural} have no subresource ${quoted([subresource, more].filter(Boolean).join('/'))}: they have ${listed(subresources)}`
+  return otherMethod(method, subresource === 'status' ? STATUS : ['POST'])
+}
+
+function elsewhere(groupVersion: string, plural: string): string {
+  const places = servedResources.filter((one) => one.plural === plural).map((one) => one.groupVersion)
+  const found = places.length > 0 ? `${plural} are in ${listed(places)}` : 'GET /apis lists the API groups'
+  return `${quoted(groupVersion)} is not served; ${found}`
+}
+
+const otherPlace = ({ groupVersion, plural, namespaced }: ServedResource): string =>
+  namespaced
+    ? `${plural} are in a namespace: /apis/${groupVersion}/namespaces/NAMESPACE/${plural}`
+    : `${plural} are in no namespace: /apis/${groupVersion}/${plural}`
+
+const otherMethod = (method: string, methods: readonly string[]): string =>
+  `${quoted(method)} is not a method of this path, which has ${listed(methods)}`
+
+const listed = (names: readonly string[]): string => {
+  const all = [...new Set(names)]
+  return all.length > 1 ? `${all.slice(0, -1).join(', ')} and ${all.at(-1)}` : all.join()
+}
+
+const MAX_QUOTED = 128
+
+/** Quotes a part of a path. Credentials go before the end is cut: half of one could not be recognized. */
+function quoted(part: string): string {
+  const text = withoutCredentials(part)
+  return formatValue(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)
+}

@@ -1,0 +1,37 @@
+/** Bodies as Lambda takes them: text, or a stream of bytes; lists compressed where the client asks for it. */
+import { addAbortSignal, pipeline, Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { LambdaResponse } from './events.ts'
+
+/** Smaller answers gain nothing (k8s.io/apiserver responsewriters: 128 KiB). */
+const minCompressedBytes = 128 * 1024
+
+function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
+  const name = Object.keys(headers ?? {}).find((one) => one.toLowerCase() === 'accept-encoding')
+  const tokens = (name ? (headers[name] ?? '') : '').split(',').map((token) => token.trim().toLowerCase())
+  return tokens.some((token) => /^gzip\s*(;|$)/.test(token) && !/;\s*q=0(\.0*)?$/.test(token))
+}
+
+/**
+ * A buffered function answers with text, which API Gateway compresses itself (minimumCompressionSize); a streaming one
+ * with bytes. No piece of a text may end within a character.
+ */
+export function compressed(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
+  const { body, cut, immediate, ...rest } = response
+  if (!streams) return { ...rest, body }
+  const whole = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body as string) : undefined
+  const large = whole ? whole.length > minCompressedBytes : !immediate
+  const source = Readable.from(whole ? [whole] : bytes(body as AsyncIterable<string>), { objectMode: false })
+  if (cut) addAbortSignal(cut, source)
+  if (!large || !acceptsGzip(event)) return { ...rest, body: source as never }
+  // Either ends with the other: who reads the bytes hears of an error, and a client that leaves ends the source.
+  const gzip = pipeline(source, createGzip(), () => {})
+  const { vary } = rest.headers
+  const encoding = { 'content-encoding': 'gzip', vary: vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding' }
+  return { ...rest, headers: { ...rest.headers, ...encoding }, body: gzip as never }
+}
+
+async function* bytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const text of texts) yield Buffer.from(text)
+}

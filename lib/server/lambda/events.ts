@@ -1,0 +1,74 @@
+/** API Gateway events to requests, and responses to what a Lambda proxy integration answers. */
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { negotiateStatus, type Output } from '../../endpoints/negotiation/accept.ts'
+import { type ApiRequest, type ApiResponse, first } from '../../endpoints/request.ts'
+import { warningHeaders } from './warnings.ts'
+
+/** Several headers of one name are one list, as HTTP says. */
+function headersOf(event: APIGatewayProxyEvent): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(event.headers ?? {})) {
+    if (value !== undefined) headers[name.toLowerCase()] = value
+  }
+  for (const [name, values] of Object.entries(event.multiValueHeaders ?? {})) {
+    if (values !== undefined && values.length > 1) headers[name.toLowerCase()] = values.join(', ')
+  }
+  return headers
+}
+
+function queryOf(event: APIGatewayProxyEvent): ReadonlyMap<string, readonly string[]> {
+  const query = new Map<string, readonly string[]>()
+  for (const [name, value] of Object.entries(event.queryStringParameters ?? {})) {
+    if (value !== undefined) query.set(name, [value])
+  }
+  for (const [name, values] of Object.entries(event.multiValueQueryStringParameters ?? {})) {
+    if (values !== undefined) query.set(name, values)
+  }
+  return query
+}
+
+/** The form that a refusal takes before there is a request. */
+export const statusForm = (event: APIGatewayProxyEvent): Output | undefined =>
+  negotiateStatus(headersOf(event), first(queryOf(event), 'pretty'))
+
+/** The bearer header is left out: nobody below has a use for it. */
+export function toApiRequest(
+  event: APIGatewayProxyEvent,
+  made: Pick<ApiRequest, 'user' | 'now' | 'deadline'>,
+): ApiRequest {
+  const { authorization: _, ...headers } = headersOf(event)
+  return {
+    method: event.httpMethod,
+    path: event.path,
+    namespace: event.pathParameters?.namespace ?? '',
+    name: event.pathParameters?.name ?? '',
+    subresource: event.resource.endsWith('/status') ? 'status' : '',
+    query: queryOf(event),
+    headers,
+    body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
+    requestId: event.requestContext.requestId,
+    ...made,
+  }
+}
+
+export interface LambdaResponse {
+  statusCode: number
+  headers: Record<string, string>
+  multiValueHeaders: Record<string, string[]>
+  body: ApiResponse['body']
+  cut?: AbortSignal
+  immediate?: true
+}
+
+/** Adds what every answer carries: the Audit-Id, and no-store for what may hold a secret. */
+export function toLambdaResponse(response: ApiResponse, requestId: string): LambdaResponse {
+  const warnings = warningHeaders(response.warnings)
+  return {
+    statusCode: response.status,
+    headers: { 'cache-control': 'no-cache, private', ...response.headers, 'audit-id': requestId },
+    multiValueHeaders: warnings.length > 0 ? { warning: warnings } : {},
+    body: response.body,
+    ...(response.cut && { cut: response.cut }),
+    ...(response.immediate && { immediate: true as const }),
+  }
+}

@@ -1,0 +1,63 @@
+/** What is answered without a key: version, health, and the documents of the token issuer. */
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { belowBase } from '../../authorization/attributes/requestattributes.ts'
+import type { ApiResponse } from '../../endpoints/request.ts'
+import { pageNotFound } from '../../endpoints/respond.ts'
+import { stringify } from '../../meta/encoding/json.ts'
+import { CACHE_CONTROL, DISCOVERY_PATH, discoveryDocument, JWKS_PATH, jwksDocument } from '../../token/jwks.ts'
+import type { BareServer } from '../process/minimal.ts'
+
+/** The version of Kubernetes whose API rules this server keeps: clients compare it with their own. */
+const version = {
+  major: '1',
+  minor: '34',
+  emulationMajor: '1',
+  emulationMinor: '34',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '33',
+  gitVersion: 'v1.34.4+keyplane',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: '',
+  platform: 'aws/lambda',
+}
+
+const response = (type: string, body: string, headers: Record<string, string> = {}): ApiResponse => ({
+  status: 200,
+  headers: { 'content-type': type, ...headers },
+  warnings: [],
+  body,
+})
+
+const healthRoots = ['healthz', 'livez', 'readyz']
+
+const nosniff = { 'x-content-type-options': 'nosniff' }
+
+/** `ok`, or with ?verbose the list of checks: there is one, that the function runs. */
+function health(
+  root: string,
+  check: string | undefined,
+  query: APIGatewayProxyEvent['queryStringParameters'],
+): ApiResponse {
+  const text = 'text/plain; charset=utf-8'
+  if (check !== undefined) return check === 'ping' ? response(text, 'ok') : pageNotFound
+  const verbose = query !== null && Object.hasOwn(query, 'verbose')
+  return response(text, verbose ? `[+]ping ok\n${root} check passed\n` : 'ok', nosniff)
+}
+
+/** The answer to a request that needs no key; undefined for every other. */
+export async function publicAnswer(event: APIGatewayProxyEvent, server: BareServer): Promise<ApiResponse | undefined> {
+  const { basePath, issuer } = server.config
+  const path = belowBase(event.resource, basePath)
+  const [root = '', parameter] = path.split('/').slice(1)
+  if (path === '/version') return response('application/json', stringify(version, 2))
+  if (healthRoots.includes(root)) {
+    return health(root, parameter && event.pathParameters?.check, event.queryStringParameters)
+  }
+  const cached = { 'cache-control': CACHE_CONTROL }
+  if (path === DISCOVERY_PATH) return response('application/json', stringify(discoveryDocument(issuer)), cached)
+  if (path !== JWKS_PATH) return undefined
+  return response('application/jwk-set+json', stringify(await jwksDocument(server.signer)), cached)
+}

@@ -1,0 +1,115 @@
+/**
+ * The Lambda handler of an endpoint: an event becomes a request, the endpoint answers, one audit record is logged, with its
+ * metrics. The only place that knows middy.
+ */
+import middy from '@middy/core'
+import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Output } from '../../endpoints/negotiation/accept.ts'
+import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
+import { respondError } from '../../endpoints/respond.ts'
+import { type Deadline, demandTime, timeIsOver } from '../../meta/errors/deadline.ts'
+import { faultOf, internalError, StatusError } from '../../meta/errors/status.ts'
+import type { Note } from '../../registry/kind.ts'
+import { describeError } from '../process/log.ts'
+import { callsMeasured, counting, faultsMeasured, noCalls } from '../process/metrics.ts'
+import { type BareServer, createBareServer } from '../process/minimal.ts'
+import { auditRecord, judgementOf } from './audit.ts'
+import { isRecorded, reasonOf, refusalOf, userOf } from './authorizercontext.ts'
+import { compressed } from './compression.ts'
+import { deadlineOf } from './deadline.ts'
+import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './events.ts'
+import { publicAnswer } from './public.ts'
+import { within } from './timeout.ts'
+
+/** What a function does with a request; adds to the notes of its audit record. */
+export type Endpoint<S extends BareServer = BareServer> = (
+  request: ApiRequest,
+  server: S,
+  notes: Notes,
+) => Promise<ApiResponse>
+export type Notes = Record<string, Note>
+
+interface Invocation {
+  verb: string
+  resource: string
+  streams: boolean
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of middy's modes and of Lambda's streams do not meet.
+export type LambdaHandler = any
+
+/** The deadline is for the beginning of an answer and for all writes; a stream ends itself. */
+async function withinTime(
+  deadline: Deadline,
+  answer: () => Promise<ApiResponse>,
+  form: Output | undefined,
+): Promise<ApiResponse> {
+  try {
+    demandTime(deadline)
+    return await within(deadline(), answer(), timeIsOver)
+  } catch (error) {
+    if (error instanceof StatusError) return respondError(error, form)
+    throw error
+  }
+}
+
+/** Runs an endpoint for an event: the user comes from the authorizer, without one the answer is its refusal. */
+async function answer<S extends BareServer>(
+  event: APIGatewayProxyEvent,
+  server: S,
+  endpoint: Endpoint<S>,
+  notes: Notes,
+): Promise<ApiResponse> {
+  const open = await publicAnswer(event, server)
+  if (open) {
+    notes.access = 'public'
+    return open
+  }
+  const form = statusForm(event)
+  const refusal = refusalOf(event)
+  if (refusal) return respondError(refusal, form)
+  const user = userOf(event)
+  Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
+  const deadline = deadlineOf(server, event.requestContext.requestTimeEpoch)
+  const request = toApiRequest(event, { user, now: server.now(), deadline })
+  return withinTime(deadline, () => endpoint(request, server, notes), form)
+}
+
+/** A Lambda handler around an endpoint. */
+export function serveWith<S extends BareServer>(
+  server: S,
+  endpoint: Endpoint<S>,
+  { verb, resource, streams }: Invocation,
+): LambdaHandler {
+  const dimensions = { endpoint: `${resource} ${verb}` }
+  const invoke = async (event: APIGatewayProxyEvent): Promise<LambdaResponse> => {
+    const began = performance.now()
+    const notes: Notes = {}
+    const calls = noCalls()
+    const { requestId } = event.requestContext
+    const answered = counting(calls, () => answer(event, server, endpoint, notes))
+    const response = await answered.catch((error: unknown) => {
+      server.log('error', 'request failed', { requestId, error: describeError(error) })
+      return respondError(internalError(error), undefined)
+    })
+    if (!isRecorded(event)) {
+      const { status: code } = response
+      const { judgement, facts } = judgementOf(notes, code)
+      const latencyMs = Math.round(performance.now() - began)
+      const fault = code < 400 ? undefined : (response.fault ?? faultOf(code))
+      const said = code < 500 ? facts : { ...facts, fault }
+      server.log('info', 'audit', auditRecord(event, server.config, { facts: said, judgement, code, latencyMs }), [
+        { dimensions, values: { latencyMs } },
+        ...faultsMeasured(fault, dimensions),
+        callsMeasured(calls),
+      ])
+    }
+    return compressed(toLambdaResponse(response, requestId), event, streams)
+  }
+  return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
+}
+
+/** A Lambda handler around an endpoint that answers from the request alone. */
+export const serve = (endpoint: Endpoint, invocation: Invocation): LambdaHandler =>
+  serveWith(createBareServer(process.env), endpoint, invocation)

@@ -1,0 +1,74 @@
+/**
+ * What the variables of a function may say. They are checked when it starts: a prefix that is empty or no part of a name would
+ * widen scopes, and a wrong path or URL would show in answers only.
+ */
+import { readSpaceNamespace } from '../../authorization/scopes/space.ts'
+import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+interface Form {
+  accepts(value: string): boolean
+  /** What the value must be. */
+  form: string
+}
+
+const matching = (pattern: RegExp, form: string): Form => ({ accepts: (value) => pattern.test(value), form })
+
+const url = /^https:\/\/[^/?#\s]+(\/[^/?#\s]+)*$/
+const path = /^(\/[\w~-][\w.~-]*)+$/
+
+/** An empty number is an absent one. */
+const numberOf = (unit: string): Form => matching(/^\d{0,10}$/, `a number of ${unit}`)
+const seconds = numberOf('seconds')
+
+/** As infra/plugins/settings.cjs has them, where they are settings of a deployment. */
+const forms: Readonly<Record<string, Form>> = {
+  TABLE_NAME: matching(/^[\w.-]{3,255}$/, 'the name of a table'),
+  BASE_PATH: {
+    accepts: (value) => path.test(withoutTrailingSlashes(value)),
+    form: 'a path such as /kubernetes/management',
+  },
+  STAGE: matching(/^[a-z][a-z0-9]{0,12}$/, '1 to 13 lower-case letters and digits, the first one a letter'),
+  ISSUER: {
+    accepts: (value) => url.test(withoutTrailingSlashes(value)),
+    form: 'an https URL without query and fragment',
+  },
+  PEPPER_SECRET_ID: matching(/^[\w/+=.@:-]+$/, 'the name or ARN of a secret'),
+  ACCESS_KEY_SECRET_ID: matching(/^[\w/+=.@:-]+$/, 'the name or ARN of a secret'),
+  SIGNING_KEY_IDS: { accepts: areKeyIds, form: 'ids of KMS keys, separated by commas' },
+  VIRTUAL_CLUSTER_SECRETS_PREFIX: matching(/^[\w/+=.@-]+\/$/, 'the beginning of names of secrets, ending with a slash'),
+  PROJECT_NAMESPACE_PREFIX: matching(
+    /^[a-z0-9][-a-z0-9]{0,30}$/,
+    '1 to 31 lower-case letters, digits and hyphens, the first one no hyphen',
+  ),
+  SPACE_NAMESPACE: { accepts: isSpaceNamespace, form: 'a DNS label such as p-{project}-s-{space}' },
+  MAX_KEY_TTL_SECONDS: seconds,
+  MAX_TOKEN_TTL_SECONDS: seconds,
+  MAX_CERTIFICATE_TTL_SECONDS: seconds,
+  KEY_RETENTION_SECONDS: seconds,
+  WATCHES_PER_KEY: numberOf('watches'),
+  MAX_KEYS_PER_OWNER: numberOf('access keys'),
+}
+
+function areKeyIds(value: string): boolean {
+  const ids = value.split(',').map((id) => id.trim())
+  return ids.some((id) => id !== '') && ids.every((id) => /^[\w/:-]*$/.test(id))
+}
+
+function isSpaceNamespace(value: string): boolean {
+  try {
+    readSpaceNamespace(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Throws where a variable that is set says what it may not. The value is not told: it may have come to the wrong name. */
+export function checkEnvironment(environment: Environment): void {
+  for (const [name, { accepts, form }] of Object.entries(forms)) {
+    const value = environment[name]
+    if (value !== undefined && !accepts(value)) throw new Error(`environment variable ${name} must be ${form}`)
+  }
+}

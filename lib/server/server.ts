@@ -1,0 +1,210 @@
+/**
+ * Composition: everything that the handlers need, made once per process from the environment, each part when it is
+ * first asked for. Clocks, randomness, clients and environment are made here and nowhere below.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { ReviewServices } from '../apis/authorization/v1/services.ts'
+import { lifeAt } from '../apis/management/v1/ownedaccesskey.status.ts'
+import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { scopesOf } from '../apis/management/v1/ownedaccesskey.values.ts'
+import type { Services } from '../apis/management/v1/services.ts'
+import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
+import { generateKey } from '../authentication/accesskey.ts'
+import { authenticate } from '../authentication/authenticate.ts'
+import { credentialItemKey } from '../authentication/credential.ts'
+import type { LifeLimits } from '../authentication/keystatus.ts'
+import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
+import type { Attributes } from '../authorization/attributes/attributes.ts'
+import { refusedByScope } from '../authorization/narrowest.ts'
+import { evaluate } from '../authorization/scopes/evaluate.ts'
+import type { ScopeOptions } from '../authorization/scopes/project.ts'
+import { readSpaceNamespace, type SpaceOptions } from '../authorization/scopes/space.ts'
+import type { EndpointServices } from '../endpoints/exchange.ts'
+import { createClusterClient } from '../kubeconfig/cluster/client.ts'
+import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
+import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
+import { keyChanged } from '../meta/errors/status.ts'
+import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
+import { keyOf, type Store } from '../registry/store.ts'
+import { createStorage } from '../storage/dynamodb/dynamodb.ts'
+import type { Storage } from '../storage/interface.ts'
+import type { IssuerSettings } from '../token/issuer.ts'
+import { checkedIssuer } from '../token/jwks.ts'
+import { authenticationDeps } from './authentication.ts'
+import { type Decider, decide } from './decide.ts'
+import { storedKinds } from './kinds.ts'
+import { watchCounter } from './openwatches.ts'
+import type { Environment } from './process/environment.ts'
+import { once } from './process/lazy.ts'
+import { describeError } from './process/log.ts'
+import { metered } from './process/metrics.ts'
+import { type BareServer, createBareServer } from './process/minimal.ts'
+import { parentFor, storeOf } from './stores.ts'
+
+export interface Server extends BareServer, Services, ReviewServices, EndpointServices, Decider<Server> {
+  scopes: ScopeOptions & SpaceOptions
+  storage: Storage
+  secrets: Secrets
+  hashes(key: string): Promise<readonly KeyHash[]>
+  limits: LifeLimits
+  storeOf(kind: StoredKind<Server>): Store
+}
+
+/** Two tries of a second each: the store's own rules take over from there, well before a handler gives up. */
+const clientSettings = {
+  maxAttempts: 2,
+  requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
+}
+
+/** The SDK copies every request and answer for its logger, though there is none: a quarter of what a list costs here. */
+function connectTable(): DynamoDBClient {
+  const client = new DynamoDBClient(clientSettings)
+  client.middlewareStack.remove('loggerMiddleware')
+  return metered(client, 'storage')
+}
+
+/** The server of this environment. Nothing is connected or read before it is needed. */
+export function createServer(environment: Environment): Server {
+  const bare = createBareServer(environment)
+  const { config, log, now } = bare
+  const storage = once(() =>
+    createStorage({
+      client: connectTable(),
+      table: config.tableName,
+      now: Date.now,
+      elapsed: () => performance.now(),
+      random: Math.random,
+      sleep: (ms) => delay(ms),
+    }),
+  )
+  const connectedSecrets = once(async () => metered(await connectSecrets(), 'secrets'))
+  const secrets = once(() => createSecrets(connectedSecrets, Date.now))
+  const peppers = once(() =>
+    createPeppers({ getSecret: (stage) => secrets().get(config.pepperSecretId, stage), now: Date.now }),
+  )
+  const limits = (): LifeLimits => (config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {})
+  const scopes = once(() => ({
+    projectNamespacePrefix: config.projectNamespacePrefix,
+    spaceNamespace: readSpaceNamespace(config.spaceNamespace),
+  }))
+
+  const demandChain = (context: RequestContext, attributes: Attributes): void => {
+    const decision = evaluate(context.user.chain, attributes, scopes())
+    if (decision.allowed) return
+    context.note('denied', decision.reason)
+    throw refusedByScope(attributes, context.user, decision.reason, scopes())
+  }
+  const settings = once(
+    (): IssuerSettings => ({
+      issuer: checkedIssuer(config.issuer),
+      maxSeconds: config.maxTokenTtlSeconds,
+      uuid: randomUUID,
+    }),
+  )
+  const kubeConfigs = once(
+    (): KubeConfigServices => ({
+      ...scopes(),
+      secrets: secrets(),
+      secretPrefix: config.virtualClusterSecretsPrefix,
+      resource: groupResource(VirtualClusterInstance),
+      limits: {
+        maxTokenSeconds: config.maxTokenTtlSeconds,
+        ...(config.maxCertificateTtlSeconds > 0 && { maxCertificateSeconds: config.maxCertificateTtlSeconds }),
+      },
+      issuer: settings().issuer,
+      signer: bare.signer,
+      connect: createClusterClient,
+      clock: now,
+      uuid: randomUUID,
+      deadline: (ms) => AbortSignal.timeout(ms),
+      sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+    }),
+  )
+
+  /** Undefined for a key that is gone, another one of the name, or dead. */
+  async function livingKey({ name, uid }: { name: string; uid: string }) {
+    const stored = await storage().get(OwnedAccessKey.table, name)
+    if (!stored || stored.object.metadata.uid !== uid) return undefined
+    return lifeAt(server.keys, stored, now()).state === 'Active' ? stored : undefined
+  }
+  const server: Server = {
+    config,
+    storedKinds,
+    log,
+    now,
+    get storage() {
+      return storage()
+    },
+    get secrets() {
+      return secrets()
+    },
+    get signer() {
+      return bare.signer
+    },
+    get scopes() {
+      return scopes()
+    },
+    get limits() {
+      return limits()
+    },
+    hashes: (key) => peppers().hashes(key),
+    get keys() {
+      return {
+        generate: () => generateKey(randomBytes),
+        hashes: (key: string) => peppers().hashes(key),
+        readCredential: async (hash: KeyHash) => {
+          const { pk, sk } = credentialItemKey(hash)
+          return (await storage().getCompanion(pk, sk))?.attributes
+        },
+        limits: limits(),
+        maxPerOwner: config.maxKeysPerOwner,
+      }
+    },
+    get tokens() {
+      return { settings: settings(), signer: bare.signer }
+    },
+    get kubeConfigs() {
+      return kubeConfigs()
+    },
+    decide: (context, attributes) => decide(server, context, attributes),
+    demandChain,
+    async demandKey(context) {
+      const current = await server.keyGeneration(context)
+      const { generation = current } = context.user.key
+      if (current === undefined || current !== generation) throw keyChanged()
+    },
+    instance: (reference, use, context) => parentFor(server.storeOf(VirtualClusterInstance), reference, use, context),
+    storeOf: (kind) => storeOf(kind, server),
+    get issuer() {
+      return settings().issuer
+    },
+    authenticate(token) {
+      const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
+      return authenticate(token, authenticationDeps(server, touchFailed))
+    },
+    openWatch: (context) =>
+      watchCounter({ storage: storage(), most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
+    async keyGeneration({ user }) {
+      const stored = await livingKey(user.key)
+      return stored && (stored.object.metadata.generation ?? 0)
+    },
+    async keyChain(key) {
+      const stored = await livingKey(key)
+      return stored && scopesOf(stored)
+    },
+    async instanceUid({ namespace, name }) {
+      const stored = await storage().get(VirtualClusterInstance.table, keyOf(namespace, name))
+      return stored?.object.metadata.uid
+    },
+    sleep: bare.sleep,
+    every(ms, act) {
+      const timer = setInterval(act, ms).unref()
+      return () => clearInterval(timer)
+    },
+    elapsed: bare.elapsed,
+  }
+  return server
+}

@@ -1,0 +1,220 @@
+/** One attempt to write: the transaction of row, copies, slot and companions, and what became of it. */
+import type { Deadline } from '../../meta/errors/deadline.ts'
+import {
+  itemBytes,
+  objectBytes,
+  pack,
+  placeBytes,
+  reserveBytes,
+  sizeOf,
+  transactionBytes,
+  writeInternal,
+  writeObject,
+} from '../body.ts'
+import { StorageError } from '../errors.ts'
+import type { Companion, Mutation, Table } from '../interface.ts'
+import { Fault, type Item, type ItemWrite, type TransactOutcome } from '../items.ts'
+import { activityOf, isPartition, marksOf, rowsOf, slotKey, sortKey } from '../keys.ts'
+import { patience, tombstoneSeconds, writerDeadline } from './constants.ts'
+import { backoff, type Context } from './context.ts'
+import { slotExpiry, voidSlot } from './log.ts'
+import type { State } from './records.ts'
+import type { Revision } from './revision.ts'
+
+export type Change = Exclude<Mutation, { type: 'none' }>
+
+/** One write: the row as it was read, what shall become of it, and the names it goes by in the log. */
+export interface Write {
+  table: Table
+  key: string
+  /** The row that the change was made from; undefined where none was live. */
+  current: State | undefined
+  change: Change
+  /** Different for each write that may take the same revision. */
+  id: string
+}
+
+/** DynamoDB's limit for one transaction. */
+const transactionItems = 100
+
+/** A write as items, complete but for its revision. */
+export interface Plan {
+  write: Write
+  row: Record<string, Item[string]>
+  slot: Record<string, Item[string]>
+  partitions: readonly string[]
+  left: readonly string[]
+}
+
+/** Throws TooLarge and TooManyCompanions: before a revision is taken. */
+export function plan(write: Write): Plan {
+  const { table, current, change, id, key } = write
+  const prev = current ? [current.object, current.internal] : []
+  const next = change.type === 'put' ? [writeObject(change.object), writeInternal(change.internal)] : []
+  const reserved = change.type === 'put' && change.reserve ? 0 : reserveBytes
+  for (const text of next) {
+    const bytes = Buffer.byteLength(text)
+    if (bytes > objectBytes - reserved) throw new StorageError('TooLarge', `an object of ${bytes} bytes`)
+  }
+  const bodies = pack([...next, ...prev])
+  const place = bodies.slice(0, next.length).reduce((sum, body) => sum + sizeOf(body), 0)
+  if (place > placeBytes - reserved) {
+    throw new StorageError('TooLarge', `an object of ${place} bytes as it is stored`)
+  }
+  const [object, internal] = bodies
+  const [prevObject, prevInternal] = bodies.slice(next.length)
+  const partitions = change.type === 'put' ? [...new Set(table.partitions(change))] : []
+  const left = (current?.partitions ?? []).filter((one) => !partitions.includes(one))
+  const now = object !== undefined && internal !== undefined && change.type === 'put' ? { object, internal } : {}
+  const before =
+    current && prevObject !== undefined && prevInternal !== undefined
+      ? { prev: { rv: current.rv, object: prevObject, internal: prevInternal, partitions: [...current.partitions] } }
+      : {}
+  const slot = {
+    id,
+    type: change.type === 'delete' ? 'DELETED' : current ? 'MODIFIED' : 'ADDED',
+    key,
+    ...now,
+    ...before,
+    partitions,
+    left,
+  }
+  const row = change.type === 'put' ? { ...now, partitions } : { gone: true }
+  const planned = { write, row, slot, partitions, left }
+  demandFits(planned)
+  return planned
+}
+
+function demandFits(planned: Plan): void {
+  if (!planned.partitions.every((one) => isPartition(planned.write.table.resource, one))) {
+    throw new StorageError('TooLarge', 'the name of an index partition')
+  }
+  const writes = itemWrites(planned, Number.MAX_SAFE_INTEGER, 0)
+  if (writes.length > transactionItems) {
+    throw new StorageError('TooManyCompanions', `${writes.length} items in one transaction`)
+  }
+  let total = 0
+  for (const write of writes) {
+    const bytes = sizeOf(
+      write.type === 'put' ? write.item : write.type === 'set' ? { ...write.key, ...write.attributes } : {},
+    )
+    if (bytes > itemBytes) throw new StorageError('TooLarge', `an item of ${bytes} bytes`)
+    total += bytes
+  }
+  if (total > transactionBytes) throw new StorageError('TooLarge', `a transaction of ${total} bytes`)
+}
+
+/** Index of the row and of the first companion in the transaction. */
+const rowIndex = 0
+const companionIndex = 2
+
+/** Row, slot, companions, copies in the index partitions, and the activity of what is deleted. */
+function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
+  const { write, partitions, left } = planned
+  const { table, key, current, change } = write
+  const sk = sortKey(key)
+  const gone = { rv: rev, gone: true, expires: Math.floor(now / 1000) + tombstoneSeconds }
+  const row = change.type === 'put' ? { rv: rev, ...planned.row } : gone
+  return [
+    {
+      type: 'put',
+      item: { pk: rowsOf(table.resource), sk, ...row },
+      when: current ? { type: 'unchanged', rv: current.rv } : { type: 'vacant', rev },
+    },
+    {
+      type: 'put',
+      item: { ...slotKey(table.resource, rev), ...planned.slot, expires: slotExpiry(now) },
+      when: { type: 'absent' },
+    },
+    ...(change.companions ?? []).map(companionWrite),
+    ...partitions.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...row } })),
+    ...left.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...gone } })),
+    ...marks(planned),
+    ...(table.activity && change.type === 'delete'
+      ? [{ type: 'delete', key: { pk: activityOf(table.resource), sk } } satisfies ItemWrite]
+      : []),
+  ]
+}
+
+/** A mark in each index partition that the object enters; none in those that it leaves. */
+function marks({ write: { table, key, current }, partitions, left }: Plan): ItemWrite[] {
+  if (!table.counted) return []
+  const sk = sortKey(key)
+  const entered = partitions.filter((one) => !current?.partitions.includes(one))
+  return [
+    ...entered.map((one): ItemWrite => ({ type: 'put', item: { pk: marksOf(table.resource, one), sk } })),
+    ...left.map((gone): ItemWrite => ({ type: 'delete', key: { pk: marksOf(table.resource, gone), sk } })),
+  ]
+}
+
+function companionWrite(companion: Companion): ItemWrite {
+  const { pk, sk } = companion
+  if (companion.op === 'delete') return { type: 'delete', key: { pk, sk } }
+  if (companion.op === 'absent') return { type: 'check', key: { pk, sk }, when: { type: 'absent' } }
+  if (companion.op === 'unchanged') {
+    const { attributes, lacks = [] } = companion
+    return { type: 'check', key: { pk, sk }, when: { type: 'has', attributes, lacks } }
+  }
+  const { attributes, ifAbsent } = companion
+  const when = ifAbsent ? { when: { type: 'absent' } as const } : {}
+  return companion.op === 'put'
+    ? { type: 'put', item: { ...attributes, pk, sk }, ...when }
+    : { type: 'set', key: { pk, sk }, attributes, remove: companion.remove, ...when }
+}
+
+export type CommitOutcome =
+  | { type: 'committed' }
+  /** Nothing was written, and never will be under this revision. `cause`: the Fault, if it was one. */
+  | { type: 'lost'; companion?: number; cause?: unknown }
+
+/**
+ * Sends the transaction under a revision just taken, and not after the deadline; again under the same one where nothing but
+ * what it only looks at was held by others, as long as readers leave the hole to it. Whatever is answered but success, the
+ * slot says what happened: either it can be voided, and then the write never commits, or it carries this write's id.
+ */
+export async function commit(
+  context: Context,
+  planned: Plan,
+  { n: rev, asOf: taken }: Revision,
+  left: Deadline,
+): Promise<CommitOutcome> {
+  const { items, now, elapsed } = context
+  const { resource } = planned.write.table
+  const nothing = { done: false, refused: [], conflicts: [] } as const
+  let outcome: TransactOutcome = nothing
+  let cause: unknown
+  const began = elapsed()
+  for (let count = 0; ; count++) {
+    try {
+      const deadline = Math.min(taken + writerDeadline, now() + left())
+      outcome = now() > deadline ? nothing : await items.transact(itemWrites(planned, rev, now()), deadline)
+    } catch (error) {
+      outcome = nothing
+      cause = error
+    }
+    if (outcome.done || !isHeldUp(planned, outcome) || elapsed() - began >= patience) break
+    await context.sleep(backoff(count, context.random))
+  }
+  if (outcome.done) return { type: 'committed' }
+  const there = await voidSlot(context, resource, rev, taken).catch((error: unknown) => {
+    throw new StorageError('Undecided', 'it is not known whether the write was done', { cause: error })
+  })
+  if (there?.id === planned.write.id) return { type: 'committed' }
+  if (cause !== undefined && !(cause instanceof Fault)) throw cause
+  const companion = outcome.refused.includes(rowIndex) ? undefined : refusedCompanion(planned, outcome.refused)
+  return { type: 'lost', ...(companion !== undefined && { companion }), ...(cause !== undefined && { cause }) }
+}
+
+/**
+ * Whether the transaction was cancelled only because others held companions that it does not write. They need not have
+ * changed: of two writes that look at one item DynamoDB may cancel both.
+ */
+function isHeldUp({ write }: Plan, { refused, conflicts }: Extract<TransactOutcome, { done: false }>): boolean {
+  const isLookedAt = (index: number) => write.change.companions?.[index - companionIndex]?.op === 'unchanged'
+  return refused.length === 0 && conflicts.length > 0 && conflicts.every(isLookedAt)
+}
+
+function refusedCompanion({ write }: Plan, refused: readonly number[]): number | undefined {
+  const count = write.change.companions?.length ?? 0
+  return refused.map((index) => index - companionIndex).find((index) => index >= 0 && index < count)
+}

@@ -1,0 +1,232 @@
+/**
+ * Lists at exactly one revision. Rows are read as they are now, in parallel with the log; then the log's entries that
+ * the rows may not show yet are laid over them, and rows that have changed since the revision are taken back.
+ */
+import { byBytes } from '../../meta/value/byteorder.ts'
+import type { Listed, ListPage, ListRequest, Stored, Table } from '../interface.ts'
+import type { Item, ItemQuery } from '../items.ts'
+import { isPartition, isStorable, keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from '../keys.ts'
+import { activityOfPage } from './activity.ts'
+import { countedRows, pageBytes } from './constants.ts'
+import type { Context } from './context.ts'
+import { listed, weight } from './listed.ts'
+import { fill, type Slots } from './log.ts'
+import { isExpired, readSlot, rowState, rvOf, type Slot, type State, stored } from './records.ts'
+import { demandFresh, demandReachable, expired, type Revision, state } from './revision.ts'
+import { rewind } from './rewind.ts'
+import { type Horizon, isWithin, type Step, scan } from './scan.ts'
+
+/** The revision of a list, and what rows of that moment may not show yet: the newest entry of each key, by sort key. */
+interface Snapshot {
+  rv: number
+  settled: number
+  asOf: number
+  overlay: ReadonlyMap<string, Slot>
+}
+
+/** What a list covers: keys after `start`, of one namespace or all, or one key; in any of these partitions (undefined: of rows). */
+interface Range {
+  resource: string
+  start: string
+  prefix: string
+  only: string | undefined
+  partitions: readonly (string | undefined)[]
+}
+
+/** The fewest rows read at a time once a page needs more than was asked for. */
+const smallestStep = 50
+
+export async function list(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
+  const { resource } = table
+  const { limit, at, notOlderThan, filter, matches } = request
+  const revision = await state(context, resource)
+  demandReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
+  const range = rangeOf(resource, request)
+  const covered = coveredBy(range)
+  const rows = scan(
+    context,
+    range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered })),
+  )
+  const isScattered = request.partitions !== undefined && range.only === undefined
+  const activity = activityOfPage(context, table, { covered, isScattered })
+  const wanted = limit === undefined ? undefined : limit + 1
+  const isCounted = !filter && !matches
+  const [snapshot, first] = await Promise.all([
+    takeSnapshot(context, resource, revision, at, notOlderThan),
+    rows.next(wanted && isCounted ? wanted + countedRows : wanted),
+    activity.prefetch(wanted),
+  ])
+  const items: Listed[] = []
+  /** The last object looked at, of those that there are for the one who asks, and what all of them weigh. */
+  let next: string | undefined
+  let bytes = 0
+  let from: Horizon = range.start
+  for (let step = first; ; step = await rows.next(wanted && Math.max(wanted, smallestStep))) {
+    const found = await objectsAt(context, range, snapshot, { ...step, from })
+    demandFresh(context, revision)
+    for (const [index, { state: one, newest }] of found.entries()) {
+      const seen = filter || matches ? stored(one) : undefined
+      if (filter && seen && !(filter(seen) && isStill(filter, one, newest))) continue
+      if (next !== undefined && (items.length === limit || bytes >= pageBytes)) {
+        const remaining = isCounted && limit !== undefined && step.done ? { remaining: found.length - index } : {}
+        return activity.attach({ rv: snapshot.rv, items, next, ...remaining })
+      }
+      next = one.key
+      bytes += weight(one)
+      if (matches && seen && !matches(seen)) continue
+      items.push(listed(one, seen))
+    }
+    if (step.done) return activity.attach({ rv: snapshot.rv, items })
+    from = step.horizon
+  }
+}
+
+/** Keys and partitions that nothing can lie in are left out: the table refuses to be asked for them. */
+function rangeOf(resource: string, { namespace, key, after, partitions }: ListRequest): Range {
+  const prefix = namespace === undefined ? '' : namespacePrefix(namespace)
+  const only = key === undefined ? undefined : sortKey(key)
+  const start = after === undefined ? '' : sortKey(after)
+  const isPast = start !== '' && !start.startsWith(prefix) && byBytes(start, prefix) > 0
+  const isStrange =
+    only !== undefined && (!isStorable(key ?? '') || !only.startsWith(prefix) || byBytes(only, start) <= 0)
+  const isEmpty = isPast || isStrange || ![namespace, after].every((one) => !one || isStorable(one))
+  const possible = partitions ? partitions.filter((one) => isPartition(resource, one)) : [undefined]
+  return {
+    resource,
+    prefix,
+    start: start.startsWith(prefix) ? start : '',
+    only,
+    partitions: isEmpty ? [] : [...new Set(possible)],
+  }
+}
+
+/** What is queried in each partition of the range. */
+function coveredBy({ start, prefix, only }: Range): Omit<ItemQuery, 'pk'> {
+  if (only !== undefined) return { from: only, to: only }
+  return { ...(prefix && { prefix }), ...(start && { after: start }) }
+}
+
+const isCovered = ({ prefix, only }: Range, sk: string): boolean =>
+  only === undefined ? sk.startsWith(prefix) : sk === only
+
+/** What is read of log entries: all but the state before. */
+const overlaid = ['sk', 'type', 'key', 'object', 'internal', 'partitions']
+
+/**
+ * Decides the revision: the one asked for, else the highest filled slot, so that everything acknowledged before the
+ * list began is in it. Throws Expired where the log no longer reaches back to the one asked for.
+ */
+async function takeSnapshot(
+  context: Context,
+  resource: string,
+  revision: Revision,
+  at: number | undefined,
+  notOlderThan?: number,
+): Promise<Snapshot> {
+  const { n, settled, asOf } = revision
+  const hi = at ?? n
+  const [{ slots, top }] = await Promise.all([
+    settled >= hi
+      ? { slots: new Map(), top: hi }
+      : fill(context, resource, { lo: settled, hi, must: at ?? notOlderThan ?? settled, asOf, attributes: overlaid }),
+    at !== undefined && at < settled ? demandLogged(context, resource, at + 1) : undefined,
+  ])
+  demandFresh(context, revision)
+  return { rv: top, settled, asOf, overlay: newestEntries(slots, top) }
+}
+
+/** While the slot after a revision lives, so do the tombstones of everything deleted since. */
+async function demandLogged({ items, now }: Context, resource: string, rev: number): Promise<void> {
+  const slot = await items.get(slotKey(resource, rev))
+  if (slot === undefined || isExpired(slot, now())) throw expired(rev)
+}
+
+function newestEntries(slots: Slots, top: number): Map<string, Slot> {
+  const newest = new Map<string, Slot>()
+  for (const rev of [...slots.keys()].sort((one, other) => one - other)) {
+    const item = slots.get(rev)
+    const slot = item && rev <= top ? readSlot(item) : undefined
+    if (slot && slot.type !== 'VOID') newest.set(sortKey(slot.key), slot)
+  }
+  return newest
+}
+
+/** Rows with keys in (from, horizon], one list for each partition of the range. */
+interface Stretch extends Pick<Step, 'rows' | 'horizon'> {
+  from: Horizon
+}
+
+/** An object of the snapshot, and what it is by now. */
+interface Found {
+  state: State
+  /** Its newest state, or the last one of a deleted object. Undefined where it has left the partitions of the range. */
+  newest: State | undefined
+}
+
+/** The objects of the snapshot with keys in this stretch, in key order. */
+async function objectsAt(context: Context, range: Range, snapshot: Snapshot, stretch: Stretch): Promise<Found[]> {
+  const { resource, partitions } = range
+  const { rows: read, from, horizon } = stretch
+  const rows = new Map<string, (Item | undefined)[]>()
+  for (const sk of snapshot.overlay.keys()) {
+    if (isCovered(range, sk) && !isWithin(sk, from) && isWithin(sk, horizon)) rows.set(sk, [])
+  }
+  for (const [index, items] of read.entries()) {
+    for (const item of items) {
+      const copies = rows.get(item.sk) ?? []
+      copies[index] = item
+      rows.set(item.sk, copies)
+    }
+  }
+  const newer = read.flat().filter((row) => rvOf(row) > snapshot.rv)
+  const past = await rewind(
+    context,
+    resource,
+    { at: snapshot.rv, settled: snapshot.settled, asOf: snapshot.asOf },
+    newer.map((row) => ({ key: keyOf(row.sk), rv: rvOf(row) })),
+  )
+  const objects: Found[] = []
+  for (const sk of [...rows.keys()].sort(byBytes)) {
+    const copies = rows.get(sk) ?? []
+    const was = past.get(keyOf(sk))
+    const candidates = partitions.map((partition, index) => {
+      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, () => was?.state)
+      return found && (partition === undefined || found.partitions.includes(partition)) ? found : undefined
+    })
+    const state = candidates.find((one) => one !== undefined)
+    if (state) objects.push({ state, newest: newestOf(state, copies, snapshot.rv, was?.last) })
+  }
+  return objects
+}
+
+/** What has become of the object whose state at revision `rv` this is: its copies are all as new as its row, or tombstones. */
+function newestOf(
+  state: State,
+  copies: readonly (Item | undefined)[],
+  rv: number,
+  last: State | undefined,
+): State | undefined {
+  const newer = copies.filter((one) => rvOf(one) > rv)
+  if (newer.length === 0) return state
+  return last ?? newer.map(rowState).find((one) => one !== undefined)
+}
+
+/** Whether the filter lets through what the object is by now, too. */
+const isStill = (filter: (one: Stored) => boolean, state: State, newest: State | undefined): boolean =>
+  newest === state || (newest !== undefined && filter(stored(newest)))
+
+/** What a row says of its object at revision `rv`, given the log's newest entry and, for a newer row, its past. */
+function stateOf(
+  row: Item | undefined,
+  entry: Slot | undefined,
+  rv: number,
+  past: () => State | undefined,
+): State | undefined {
+  if (rvOf(row) > rv) return past()
+  return entry && entry.rev > rvOf(row) ? entry.state : rowState(row)
+}
+
+/** The newest revision from which a watch misses nothing that is acknowledged after this call. */
+export async function newestRevision(context: Context, { resource }: Table): Promise<number> {
+  return (await takeSnapshot(context, resource, await state(context, resource), undefined)).rv
+}

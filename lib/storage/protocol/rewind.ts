@@ -1,0 +1,126 @@
+/** Objects as they were at a revision, followed back through the log from rows that have changed since. */
+
+import type { ItemValue } from '../items.ts'
+import { bucketSize } from '../keys.ts'
+import { holePoll, rewindSlots } from './constants.ts'
+import { type Context, tries } from './context.ts'
+import { fill, readSlots, type Slots } from './log.ts'
+import { isOver, readSlot, type Slot, type State } from './records.ts'
+import { expired } from './revision.ts'
+
+/** A row (or tombstone) that is newer than the revision asked for. */
+export interface Newer {
+  key: string
+  rv: number
+}
+
+/** What an object was at a revision. */
+export interface Was {
+  state: State
+  /** The state in which it was deleted, where that has happened since. Whatever has its name by now is another object. */
+  last: State | undefined
+}
+
+/** What objects were at revision `at`, by key; absent where the object did not exist. Throws Expired. */
+export async function rewind(
+  context: Context,
+  resource: string,
+  { at, settled, asOf }: { at: number; settled: number; asOf: number },
+  rows: readonly Newer[],
+): Promise<Map<string, Was>> {
+  const newest = Math.max(at, ...rows.map(({ rv }) => rv))
+  if (newest - at > rewindSlots) throw expired(at)
+  const keys = new Set(rows.map(({ key }) => key))
+  const past: Past = { context, resource, at, settled, asOf, links: new Map(), ends: new Map(), keys }
+  for (let rev = at; rev < newest; rev += stretch) {
+    keep(past, await readSlots(context, resource, [rev, Math.min(newest, rev + stretch)], linking))
+  }
+  const found = new Map<string, Was>()
+  for (const { key, rv } of rows) {
+    const state = await stateAt(past, key, rv)
+    if (state) found.set(key, { state, last: past.ends.get(key)?.state })
+  }
+  return found
+}
+
+/** What is kept of a slot: which other one comes before it, and the state there only where that may be looked for. */
+interface Link extends Pick<Slot, 'type' | 'key'> {
+  expires: ItemValue | undefined
+  /** The revision of the state before. */
+  before: number | undefined
+  /** That state, where it is the one at the revision of the list. */
+  prev: State | undefined
+}
+
+interface Past {
+  context: Context
+  resource: string
+  at: number
+  settled: number
+  asOf: number
+  links: Map<number, Link>
+  /** The first deletion of each of these objects after `at`, and the state that it ended. */
+  ends: Map<string, { rev: number; state: State }>
+  /** Those whose past is looked for. */
+  keys: ReadonlySet<string>
+}
+
+/** Slots read at a time: of the largest objects they take some 50 MB. */
+const stretch = 4 * bucketSize
+/** What a link is made of: the state that a slot holds is not looked for, only that before it. */
+const linking = ['sk', 'type', 'key', 'prev', 'expires']
+
+function keep({ at, keys, links, ends }: Past, slots: Slots): void {
+  for (const [rev, item] of slots) {
+    const { type, key, prev } = readSlot(item)
+    const { expires } = item
+    const isWanted = prev !== undefined && prev.rv <= at && keys.has(key)
+    links.set(rev, { type, key, expires, before: prev?.rv, prev: isWanted ? prev : undefined })
+    const isFirst = rev > at && rev < (ends.get(key)?.rev ?? Number.POSITIVE_INFINITY)
+    if (type === 'DELETED' && prev && isFirst && keys.has(key)) ends.set(key, { rev, state: prev })
+  }
+}
+
+async function stateAt(past: Past, key: string, rv: number): Promise<State | undefined> {
+  for (let rev = rv; ; ) {
+    const { prev, before } = await linkOf(past, rev)
+    if (prev) return prev
+    const earlier = before ?? (await lastChangeBelow(past, key, rev))
+    if (earlier === undefined) return undefined
+    rev = earlier
+  }
+}
+
+/** The slot of a revision that some row shows: it is committed, so it shows up soon, unless it has expired. */
+async function linkOf(past: Past, rev: number): Promise<Link> {
+  const { context, resource, settled, links } = past
+  const pause = tries(context)
+  for (;;) {
+    const link = links.get(rev)
+    if (link && !isOver(link.expires, context.now())) return link
+    if (link || rev <= settled) throw expired(rev)
+    await pause()
+    await context.sleep(holePoll)
+    keep(past, await readSlots(context, resource, [rev - 1, rev], linking))
+  }
+}
+
+/** Of a name that was created anew: its newest change between `at` and this creation, for which nothing may be missing. */
+async function lastChangeBelow(past: Past, key: string, rev: number): Promise<number | undefined> {
+  const { context, resource, at, settled, asOf, links } = past
+  const open = Math.max(at, settled)
+  if (open < rev - 1 && hasHole(links, open, rev - 1)) {
+    const { slots } = await fill(context, resource, { lo: open, hi: rev - 1, must: rev - 1, asOf, attributes: linking })
+    keep(past, slots)
+  }
+  for (let one = rev - 1; one > at; one--) {
+    const link = await linkOf(past, one)
+    if (link.type !== 'VOID' && link.key === key) return one
+  }
+  return undefined
+}
+
+function hasHole(links: Past['links'], lo: number, hi: number): boolean {
+  for (let rev = lo + 1; rev <= hi; rev++) if (!links.has(rev)) return true
+  return false
+}

@@ -1,0 +1,66 @@
+/** Sorted partitions read side by side: rows in key order, as far as all of them have been read. */
+import { byBytes } from '../../meta/value/byteorder.ts'
+import type { Item, ItemQuery } from '../items.ts'
+import type { Context } from './context.ts'
+
+/** Above every sort key. */
+const end: unique symbol = Symbol('end')
+/** Everything up to this sort key, or everything. */
+export type Horizon = string | typeof end
+
+/** Rows of one step: one list per partition, all of them complete between the last step's horizon and this one's. */
+export interface Step {
+  rows: Item[][]
+  horizon: Horizon
+  done: boolean
+}
+
+export const isWithin = (sk: string, horizon: Horizon): boolean => horizon === end || byBytes(sk, horizon) <= 0
+
+interface Cursor {
+  query: ItemQuery
+  /** Rows read and not yet handed out. */
+  rows: Item[]
+  /** Everything up to here has been read. */
+  read: Horizon
+}
+
+export interface Scan {
+  /** Reads on. Each partition is asked for at most `limit` rows at a time. */
+  next(limit?: number): Promise<Step>
+}
+
+export function scan({ items }: Pick<Context, 'items'>, queries: readonly ItemQuery[]): Scan {
+  const cursors = queries.map((query): Cursor => ({ query, rows: [], read: query.after ?? '' }))
+  return {
+    async next(limit) {
+      await Promise.all(
+        cursors
+          .filter(({ rows, read }) => rows.length === 0 && read !== end)
+          .map((cursor) => advance(items, cursor, limit)),
+      )
+      const horizon = cursors.map(({ read }) => read).reduce(lower, end)
+      const rows = cursors.map((cursor) => take(cursor, horizon))
+      return { rows, horizon, done: horizon === end }
+    },
+  }
+}
+
+async function advance(items: Context['items'], cursor: Cursor, limit: number | undefined): Promise<void> {
+  const after = cursor.read === end || cursor.read === '' ? {} : { after: cursor.read }
+  const page = await items.query({ ...cursor.query, ...after, ...(limit !== undefined && { limit }) })
+  const last = page.items.at(-1)
+  cursor.rows = page.items
+  cursor.read = page.more && last ? last.sk : end
+}
+
+function take(cursor: Cursor, horizon: Horizon): Item[] {
+  const isAll = cursor.read === horizon
+  const count = isAll ? -1 : cursor.rows.findIndex(({ sk }) => !isWithin(sk, horizon))
+  return cursor.rows.splice(0, count === -1 ? cursor.rows.length : count)
+}
+
+const lower = (one: Horizon, other: Horizon): Horizon => {
+  if (one === end) return other
+  return other !== end && byBytes(other, one) < 0 ? other : one
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type EmbeddedDynamoDB, startEmbeddedDynamoDB } from '../../../../infra/local/aws/dynamodb.ts'
+import { createVerifier } from '../../../../infra/local/aws/signature.ts'
+import { type Aws, credentials, region, startAws } from '../../../support/aws.ts'
+import { listenersOf } from '../../../support/listeners.ts'
+import { type SignedCall, signedCall } from '../../../support/signed.ts'
+
+let aws: Aws
+let dynamodb: EmbeddedDynamoDB
+beforeAll(async () => {
+  const verify = createVerifier({ credentials, region, now: Date.now })
+  aws = await startAws()
+  dynamodb = await startEmbeddedDynamoDB({ platform: `${process.platform}-${process.arch}`, verify })
+})
+afterAll(async () => {
+  await dynamodb.close()
+  await aws.stop()
+})
+
+const calls = {
+  kms: () => ({ endpoint: aws.endpoints.kms, service: 'kms', target: 'TrentService.ListAliases' }),
+  secretsmanager: () => ({
+    endpoint: aws.endpoints.secretsManager,
+    service: 'secretsmanager',
+    target: 'secretsmanager.ListSecrets',
+  }),
+  dynamodb: () => ({ endpoint: dynamodb.url, service: 'dynamodb', target: 'DynamoDB_20120810.ListTables' }),
+}
+
+const zeros = (name: string, day: string) =>
+  `AWS4-HMAC-SHA256 Credential=local/${day}/${region}/${name}/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=${'0'.repeat(64)}`
+const compact = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
+const today = () => compact(new Date()).slice(0, 8)
+const minutes = (n: number) => new Date(Date.now() + n * 60_000)
+
+describe.each(['kms', 'secretsmanager', 'dynamodb'] as const)('%s', (name) => {
+  test('takes what is signed with the secret of this start', async () => {
+    expect(await signedCall(calls[name]())).toMatchObject({ status: 200 })
+    expect(await signedCall({ ...calls[name](), signingDate: minutes(-4) })).toMatchObject({ status: 200 })
+  })
+
+  const refusals: [string, () => Partial<SignedCall>, string][] = [
+    ['no signature', () => ({ sent: { headers: { authorization: undefined } } }), 'MissingAuthenticationToken'],
+    ['another scheme', () => ({ sent: { headers: { authorization: 'Basic bG9jYWw6' } } }), 'IncompleteSignature'],
+    ['a made up one', () => ({ sent: { headers: { authorization: zeros(name, today()) } } }), 'InvalidSignature'],
+    ['another secret', () => ({ secretAccessKey: 'test' }), 'InvalidSignature'],
+    ['no secret', () => ({ secretAccessKey: '' }), 'InvalidSignature'],
+    ['another access key', () => ({ accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }), 'UnrecognizedClient'],
+    ['another service', () => ({ service: 's3' }), 'InvalidSignature'],
+    ['another region', () => ({ region: 'us-east-1' }), 'InvalidSignature'],
+    ['an old date', () => ({ signingDate: minutes(-6) }), 'InvalidSignature'],
+    ['a date to come', () => ({ signingDate: minutes(6) }), 'InvalidSignature'],
+    ['no date', () => ({ sent: { headers: { 'x-amz-date': undefined } } }), 'InvalidSignature'],
+    ['a newer date', () => ({ sent: { headers: { 'x-amz-date': compact(minutes(1)) } } }), 'InvalidSignature'],
+    ['a date that is none', () => ({ sent: { headers: { 'x-amz-date': '20269999T999999Z' } } }), 'InvalidSignature'],
+    ['another body', () => ({ sent: { body: '{"Limit":1}' } }), 'InvalidSignature'],
+    [
+      'another body and its hash',
+      () => ({
+        sent: {
+          body: '{ }',
+          headers: { 'x-amz-content-sha256': createHash('sha256').update('{ }').digest('hex') },
+        },
+      }),
+      'InvalidSignature',
+    ],
+    ['a body outside', () => ({ headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }), 'InvalidSignature'],
+    ['another operation', () => ({ sent: { headers: { 'x-amz-target': 'x.y' } } }), 'InvalidSignature'],
+    ['an unsigned operation', () => ({ target: '', sent: { headers: { 'x-amz-target': 'x.y' } } }), 'InvalidSignature'],
+    ['an unsigned header of AWS', () => ({ sent: { headers: { 'x-amz-more': 'x' } } }), 'InvalidSignature'],
+    ['another host', () => ({ sent: { headers: { host: 'example.com' } } }), 'InvalidSignature'],
+    ['a missing header', () => ({ headers: { a: 'b' }, sent: { headers: { a: undefined } } }), 'InvalidSignature'],
+    ['another path', () => ({ sent: { path: '/x' } }), 'InvalidSignature'],
+    ['a query', () => ({ sent: { path: '/?x=y' } }), 'InvalidSignature'],
+    ['another method', () => ({ sent: { method: 'PUT' } }), 'InvalidSignature'],
+  ]
+  test.each(refusals)('refuses %s', async (_, change, error) => {
+    const { status, json } = await signedCall({ ...calls[name](), ...change() })
+    expect([status, json.__type]).toEqual([400, `${error}Exception`])
+  })
+})
+
+test.runIf(process.platform === 'linux')('the emulator behind it listens nowhere', async () => {
+  expect(await listenersOf(dynamodb.pid)).toEqual([])
+})

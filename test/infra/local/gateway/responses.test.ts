@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { renderResponse } from '../../../../infra/local/gateway/responses.ts'
+
+const context = { requestId: 'r-1', authorizer: { status: '{"a":"\\"b\\""}', level: '3' }, identity: { user: null } }
+const render = (type: Parameters<typeof renderResponse>[0], description: object = {}) =>
+  renderResponse(type, new Map([[type, { parameters: {}, templates: {}, ...description }]]), context)
+
+test('what the template does not customise is as API Gateway has it', () => {
+  expect(renderResponse('INTEGRATION_TIMEOUT', new Map(), context)).toEqual({
+    statusCode: 504,
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"message":"Endpoint request timed out"}',
+  })
+  expect(renderResponse('AUTHORIZER_FAILURE', new Map(), context).body).toBe('{"message":null}')
+})
+
+test('context is put in as it is, and nothing for what is not there', () => {
+  const templates = {
+    'application/json':
+      '$context.authorizer.status|$context.authorizer.none|$context.identity.user|$context.constructor|$context.error.message',
+  }
+  expect(render('ACCESS_DENIED', { templates }).body).toBe(
+    '{"a":"\\"b\\""}||||User is not authorized to access this resource',
+  )
+})
+
+test('status and headers are customised', () => {
+  const parameters = {
+    'gatewayresponse.header.Audit-Id': 'context.requestId',
+    'gatewayresponse.header.Retry-After': "'1'",
+    'gatewayresponse.header.Empty': "''",
+  }
+  const { statusCode, headers } = render('MISSING_AUTHENTICATION_TOKEN', { statusCode: 404, parameters })
+  expect(statusCode).toBe(404)
+  expect(headers).toEqual({ 'Content-Type': 'application/json', 'Audit-Id': 'r-1', 'Retry-After': '1', Empty: '' })
+})
+
+test('a parameter of another kind is refused', () => {
+  const parameters = { 'gatewayresponse.header.X': 'method.request.header.X' }
+  expect(() => render('UNAUTHORIZED', { parameters })).toThrow('method.request.header.X')
+})
+
+test('the defaults for 4xx and 5xx stand in for types of their own', () => {
+  const responses = new Map([
+    ['DEFAULT_4XX', { parameters: {}, templates: { 'application/json': 'four' } }],
+    ['DEFAULT_5XX', { statusCode: 500, parameters: {}, templates: { 'application/json': 'five' } }],
+  ])
+  expect(renderResponse('REQUEST_TOO_LARGE', responses, context)).toMatchObject({ statusCode: 413, body: 'four' })
+  expect(renderResponse('INTEGRATION_FAILURE', responses, context)).toMatchObject({ statusCode: 500, body: 'five' })
+})

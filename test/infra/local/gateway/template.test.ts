@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import { readTemplate } from '../../../../infra/local/gateway/template.ts'
+import { templateOf } from '../deployment.ts'
+
+const references = {
+  refs: { ApiGatewayRestApi: 'local', Table: 'objects', 'Table.Arn': 'arn:table' },
+  region: 'r',
+  account: '1',
+}
+const source = ''
+const read = (functions: Parameters<typeof templateOf>[0]) => readTemplate(templateOf(functions), references)
+const environmentOf = (environment: Record<string, unknown>) =>
+  read({ one: { source, environment } }).functions.get('one')?.environment
+
+test('functions, routes and schedules', () => {
+  const deployment = read({
+    authorizer: { source },
+    one: { source, routes: ['GET /a/{name}', 'GET /'], timeout: 28 },
+    list: { source, routes: ['GET /a'], public: true, streaming: true, integrationTimeout: 295000 },
+    sweep: { source, schedule: 'rate(2 hours)' },
+    collector: { source, readsStream: true },
+  })
+  expect(deployment.api).toEqual({
+    id: 'local',
+    stage: 'dev',
+    region: 'r',
+    account: '1',
+    binaryMediaTypes: ['application/octet-stream'],
+    minimumCompressionSize: 1000,
+  })
+  expect(deployment.functions.get('one')).toEqual({
+    id: 'one',
+    name: 'test-one',
+    module: 'functions/one',
+    entry: 'handler',
+    timeoutSeconds: 28,
+    memoryMegabytes: 512,
+    environment: {},
+  })
+  expect(deployment.routes).toMatchObject([
+    {
+      method: 'GET',
+      resource: '/a/{name}',
+      functionId: 'one',
+      streaming: false,
+      timeoutMilliseconds: 29_000,
+      authorizerFunctionId: 'authorizer',
+    },
+    { method: 'GET', resource: '/', functionId: 'one', authorizerFunctionId: 'authorizer' },
+    { method: 'GET', resource: '/a', functionId: 'list', streaming: true, timeoutMilliseconds: 295_000 },
+  ])
+  expect(deployment.routes[2]).not.toHaveProperty('authorizerFunctionId')
+  expect(deployment.schedules).toEqual([{ functionId: 'sweep', name: 'sweepRule', seconds: 7200 }])
+  expect(deployment.streams).toEqual([{ functionId: 'collector', name: 'collectorMapping' }])
+})
+
+test.each([
+  ['text', 'text'],
+  [5, '5'],
+  [{ Ref: 'Table' }, 'objects'],
+  [{ 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:table'],
+  [{ 'Fn::Join': ['-', ['a', { Ref: 'Table' }]] }, 'a-objects'],
+  [
+    { 'Fn::Sub': `https://\${ApiGatewayRestApi}.\${AWS::Region}/\${!literal}/\${Table.Arn}` },
+    `https://local.r/\${literal}/arn:table`,
+  ],
+  [{ 'Fn::Sub': [`\${a}`, { a: { Ref: 'Table' } }] }, 'objects'],
+])('%j is %s', (value, text) => {
+  expect(environmentOf({ VALUE: value })).toEqual({ VALUE: text })
+})
+
+test.each([
+  [{ Ref: 'Unknown' }, 'Unknown, of which nothing is known'],
+  [{ Ref: 'constructor' }, 'constructor, of which nothing is known'],
+  [{ 'Fn::ImportValue': 'x' }, 'Fn::ImportValue'],
+])('%j is refused', (value, message) => {
+  expect(() => environmentOf({ VALUE: value })).toThrow(message)
+})
+
+test('a variable that is given is not taken from the template', () => {
+  const template = templateOf({ one: { source, environment: { VALUE: { Ref: 'Unknown' }, OTHER: 'own' } } })
+  const { functions } = readTemplate(template, { ...references, environment: { VALUE: 'given' } })
+  expect(functions.get('one')?.environment).toEqual({ VALUE: 'given', OTHER: 'own' })
+})
+
+test.each(['cron(0 * * * ? *)', 'rate(1 month)'])('the schedule %s is refused', (schedule) => {
+  expect(() => read({ sweep: { source, schedule } })).toThrow(schedule)
+})
+
+test('an authorizer whose answers would be cached is refused', () => {
+  const template = templateOf({ authorizer: { source } }).replace(
+    '"AuthorizerResultTtlInSeconds":0',
+    '"AuthorizerResultTtlInSeconds":5',
+  )
+  expect(() => readTemplate(template, references)).toThrow('must not be cached')
+})
+
+test('the throttling of the stage is that of all its methods', () => {
+  const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: '50', ThrottlingBurstLimit: 100 }
+  const throttleOf = (MethodSettings: object[]) =>
+    readTemplate(templateOf({ one: { source } }, {}, { MethodSettings }), references).api.throttle
+  expect(throttleOf([{ ...all, ResourcePath: '/a', ThrottlingRateLimit: 1 }, all])).toEqual({ rate: 50, burst: 100 })
+  expect(throttleOf([{ HttpMethod: '*', ResourcePath: '/*' }])).toBeUndefined()
+})

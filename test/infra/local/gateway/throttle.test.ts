@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { createThrottle } from '../../../../infra/local/gateway/throttle.ts'
+import { serve } from '../deployment.ts'
+
+test('a burst, then as many as come back with time', async () => {
+  let now = 0
+  const { admit } = createThrottle({ rate: 10, burst: 3 }, () => now)
+  const admitted = async (count: number): Promise<boolean[]> => {
+    const all = await Promise.all(Array.from({ length: count }, admit))
+    for (const done of all) done?.()
+    return all.map((done) => done !== undefined)
+  }
+  expect(await admitted(4)).toEqual([true, true, true, false])
+  now = 99
+  expect(await admitted(1)).toEqual([false])
+  now = 100
+  expect(await admitted(2)).toEqual([true, false])
+  now = 60_000
+  expect(await admitted(4)).toEqual([true, true, true, false])
+})
+
+/** A throttle that has 16 at work, and what has become of those who came after them. */
+async function busyThrottle(elapsed: () => number) {
+  const { admit } = createThrottle(undefined, elapsed)
+  const working = await Promise.all(Array.from({ length: 16 }, admit))
+  const turns: string[] = []
+  const arrive = (name: string) =>
+    admit().then((done) => {
+      turns.push(done ? `${name} has its turn` : `${name} is refused`)
+      return done
+    })
+  return { working, turns, arrive }
+}
+
+test('16 at once, each counted once; the others in their order', async () => {
+  const { working, turns, arrive } = await busyThrottle(() => 0)
+  expect(working).not.toContain(undefined)
+  const [first, second] = [arrive('first'), arrive('second')]
+  working[0]?.()
+  working[0]?.()
+  const done = await first
+  expect(turns).toEqual(['first has its turn'])
+  done?.()
+  await second
+  expect(turns).toEqual(['first has its turn', 'second has its turn'])
+})
+
+test('who has waited for five seconds is refused when the turn comes', async () => {
+  let now = 0
+  const { working, turns, arrive } = await busyThrottle(() => now)
+  const early = arrive('early')
+  now = 1
+  const late = arrive('late')
+  now = 5001
+  working[0]?.()
+  await Promise.all([early, late])
+  expect(turns).toEqual(['early is refused', 'late has its turn'])
+})
+
+test('the line ends at 1,000', async () => {
+  const { working, turns, arrive } = await busyThrottle(() => 0)
+  const line = Array.from({ length: 1000 - 16 }, () => arrive('one'))
+  await arrive('one too many')
+  expect(turns).toEqual(['one too many is refused'])
+  working[0]?.()
+  await line[0]
+  expect(turns).toEqual(['one too many is refused', 'one has its turn'])
+})
+
+const responses = {
+  THROTTLED: {
+    StatusCode: '429',
+    ResponseParameters: { 'gatewayresponse.header.Retry-After': "'1'" },
+    ResponseTemplates: { 'application/json': '{"reason":"TooManyRequests"}' },
+  },
+}
+const throttled = (rate: number, burst: number) => ({
+  MethodSettings: [{ HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst }],
+})
+
+test('the gateway refuses what is too much, as the template says, before any function runs', async () => {
+  const source = `let runs = 0; export const handler = async () => ({ body: String(++runs) })`
+  const one = { source, routes: ['POST /a'], public: true }
+  const gateway = await serve({ one }, { responses, stage: throttled(0, 2) })
+  try {
+    const ask = () => fetch(`${gateway.url}/a`, { method: 'POST', body: 'x'.repeat(1000) })
+    expect(await Promise.all([(await ask()).text(), (await ask()).text()])).toEqual(['1', '2'])
+    const refused = await ask()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(await refused.json()).toEqual({ reason: 'TooManyRequests' })
+  } finally {
+    await gateway.close(0.05)
+  }
+})
+
+test('or not, where the machine is measured', async () => {
+  const one = { source: `export const handler = async () => ({ body: '' })`, routes: ['GET /a'], public: true }
+  const gateway = await serve({ one }, { responses, stage: throttled(0, 0), unthrottled: true })
+  try {
+    expect((await fetch(`${gateway.url}/a`)).status).toBe(200)
+  } finally {
+    await gateway.close(0.05)
+  }
+})
+
+test('open streams keep nobody out', async () => {
+  const source = `export const handler = awslambda.streamifyResponse(async (event, stream) => {
+    awslambda.HttpResponseStream.from(stream, { statusCode: 200 }).write('begun')
+    await new Promise((resolve) => stream.once('close', resolve))
+  })`
+  const watch = { source, routes: ['GET /watch'], public: true, streaming: true }
+  const gateway = await serve({ watch }, { responses })
+  const abort = new AbortController()
+  try {
+    const ask = () => fetch(`${gateway.url}/watch`, { signal: abort.signal })
+    const streams: Response[] = []
+    while (streams.length < 150) streams.push(...(await Promise.all(Array.from({ length: 50 }, ask))))
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))
+  } finally {
+    abort.abort()
+    await gateway.close(0.05)
+  }
+})

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { approval, base64, CSRS, csr, useVirtualCluster } from '../clustercalls.ts'
+
+const { asManager, call, clock, cluster, create, settled } = useVirtualCluster()
+
+describe('approval', () => {
+  const approve = (name: string, body: object, token = cluster().token.manager) =>
+    call(`${CSRS}/${name}/approval`, { method: 'PUT', body, token })
+
+  test('needs update of the approval and approve on the signer', async () => {
+    const { name, body } = await create()
+    const requester = await approve(name, approval(body), cluster().token.requester)
+    expect([requester.code, requester.body.message]).toEqual([
+      403,
+      `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: User "system:keyplane:requester" cannot update resource "certificatesigningrequests/approval" in API group "certificates.k8s.io" at the cluster scope`,
+    ])
+    const approver = await approve(name, approval(body), cluster().token.approver)
+    expect([approver.code, approver.body.message]).toEqual([
+      403,
+      `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: user not permitted to approve requests with signerName "kubernetes.io/kube-apiserver-client"`,
+    ])
+    expect((await asManager(`${CSRS}/${name}`)).body.status).toEqual({})
+  })
+
+  test('cannot change what was requested', async () => {
+    const { name, body } = await create()
+    const other = await csr({ groups: ['system:masters'] })
+    const changed = { ...approval(body), spec: { ...body.spec, ...other.object.spec, username: 'root' } }
+    expect((await approve(name, changed)).body.spec).toEqual(body.spec)
+  })
+
+  test('cannot bring a certificate along', async () => {
+    const { name, body } = await create()
+    const forged = approval({ ...body, status: { certificate: base64('forged') } })
+    expect((await approve(name, forged)).body.status.certificate).toBeUndefined()
+    expect((await settled(name)).status.certificate).not.toBe(base64('forged'))
+  })
+
+  test.each([
+    ['another uid', { uid: 'x' }, 409, 'Precondition failed: UID in precondition: x, UID in object meta: '],
+    ['an old version', { resourceVersion: '1' }, 409, 'the object has been modified'],
+    ['another name', { name: 'x' }, 400, 'the name of the object (x) does not match the name on the URL'],
+    ['no name', { name: '' }, 400, 'was undeterminable: name must be provided'],
+  ])('%s', async (_, metadata, code, message) => {
+    const { name, body } = await create()
+    const answer = await approve(name, approval({ ...body, metadata: { ...body.metadata, ...metadata } }))
+    expect(answer.code).toBe(code)
+    expect(answer.body.message).toContain(message)
+  })
+
+  test.each([
+    [
+      'a condition that is not true',
+      [{ type: 'Approved', status: 'False' }],
+      'status.conditions[0].status: Unsupported',
+    ],
+    ['a condition without status', [{ type: 'Approved' }], 'status.conditions[0].status: Required value'],
+    ['a condition without type', [{ status: 'True' }], 'status.conditions[0].type: Required value'],
+    [
+      'both decisions',
+      [
+        { type: 'Approved', status: 'True' },
+        { type: 'Denied', status: 'True' },
+      ],
+      'Approved and Denied conditions are mutually exclusive',
+    ],
+    [
+      'one twice',
+      [
+        { type: 'Approved', status: 'True' },
+        { type: 'Approved', status: 'True' },
+      ],
+      'status.conditions[1].type: Duplicate value: "Approved"',
+    ],
+  ])('%s', async (_, conditions, message) => {
+    const { name, body } = await create()
+    const answer = await approve(name, { ...body, status: { conditions } })
+    expect(answer.code).toBe(422)
+    expect(answer.body.message).toContain(message)
+  })
+
+  test('what has failed is not signed', async () => {
+    const { name, body } = await create()
+    const conditions = [
+      { type: 'Approved', status: 'True' },
+      { type: 'Failed', status: 'True' },
+    ]
+    expect((await approve(name, { ...body, status: { conditions } })).code).toBe(200)
+    expect((await settled(name)).status.certificate).toBeUndefined()
+  })
+
+  test('a denied request stays denied and unsigned', async () => {
+    const { name, body } = await create()
+    const denied = await approve(name, approval(body, { type: 'Denied' }))
+    const again = await approve(name, approval(denied.body))
+    expect(again.code).toBe(422)
+    expect(again.body.message).toContain('updates may not remove a condition of type "Denied"')
+    expect((await asManager(`${CSRS}/${name}`)).body.status.certificate).toBeUndefined()
+  })
+})
+
+describe('dryRun', () => {
+  test('changes nothing', async () => {
+    const { name, object } = await csr()
+    expect((await asManager(`${CSRS}?dryRun=All`, { method: 'POST', body: object })).code).toBe(201)
+    expect((await asManager(`${CSRS}/${name}`)).code).toBe(404)
+    const { body } = await asManager(CSRS, { method: 'POST', body: object })
+    const approved = { method: 'PUT', body: approval(body) }
+    expect((await asManager(`${CSRS}/${name}/approval?dryRun=All`, approved)).body.status.conditions).toHaveLength(1)
+    expect((await asManager(`${CSRS}/${name}?dryRun=All`, { method: 'DELETE' })).code).toBe(200)
+    expect((await asManager(`${CSRS}/${name}`)).body).toEqual(body)
+  })
+
+  test('has one value', async () => {
+    const { object } = await csr()
+    expect((await asManager(`${CSRS}?dryRun=Some`, { method: 'POST', body: object })).body.message).toBe(
+      'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
+    )
+  })
+})
+
+describe('delete', () => {
+  test.each([
+    ['uid', 'the UID in the precondition (x) does not match the UID in record'],
+    ['resourceVersion', 'the ResourceVersion in the precondition (x) does not match the ResourceVersion in record'],
+  ])('keeps another %s', async (member, message) => {
+    const { name } = await create()
+    const { code, body } = await asManager(`${CSRS}/${name}`, {
+      method: 'DELETE',
+      body: { preconditions: { [member]: 'x' } },
+    })
+    expect(code).toBe(409)
+    expect(body.message).toContain(message)
+    expect((await asManager(`${CSRS}/${name}`)).code).toBe(200)
+  })
+
+  test('what is old and undecided goes by itself', async () => {
+    const { name } = await create()
+    const before = clock.time
+    clock.time += 86_401_000
+    const later = await create()
+    clock.time = before
+    const { body } = await asManager(CSRS)
+    const names = body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+    expect(names).toContain(later.name)
+    expect(names).not.toContain(name)
+  })
+})

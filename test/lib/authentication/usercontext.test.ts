@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  decodeCredential,
+  decodeUser,
+  encodeCredential,
+  encodeUser,
+  MAX_CONTEXT,
+} from '../../../lib/authentication/usercontext.ts'
+import { MAX_CHAIN_BYTES } from '../../../lib/authorization/scopes/chain.ts'
+import type { UserInfo } from '../../../lib/authorization/users/user.ts'
+import { scope } from '../authorization/arbitraries.ts'
+import { alice } from '../authorization/users.ts'
+
+const text = fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
+const user = fc
+  .record({
+    name: text,
+    identity: text.map((name) => `subject:${name}` as const),
+    groups: fc.array(text, { maxLength: 4 }).map((groups) => [...groups, 'system:authenticated']),
+    key: fc.record(
+      {
+        name: text,
+        uid: text,
+        type: fc.constantFrom('', 'User'),
+        user: text,
+        team: text,
+        subject: text,
+        displayName: text,
+        email: text,
+        expires: fc.nat(),
+        generation: fc.nat(),
+      },
+      { requiredKeys: ['name', 'uid', 'type'] },
+    ),
+    chain: fc.array(scope, { maxLength: 2 }),
+  })
+  .map((value) => value as UserInfo)
+
+const encoded = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+
+describe('the user in the context', () => {
+  test('comes out as it went in', () => {
+    fc.assert(
+      fc.property(user, (value) => {
+        expect(decodeUser(encodeUser(value))).toEqual(value)
+        expect(encodeUser(value)).toMatch(/^[\w-]+$/)
+      }),
+      { numRuns: 500, seed: 20261121 },
+    )
+  })
+
+  test('the largest that may be written fits', () => {
+    const name = 'x'.repeat(251)
+    const chain = [{ clusters: [{ cluster: 'c'.repeat(MAX_CHAIN_BYTES - 31) }] }]
+    expect(Buffer.byteLength(JSON.stringify(chain))).toBe(MAX_CHAIN_BYTES)
+    const largest: UserInfo = {
+      name,
+      identity: `user:${name}`,
+      groups: ['g'.repeat(1020), `team:${name}`, 'system:authenticated'],
+      key: {
+        name: 'k'.repeat(253),
+        uid: 'u'.repeat(36),
+        type: 'OIDCRefreshToken',
+        user: name,
+        team: name,
+        subject: name,
+        displayName: 'd'.repeat(126),
+        email: 'e'.repeat(126),
+        expires: 253_402_300_799,
+        generation: Number.MAX_SAFE_INTEGER,
+      },
+      chain,
+    }
+    expect(encodeUser(largest).length).toBeLessThanOrEqual(MAX_CONTEXT)
+    expect(decodeUser(encodeUser(largest))).toEqual(largest)
+    expect(() => encodeUser({ ...largest, groups: ['x'.repeat(3000)] })).toThrow('does not fit')
+  })
+
+  // Functions of the version before decode the user as strictly, and know no credential.
+  test('has no credential: that travels beside it', () => {
+    const credential = { version: '1', hash: 'h', created: 7 }
+    expect(encodeUser({ ...alice, credential })).toBe(encodeUser(alice))
+    expect(decodeCredential(encodeCredential(credential))).toEqual(credential)
+    for (const wrong of [{ ...credential, hash: '' }, { ...credential, more: 1 }, { version: '1', hash: 'h' }, []]) {
+      expect(() => decodeCredential(encoded(wrong))).toThrow('the credential of the user')
+    }
+  })
+
+  const bad: [string, string][] = [
+    ['nothing', ''],
+    ['no base64url', `${encodeUser(alice)}=`],
+    ['base64url with other bits at its end', 'eyB9'.slice(0, 3)],
+    ['no JSON', encoded('{')],
+    ['null', encoded('null')],
+    ['a list', encoded([])],
+    ['broken UTF-8', Buffer.from([0x22, 0xff, 0x22]).toString('base64url')],
+    ['no groups', encoded({ ...alice, groups: undefined })],
+    ['groups without system:authenticated', encoded({ ...alice, groups: ['dev'] })],
+    ['groups that are no list', encoded({ ...alice, groups: 'system:authenticated' })],
+    ['no chain', encoded({ ...alice, chain: undefined })],
+    ['a chain with unknown members', encoded({ ...alice, chain: [{ x: [] }] })],
+    ['no name', encoded({ ...alice, name: '' })],
+    ['an unknown member', encoded({ ...alice, admin: true })],
+    ['__proto__', encoded(JSON.stringify(alice).replace('{', '{"__proto__":{},'))],
+    ['a key without uid', encoded({ ...alice, key: { name: 'k', type: '' } })],
+    ['a key with an unknown member', encoded({ ...alice, key: { ...alice.key, x: 1 } })],
+    ['an expiry that is text', encoded({ ...alice, key: { ...alice.key, expires: '1' } })],
+    ['too much', 'A'.repeat(MAX_CONTEXT + 1)],
+  ]
+  test.each(bad)('%s is no user', (_, value) => expect(() => decodeUser(value)).toThrow())
+})

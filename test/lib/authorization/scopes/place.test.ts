@@ -1,0 +1,302 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Attributes } from '../../../../lib/authorization/attributes/attributes.ts'
+import { evaluate } from '../../../../lib/authorization/scopes/evaluate.ts'
+import { evaluateAt, type Place, placeText, readPlace, targetOf } from '../../../../lib/authorization/scopes/place.ts'
+import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
+import { readSpaceNamespace } from '../../../../lib/authorization/scopes/space.ts'
+import * as arbitrary from '../arbitraries.ts'
+import { plainlyAllowed, plainlyAllowedAt } from '../plainevaluator.ts'
+
+const options = { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') }
+const eu: Place = { type: 'cluster', name: 'eu' }
+const virtual = (namespace: string): Place => ({ type: 'virtualCluster', namespace, name: 'x', uid: 'u-1' })
+
+describe('the text of a place', () => {
+  const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,8}[a-z0-9])?$/)
+  const subdomain = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.'))
+  const place: fc.Arbitrary<Place> = fc.oneof(
+    fc.record({ type: fc.constant('cluster' as const), name: subdomain }),
+    fc.record({ type: fc.constant('virtualCluster' as const), namespace: label, name: subdomain, uid: fc.uuid() }),
+  )
+
+  test('is read back', () => {
+    fc.assert(
+      fc.property(place, (one) => {
+        expect(readPlace(placeText(one))).toEqual(one)
+      }),
+    )
+  })
+
+  test('is read back when its names are the longest', () => {
+    const namespace = 'a'.repeat(63)
+    const name = `${namespace}.${namespace}.${namespace}.${'a'.repeat(61)}`
+    const longest: Place = { type: 'virtualCluster', namespace, name, uid: randomUUID() }
+    expect(readPlace(placeText(longest))).toEqual(longest)
+  })
+
+  test('has one form', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(place.map(placeText), fc.string(), fc.webPath()),
+        fc.string({ maxLength: 2 }),
+        (text, more) => {
+          for (const one of [text + more, more + text]) {
+            const read = readPlace(one)
+            if (read) expect(placeText(read)).toBe(one)
+          }
+        },
+      ),
+    )
+  })
+
+  test.each([
+    'clusters',
+    'clusters/',
+    'clusters/*',
+    'clusters/EU',
+    'clusters/eu\n',
+    'clusters/eu/',
+    'clusters/a..b',
+    'clusters/-a',
+    'virtualclusters/p-a/x',
+    'virtualclusters/p-a/x/',
+    'virtualclusters/p.a/x/u',
+    'virtualclusters/p-a/x/u/v',
+  ])('is not %j', (text) => {
+    expect(readPlace(text)).toBeUndefined()
+  })
+})
+
+test('a text that is too long is no place', () => {
+  expect(readPlace(`clusters/${'a'.repeat(253)}`)).toBeDefined()
+  expect(readPlace(`clusters/${'a'.repeat(254)}`)).toBeUndefined()
+  expect(readPlace(`virtualclusters/p-a/x/${'u'.repeat(600)}`)).toBeUndefined()
+})
+
+test('requests go to the cluster, or to the virtual cluster of a project', () => {
+  expect(targetOf(eu, options)).toEqual({ type: 'Cluster', cluster: 'eu' })
+  expect(targetOf(virtual('p-a'), options)).toEqual({
+    type: 'ProjectVirtualCluster',
+    project: 'a',
+    virtualCluster: 'x',
+  })
+})
+
+const listPods: Attributes = {
+  kind: 'resource',
+  target: { type: 'Management' },
+  verb: 'list',
+  group: '',
+  resource: 'pods',
+  subresource: '',
+  name: '',
+  namespace: 's',
+}
+
+describe('evaluateAt', () => {
+  const at = (place: Place, scope: object, attributes: Attributes = listPods) =>
+    evaluateAt([scope], place, attributes, options).allowed
+
+  test('judges by the place, wherever the request says that it goes', () => {
+    expect(at(eu, { clusters: [{ cluster: 'eu' }] })).toBe(true)
+    expect(at(eu, { clusters: [{ cluster: 'us' }] })).toBe(false)
+    expect(at(eu, { rules: [{ requestTargets: ['Management'] }] })).toBe(false)
+    expect(at(virtual('p-a'), { projects: [{ project: 'a' }] })).toBe(true)
+    expect(at(virtual('p-b'), { projects: [{ project: 'a' }] })).toBe(false)
+  })
+
+  test('no list selects a virtual cluster outside of projects, but a rule for everything does', () => {
+    const lists = { projects: [{ project: '*' }], virtualClusters: [{ project: '', virtualCluster: '*' }] }
+    expect(at(virtual('default'), lists)).toBe(false)
+    expect(at(virtual('default'), { rules: [{}] })).toBe(true)
+  })
+
+  test('leaves everybody discovery and the questions about oneself, and nothing more', () => {
+    const path = (text: string, verb = 'get'): Attributes => ({ ...listPods, kind: 'nonresource', path: text, verb })
+    for (const text of ['/api', '/apis/apps/v1', '/openapi/v3/apis/apps/v1', '/version'])
+      expect([text, at(eu, {}, path(text))]).toEqual([text, true])
+    for (const text of ['/metrics', '/', '/api/v1/pods', '/logs'])
+      expect([text, at(eu, {}, path(text))]).toEqual([text, false])
+    expect(at(eu, {}, path('/api', 'post'))).toBe(false)
+    const review = { ...listPods, verb: 'create', group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews' }
+    expect(at(eu, {}, review)).toBe(true)
+    expect(at(eu, {}, { ...review, resource: 'subjectaccessreviews' })).toBe(false)
+  })
+})
+
+describe('spaces of a connected cluster', () => {
+  const dev: Scope = { spaces: [{ project: 'shop', space: 'dev' }] }
+  const shop: Scope = { projects: [{ project: 'shop' }] }
+  const list: Attributes = { ...listPods, namespace: 'p-shop-s-dev' }
+  const judge = (chain: Scope[], more: object = {}, place: Place = eu) =>
+    evaluateAt(chain, place, { ...list, ...more }, options)
+  const may = (chain: Scope[], more: object = {}, place: Place = eu) => judge(chain, more, place).allowed
+
+  test('are what a scope of spaces or projects allows, and all of it', () => {
+    for (const scope of [dev, shop, { spaces: [{ project: 'shop', space: '*' }] }, { projects: [{ project: '*' }] }])
+      for (const more of [
+        {},
+        { verb: '*', group: '*', resource: '*' },
+        { verb: 'delete', name: 'p', subresource: 'x' },
+      ])
+        expect([scope, more, may([scope], more)]).toEqual([scope, more, true])
+    for (const scope of [{ spaces: [{ project: 'shop', space: 'test' }] }, { projects: [{ project: 'sho' }] }, {}])
+      expect([scope, may([scope])]).toEqual([scope, false])
+  })
+
+  test.each([
+    '',
+    'default',
+    'kube-system',
+    'shop',
+    'dev',
+    'p-shop',
+    'p-shop-s',
+    'p-shop-s-',
+    'p-shop-s-de',
+    'p-shop-s-dev2',
+    'p-shop-s-dev-s-dev',
+    'p-shop-s-dev-s-',
+    'p-shop-s-s-dev',
+    'p-shop-s--s-dev',
+    'p-shop-sdev',
+    'pp-shop-s-dev',
+    'x-p-shop-s-dev',
+    'p--s-dev',
+    'p-s-dev',
+    'P-SHOP-S-DEV',
+    'p-Shop-s-dev',
+    'p-shop-S-dev',
+    'p-shop-s-dev ',
+    'p-shop-s-dev\n',
+    'p-shop-s-dev/',
+    '/p-shop-s-dev',
+    'p-shop-s-dev/../x',
+    'p-shop-s-d%65v',
+    'p-shop-s-*',
+    'p-*-s-*',
+    '*',
+    'p-shop.s-dev',
+    'p-shop-s-dév',
+    '__proto__',
+    'constructor',
+    'p-shop-s-dev'.padEnd(64, 'v'),
+  ])('are no other namespace: %j', (namespace) => {
+    for (const verb of ['get', 'list', 'create', '*']) expect(may([dev], { namespace, verb })).toBe(false)
+    expect(may([{ spaces: [{ project: '*', space: '*' }] }], { namespace })).toBe(false)
+  })
+
+  test('that can be read as two are nobody’s', () => {
+    for (const namespace of ['p-a-s-b-s-c', 'p-a-s-s-b', 'p-a-s-s-s-b']) {
+      for (const [project, space] of [
+        ['a', 'b-s-c'],
+        ['a-s-b', 'c'],
+        ['a', 's-b'],
+        ['a-s', 'b'],
+        ['a-s', 's-b'],
+      ] as const)
+        expect(may([{ spaces: [{ project, space }], projects: [{ project }] }], { namespace })).toBe(false)
+      expect(may([{ projects: [{ project: '*' }] }], { namespace })).toBe(false)
+      expect(may([{ rules: [{ requestTargets: ['ProjectSpace'] }] }], { namespace })).toBe(false)
+      expect(may([{ clusters: [{ cluster: 'eu' }] }], { namespace })).toBe(true)
+    }
+  })
+
+  test('have their Namespace in them, and no other object of the cluster', () => {
+    const namespaces = { resource: 'namespaces', verb: 'get' }
+    expect(may([dev], { ...namespaces, name: 'p-shop-s-dev' })).toBe(true)
+    expect(may([dev], { ...namespaces, name: 'p-shop-s-test', namespace: 'p-shop-s-test' })).toBe(false)
+    expect(may([dev], { ...namespaces, name: 'p-shop-s-test' })).toBe(false)
+    expect(may([dev], { ...namespaces, name: '' })).toBe(false)
+    expect(may([dev], { ...namespaces, verb: 'list', namespace: '' })).toBe(false)
+    expect(may([dev], { ...namespaces, verb: 'create', name: 'p-shop-s-dev', namespace: '' })).toBe(false)
+    expect(may([dev], { resource: 'nodes', namespace: '' })).toBe(false)
+    expect(may([dev], { kind: 'nonresource', verb: 'get', path: '/metrics' })).toBe(false)
+    expect(may([dev], { kind: 'nonresource', verb: 'get', path: '/api/v1/namespaces/p-shop-s-dev/pods' })).toBe(false)
+  })
+
+  test('are of connected clusters: a virtual cluster has none, and neither has this API', () => {
+    for (const namespace of ['p-shop', 'p-garden', 'default']) expect(may([dev], {}, virtual(namespace))).toBe(false)
+    expect(evaluate([dev], list, options).allowed).toBe(false)
+  })
+
+  test('are confined by each scope in its own way', () => {
+    const inEu = { clusters: [{ cluster: 'eu' }] }
+    const reading = { rules: [{ verbs: ['list'], requestTargets: ['ProjectSpace' as const] }] }
+    expect(judge([shop, inEu, dev, reading])).toEqual({
+      allowed: true,
+      reason:
+        'chain[0].spec.scope.projects[0], chain[1].spec.scope.clusters[0], chain[2].spec.scope.spaces[0], chain[3].spec.scope.rules[0]',
+    })
+    expect(may([dev, inEu], { namespace: 'default' })).toBe(false)
+    expect(may([dev, reading], { verb: 'get' })).toBe(false)
+    expect(may([dev, { clusters: [{ cluster: 'us' }] }])).toBe(false)
+    expect(may([dev, { spaces: [{ project: 'shop', space: 'test' }] }])).toBe(false)
+  })
+
+  test('a rule for a cluster is about its spaces, one for spaces about no cluster in particular', () => {
+    expect(may([{ rules: [{ cluster: 'eu', namespaces: ['p-shop-s-dev'] }] }])).toBe(true)
+    expect(may([{ rules: [{ cluster: 'us' }] }])).toBe(false)
+    expect(may([{ rules: [{ requestTargets: ['ProjectSpace'], namespaces: ['p-shop-s-dev'] }] }])).toBe(true)
+    expect(may([{ rules: [{ requestTargets: ['ProjectSpace'], namespaces: ['p-shop-s-test'] }] }])).toBe(false)
+    expect(may([{ rules: [{ requestTargets: ['ProjectSpace', 'Cluster'], cluster: 'us' }] }])).toBe(false)
+  })
+
+  test('a refusal speaks of the cluster', () => {
+    expect(judge([dev], { namespace: 'p-shop-s-test' })).toEqual({
+      allowed: false,
+      reason: 'spec.scope does not allow list of pods in namespace "p-shop-s-test" in cluster "eu"',
+    })
+  })
+
+  describe('properties', () => {
+    const RUNS = { numRuns: 5000, seed: 20261121 }
+    const place = fc.constantFrom<Place>(eu, { type: 'cluster', name: 'a' }, virtual('p-a'))
+    const namespace = fc.constantFrom('', 'default', 'p-a', 'p-a-s-a', 'p-a-s-b', 'p-b-s-a', 'p-a-s-s-b', 'p-b-s-')
+    const request = fc
+      .tuple(arbitrary.attributes, namespace, fc.boolean())
+      .map(([attributes, where, ofNamespace]): Attributes => {
+        if (attributes.kind === 'nonresource') return attributes
+        return {
+          ...attributes,
+          namespace: where,
+          ...(ofNamespace && { group: '', resource: 'namespaces', name: where }),
+        }
+      })
+    const chain = fc.array(arbitrary.scope, { maxLength: 3 })
+
+    test('both evaluators agree', () => {
+      fc.assert(
+        fc.property(chain, place, request, (scopes, at, asked) => {
+          expect(evaluateAt(scopes, at, asked, options).allowed).toBe(plainlyAllowedAt(scopes, at, asked))
+        }),
+        { ...RUNS, numRuns: 20_000 },
+      )
+    })
+
+    test('one more scope never allows more', () => {
+      fc.assert(
+        fc.property(chain, arbitrary.scope, place, request, (scopes, more, at, asked) => {
+          if (evaluateAt([...scopes, more], at, asked, options).allowed)
+            expect(evaluateAt(scopes, at, asked, options).allowed).toBe(true)
+        }),
+        RUNS,
+      )
+    })
+
+    test('what is no space is judged as a request to the cluster, and nothing is taken from that', () => {
+      fc.assert(
+        fc.property(chain, request, (scopes, asked) => {
+          const whole = plainlyAllowed(scopes, { ...asked, target: { type: 'Cluster', cluster: 'eu' } })
+          const { allowed, reason } = evaluateAt(scopes, eu, asked, options)
+          if (whole) expect(allowed).toBe(true)
+          const inSpace = asked.kind === 'resource' && /^p-[ab]-s-[ab]$/.test(asked.namespace)
+          if (!inSpace && reason !== 'every scope') expect(allowed).toBe(whole)
+        }),
+        RUNS,
+      )
+    })
+  })
+})

@@ -1,0 +1,444 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { containsChain } from '../../../../lib/authorization/scopes/chain.ts'
+import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
+import {
+  effectiveUser,
+  identityOf,
+  type Key,
+  type KeySpec,
+  ownIdentities,
+  usernameOf,
+} from '../../../../lib/authorization/users/identity.ts'
+import { lengthens } from '../../../../lib/authorization/users/lifetime.ts'
+import type { Change } from '../../../../lib/authorization/users/outliving.ts'
+import {
+  chainAfterChange,
+  effectiveChain,
+  forbiddenChange,
+  forbiddenCreation,
+  inheritedChain,
+  maySeeKey,
+  visiblePartitions,
+} from '../../../../lib/authorization/users/privilege.ts'
+import type { Identity, UserInfo } from '../../../../lib/authorization/users/user.ts'
+import { validateIdentity } from '../../../../lib/authorization/users/validateidentity.ts'
+import { aKey, alice, as, holderOf, master } from '../users.ts'
+
+const S: Scope = { projects: [{ project: 'a' }], rules: [{ resources: [{ group: 'management.platform' }] }] }
+const T: Scope = { clusters: [{ cluster: 'c' }] }
+
+/** Why a change is refused that is nothing but a change of spec, unless said otherwise. */
+const changing = (user: UserInfo, old: Key, next: KeySpec, change: Partial<Change> = {}) =>
+  forbiddenChange(user, old, next, { now: new Date(0), created: 0, isRotated: false, ...change })
+
+describe('whom a key stands for', () => {
+  const rows: [KeySpec, string, string[]][] = [
+    [{ user: 'alice', team: 'dev', subject: 's' }, 'alice', ['system:authenticated', 'team:dev']],
+    [{ team: 'dev', subject: 's', groups: ['x'] }, 'team:dev', ['x', 'system:authenticated', 'team:dev']],
+    [{ subject: 's' }, 'subject:s', ['system:authenticated']],
+    [{}, 'admin', ['system:authenticated']],
+    [{ user: '', team: '', subject: '' }, 'admin', ['system:authenticated']],
+    [{ groups: ['system:authenticated', 'x', 'x'] }, 'admin', ['system:authenticated', 'x']],
+  ]
+  test.each(rows)('%j', (spec, name, groups) => {
+    expect(effectiveUser({ spec, creator: 'user:admin' })).toMatchObject({ name, groups })
+  })
+
+  test('no two identities share a name, and the name of each tells whom it stands for', () => {
+    const name = fc
+      .string({ minLength: 1, maxLength: 12 })
+      .filter((text) => validateIdentity({ user: text }).length === 0)
+    const identity = fc
+      .tuple(fc.constantFrom('user', 'team', 'subject'), name)
+      .map(([what, of]) => `${what}:${of}` as Identity)
+    fc.assert(
+      fc.property(identity, identity, (one, other) => {
+        expect(usernameOf(one) === usernameOf(other)).toBe(one === other)
+        expect(identityOf({ name: usernameOf(one), key: { name: 'k', uid: 'u', type: '' } })).toBe(one)
+      }),
+    )
+  })
+
+  test('a key made by a team key is the team’s', () => {
+    const key = aKey({}, { creator: identityOf(as({ team: 'dev' })) })
+    expect(effectiveUser(key)).toEqual({
+      name: 'team:dev',
+      identity: 'team:dev',
+      groups: ['system:authenticated', 'team:dev'],
+    })
+    expect(maySeeKey(as({ team: 'dev' }), key)).toBe(true)
+    expect(maySeeKey(as({ user: 'bob', groups: ['team:dev'] }), key)).toBe(true)
+    expect(maySeeKey(alice, key)).toBe(false)
+  })
+
+  test('data fields grant nothing', () => {
+    const spec = {
+      identity: { groups: ['system:masters'], username: 'root' },
+      parent: 'root',
+      oidcLogin: {},
+    } as KeySpec
+    expect(effectiveUser({ spec, creator: 'user:bob' })).toEqual({
+      name: 'bob',
+      identity: 'user:bob',
+      groups: ['system:authenticated'],
+    })
+  })
+})
+
+describe('whose keys exist for whom', () => {
+  test('of user, team by group, subject, creator; nobody else’s', () => {
+    expect(maySeeKey(alice, aKey({ user: 'alice' }))).toBe(true)
+    expect(maySeeKey(alice, aKey({ user: 'bob' }))).toBe(false)
+    expect(maySeeKey(as({ user: 'bob', team: 'dev' }), aKey({ team: 'dev' }))).toBe(true)
+    expect(maySeeKey(alice, aKey({ team: 'dev' }))).toBe(false)
+    expect(maySeeKey(as({ subject: 's' }), aKey({ subject: 's' }))).toBe(true)
+    expect(maySeeKey(alice, aKey({}, { creator: 'user:alice' }))).toBe(true)
+  })
+
+  test('a member of the team does not get the key of one user in it', () => {
+    expect(maySeeKey(as({ user: 'carol', team: 'dev' }), aKey({ user: 'bob', team: 'dev' }))).toBe(false)
+  })
+
+  test('a subject named like a user is not that user, nor the other way round', () => {
+    const subject = as({ subject: 'alice' })
+    expect(subject.name).toBe('subject:alice')
+    expect(maySeeKey(subject, aKey({ user: 'alice' }))).toBe(false)
+    expect(maySeeKey(subject, aKey({}, { creator: 'user:alice' }))).toBe(false)
+    expect(maySeeKey(alice, aKey({ subject: 'alice' }))).toBe(false)
+    expect(forbiddenCreation(subject, { user: 'alice' }, { now: new Date(0) })).toMatch(/^spec\.user/)
+    const made = as({}, { creator: identityOf(subject) })
+    expect(maySeeKey(made, aKey({ user: 'alice' }))).toBe(false)
+    expect(maySeeKey(made, aKey({ subject: 'alice' }))).toBe(true)
+  })
+
+  test('system:masters see all, their own where the scope says so', () => {
+    expect(visiblePartitions(master)).toBeUndefined()
+    expect(visiblePartitions(master, true)).toEqual(['user:admin'])
+    expect(maySeeKey(master, aKey({ user: 'bob' }))).toBe(true)
+    expect(maySeeKey(master, aKey({ user: 'bob' }), true)).toBe(false)
+    expect(visiblePartitions(as({ user: 'bob', team: 'dev', groups: ['team:ops', 'team:', 'x'] }))).toEqual([
+      'user:bob',
+      'team:ops',
+      'team:dev',
+    ])
+  })
+
+  test('identities of users that only their key tells', () => {
+    const { identity: _, ...bare } = as({ subject: 's' })
+    expect(ownIdentities(bare)).toEqual(['subject:s'])
+    expect(identityOf({ name: 'team:dev', key: { name: 'k', uid: 'u', type: '' } })).toBe('team:dev')
+    expect(identityOf({ name: 'bob', key: { name: 'k', uid: 'u', type: '' } })).toBe('user:bob')
+  })
+})
+
+describe('making keys', () => {
+  const now = new Date('2026-11-21T12:00:00.900Z')
+  const noon = now.getTime() / 1000 - 0.9
+  const refused: [KeySpec, RegExp][] = [
+    [{ user: 'bob' }, /^spec\.user/],
+    [{ user: 'admin' }, /^spec\.user/],
+    [{ team: 'dev' }, /^spec\.team/],
+    [{ subject: 'alice' }, /^spec\.subject/],
+    [{ user: 'alice', subject: 'bob' }, /^spec\.subject/],
+    [{ user: 'alice', team: 'ops' }, /^spec\.team/],
+    [{ groups: ['dev', 'ops'] }, /^spec\.groups: "alice" is not in group "ops"/],
+    [{ groups: ['system:masters'] }, /^spec\.groups/],
+    [{ groups: ['team:dev'] }, /^spec\.groups/],
+    ...['Login', 'Reset', 'OIDCRefreshToken', 'NetworkPeer', 'Workspace', 'constructor'].map(
+      (type): [KeySpec, RegExp] => [{ type }, /^spec\.type/],
+    ),
+  ]
+  test.each(refused)('refuses %j', (spec, why) => {
+    expect(forbiddenCreation(alice, spec, { now })).toMatch(why)
+    expect(forbiddenCreation(master, spec, { now })).toBeUndefined()
+  })
+
+  test.each<[KeySpec]>([
+    [{}],
+    [{ user: 'alice' }],
+    [{ groups: ['dev', 'system:authenticated'] }],
+    [{ type: 'Other' }],
+    [{ type: 'User' }],
+    [{ user: '', team: '', subject: '' }],
+  ])('allows %j', (spec) => expect(forbiddenCreation(alice, spec, { now })).toBeUndefined())
+
+  test('what a scoped caller makes carries its chain, also of system:masters', () => {
+    const caller = as({ user: 'admin', groups: ['system:masters'], scope: T }, { carried: [S] })
+    const made = aKey({ user: 'bob' }, { carried: inheritedChain(caller) })
+    expect(holderOf(made).chain).toEqual([S, T])
+  })
+
+  // Else who found a key of an hour would keep access by one without end.
+  describe('a key with an end', () => {
+    const ending = (user: UserInfo, key: Partial<UserInfo['key']> = {}): UserInfo => ({
+      ...user,
+      key: { ...user.key, expires: noon + 100, ...key },
+    })
+    const longer: KeySpec[] = [{}, { ttl: 0 }, { ttl: 101 }, { ttl: 101n }, { ttl: 5, ttlAfterLastActivity: true }]
+    const why =
+      'spec.ttl: the access key used expires at 2026-11-21T12:01:40Z and may not make one that could outlive it'
+
+    test.each([
+      ['a user', alice],
+      ['a user with a scope', as({ user: 'alice', scope: S })],
+      ['system:masters with a scope', as({ user: 'admin', groups: ['system:masters'], scope: S })],
+    ])('of %s makes none that could outlive it', (_, user) => {
+      for (const spec of longer) {
+        expect(forbiddenCreation(ending(user), spec, { now })).toBe(why)
+        expect(forbiddenCreation(user, spec, { now })).toBeUndefined()
+      }
+      expect(forbiddenCreation(ending(user), { ttl: 100 }, { now })).toBeUndefined()
+      // No ttl is longer than the maximum.
+      expect(forbiddenCreation(ending(user), {}, { now, maxTtl: 100 })).toBeUndefined()
+      expect(forbiddenCreation(ending(user), {}, { now, maxTtl: 101 })).toBe(why)
+    })
+
+    test('of system:masters without a scope makes any', () => {
+      for (const spec of longer) expect(forbiddenCreation(ending(master), spec, { now })).toBeUndefined()
+    })
+
+    // Who has just signed in has shown who they are: only the service makes keys of type Login.
+    test('of type Login makes any for 15 minutes, unless it has a scope', () => {
+      const login = (since: number, user = alice): UserInfo => ({
+        ...ending(user, { type: 'Login' }),
+        credential: { version: '1', hash: 'h', created: noon - since },
+      })
+      for (const spec of longer) {
+        expect(forbiddenCreation(login(899), spec, { now })).toBeUndefined()
+        expect(forbiddenCreation(login(900), spec, { now })).toBe(`${why}; sign in again`)
+        expect(forbiddenCreation(login(0, as({ user: 'alice', scope: S })), spec, { now })).toBe(why)
+        expect(forbiddenCreation({ ...login(0), key: ending(alice).key }, spec, { now })).toBe(why)
+        expect(forbiddenCreation(ending(alice, { type: 'Login' }), spec, { now })).toBe(`${why}; sign in again`)
+      }
+    })
+
+    const other = aKey({ user: 'alice' }, { uid: 'other' })
+    const moment = { now, created: noon - 1000 }
+    const refusal = (what: string) =>
+      `the access key used expires at 2026-11-21T12:01:40Z and may not ${what} of one that could outlive it`
+
+    test('lengthens no life beyond it, not its own either', () => {
+      const own = aKey({ user: 'alice', ttl: 1100 }, { uid: alice.key.uid })
+      for (const old of [own, aKey({ user: 'alice', ttl: 10 }), aKey({ user: 'alice', disabled: true })]) {
+        for (const next of longer) {
+          const spec = {
+            user: 'alice',
+            ...next,
+            ...(next.ttl === 101 && { ttl: 1101 }),
+            ...(next.ttl === 101n && { ttl: 1101n }),
+          }
+          expect(changing(ending(alice), old, spec, moment)).toBe(refusal('lengthen the life'))
+          expect(changing(alice, old, spec, moment)).toBeUndefined()
+          expect(changing(ending(as({ user: 'alice', groups: ['system:masters'] })), old, spec, moment)).toBeUndefined()
+        }
+      }
+      expect(
+        changing(ending(alice), aKey({ user: 'alice', ttl: 10 }), { user: 'alice', ttl: 1100 }, moment),
+      ).toBeUndefined()
+    })
+
+    test('gives no new value and no other scope to one that outlives it', () => {
+      const rotated = { ...moment, isRotated: true }
+      expect(changing(ending(alice), other, other.spec, rotated)).toBe(refusal('change the value'))
+      expect(changing(alice, other, other.spec, rotated)).toBeUndefined()
+      const scoped = aKey({ user: 'alice', scope: S }, { uid: 'other' })
+      for (const next of [{ user: 'alice' }, { user: 'alice', scope: T }]) {
+        expect(changing(ending(alice), scoped, next, moment)).toBe(refusal('change the scope'))
+        expect(changing(alice, scoped, next, moment)).toBeUndefined()
+      }
+      const short = aKey({ user: 'alice', ttl: 1100 }, { uid: 'other' })
+      expect(changing(ending(alice), short, short.spec, rotated)).toBeUndefined()
+    })
+
+    test('disables one that outlives it, gives it a scope and an end, and rotates itself', () => {
+      for (const next of [{ disabled: true }, { scope: S }, { ttl: 5000 }, { displayName: 'x' }]) {
+        expect(changing(ending(alice), other, { user: 'alice', ...next }, moment)).toBeUndefined()
+      }
+      const sliding = aKey({ user: 'alice', ttl: 60, ttlAfterLastActivity: true }, { uid: alice.key.uid })
+      expect(changing(ending(alice), sliding, sliding.spec, { ...moment, isRotated: true })).toBeUndefined()
+    })
+  })
+
+  // The guarantee: no sequence of creations gives anybody groups, or another identity, that they did not begin with.
+  test('the holder of a made key is never more than its maker', () => {
+    const name = fc.constantFrom('', 'alice', 'bob', 'dev')
+    const spec: fc.Arbitrary<KeySpec> = fc.record(
+      {
+        user: name,
+        team: name,
+        subject: name,
+        type: fc.constantFrom('', 'User', 'Login'),
+        groups: fc.array(fc.constantFrom('dev', 'team:dev', 'team:bob', 'system:masters', 'x'), { maxLength: 2 }),
+        scope: fc.constantFrom<Scope>(S, T, {}),
+      },
+      { requiredKeys: [] },
+    )
+    let made = 0
+    fc.assert(
+      fc.property(spec, spec, (first, second) => {
+        const maker = as({ ...first, groups: (first.groups ?? []).filter((group) => group !== 'system:masters') })
+        if (forbiddenCreation(maker, second, { now }) !== undefined) return
+        made++
+        const holder = holderOf(aKey(second, { creator: identityOf(maker), carried: inheritedChain(maker) }))
+        expect(maker.groups).toEqual(expect.arrayContaining(holder.groups))
+        expect(ownIdentities(maker)).toEqual(expect.arrayContaining(ownIdentities(holder)))
+        expect(containsChain(holder.chain, maker.chain)).toBe(true)
+      }),
+      { numRuns: 3000, seed: 20261121 },
+    )
+    expect(made).toBeGreaterThan(100)
+  })
+})
+
+describe('changing keys', () => {
+  test('only system:masters change what decides about privileges, also to less or in another order', () => {
+    const old = aKey({ user: 'alice', groups: ['dev', 'system:authenticated'], type: 'User' })
+    const changes: [string, KeySpec][] = [
+      ['user', { user: '' }],
+      ['team', { team: 'dev' }],
+      ['subject', { subject: 'alice' }],
+      ['groups', { groups: ['dev'] }],
+      ['groups', { groups: [] }],
+      ['groups', { groups: ['system:authenticated', 'dev'] }],
+      ['type', { type: 'Other' }],
+    ]
+    for (const [member, change] of changes) {
+      expect(changing(alice, old, { ...old.spec, ...change })).toBe(`only system:masters may change spec.${member}`)
+      expect(changing(master, old, { ...old.spec, ...change })).toBeUndefined()
+    }
+    expect(changing(alice, aKey({ user: 'alice', groups: [], type: '' }), { user: 'alice' })).toBeUndefined()
+  })
+
+  test('the result is judged like a creation: rotating a key with more groups or of a managed type is refused', () => {
+    const strong = aKey({ user: 'alice', groups: ['system:masters'] })
+    expect(changing(alice, strong, { ...strong.spec })).toMatch(/^spec\.groups/)
+    const login = aKey({ user: 'alice', type: 'Login' })
+    expect(changing(alice, login, { ...login.spec })).toMatch(/^spec\.type/)
+    const team = aKey({ user: 'alice', team: 'ops' })
+    expect(changing(alice, team, { ...team.spec })).toMatch(/^spec\.team/)
+  })
+
+  test('an unscoped owner may change scope and life at will', () => {
+    const old = aKey({ user: 'alice', scope: S, ttl: 5, disabled: true })
+    expect(changing(alice, old, { user: 'alice' })).toBeUndefined()
+  })
+
+  test('but not what a key has inherited', () => {
+    const old = aKey({ user: 'alice', scope: T }, { carried: [S] })
+    expect(chainAfterChange(alice, old, { user: 'alice' })).toEqual([S])
+  })
+})
+
+describe.each([
+  ['a user', ['dev']],
+  ['system:masters', ['system:masters']],
+])('%s with a scoped key', (_, groups) => {
+  const own = aKey({ user: 'alice', groups, scope: S, ttl: 100 }, { uid: 'own' })
+  const caller = holderOf(own)
+
+  test('may not touch a key that lacks its chain', () => {
+    const why = 'the access key used has a scope that this access key does not carry'
+    expect(changing(caller, aKey({ user: 'alice' }), { user: 'alice', disabled: true })).toBe(why)
+    expect(changing(caller, aKey({ user: 'alice', scope: T }), { user: 'alice', scope: S })).toBe(why)
+    const nobody = holderOf({ ...own, uid: '' })
+    expect(changing(nobody, aKey({ user: 'alice' }, { uid: '' }), { user: 'alice' })).toBe(why)
+  })
+
+  test('may change a key that carries it', () => {
+    for (const other of [aKey({ user: 'alice', scope: S }), aKey({ user: 'alice', scope: T }, { carried: [S] })]) {
+      expect(changing(caller, other, { ...other.spec, disabled: true })).toBeUndefined()
+    }
+  })
+
+  test('may change its own key, even when that was narrowed meanwhile; its chain stays beneath', () => {
+    const narrowed = { ...own, spec: { ...own.spec, scope: T } }
+    expect(changing(caller, narrowed, { ...narrowed.spec, disabled: true })).toBeUndefined()
+    expect(chainAfterChange(caller, narrowed, narrowed.spec)).toEqual([S])
+  })
+
+  test('may not remove a scope; another one, {} and {rules: [{}]} too, comes on top', () => {
+    const { scope: _removed, ...unscoped } = own.spec
+    expect(changing(caller, own, unscoped)).toBe('an access key with a scope may not remove spec.scope')
+    expect(changing(caller, own, {})).toBe('an access key with a scope may not remove spec.scope')
+    for (const scope of [{}, T, { rules: [{}] }]) {
+      const next = { ...own.spec, scope }
+      expect(changing(caller, own, next)).toBeUndefined()
+      const carried = chainAfterChange(caller, own, next)
+      expect(carried).toEqual([S])
+      expect(effectiveChain({ spec: next, carried })).toEqual([S, scope])
+    }
+    expect(chainAfterChange(caller, own, { ...own.spec, ttl: 5 })).toEqual([])
+  })
+
+  test('may not lengthen a life, not even an expired one', () => {
+    const why = 'an access key with a scope may not lengthen the life of an access key'
+    const changes: KeySpec[] = [
+      { ttl: 101 },
+      { ttl: 0 },
+      { ttlAfterLastActivity: true },
+      { ttl: 50, ttlAfterLastActivity: true },
+    ]
+    for (const change of changes) expect(changing(caller, own, { ...own.spec, ...change })).toBe(why)
+    const { ttl: _ttl, ...endless } = own.spec
+    expect(changing(caller, own, endless)).toBe(why)
+    expect(changing(caller, own, { ...own.spec, ttl: 100n })).toBeUndefined()
+    expect(changing(caller, own, { ...own.spec, ttl: 99 })).toBeUndefined()
+  })
+
+  // The guarantee: whatever a scoped caller may write, the key's chain still holds the caller's afterwards.
+  test('never ends with a key that has less than its chain', () => {
+    const scope = fc.constantFrom<Scope | undefined>(undefined, S, T, {}, { rules: [{}] })
+    let changed = 0
+    fc.assert(
+      fc.property(scope, fc.subarray([S, T]), scope, fc.boolean(), (before, carried, after, isOwn) => {
+        const spec = (value: Scope | undefined): KeySpec => ({ user: 'alice', ...(value && { scope: value }) })
+        const old = aKey(spec(before), { uid: isOwn ? 'own' : 'other', carried })
+        if (changing(caller, old, spec(after)) !== undefined) return
+        changed++
+        const kept = chainAfterChange(caller, old, spec(after))
+        expect(containsChain(kept, old.carried)).toBe(true)
+        expect(containsChain(effectiveChain({ spec: spec(after), carried: kept }), caller.chain)).toBe(true)
+      }),
+      { numRuns: 500, seed: 20261121 },
+    )
+    expect(changed).toBeGreaterThan(50)
+  })
+})
+
+test('what lengthens a life', () => {
+  const rows: [KeySpec, KeySpec, boolean][] = [
+    [{}, {}, false],
+    [{}, { ttl: 5, ttlAfterLastActivity: true }, false],
+    [{ ttl: 0 }, { ttlAfterLastActivity: true }, false],
+    [{ ttl: 5 }, {}, true],
+    [{ ttl: 5 }, { ttl: 6 }, true],
+    [{ ttl: 5 }, { ttl: 2n ** 60n }, true],
+    [{ ttl: 5, ttlAfterLastActivity: true }, { ttl: 5 }, false],
+    [{ ttl: 5, ttlAfterLastActivity: true }, { ttl: 6 }, true],
+    [{ disabled: true }, {}, true],
+    [{ disabled: true }, { disabled: true }, false],
+    [{}, { disabled: true }, false],
+  ]
+  for (const [old, next, expected] of rows) expect(lengthens(old, next)).toBe(expected)
+})
+
+describe('names', () => {
+  test.each<[KeySpec, string[]]>([
+    [{ user: 'system:admin' }, [`spec.user: Invalid value: "system:admin": may not begin with 'system:'`]],
+    [{ user: 'team:x', subject: 'team:y' }, ['spec.user', 'spec.subject']],
+    [{ subject: 'system:' }, ['spec.subject']],
+    [{ user: 'subject:x', subject: 'subject:y' }, ['spec.user', 'spec.subject']],
+    [{ team: 'x'.repeat(300) }, ['spec.team: Too long']],
+    [{ user: 'a\nb' }, ['spec.user: Invalid value: "a\\nb": may only have printable characters']],
+    [{ user: 'a\u202eb', team: 'a\u0000', groups: ['\u200b'] }, ['spec.user', 'spec.team', 'spec.groups[0]']],
+    [{ groups: ['', 'x'] }, ['spec.groups[0]: Required value']],
+    [{ groups: Array.from({ length: 65 }, () => 'x') }, ['spec.groups: Too many: 65']],
+    [{ groups: ['x'.repeat(600), 'y'.repeat(600)] }, ['spec.groups: Too long']],
+    [{ user: 'alice@example.com', team: 'Dev Ops', subject: 'ünï', groups: ['system:masters'] }, []],
+  ])('%j', (spec, expected) => {
+    const found = validateIdentity(spec).map(({ field, message }) => `${field}: ${message}`)
+    expect(found).toHaveLength(expected.length)
+    for (const [index, text] of expected.entries()) expect(found[index]).toContain(text)
+  })
+})

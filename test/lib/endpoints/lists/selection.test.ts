@@ -1,0 +1,71 @@
+/** What the authorizer takes for the name of one object must be all that a list of the handler shows. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { requestAttributes } from '../../../../lib/authorization/attributes/requestattributes.ts'
+import { selectionOf } from '../../../../lib/endpoints/lists/selection.ts'
+import { listOptions } from '../../../../lib/endpoints/options.ts'
+import { StatusError } from '../../../../lib/meta/errors/status.ts'
+
+const kind = { scope: 'Cluster', fields: { 'spec.user': () => 'alice', 'spec.team': () => '' } } as const
+const object = (name: string) => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name } })
+
+/** The name that a rule's resourceNames are compared with. */
+function judged(fieldSelector: string): string {
+  const multiValueQueryStringParameters = { fieldSelector: [fieldSelector] }
+  const request = { resource: '/apis/g/v1/things', httpMethod: 'GET', multiValueQueryStringParameters }
+  const attributes = requestAttributes(request, { basePath: '/base', namespaced: new Set() })
+  return attributes.kind === 'resource' ? attributes.name : ''
+}
+
+/** Whether a list with this selector shows an object of that name; false for a selector that is a 400. */
+function shows(fieldSelector: string, name: string): boolean {
+  try {
+    const options = listOptions(new Map([['fieldSelector', [fieldSelector]]]), true)
+    return selectionOf(kind, options).matches({ object: object(name) } as never)
+  } catch (error) {
+    if (error instanceof StatusError) return false
+    throw error
+  }
+}
+
+test('one object is one object', () => {
+  for (const selector of ['metadata.name=k', 'metadata.name==k', 'spec.user!=x,metadata.name=k', 'metadata.name=k,']) {
+    expect([selector, judged(selector), shows(selector, 'k'), shows(selector, 'l')]).toEqual([
+      selector,
+      'k',
+      true,
+      false,
+    ])
+  }
+})
+
+test.each([
+  'metadata.name!=k',
+  'metadata.name=k,metadata.name=l',
+  'spec.user!=a\\,metadata.name=k',
+  'spec.user!=a\\,metadata.name\\=k',
+  'spec.user!=\\\\,metadata.name=k',
+  'metadata.name=k\\,',
+  'metadata.name =k',
+  'metadata.name=a%2Fb',
+  'metadata.name=..',
+])('%s is no request for one object', (selector) => {
+  expect(judged(selector)).toBe('')
+})
+
+test('no selector shows an object that it was not judged for', () => {
+  const whole = fc.constantFrom('metadata.name=k', 'metadata.name==l', 'spec.user!=x', 'metadata.name')
+  const piece = fc.oneof(whole, fc.constantFrom('=', '!=', ',', ',', '\\', 'k', ' ', '%'))
+  let named = 0
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+      const selector = pieces.join('')
+      const name = judged(selector)
+      if (name === '') return
+      named++
+      for (const other of ['k', 'l', 'kl']) if (other !== name) expect(shows(selector, other)).toBe(false)
+    }),
+    { numRuns: 5_000, seed: 20261121 },
+  )
+  expect(named).toBeGreaterThan(100)
+})

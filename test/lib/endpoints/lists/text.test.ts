@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { listPieces, type Pages, respondList } from '../../../../lib/endpoints/lists/text.ts'
+import type { Output } from '../../../../lib/endpoints/negotiation/accept.ts'
+import type { ApiRequest } from '../../../../lib/endpoints/request.ts'
+import { encode, type Printed } from '../../../../lib/endpoints/respond.ts'
+import type { KubeObject } from '../../../../lib/meta/types.ts'
+import { endless } from '../../../support/deadlines.ts'
+
+const kind: Printed = {
+  group: 'example.test',
+  version: 'v1',
+  kind: 'Widget',
+  plural: 'widgets',
+  singular: 'widget',
+  scope: 'Cluster',
+  description: '',
+  schema: { spec: { type: 'object', fields: {} } as never },
+  columns: [{ name: 'Size', type: 'string', description: '', value: ({ spec }) => spec?.size }],
+}
+const request: ApiRequest = {
+  method: 'GET',
+  path: '/',
+  namespace: '',
+  name: '',
+  subresource: '',
+  query: new Map([['includeObject', ['Object']]]),
+  headers: {},
+  body: new Uint8Array(),
+  user: {} as never,
+  requestId: '',
+  now: new Date(0),
+  deadline: endless,
+}
+const metadata = { resourceVersion: '7', continue: 'token', remainingItemCount: 3 }
+const listing = (output: Output, pages: Pages) => ({ request, kind, metadata, output, pages })
+
+const forms: Output[] = [
+  { mediaType: 'application/json', pretty: false },
+  { mediaType: 'application/json', pretty: true },
+  { mediaType: 'application/yaml', pretty: false },
+]
+const transforms: (Output['transform'] | undefined)[] = [
+  undefined,
+  { as: 'Table', version: 'v1' },
+  { as: 'PartialObjectMetadataList', version: 'v1' },
+]
+const outputs = forms.flatMap((form) => transforms.map((transform) => ({ ...form, ...(transform && { transform }) })))
+
+const named = (name: string, spec: KubeObject['spec'] = {}): KubeObject => ({
+  apiVersion: 'example.test/v1',
+  kind: 'Widget',
+  metadata: { name },
+  spec,
+})
+
+/** Texts that end lines, are indented, or are what a notation is made of. */
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc
+    .array(fc.constantFrom('a', ' ', '\n', '  b\n', '- ', '\t', '[]', '|', ']}\n', '\r\n', '\u2028'), { maxLength: 8 })
+    .map((all) => all.join('')),
+)
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    text,
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(text, tie('value'), { maxKeys: 3 }),
+  ),
+}))
+const object = fc
+  .tuple(text, fc.dictionary(text, value, { maxKeys: 3 }))
+  .map(([name, spec]) => named(name, spec as never))
+
+const joined = async (pieces: AsyncIterable<string>): Promise<string> => (await Array.fromAsync(pieces)).join('')
+
+describe('a list in pieces', () => {
+  test.each(outputs)('is the text of the whole: %j', async (output) => {
+    const of = (pages: Pages) => listPieces(listing(output, pages)).then(joined)
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(object, { maxLength: 3 }), { maxLength: 3 }), async (pages) => {
+        const elements = await Promise.all(pages.flat().map(async (one) => JSON.parse(await element(output, one))))
+        const head = JSON.parse(await joined(await listPieces(listing({ ...output, ...json }, []))))
+        const member = output.transform?.as === 'Table' ? 'rows' : 'items'
+        const none = output.transform?.as === 'PartialObjectMetadataList' ? null : []
+        expect(head[member]).toEqual(none)
+        const whole = { ...head, [member]: elements.length > 0 ? elements : none }
+        // A mark that a document of YAML ends is nothing that a list needs.
+        expect(await of(pages)).toBe((await encode(whole, output)).replace(/\n\.\.\.\n$/, '\n'))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  const json = { mediaType: 'application/json', pretty: false } as const
+
+  /** What an object becomes, as JSON. */
+  async function element(output: Output, one: KubeObject): Promise<string> {
+    const list = JSON.parse(await joined(await listPieces(listing({ ...output, ...json }, [[one]]))))
+    return JSON.stringify((list.items ?? list.rows)[0])
+  }
+
+  const large = (index: number) => named(`w${index}`, { size: 'x'.repeat(200_000) })
+
+  test.each(outputs.filter(({ transform }) => transform?.as !== 'PartialObjectMetadataList'))(
+    'decodes one large object at a time: %j',
+    async (output) => {
+      let made = 0
+      function* objects() {
+        for (; made < 5; ) yield large(made++)
+      }
+      const seen: number[] = []
+      for await (const _ of await listPieces(listing(output, [objects()]))) seen.push(made)
+      expect(seen).toEqual([1, 2, 3, 4, 5, 5])
+    },
+  )
+
+  function* failing(after: number): Generator<KubeObject> {
+    for (let index = 0; index < after; index++) yield large(index)
+    throw new Error('unreadable')
+  }
+
+  test('what fails before the first byte is no answer at all', async () => {
+    const answer = respondList(listing(json, [failing(0)]), [])
+    await expect(answer).rejects.toThrow('unreadable')
+    const small = respondList(listing(json, [[named('small')], failing(0)]), [])
+    await expect(small).rejects.toThrow('unreadable')
+  })
+
+  // The stream breaks: never a valid short list.
+  test('what fails after it ends the answer with an error', async () => {
+    const { status, body } = await respondList(listing(json, [failing(2)]), [])
+    expect(status).toBe(200)
+    const pieces: string[] = []
+    const read = async () => {
+      for await (const piece of body as AsyncIterable<string>) pieces.push(piece)
+    }
+    await expect(read()).rejects.toThrow('unreadable')
+    expect(pieces).toHaveLength(2)
+  })
+
+  test('a short list is one text', async () => {
+    const { body, headers, warnings } = await respondList(listing(json, [[named('a')], [named('b')]]), ['careful'])
+    expect([typeof body, headers, warnings]).toEqual(['string', { 'content-type': 'application/json' }, ['careful']])
+  })
+})

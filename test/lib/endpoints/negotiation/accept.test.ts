@@ -1,0 +1,116 @@
+/** Which form an answer takes; every row was an answer of a kube-apiserver 1.34. */
+import { describe, expect, it } from 'vitest'
+import { negotiate, negotiateDiscovery, negotiateStatus, unfit } from '../../../../lib/endpoints/negotiation/accept.ts'
+
+const form = (accept: string, options: { watch?: boolean } = {}): string => {
+  try {
+    const { mediaType, transform } = negotiate({ accept }, undefined, options)
+    return `${mediaType}${transform ? ` ${transform.as} ${transform.version}` : ''}`
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+const json = 'application/json'
+const refused = 'only the following media types are accepted: application/json, application/yaml'
+
+describe('Accept', () => {
+  it.each([
+    ['', json],
+    ['*/*', json],
+    ['*', json],
+    ['application/*', json],
+    ['application/yaml;q=0.5, */*;q=0.1', 'application/yaml'],
+    ['application/json ; q=0.5', json],
+    ['application/json; charset=utf-8', json],
+    ['application/json;as=', json],
+    ['application/json;stream=watch', json],
+    ['application/json;as=Table;v=v1;g=meta.k8s.io', `${json} Table v1`],
+    ['application/json;as=Foo;v=v1;g=meta.k8s.io, application/yaml', 'application/yaml'],
+    ['application/json;as=Table;g=meta.k8s.io;v=v1;q=0.1,application/yaml;q=0.2', 'application/yaml'],
+    ['application/json;as=Table;v=v1;g=meta.k8s.io;as=', `${json} Table v1`],
+    ['application/json;sv=v1', json],
+    ['application/ json', json],
+    ['* / *', json],
+    ['application/json;q=,application/yaml;q=0.5', json],
+    ['application/json;q=abc,application/yaml;q=0.5', 'application/yaml'],
+    ['application/yaml, application/json', 'application/yaml'],
+    ['application/*;q=0.5,application/yaml;q=0.4', 'application/yaml'],
+    ['application/yaml;q=0.4,application/*;q=0.5', json],
+  ])('%j is served', (accept, expected) => expect(form(accept)).toBe(expected))
+
+  it.each([
+    'APPLICATION/JSON',
+    'text/html',
+    'text/*',
+    ',',
+    ';',
+    '*/json',
+    'a/b/c',
+    'application/json;as=Table',
+    'application/json;v=v1',
+    'application/json;sv=1',
+    'application/json;stream=x',
+  ])('%j is not', (accept) => expect(form(accept)).toBe(refused))
+
+  it('of a watch is JSON only', () => {
+    expect(form('application/json;stream=watch', { watch: true })).toBe(json)
+    const streamed = 'only the following media types are accepted: application/json;stream=watch'
+    expect(form('application/yaml', { watch: true })).toBe(streamed)
+    expect(form('application/yaml,application/json', { watch: true })).toBe(streamed)
+    expect(form('text/html', { watch: true })).toBe(refused)
+  })
+
+  it('is looked at as far as clients go, and no further', () => {
+    const others = (count: number) => 'text/html,'.repeat(count)
+    expect([form(`${others(63)}${json}`), form(`${others(64)}${json}`)]).toEqual([json, refused])
+  })
+})
+
+describe('indented', () => {
+  const curl = { 'user-agent': 'curl/8.0' }
+  it.each([
+    [{}, 'true', true],
+    [{}, 'maybe', false],
+    [curl, undefined, true],
+    [curl, '', true],
+    [curl, 'false', false],
+    [{ accept: 'application/json;pretty=1' }, 'false', true],
+    [{ accept: 'application/json;pretty=1;pretty=' }, undefined, true],
+    [{ accept: 'application/json;pretty=true' }, undefined, false],
+  ])('%j, pretty=%s: %s', (headers, pretty, expected) => expect(negotiate(headers, pretty).pretty).toBe(expected))
+})
+
+describe('aggregated discovery', () => {
+  const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+  it.each([
+    [v2, 'v2'],
+    [`${json},${v2}`, 'v2'],
+    [`${v2};q=0.5,${json}`, 'v2'],
+    [`${v2.replace('v=v2', 'v=v2beta1')},${v2}`, 'v2'],
+    [`${v2.replace('v=v2', 'v=v2beta1')},${json}`, 'v2beta1'],
+    [v2.replace('v=v2', 'v=v3'), undefined],
+    [v2.replace('json', 'vnd.kubernetes.protobuf'), undefined],
+    [json, undefined],
+    ['', undefined],
+  ])('%s: %s', (accept, version) => expect(negotiateDiscovery({ accept }, undefined)?.version).toBe(version))
+})
+
+describe('a Status', () => {
+  it('is in the form of the first clause without a transform', () => {
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/yaml'
+    expect(negotiateStatus({ accept }, undefined)).toEqual({ mediaType: 'application/yaml', pretty: false })
+  })
+
+  it('has no form where every clause asks for another', () => {
+    expect(negotiateStatus({ accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }, undefined)).toBeUndefined()
+    expect(negotiateStatus({ accept: 'text/html' }, undefined)).toBeUndefined()
+    expect(negotiateStatus({ accept: 'application/json;sv=v1' }, undefined)).toBeUndefined()
+  })
+})
+
+it('says what it is that has no metadata of its own', () => {
+  expect(unfit('PartialObjectMetadata', true)?.message).toBeDefined()
+  expect(unfit('PartialObjectMetadata', true)?.status.message).toContain('(*unstructured.UnstructuredList)')
+  expect(unfit('PartialObjectMetadataList', false)?.status.message).toBe('content is not a list')
+})

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { bodyType, patchType } from '../../../../lib/endpoints/negotiation/bodies.ts'
+
+const typed = (type: string) => ({ 'content-type': type })
+
+describe('the type of a body', () => {
+  it.each([
+    ['', 'json'],
+    ['application/json', 'json'],
+    ['Application/JSON', 'json'],
+    ['application/json; charset=utf-8', 'json'],
+    ['application/json;', 'json'],
+    ['application/yaml; a="b;c"', 'yaml'],
+    ['application/json ; a = "b" ; c = d ;', 'json'],
+    ['application/json;a=b;A=b', 'json'],
+    ['application/json;a=b;a="b"', 'json'],
+    ['application/json;a="\\"b";a="\\"b"', 'json'],
+    ['application/json;a="";b={c}', 'json'],
+    ['application/json;a*0=b;a*1=c', 'json'],
+  ])('%j is read as %s', (type, expected) => expect(bodyType(typed(type))).toBe(expected))
+
+  it.each([
+    'text/plain',
+    ';',
+    ';a=b',
+    'application/json;;',
+    'application/json; ;',
+    'application/json; charset',
+    'application/json;a=',
+    'application/json;=b',
+    'application/json;a="b',
+    'application/json;a="b"c',
+    'application/json;a=b c',
+    'application/json;a=b,c',
+    'application/json;a=b;a=c',
+    'application/json;a=b;A=c',
+    'application/json;a=b;a="c"',
+    'application/json;a*0=b;a*0=c',
+    'application/vnd.kubernetes.protobuf',
+  ])('%j is not read', (type) =>
+    expect(() => bodyType(typed(type))).toThrow('accepted media types include: application/json, application/yaml'),
+  )
+
+  it('of a patch is told apart by case, and by nothing else', () => {
+    expect(patchType(typed('application/merge-patch+json; charset=utf-8'))).toBe('application/merge-patch+json')
+    for (const type of ['APPLICATION/MERGE-PATCH+JSON', ' application/merge-patch+json', 'application/json', '']) {
+      expect(() => patchType(typed(type))).toThrow('accepted media types include: application/json-patch+json')
+    }
+  })
+
+  // What curl sends of `-d @file` when nobody says a type.
+  it('a form is told what to send instead', () => {
+    const form = typed('application/x-www-form-urlencoded')
+    const advice = (type: string) =>
+      `; a form cannot be read: with curl, send a file with --data-binary @FILE -H 'Content-Type: ${type}'`
+    expect(() => bodyType(form)).toThrow(`application/json, application/yaml${advice('application/yaml')}`)
+    expect(() => patchType(form)).toThrow(advice('application/apply-patch+yaml'))
+    expect(() => bodyType(typed('text/plain'))).toThrow(/application\/yaml$/)
+  })
+})

@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeProtobuf } from '../../../../lib/endpoints/negotiation/protobuf.ts'
+import { StatusError } from '../../../../lib/meta/errors/status.ts'
+import type { ProtobufMessage } from '../../../../lib/registry/kind.ts'
+import { envelope, field, message } from '../../../support/protobuf.ts'
+
+const fields: ProtobufMessage = {
+  1: { name: 'name', type: 'string' },
+  2: { name: 'groups', type: 'strings' },
+  3: { name: 'extra', type: 'map' },
+}
+const description: ProtobufMessage = { 2: { name: 'spec', type: 'message', fields } }
+const type = { apiVersion: 'example.com/v1', kind: 'Thing' }
+const sent = (...spec: Uint8Array[]) => envelope(type.apiVersion, type.kind, field(2, message(...spec)))
+const decoded = (...spec: Uint8Array[]) => decodeProtobuf(sent(...spec), description)
+const values = (...items: string[]) => message(...items.map((item) => field(1, item)))
+const refused = (body: Uint8Array) => {
+  const attempt = () => decodeProtobuf(body, description)
+  expect(attempt).toThrow(StatusError)
+  expect(attempt).toThrow('no well-formed Kubernetes protobuf object')
+}
+
+describe('an object in protobuf', () => {
+  it('has what its kind describes', () => {
+    const object = decoded(
+      field(1, 'alice'),
+      field(2, 'a'),
+      field(2, ''),
+      field(2, 'ü'),
+      field(3, message(field(1, 'k'), field(2, values('x', 'y')))),
+      field(3, message(field(1, 'none'))),
+      field(3, field(2, values('of the empty key'))),
+    )
+    const extra = { k: ['x', 'y'], none: [], '': ['of the empty key'] }
+    expect(object).toEqual({ ...type, spec: { name: 'alice', groups: ['a', '', 'ü'], extra } })
+  })
+
+  it('has nothing else: other fields and other forms of numbers are passed over', () => {
+    const others = Buffer.from([0x48, 0xff, 0x01, 0x51, 1, 2, 3, 4, 5, 6, 7, 8, 0x5d, 1, 2, 3, 4])
+    expect(decoded(others, field(7, 'x'), field(1, ''))).toEqual({ ...type, spec: {} })
+  })
+
+  it('of one key has the later entry', () => {
+    const entry = (value: string) => field(3, message(field(1, 'k'), field(2, values(value))))
+    expect(decoded(entry('first'), entry('second'))).toMatchObject({ spec: { extra: { k: ['second'] } } })
+  })
+
+  it.each([
+    ['no envelope', Buffer.from('{}')],
+    ['nothing', Buffer.alloc(0)],
+    ['a cut length', message(Buffer.from('k8s\0'), Buffer.from([0x12, 0xff]))],
+    ['a length beyond the end', message(Buffer.from('k8s\0'), Buffer.from([0x12, 0x7f, 1]))],
+    ['a group', sent(Buffer.from([0x0b]))],
+    ['text that is no UTF-8', sent(field(1, Buffer.from([0xff])))],
+    ['a key that is none in JavaScript', sent(field(3, message(field(1, '__proto__'), field(2, values('x')))))],
+  ])('with %s is refused', (_, body) => refused(body))
+
+  it('of more values than a JSON body may have is refused, quickly', () => {
+    const empty = Buffer.concat(Array.from({ length: 100_000 }, () => field(2, '')))
+    refused(sent(empty))
+    expect(decoded(empty.subarray(0, 2 * 99_000))).toMatchObject({ spec: { groups: { length: 99_000 } } })
+  })
+
+  it('any bytes are an object or a refusal', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        for (const body of [bytes, message(Buffer.from('k8s\0'), bytes), sent(bytes)]) {
+          try {
+            const { spec } = decodeProtobuf(body, description)
+            expect(Object.getPrototypeOf(spec ?? {})).toBe(Object.prototype)
+          } catch (error) {
+            expect(error).toBeInstanceOf(StatusError)
+          }
+        }
+      }),
+    )
+  })
+})

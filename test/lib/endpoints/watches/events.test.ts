@@ -1,0 +1,174 @@
+/** What a watcher is told of random histories, live and late, against a model of what they know and may see. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventsOf, type WatchEvent } from '../../../../lib/endpoints/watches/events.ts'
+import { createStorage } from '../../../../lib/storage/dynamodb/dynamodb.ts'
+import type { ChangeBatch, Storage, Stored, Table } from '../../../../lib/storage/interface.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../../support/dynamodb.ts'
+import {
+  type Happened,
+  mayRead,
+  newestStates,
+  perform,
+  type State,
+  type Step,
+  statesAt,
+  step,
+  tableOf,
+} from '../../../support/history.ts'
+
+let db: TestDynamoDB
+let storage: Storage
+let tables = 0
+
+beforeAll(async () => {
+  db = await startDynamoDB()
+  storage = createStorage({
+    client: db.client,
+    table: db.table,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    random: Math.random,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  })
+})
+afterAll(() => db.stop())
+
+const selects = ({ object }: Stored): boolean => object.metadata.labels?.label === 'x'
+const shows = ({ label, readers }: State): boolean => label === 'x' && readers.includes('alice')
+
+const watcherOf = (table: Table) =>
+  eventsOf({
+    selects,
+    may: mayRead('alice'),
+    latest: (stored) => storage.latest(table, stored),
+    shown: ({ object }) => object,
+  })
+
+/** The beginning of a batch, as if it had been too long for one. */
+function cut(batch: ChangeBatch, length: number): ChangeBatch {
+  const changes = batch.changes.slice(0, length)
+  return changes.length === batch.changes.length ? batch : { changes, rv: changes.at(-1)?.rv ?? batch.rv, more: true }
+}
+
+/** What a client knows that takes each event as it is said to be; throws where that does not fit what it knows. */
+function take(known: Map<string, number>, { type, object: { metadata } }: WatchEvent): void {
+  const { uid = '', resourceVersion } = metadata
+  expect([type, known.has(uid)]).toEqual([type, type !== 'ADDED'])
+  if (type === 'DELETED') known.delete(uid)
+  else known.set(uid, Number(resourceVersion))
+}
+
+const visibleAt = (history: readonly Happened[], rv: number): Map<string, number> =>
+  new Map([...statesAt(history, rv).values()].filter(shows).map(({ uid, rv }) => [uid, rv]))
+
+/** A step of the history, or a poll of the watch that gets at most so many changes. */
+const moment: fc.Arbitrary<Step | { op: 'poll'; length: number }> = fc.oneof(
+  { weight: 3, arbitrary: step },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('poll' as const), length: fc.integer({ min: 1, max: 3 }) }) },
+)
+
+test('every watcher ends with what they may see, and was told nothing else on the way', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 8 }),
+      fc.array(moment, { maxLength: 14 }),
+      fc.nat(),
+      async (before, after, from) => {
+        const table = tableOf(`watched${tables++}`)
+        const history: Happened[] = []
+        for (const one of before) await perform(storage, table, one, history)
+        // From any revision that a list may have shown.
+        const start = [1, ...history.map(({ rv }) => rv)][from % (history.length + 1)] ?? 1
+        const known = visibleAt(history, start)
+        const told = watcherOf(table)
+        const present = new Set<number>()
+        let rv = start
+        const poll = async (length: number) => {
+          const batch = cut(await storage.changes(table, rv), length)
+          const newest = newestStates(history)
+          for await (const event of told(batch)) {
+            take(known, event)
+            const { uid = '', annotations } = event.object.metadata
+            const written = Number(annotations?.write)
+            if (event.object.spec === undefined) continue
+            // Content: of what may be seen now, or was there to be seen when the watch had last caught up.
+            const isAllowed =
+              newest.get(uid)?.readers.includes('alice') || (event.type === 'DELETED' && present.has(written))
+            expect([event, isAllowed]).toEqual([event, true])
+          }
+          rv = batch.rv
+          if (!batch.more) {
+            present.clear()
+            for (const one of statesAt(history, rv).values()) present.add(history.findIndex(({ rv }) => rv === one.rv))
+          }
+        }
+        for (const one of after) await (one.op === 'poll' ? poll(one.length) : perform(storage, table, one, history))
+        while (rv < (history.at(-1)?.rv ?? 1)) await poll(2)
+        expect(known).toEqual(visibleAt(history, rv))
+      },
+    ),
+    { numRuns: 60 },
+  )
+}, 60_000)
+
+describe('who loses access', () => {
+  const put = (readers: string[], label = 'x'): Step => ({ op: 'put', name: 'a', readers, label })
+
+  async function watched(steps: Step[], isLive: boolean): Promise<WatchEvent[]> {
+    const table = tableOf(`watched${tables++}`)
+    const history: Happened[] = []
+    const told = watcherOf(table)
+    const events: WatchEvent[] = []
+    let rv = 1
+    const poll = async () => {
+      const batch = await storage.changes(table, rv)
+      for await (const event of told(batch)) events.push(event)
+      rv = batch.rv
+    }
+    for (const one of steps) {
+      await perform(storage, table, one, history)
+      if (isLive) await poll()
+    }
+    await poll()
+    return events
+  }
+
+  test('while they watch is told so with what they saw last', async () => {
+    const events = await watched([put(['alice']), put(['bob'])], true)
+    expect(events.map(({ type, object }) => [type, object.metadata.resourceVersion, object.spec])).toEqual([
+      ['ADDED', '2', { readers: ['alice'] }],
+      ['DELETED', '3', { readers: ['alice'] }],
+    ])
+  })
+
+  test('is told nothing of what has come and gone since', async () => {
+    expect(await watched([put(['alice']), put(['alice']), put(['bob'])], false)).toEqual([])
+    expect(await watched([put(['alice']), put(['bob']), { op: 'delete', name: 'a' }], false)).toEqual([])
+  })
+
+  test('is told of the end of what they know by its name alone', async () => {
+    const table = tableOf(`watched${tables++}`)
+    const history: Happened[] = []
+    for (const one of [put(['alice']), put(['alice']), put([]), put([])]) await perform(storage, table, one, history)
+    const events = await Array.fromAsync(watcherOf(table)(await storage.changes(table, 2)))
+    expect(events).toEqual([
+      {
+        type: 'DELETED',
+        object: {
+          apiVersion: 'v1',
+          kind: 'Widget',
+          metadata: { name: 'a', uid: expect.any(String), resourceVersion: '4' },
+        },
+      },
+    ])
+  })
+
+  test('is told of what was theirs to the end', async () => {
+    const events = await watched([put(['alice']), { op: 'delete', name: 'a' }, put(['bob'])], false)
+    expect(events.map(({ type, object }) => [type, object.metadata.resourceVersion])).toEqual([
+      ['ADDED', '2'],
+      ['DELETED', '3'],
+    ])
+  })
+})

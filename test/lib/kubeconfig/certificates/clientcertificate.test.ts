@@ -1,0 +1,333 @@
+import { X509Certificate } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import {
+  type CertificateOrder,
+  type CertificateServices,
+  issueClientCertificate,
+} from '../../../../lib/kubeconfig/certificates/clientcertificate.ts'
+import { createClusterClient } from '../../../../lib/kubeconfig/cluster/client.ts'
+import type { ClusterFailure } from '../../../../lib/kubeconfig/cluster/failure.ts'
+import { type FaultyCluster, type Play, type Step, useFaultyClusters } from '../faultycluster.ts'
+
+const { start } = useFaultyClusters()
+
+const order: CertificateOrder = { user: 'ci', groups: ['ops', 'team:a'], seconds: 3600, labels: { by: 'test' } }
+const NAME = 'keyplane-uuid'
+
+/** Waiting takes no time; the pauses that were asked for are kept. */
+function services(cluster: FaultyCluster, changes: Partial<CertificateServices> = {}) {
+  const pauses: number[] = []
+  const all: CertificateServices = {
+    client: createClusterClient('p-shop/dev', cluster.credentials),
+    signal: new AbortController().signal,
+    deadline: () => new AbortController().signal,
+    sleep: async (ms) => void pauses.push(ms),
+    now: () => new Date(),
+    uuid: () => 'uuid',
+    ...changes,
+  }
+  return { ...all, pauses }
+}
+
+const steps = ({ calls }: FaultyCluster) => calls.map(({ step }) => step)
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error) => error,
+  )
+
+describe('a healthy virtual cluster', () => {
+  test('gives a certificate that works there, and nothing is left', async () => {
+    const cluster = await start()
+    const issued = await issueClientCertificate(order, services(cluster))
+    const certificate = new X509Certificate(issued.certificate)
+    expect(certificate.subject).toBe('O=ops\nO=team:a\nCN=ci')
+    expect(issued.notAfter).toEqual(certificate.validToDate)
+    expect(issued.warnings).toEqual([])
+    expect(steps(cluster)).toEqual(['create', 'approve', 'read', 'delete'])
+    expect(cluster.stored.size).toBe(0)
+    const { server, certificateAuthority } = cluster.credentials
+    const user = createClusterClient('x', {
+      server,
+      certificateAuthority: certificateAuthority ?? '',
+      clientCertificate: issued,
+    })
+    // Its name is known there, and it is nobody's administrator.
+    await expect(user.send({ method: 'GET', path: '/', signal: new AbortController().signal })).rejects.toMatchObject({
+      failure: 'unauthorized',
+    })
+  })
+
+  test('is asked for exactly this', async () => {
+    const cluster = await start()
+    await issueClientCertificate(order, services(cluster))
+    const [create, approve, , remove] = cluster.calls
+    const path = `/apis/certificates.k8s.io/v1/certificatesigningrequests`
+    expect(create?.line).toBe(`POST ${path}`)
+    expect(create?.body).toEqual({
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name: NAME, labels: { by: 'test' } },
+      spec: {
+        request: expect.stringMatching(/^LS0tLS1CRUdJTi/),
+        signerName: 'kubernetes.io/kube-apiserver-client',
+        usages: ['client auth'],
+        expirationSeconds: 3600,
+      },
+    })
+    expect(approve?.line).toBe(`PUT ${path}/${NAME}/approval`)
+    expect(approve?.body).toMatchObject({
+      metadata: { name: NAME, uid: expect.any(String), resourceVersion: '1' },
+      status: { conditions: [{ type: 'Approved', status: 'True', reason: 'KeyplaneKubeConfig' }] },
+    })
+    expect(remove?.line).toBe(`DELETE ${path}/${NAME}`)
+    expect(remove?.body).toMatchObject({ kind: 'DeleteOptions', preconditions: { uid: expect.any(String) } })
+  })
+
+  test('decides about the duration when none is asked', async () => {
+    const cluster = await start()
+    const { seconds: _, ...rest } = order
+    const { notAfter } = await issueClientCertificate(rest, services(cluster))
+    expect(cluster.calls[0]?.body).not.toHaveProperty('spec.expirationSeconds')
+    expect(notAfter.getTime()).toBeGreaterThan(Date.now() + 364 * 86_400_000)
+  })
+
+  test('may take its time: the pauses grow to two seconds', async () => {
+    const cluster = await start({ readsBeforeSigned: 8 })
+    const used = services(cluster)
+    await issueClientCertificate(order, used)
+    expect(used.pauses).toEqual([100, 200, 400, 800, 1600, 2000, 2000])
+  })
+
+  test('may count further than JavaScript does', async () => {
+    const create: Play = async ({ body, response }) => {
+      const metadata = { ...body.metadata, uid: 'u', resourceVersion: '1' }
+      const made = { ...body, metadata, status: {} }
+      cluster.stored.set(NAME, made)
+      const text = JSON.stringify(made).replace('"metadata":{', '"metadata":{"generation":9007199254740993,')
+      response.writeHead(201, { 'Content-Type': 'application/json' }).end(text)
+    }
+    const cluster = await start({ plays: { create } })
+    await issueClientCertificate(order, services(cluster))
+    expect(steps(cluster)).toEqual(['create', 'approve', 'read', 'delete'])
+  })
+
+  test('may approve by itself', async () => {
+    const create: Play = ({ body, answer }) => {
+      const metadata = { ...body.metadata, uid: 'u', resourceVersion: '1' }
+      const made = { ...body, metadata, status: { conditions: [{ type: 'Approved', status: 'True' }] } }
+      cluster.stored.set(NAME, made)
+      answer(201, made)
+    }
+    const cluster = await start({ plays: { create } })
+    await issueClientCertificate(order, services(cluster))
+    expect(steps(cluster)).toEqual(['create', 'read', 'delete'])
+  })
+
+  test('may change the request in between: the approval is tried again with what it is now', async () => {
+    let conflicts = 2
+    const approve: Play = async ({ stored, proceed }) => {
+      if (stored && conflicts-- > 0)
+        stored.metadata.resourceVersion = String(Number(stored.metadata.resourceVersion) + 1)
+      await proceed()
+    }
+    const cluster = await start({ plays: { approve } })
+    await issueClientCertificate(order, services(cluster))
+    expect(steps(cluster)).toEqual(['create', 'approve', 'read', 'approve', 'read', 'approve', 'read', 'delete'])
+  })
+})
+
+const refuse =
+  (code: number): Play =>
+  ({ answer }) =>
+    answer(code, { message: 'hunter2' })
+const breakOff: Play = ({ response }) => void response.socket?.destroy()
+const condition =
+  (type: string): Play =>
+  async ({ stored, proceed }) => {
+    if (stored) stored.status.conditions = [{ type, status: 'True' }]
+    await proceed()
+  }
+
+describe('a virtual cluster that fails', () => {
+  test.each<[string, Step, Play, ClusterFailure, Step[]]>([
+    ['refuses the credentials', 'create', refuse(401), 'unauthorized', ['create']],
+    ['permits no requests', 'create', refuse(403), 'forbidden', ['create']],
+    ['has no such API', 'create', refuse(404), 'not-found', ['create']],
+    ['rejects the request', 'create', refuse(422), 'rejected', ['create']],
+    ['fails while creating', 'create', refuse(500), 'failing', ['create', 'delete']],
+    ['breaks off while creating', 'create', breakOff, 'reset', ['create', 'delete']],
+    ['answers nonsense to a create', 'create', ({ answer }) => answer(201, {}), 'garbage', ['create', 'delete']],
+    ['permits no approval', 'approve', refuse(403), 'forbidden', ['create', 'approve', 'delete']],
+    ['breaks off while approving', 'approve', breakOff, 'reset', ['create', 'approve', 'delete']],
+    ['denies', 'read', condition('Denied'), 'denied', ['create', 'approve', 'read', 'delete']],
+    ['fails to sign', 'read', condition('Failed'), 'failed', ['create', 'approve', 'read', 'delete']],
+    ['forgets the request', 'read', refuse(404), 'not-found', ['create', 'approve', 'read', 'delete']],
+    [
+      'always reports a conflict',
+      'approve',
+      refuse(409),
+      'conflict',
+      ['create', 'approve', 'read', 'approve', 'read', 'approve', 'read', 'approve', 'delete'],
+    ],
+  ])('%s', async (_, step, play, expected, calls) => {
+    const cluster = await start({ plays: { [step]: play } })
+    const error = await failure(issueClientCertificate(order, services(cluster)))
+    expect(error).toMatchObject({ failure: expected })
+    expect(error.status.message).not.toContain('hunter2')
+    expect(steps(cluster)).toEqual(calls)
+    expect(cluster.stored.size).toBe(0)
+  })
+
+  test('creates and then breaks off: what it made is deleted by its name', async () => {
+    const create: Play = ({ body, response }) => {
+      cluster.stored.set(NAME, { ...body, metadata: { ...body.metadata, uid: 'u', resourceVersion: '1' }, status: {} })
+      response.socket?.destroy()
+    }
+    const cluster = await start({ plays: { create } })
+    expect(await failure(issueClientCertificate(order, services(cluster)))).toMatchObject({ failure: 'reset' })
+    expect(cluster.stored.size).toBe(0)
+  })
+})
+
+test('after what nobody foresaw, what was made is deleted, too', async () => {
+  const cluster = await start()
+  const { client, ...others } = services(cluster)
+  const send: typeof client.send = async (request) => {
+    const answer = await client.send(request)
+    if (request.method === 'POST') throw new Error('unforeseen')
+    return answer
+  }
+  const error = await failure(issueClientCertificate(order, { ...others, client: { ...client, send } }))
+  expect(error).toEqual(new Error('unforeseen'))
+  expect(cluster.stored.size).toBe(0)
+})
+
+describe('a request that is not what was asked for', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['another signer', { signerName: 'kubernetes.io/kubelet-serving' }],
+    ['another request', { request: 'eA==' }],
+    ['more usages', { usages: ['client auth', 'server auth'] }],
+    ['another duration', { expirationSeconds: 99_999 }],
+  ])('is never approved: %s', async (_, change) => {
+    const create: Play = async ({ body, proceed }) => {
+      Object.assign(body.spec, change)
+      await proceed()
+    }
+    const cluster = await start({ plays: { create } })
+    expect(await failure(issueClientCertificate(order, services(cluster)))).toMatchObject({ failure: 'garbage' })
+    expect(steps(cluster)).toEqual(['create', 'delete'])
+    expect(cluster.stored.size).toBe(0)
+  })
+
+  test('another one under the same name is neither read nor deleted', async () => {
+    const read: Play = async ({ stored, proceed }) => {
+      if (stored) stored.metadata.uid = 'somebody-else'
+      await proceed()
+    }
+    const cluster = await start({ plays: { read } })
+    expect(await failure(issueClientCertificate(order, services(cluster)))).toMatchObject({ failure: 'garbage' })
+    expect(cluster.stored.size).toBe(1)
+  })
+
+  test('a certificate for somebody else is not handed out', async () => {
+    const cluster = await start({ signed: { user: 'ci', groups: ['ops', 'system:masters'] } })
+    const error = await failure(issueClientCertificate(order, services(cluster)))
+    expect(error).toMatchObject({
+      failure: 'wrong-certificate',
+      status: {
+        code: 502,
+        message:
+          'virtual cluster "p-shop/dev" signed a certificate that is not what was asked for: it is for other groups',
+      },
+    })
+    expect(cluster.stored.size).toBe(0)
+  })
+
+  test("a certificate that outlives the deployment's maximum is not handed out", async () => {
+    const cluster = await start({ signed: { notAfter: new Date(Date.now() + 86_400_000) } })
+    const error = await failure(issueClientCertificate({ ...order, maxSeconds: 3600 }, services(cluster)))
+    expect(error).toMatchObject({ failure: 'wrong-certificate' })
+  })
+})
+
+describe('time', () => {
+  test('a signer that never signs: 504, and the request is deleted', async () => {
+    const controller = new AbortController()
+    const cluster = await start({ readsBeforeSigned: Number.POSITIVE_INFINITY })
+    let sleeps = 0
+    const sleep = async () => {
+      if (++sleeps === 5) controller.abort()
+    }
+    const error = await failure(issueClientCertificate(order, services(cluster, { signal: controller.signal, sleep })))
+    expect(error).toMatchObject({ failure: 'unsigned', status: { code: 504 } })
+    expect(cluster.stored.size).toBe(0)
+  })
+
+  test.each<Step>(['create', 'approve', 'read'])('no answer to %s: 504, and what was made is deleted', async (step) => {
+    const controller = new AbortController()
+    const silent: Play = async (call) => {
+      if (step === 'create')
+        cluster.stored.set(NAME, { ...call.body, metadata: { ...call.body.metadata, uid: 'u' }, status: {} })
+      controller.abort()
+    }
+    const cluster = await start({ plays: { [step]: silent } })
+    const error = await failure(issueClientCertificate(order, services(cluster, { signal: controller.signal })))
+    expect(error).toMatchObject({ failure: 'timeout', status: { code: 504 } })
+    expect(steps(cluster).at(-1)).toBe('delete')
+    expect(cluster.stored.size).toBe(0)
+  })
+
+  test('a real pause ends when the signal does', async () => {
+    const cluster = await start({ readsBeforeSigned: Number.POSITIVE_INFINITY })
+    const sleep = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined)
+    const signal = AbortSignal.timeout(150)
+    const error = await failure(issueClientCertificate(order, services(cluster, { signal, sleep })))
+    expect(error.status.code).toBe(504)
+  })
+})
+
+describe('cleaning up', () => {
+  test('is tried again', async () => {
+    let failures = 2
+    const remove: Play = ({ answer, proceed }) => (failures-- > 0 ? answer(503, {}) : proceed())
+    const cluster = await start({ plays: { delete: remove } })
+    expect((await issueClientCertificate(order, services(cluster))).warnings).toEqual([])
+    expect(cluster.stored.size).toBe(0)
+  })
+
+  test('somebody else did it', async () => {
+    const cluster = await start({ plays: { delete: refuse(404) } })
+    expect((await issueClientCertificate(order, services(cluster))).warnings).toEqual([])
+  })
+
+  const remark = `the CertificateSigningRequest "${NAME}" could not be deleted from the virtual cluster`
+
+  test('that fails is a warning beside the certificate', async () => {
+    const cluster = await start({ plays: { delete: refuse(403) } })
+    expect((await issueClientCertificate(order, services(cluster))).warnings).toEqual([remark])
+  })
+
+  test('that fails is a remark to what failed before', async () => {
+    const cluster = await start({ plays: { read: condition('Denied'), delete: refuse(403) } })
+    const error = await failure(issueClientCertificate(order, services(cluster)))
+    expect(error).toMatchObject({
+      failure: 'denied',
+      status: { code: 502, message: `virtual cluster "p-shop/dev" denied the certificate; ${remark}` },
+    })
+  })
+
+  test('has a time of its own, and ends with it', async () => {
+    const controller = new AbortController()
+    const asked: number[] = []
+    const deadline = (ms: number) => {
+      asked.push(ms)
+      return controller.signal
+    }
+    const cluster = await start({ plays: { delete: () => controller.abort() } })
+    const { warnings } = await issueClientCertificate(order, services(cluster, { deadline }))
+    expect(warnings).toEqual([remark])
+    expect(asked).toEqual([3000])
+  })
+})

@@ -1,0 +1,260 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { createClusterClient } from '../../../../lib/kubeconfig/cluster/client.ts'
+import type { Credentials } from '../../../../lib/kubeconfig/cluster/credentials.ts'
+import type { ClusterFailure } from '../../../../lib/kubeconfig/cluster/failure.ts'
+import { describeError } from '../../../../lib/server/process/log.ts'
+import { testAuthority } from '../authority.ts'
+import { type Play, useFaultyClusters } from '../faultycluster.ts'
+
+const clusters = useFaultyClusters()
+const { start } = clusters
+
+const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests/x'
+const patient = () => new AbortController().signal
+const get = (credentials: Credentials, signal = patient()) =>
+  createClusterClient('p-shop/dev', credentials).send({ method: 'GET', path: PATH, signal })
+
+/** The failure must say what it is, name the cluster, and hold nothing of what the other side said: the log neither. */
+async function expectFailure(answer: Promise<unknown>, failure: ClusterFailure, code: number): Promise<void> {
+  const error = await answer.then(
+    () => undefined,
+    (reason) => reason,
+  )
+  expect(error).toMatchObject({ failure, status: { code, status: 'Failure' } })
+  expect(error.status.message).toContain('virtual cluster "p-shop/dev"')
+  expect(JSON.stringify(error.status)).not.toMatch(/hunter2|cluster-administrator-token|127\.0\.0\.1/)
+  expect(describeError(error)).not.toMatch(/hunter2|cluster-administrator-token/)
+}
+
+describe('what arrives', () => {
+  test('the object, with a bearer token', async () => {
+    const cluster = await start({ plays: { read: ({ answer }) => answer(200, { kind: 'A' }) } })
+    expect(await get(cluster.credentials)).toEqual({ kind: 'A' })
+    expect(cluster.calls).toEqual([{ step: 'read', line: `GET ${PATH}`, body: undefined }])
+  })
+
+  test('the same with a client certificate', async () => {
+    const cluster = await start({ plays: { read: ({ answer }) => answer(200, {}) } })
+    const { token, ...rest } = cluster.credentials
+    expect(token).not.toBe('')
+    expect(await get({ ...rest, clientCertificate: await clusters.authority.pair({ user: 'administrator' }) })).toEqual(
+      {},
+    )
+    await expectFailure(get(rest), 'unauthorized', 502)
+  })
+
+  test('below a path, and by name', async () => {
+    const cluster = await start({ plays: { read: ({ answer }) => answer(200, {}) } })
+    const server = `${cluster.url.replace('127.0.0.1', 'localhost')}/clusters/a/`
+    await get({ ...cluster.credentials, server })
+    expect(cluster.calls[0]?.line).toBe(`GET /clusters/a${PATH}`)
+  })
+
+  test('a body is JSON of exact length', async () => {
+    const cluster = await start({ plays: { create: ({ answer, body }) => answer(201, { echo: body }) } })
+    const client = createClusterClient('p-shop/dev', cluster.credentials)
+    const sent = { name: 'ü'.repeat(1000) }
+    expect(await client.send({ method: 'POST', path: PATH, body: sent, signal: patient() })).toEqual({ echo: sent })
+  })
+})
+
+describe('what the cluster answers', () => {
+  const leak = { kind: 'Status', message: 'password hunter2' }
+  test.each<[number, ClusterFailure, number]>([
+    [401, 'unauthorized', 502],
+    [403, 'forbidden', 502],
+    [404, 'not-found', 502],
+    [409, 'conflict', 502],
+    [422, 'rejected', 502],
+    [429, 'busy', 503],
+    [500, 'failing', 502],
+    [503, 'failing', 502],
+    [301, 'redirect', 502],
+    [307, 'redirect', 502],
+  ])('%d is %s', async (code, failure, status) => {
+    const elsewhere = await start()
+    const read: Play = ({ response }) => {
+      response
+        .writeHead(code, { Location: elsewhere.url, 'Content-Type': 'application/json' })
+        .end(JSON.stringify(leak))
+    }
+    const cluster = await start({ plays: { read } })
+    await expectFailure(get(cluster.credentials), failure, status)
+    expect(elsewhere.calls).toEqual([])
+  })
+
+  const raw =
+    (type: string, text: string): Play =>
+    ({ response }) => {
+      response.writeHead(200, { 'Content-Type': type }).end(text)
+    }
+  test.each<[string, Play]>([
+    ['no JSON', raw('application/json', '<html>hunter2')],
+    ['half of an object', raw('application/json', '{"a":"hunter2"')],
+    ['nothing', raw('application/json', '')],
+    ['a list', raw('application/json', '[1]')],
+    ['null', raw('application/json', 'null')],
+    ['a page', raw('text/html', '{}')],
+    ['another JSON', raw('application/json-seq', '{}')],
+    [
+      'what is deeper than others can walk',
+      raw('application/json', `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`),
+    ],
+    ['no HTTP', ({ response }) => void response.socket?.end('hunter2\r\n\r\n')],
+    [
+      'another protocol',
+      ({ response }) =>
+        void response.socket?.write(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: hunter2\r\n\r\n{}',
+        ),
+    ],
+  ])('%s is garbage', async (_, read) => {
+    const cluster = await start({ plays: { read } })
+    await expectFailure(get(cluster.credentials), 'garbage', 502)
+  })
+
+  test('an answer over the limit is cut off, whatever its length was said to be', async () => {
+    const filler = Buffer.alloc(256 * 1024, 'x')
+    let sent = 0
+    const read: Play = ({ response }) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' })
+      const more = () => {
+        sent += filler.length
+        if (!response.destroyed && sent < 64 * 1024 * 1024) response.write(filler, more)
+      }
+      more()
+    }
+    const cluster = await start({ plays: { read } })
+    await expectFailure(get(cluster.credentials), 'too-large', 502)
+    expect(sent).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
+  test.each<[string, string, string, ClusterFailure]>([
+    ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n', 'too-large'],
+    ['permissions to continue', '', 'HTTP/1.1 100 Continue\r\n\r\n', 'too-large'],
+    ['empty lines', '', '\r\n', 'too-large'],
+    ['single bytes', `${head}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n', 'too-large'],
+    ['headers', head, 'X-Y: z\r\n', 'garbage'],
+    ['trailers', `${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`, 'X-Y: z\r\n', 'garbage'],
+    ['extensions of a chunk', `${head}Transfer-Encoding: chunked\r\n\r\n1;`, 'x=y;', 'garbage'],
+  ])('%s without end are cut off', async (_, begin, again, failure) => {
+    const filler = again.repeat(1000)
+    let sent = 0
+    const read: Play = ({ response: { socket } }) => {
+      socket?.on('error', () => undefined).write(begin)
+      const more = () => {
+        sent += filler.length
+        if (socket?.writable && sent < 64 * 1024 * 1024) socket.write(filler, more)
+      }
+      more()
+    }
+    const cluster = await start({ plays: { read } })
+    await expectFailure(get(cluster.credentials), failure, 502)
+    expect(sent).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  test('a connection that breaks in the middle of an answer', async () => {
+    const read: Play = ({ response }) => {
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' })
+      response.write('{"half":', () => response.socket?.destroy())
+    }
+    const cluster = await start({ plays: { read } })
+    await expectFailure(get(cluster.credentials), 'reset', 503)
+  })
+
+  test('a connection that breaks before the answer', async () => {
+    const cluster = await start({ plays: { read: ({ response }) => void response.socket?.destroy() } })
+    await expectFailure(get(cluster.credentials), 'reset', 503)
+  })
+
+  test('no answer, until the time is over', async () => {
+    const controller = new AbortController()
+    const cluster = await start({ plays: { read: () => controller.abort() } })
+    await expectFailure(get(cluster.credentials, controller.signal), 'timeout', 504)
+  })
+
+  test('half an answer, until the time is over', async () => {
+    const controller = new AbortController()
+    const read: Play = ({ response }) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' })
+      response.write('{"half":', () => controller.abort())
+    }
+    const cluster = await start({ plays: { read } })
+    await expectFailure(get(cluster.credentials, controller.signal), 'timeout', 504)
+  })
+})
+
+describe('what keeps a connection from being made', () => {
+  test('nobody listens', async () => {
+    const cluster = await start()
+    await cluster.close()
+    await expectFailure(get(cluster.credentials), 'refused', 503)
+  })
+
+  test('a name that does not resolve', async () => {
+    const cluster = await start()
+    await expectFailure(get({ ...cluster.credentials, server: 'https://nobody.invalid' }), 'unknown-host', 503)
+  })
+
+  test('an authority that is not trusted', async () => {
+    const cluster = await start()
+    const other = await testAuthority('another authority')
+    await expectFailure(get({ ...cluster.credentials, certificateAuthority: other.certificate }), 'untrusted', 503)
+    const { certificateAuthority, ...rest } = cluster.credentials
+    expect(certificateAuthority).toBeDefined()
+    await expectFailure(get(rest), 'untrusted', 503)
+  })
+
+  test('a certificate for another name', async () => {
+    const cluster = await start({
+      server: await clusters.authority.pair({ names: ['api.example.com'], usages: ['1.3.6.1.5.5.7.3.1'] }),
+    })
+    await expectFailure(get(cluster.credentials), 'wrong-name', 503)
+    // It knows the token by now, and could have it logged.
+    const telling = await start({
+      server: await clusters.authority.pair({ names: ['cluster-administrator-token'], usages: ['1.3.6.1.5.5.7.3.1'] }),
+    })
+    const server = telling.url.replace('127.0.0.1', 'localhost')
+    await expectFailure(get({ ...telling.credentials, server }), 'wrong-name', 503)
+  })
+
+  test('a certificate that has expired, and one that is not valid yet', async () => {
+    const wish = { names: ['127.0.0.1'], usages: ['1.3.6.1.5.5.7.3.1'] }
+    const hour = 3_600_000
+    const expired = await clusters.authority.pair({
+      ...wish,
+      notBefore: new Date(Date.now() - 2 * hour),
+      notAfter: new Date(Date.now() - hour),
+    })
+    const early = await clusters.authority.pair({
+      ...wish,
+      notBefore: new Date(Date.now() + hour),
+      notAfter: new Date(Date.now() + 2 * hour),
+    })
+    await expectFailure(get((await start({ server: expired })).credentials), 'expired-certificate', 503)
+    await expectFailure(get((await start({ server: early })).credentials), 'expired-certificate', 503)
+  })
+
+  test('verification stays on when the environment switches it off', async () => {
+    const cluster = await start()
+    const other = await testAuthority('another authority')
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+    try {
+      await expectFailure(get({ ...cluster.credentials, certificateAuthority: other.certificate }), 'untrusted', 503)
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    }
+  })
+
+  test('something that speaks no TLS', async () => {
+    const plain = createServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+    const cluster = await start()
+    const server = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`
+    await expectFailure(get({ ...cluster.credentials, server }), 'tls', 503)
+    plain.close()
+  })
+})

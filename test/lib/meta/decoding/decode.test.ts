@@ -1,0 +1,264 @@
+import { describe, expect, test } from 'vitest'
+import { decodeObject, fieldFindings, strictDecodingError } from '../../../../lib/meta/decoding/decode.ts'
+import { parseJson } from '../../../../lib/meta/encoding/json.ts'
+import { StatusError } from '../../../../lib/meta/errors/status.ts'
+import type { JsonValue, Status } from '../../../../lib/meta/types.ts'
+import { example } from '../example.ts'
+
+const type = { apiVersion: 'example.test/v1', kind: 'Example' }
+
+function refusal(act: () => unknown): Status {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof StatusError) return error.status
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('what is taken', () => {
+  test('an object in order, without what is null or empty in metadata', () => {
+    const value = {
+      ...type,
+      metadata: { name: 'a', creationTimestamp: null, labels: {}, finalizers: [], selfLink: '/x' },
+      spec: { ttl: 5 },
+      status: {},
+    }
+    expect(decodeObject(value, example)).toEqual({
+      object: { ...type, metadata: { name: 'a' }, spec: { ttl: 5 }, status: {} },
+      unknown: [],
+      warnings: [],
+    })
+  })
+
+  test('no metadata is empty metadata', () => {
+    expect(decodeObject(type, example).object).toEqual({ ...type, metadata: {} })
+    expect(decodeObject({ ...type, metadata: null, spec: null }, example).object).toEqual({ ...type, metadata: {} })
+  })
+
+  test.each([{}, { apiVersion: '', kind: null }, { kind: 'Example' }, { apiVersion: type.apiVersion }, type])(
+    '%j means the kind of the endpoint',
+    (value) => {
+      expect(decodeObject(value, example).object).toEqual({ ...type, metadata: {} })
+    },
+  )
+
+  test('unknown fields are named: those of metadata first, the others by path', () => {
+    const value = {
+      ...type,
+      metadata: { name: 'a', color: 'x' },
+      spec: { scope: { color: 'y', roles: [{ role: 'agent', color: 'z' }] }, kind: 1, Ttl: 5 },
+      color: 'w',
+    }
+    const { object, unknown } = decodeObject(value, example)
+    expect(unknown).toEqual([
+      'metadata.color',
+      'color',
+      'spec.Ttl',
+      'spec.kind',
+      'spec.scope.color',
+      'spec.scope.roles[0].color',
+    ])
+    expect(object).toEqual({ ...type, metadata: { name: 'a' }, spec: { scope: { roles: [{ role: 'agent' }] } } })
+  })
+
+  test('duplicates come before unknown fields', () => {
+    expect(fieldFindings(['spec.ttl'], ['metadata.foo', 'x'])).toEqual([
+      'duplicate field "spec.ttl"',
+      'unknown field "metadata.foo"',
+      'unknown field "x"',
+    ])
+  })
+
+  test('deprecated fields in use are warned about', () => {
+    const inner = { rules: [{ old: 'x' }], roles: [] }
+    expect(decodeObject({ ...type, spec: { parent: 'p', scope: inner } }, example).warnings).toEqual([
+      'spec.parent: deprecated since v1; use spec.identity instead',
+      'spec.scope.rules: deprecated since v1; use spec.scope.roles instead',
+    ])
+    expect(decodeObject({ ...type, spec: { parent: '', scope: { rules: [] } } }, example).warnings).toEqual([])
+  })
+})
+
+const unrecognized = 'the object provided is unrecognized (must be of type Example)'
+
+describe('what is refused', () => {
+  const typeStruct =
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+  test.each<[JsonValue, string]>([
+    [
+      { ...type, apiVersion: 'example.test/v2' },
+      'the API version in the data (example.test/v2) does not match the expected API version (example.test/v1)',
+    ],
+    [
+      { ...type, apiVersion: 'v1' },
+      'the API version in the data (v1) does not match the expected API version (example.test/v1)',
+    ],
+    [
+      { kind: 5 },
+      `${unrecognized}: couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})`,
+    ],
+    [
+      [],
+      `${unrecognized}: couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type ${typeStruct} (5b5d)`,
+    ],
+    [null, `${unrecognized}: Object 'Kind' is missing in 'null' (6e756c6c)`],
+    [
+      { ...type, metadata: { name: 17 } },
+      'Example in version "v1" cannot be handled as a Example: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string',
+    ],
+    [
+      { ...type, metadata: [] },
+      'Example in version "v1" cannot be handled as a Example: json: cannot unmarshal array into Go value of type v1.ObjectMeta',
+    ],
+    [
+      { ...type, metadata: { creationTimestamp: 'notadate' } },
+      'Example in version "v1" cannot be handled as a Example: parsing time "notadate" as "2006-01-02T15:04:05Z07:00": cannot parse "notadate" as "2006"',
+    ],
+  ])('%j: 400', (value, message) => {
+    expect(refusal(() => decodeObject(value, example))).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason: 'BadRequest',
+      code: 400,
+    })
+  })
+
+  test('another kind: 422 on kind, named as what was sent', () => {
+    const status = refusal(() => decodeObject({ ...type, kind: 'Other', metadata: { name: 'a' } }, example))
+    expect(status).toMatchObject({
+      code: 422,
+      reason: 'Invalid',
+      message: 'Other.example.test "a" is invalid: kind: Invalid value: "Other": must be Example',
+      details: {
+        name: 'a',
+        group: 'example.test',
+        kind: 'Other',
+        causes: [{ reason: 'FieldValueInvalid', field: 'kind', message: 'Invalid value: "Other": must be Example' }],
+      },
+    })
+  })
+
+  test('fieldValidation=Strict: 400 with every finding', () => {
+    const status = strictDecodingError(type, example, ['duplicate field "spec.a"', 'unknown field "spec.b"']).status
+    expect(status.code).toBe(400)
+    expect(status.message).toBe(
+      'Example in version "v1" cannot be handled as a Example: strict decoding error: duplicate field "spec.a", unknown field "spec.b"',
+    )
+  })
+})
+
+describe('through a patch', () => {
+  const patched = (value: JsonValue) => refusal(() => decodeObject(value, example, { source: 'patch' }))
+
+  test('wrong types in metadata are a 422 on the field patch', () => {
+    expect(patched({ ...type, metadata: { labels: { a: 5 } } })).toMatchObject({
+      code: 422,
+      reason: 'Invalid',
+      message:
+        ' "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"example.test/v1\\",\\"kind\\":\\"Example\\",\\"metadata\\":{\\"labels\\":{\\"a\\":5}}}": json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+      details: { causes: [{ reason: 'FieldValueInvalid', field: 'patch' }] },
+    })
+  })
+
+  test('another apiVersion and kind are a 422 on these', () => {
+    const status = patched({ apiVersion: 'example.test/v2', kind: 'Other', metadata: { name: 'a' } })
+    expect(status.code).toBe(422)
+    expect(status.details?.causes?.map(({ message }) => message)).toEqual([
+      'Invalid value: "Other": must be Example',
+      'Invalid value: "example.test/v2": must be example.test/v1',
+    ])
+  })
+
+  test('strict findings are a 422 on the field patch', () => {
+    const { status } = strictDecodingError(type, example, ['unknown field "spec.unk"'], 'patch')
+    expect(status.message).toBe(
+      ' "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"example.test/v1\\",\\"kind\\":\\"Example\\"}": strict decoding error: unknown field "spec.unk"',
+    )
+  })
+})
+
+describe('no error shows a secret', () => {
+  const secret = 'mpk_secret'
+  const bodies: JsonValue[] = [
+    { metadata: { name: 'a' }, spec: { key: secret } },
+    { spec: { key: secret } },
+    { spec: secret },
+    { Spec: { key: secret } },
+    { key: secret },
+    { spec: { Key: secret, identity: { connectorData: { deep: secret } }, scope: [secret] } },
+    { metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': secret } } },
+    { metadata: [secret] },
+    { metadata: secret },
+    [secret],
+    secret,
+  ]
+  const wrongs = [{ apiVersion: 5 }, { kind: [] }, { ...type, metadata: 7 }]
+
+  test.each(bodies.flatMap((body) => wrongs.map((wrong): [JsonValue, JsonValue] => [body, wrong])))(
+    '%j with %j',
+    (body, wrong) => {
+      const value = typeof body === 'object' && !Array.isArray(body) ? { ...body, ...(wrong as object) } : body
+      for (const source of ['body', 'patch'] as const) {
+        const status = refusal(() => decodeObject(value as JsonValue, example, { source }))
+        expect(JSON.stringify(status)).not.toContain(secret)
+        expect(JSON.stringify(status)).not.toContain(Buffer.from(secret).toString('hex'))
+        const strict = strictDecodingError(value as JsonValue, example, ['unknown field "x"'], source)
+        expect(JSON.stringify(strict.status)).not.toContain(secret)
+      }
+    },
+  )
+})
+
+test('a long body is not quoted in full', () => {
+  const status = refusal(() =>
+    decodeObject({ apiVersion: 'a/b/c', metadata: { annotations: { a: 'x'.repeat(1_000_000) } } }, example),
+  )
+  expect(status.message?.length).toBeLessThan(20_000)
+})
+
+test('integers of 64 bits pass unharmed', () => {
+  const { value } = parseJson('{"apiVersion":"example.test/v1","kind":"Example","spec":{"ttl":9007199254740993}}')
+  expect(decodeObject(value, example).object.spec).toEqual({ ttl: 9007199254740993n })
+})
+
+describe('objects of other kinds and versions', () => {
+  const value = { ...type, metadata: { zzz: 1 }, spec: { ttl: 1 }, other: 1 }
+  const unknownOf = (sent: object): string[] => {
+    let unknown: string[] = []
+    const judge = (decoded: { unknown: string[] }): void => {
+      unknown = decoded.unknown
+    }
+    try {
+      decodeObject({ ...value, ...sent } as JsonValue, example, { typeLater: true }, judge)
+    } catch {
+      // What was found was told before.
+    }
+    return unknown
+  }
+
+  test('have unknown fields as far as they are of the kind', () => {
+    expect(unknownOf({})).toEqual(['metadata.zzz', 'other'])
+    expect(unknownOf({ apiVersion: 'example.test/v2' })).toEqual(['metadata.zzz', 'other', 'spec'])
+    expect(unknownOf({ apiVersion: 'v1' })).toEqual(['metadata.zzz'])
+    expect(unknownOf({ kind: 'Other' })).toEqual(['metadata.zzz'])
+  })
+
+  test('another kind may be left to the validation of the object, another apiVersion of a body not', () => {
+    expect(decodeObject({ ...type, kind: 'Other' }, example, { typeLater: true }).object.kind).toBe('Other')
+    const status = refusal(() => decodeObject({ ...type, apiVersion: 'v1' }, example, { typeLater: true }))
+    expect(status.message).toContain('the API version in the data (v1) does not match')
+  })
+
+  test.each([[{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c']])(
+    '%j is no version',
+    (sent, message) => {
+      expect(refusal(() => decodeObject({ ...type, ...sent }, example)).message).toContain(message)
+    },
+  )
+})

@@ -1,0 +1,285 @@
+import fc from 'fast-check'
+import { load } from 'js-yaml'
+import { describe, expect, it } from 'vitest'
+import { parseJson, stringify } from '../../../../lib/meta/encoding/json.ts'
+import { DecodeError, MAX_DEPTH } from '../../../../lib/meta/encoding/jsonscanner.ts'
+import { dumpYaml, parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import type { JsonValue } from '../../../../lib/meta/types.ts'
+import vectors from '../vectors/yaml.json' with { type: 'json' }
+
+interface Vector {
+  yaml: string
+  json?: string
+  error?: string
+  strict?: string
+}
+
+/** Where the answers differ on purpose, and why. */
+const differences: Record<string, string> = {
+  'a: "\\/"': 'JSON text with this escape is YAML 1.2: taken',
+  'a: "\\ud83d\\ude00"\n': 'surrogate pairs are JSON: taken',
+  'a: "😀\\ud83d"\n': 'half a pair becomes U+FFFD, as in JSON',
+  'a: \u0085b\n': 'a line break of YAML 1.1 only',
+  'a: \u2028b\n': 'a line break of YAML 1.1 only',
+  '- a\n-\tb\n': 'a tab after the dash: taken',
+  'a: [\n\t1,\n\t2\n]\n': 'a tab as indentation below a block: refused',
+  'a: {\n\tb: 1 }\n': 'a tab as indentation below a block: refused',
+  'a: "\\\n"\n': 'an indentation that is too small: refused',
+  '%YAML 1.2\n---\na: 1\n': 'YAML 1.2 is what most tools announce: taken',
+  '%FOO bar\n---\na: 1\n': 'the specification says to ignore unknown directives',
+  '%TAG ! tag:yaml.org,2002:\n---\na: !str 5\n': 'nobody needs tag handles: refused',
+  '...\na: 1\n': 'an empty document before the first: skipped',
+  'a: 1\n... x\n': 'the rest of the text must be YAML too: refused',
+  '1: a\n"1": b\n': 'both are one member of the object: reported',
+  'x: &a {k: 1, l: 2}\ny:\n  l: 3\n  <<: *a\n': 'reported with the line of the merge, not of the anchor',
+  'x: &a {k: 1}\ny: &b {k: 2, m: 3}\nz:\n  <<: [*a, *b]\n': 'reported with the line of the merge, not of the anchor',
+}
+
+const sorted = (value: JsonValue): JsonValue => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([k, v]) => [k, sorted(v)]),
+  )
+}
+
+const problem = async (text: string): Promise<string> => {
+  const outcome: unknown = await parseYaml(text).catch((error: unknown) => error)
+  expect(outcome).toBeInstanceOf(DecodeError)
+  return (outcome as DecodeError).message
+}
+
+describe('parseYaml answers as sigs.k8s.io/yaml', () => {
+  const cases = (vectors as Vector[]).filter(({ yaml }) => !(yaml in differences))
+
+  it.each(cases.filter(({ json }) => json !== undefined))('takes $yaml', async ({ yaml, json, strict }) => {
+    const { value, duplicates } = await parseYaml(yaml)
+    expect(stringify(sorted(value))).toBe(stringify(sorted(parseJson(json ?? '').value)))
+    const text = duplicates.length > 0 ? `yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}` : undefined
+    expect(text).toBe(strict)
+  })
+
+  it.each(cases.filter(({ error }) => error !== undefined))('refuses $yaml', async ({ yaml }) => {
+    expect(await problem(yaml)).toMatch(/^(yaml: |json: |unsupported map key)/)
+  })
+
+  it.each(Object.keys(differences))('has a vector for the difference %j', (yaml) => {
+    expect(vectors.map((vector) => vector.yaml)).toContain(yaml)
+  })
+
+  it('knows the recorded error, and where in the text it is', async () => {
+    expect(await problem('a: [')).toBe('yaml: line 1: did not find expected node content')
+    expect(await problem('a: 1\nb:\n\tc: 2\n')).toBe('yaml: line 3: found character that cannot start any token')
+  })
+
+  it('counts lines whatever ends them', async () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      expect((await parseYaml(['a: 1', '', 'b: 2', 'a: 3', ''].join(end))).duplicates).toEqual([
+        'line 4: key "a" already set in map',
+      ])
+    }
+  })
+
+  it('lets the first of several merged maps count most', async () => {
+    const { value } = await parseYaml('a: &a {k: 1}\nb: &b {k: 2, m: 3}\nc: {<<: [*a, *b]}\n')
+    expect(value).toMatchObject({ c: { k: 1, m: 3 } })
+  })
+
+  it('puts U+FFFD in the place of half a surrogate pair', async () => {
+    expect((await parseYaml('"\\ud83d": "\\ude00"')).value).toEqual({ '\ufffd': '\ufffd' })
+  })
+
+  it('names the line in which the later value begins', async () => {
+    const line = async (value: string) => (await parseYaml(`a: 1\nb: 2\na: ${value}\n`)).duplicates
+    const third = ['line 3: key "a" already set in map']
+    for (const value of ['|\n\n  x', '>-\n  x', '&x |\n  x', '!!str x', '[1,\n 2]', '{b: 1}', '', '"x"']) {
+      expect(await line(value), value).toEqual(third)
+    }
+    expect(await line('\n  - 1')).toEqual(['line 4: key "a" already set in map'])
+    expect(await line('\n\n  b: 1')).toEqual(['line 5: key "a" already set in map'])
+  })
+
+  it('says which key is set twice: text in quotes, other keys bare', async () => {
+    expect((await parseYaml('5: a\n5: b\nyes: a\non: b\n')).duplicates).toEqual([
+      'line 2: key 5 already set in map',
+      'line 4: key true already set in map',
+    ])
+  })
+
+  it('reads numbers beyond 2^53 as bigint', async () => {
+    const { value } = await parseYaml('[9007199254740993, 0x7fffffffffffffff, 1e17, 9223372036854775808]')
+    expect(value).toEqual([9007199254740993n, 9223372036854775807n, 100000000000000000n, 2 ** 63])
+  })
+})
+
+describe('parseYaml with hostile text', () => {
+  it('stops expansions of aliases', async () => {
+    const level = (i: number) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join()}]`
+    const laughs = ['a0: &a0 [lol]', ...Array.from({ length: 20 }, (_, i) => level(i))].join('\n')
+    expect(await problem(laughs)).toBe('yaml: document contains excessive aliasing')
+    const long = `a: &a ${'x'.repeat(100_000)}\nb: [${Array(40).fill('*a').join()}]`
+    expect(await problem(long)).toBe('yaml: document contains excessive aliasing')
+    const merges = `a: &a {${Array.from({ length: 1000 }, (_, i) => `k${i}: 1`).join()}}\n`
+    expect(await problem(merges + Array.from({ length: 1000 }, (_, i) => `b${i}: {<<: *a}\n`).join(''))).toContain(
+      'aliasing',
+    )
+  })
+
+  it('refuses more values than an object can need, in their own right or by aliases', async () => {
+    expect(await problem(`[${'x,'.repeat(100_000)}]`)).toBe('yaml: exceeded max number of values')
+    expect(await problem(`${'- {}\n'.repeat(100_000)}`)).toBe('yaml: exceeded max number of values')
+    expect(await problem(`- &a []\n- [${'*a,'.repeat(100_000)}]`)).toBe('yaml: document contains excessive aliasing')
+    expect((await parseYaml(`[${'x,'.repeat(99_999)}]`)).value).toHaveLength(99_999)
+  })
+
+  it('copies what aliases stand for', async () => {
+    const { value } = await parseYaml('a: &a {b: [1]}\nc: *a\nd: {<<: *a}\n')
+    const { a, c, d } = value as Record<string, { b: number[] }>
+    a?.b.push(2)
+    expect([c, d]).toEqual([{ b: [1] }, { b: [1] }])
+  })
+
+  it('refuses what contains itself, and nesting beyond the limit, also by way of aliases', async () => {
+    expect(await problem('a: &x [*x]')).toBe('yaml: anchor value contains itself')
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect((await parseYaml(nested(MAX_DEPTH - 1))).value).toHaveLength(1)
+    expect(await problem(nested(MAX_DEPTH + 1))).toContain('exceeded max depth')
+    expect(await problem('['.repeat(100_000))).toContain('exceeded max depth')
+    expect(await problem('- '.repeat(100_000))).toContain('exceeded max depth')
+    expect(await problem(`a: &a ${nested(300)}\nb: ${'['.repeat(300)}*a${']'.repeat(300)}`)).toContain(
+      'exceeded max depth',
+    )
+  })
+
+  it.each([
+    '__proto__: {x: 1}',
+    '? "__proto__"\n: 1',
+    '"\\x5f_proto__": 1',
+    'a: {<<: {__proto__: 1}}',
+    '&a __proto__: 1',
+  ])('refuses a key __proto__: %s', async (yaml) => {
+    expect(await problem(yaml)).toBe('yaml: a key must not be named __proto__')
+  })
+
+  it('takes other names of prototypes as names', async () => {
+    const { value, duplicates } = await parseYaml('constructor: 1\ntoString: {<<: {valueOf: 2}}\n')
+    expect(stringify(value)).toBe('{"constructor":1,"toString":{"valueOf":2}}')
+    expect(duplicates).toEqual([])
+  })
+
+  it('never quotes the text', async () => {
+    const secret = 'mpk_abcdefghijklmnop'
+    const broken = [
+      '%',
+      '*% ',
+      '!%!x y',
+      '"%',
+      '{%: [',
+      '!!int %',
+      '!!% [',
+      '&% ',
+      '@%',
+      '"\\%"',
+      'a: b: %',
+      '? [%]\n: 1',
+      '%TAG !% !%\n---\n',
+      '!!timestamp %',
+      '!!binary %',
+      '&% [*%]',
+    ]
+    for (const shape of broken) {
+      const message = await parseYaml(`key: ${shape.replaceAll('%', secret)}`).then(
+        () => '',
+        (error: Error) => error.message,
+      )
+      expect(message).not.toContain(secret.slice(0, 5))
+    }
+  })
+})
+
+describe('dumpYaml', () => {
+  const ambiguous = [
+    'yes',
+    'No',
+    'y',
+    'N',
+    'on',
+    '~',
+    '',
+    'null',
+    '010',
+    '0o10',
+    '0x1F',
+    '0b1',
+    '1_000',
+    '0_',
+    '.5_0',
+    '685_230.15',
+    '+1',
+    '1e3',
+    '.5',
+    '5.',
+    '1:30',
+    '2001-01-01',
+    '<<',
+    '=',
+    '.inf',
+    '.NaN',
+    ' a',
+    'a ',
+    'a: b',
+    'a #b',
+    '- a',
+    '!a',
+    '&a',
+    '*a',
+    '@a',
+    '`a',
+    '%a',
+    '{',
+    '[',
+    '|',
+    '>',
+    "'",
+    '"',
+    '\n',
+    'a\nb\n',
+    'a\n\n',
+    '\t',
+    '\u0001',
+    '\u2028',
+    '\ufeff',
+    '😀',
+    '#',
+    '---',
+    '...',
+    'a\r\nb',
+  ]
+
+  it('writes nothing that Go would take for something else', async () => {
+    for (const text of ambiguous) {
+      expect((await parseYaml(await dumpYaml({ [text || 'x']: [text] }))).value).toEqual({ [text || 'x']: [text] })
+    }
+  })
+
+  it('is read back as it was, by us and by js-yaml', async () => {
+    const value = fc.jsonValue({ maxDepth: 4 }).map((one) => JSON.parse(JSON.stringify(one)) as JsonValue)
+    await fc.assert(
+      fc.asyncProperty(value, async (one) => {
+        fc.pre(!JSON.stringify(one).includes('__proto__'))
+        const text = await dumpYaml(one)
+        expect(stringify((await parseYaml(text)).value)).toBe(stringify(one))
+        expect(JSON.stringify(load(text))).toBe(JSON.stringify(one))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('writes bigint as digits, no anchors, no folded lines, and leaves out undefined', async () => {
+    const shared = { long: 'word '.repeat(60) }
+    const text = await dumpYaml({ big: 9223372036854775807n, a: shared, b: shared, c: undefined } as never)
+    expect(text).toBe(`big: 9223372036854775807\na:\n  long: '${shared.long}'\nb:\n  long: '${shared.long}'\n`)
+  })
+})

@@ -1,0 +1,480 @@
+/** managedFields and server-side apply as scripts of writes; expectations are recorded answers of kube-apiserver 1.34.4. */
+import { describe, expect, it } from 'vitest'
+import type { StatusError } from '../../../../lib/meta/errors/status.ts'
+import { apply, sameButForTimes, updateManagers } from '../../../../lib/meta/managedfields/fieldmanager.ts'
+import { list, map, object, string } from '../../../../lib/meta/schema/schema.ts'
+import { wholeObject } from '../../../../lib/meta/structuredmerge/typed.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../../../lib/meta/types.ts'
+import { type Operation, play, type Step, thing, thingKind } from '../thing.ts'
+
+type Content = { metadata?: JsonObject; spec?: JsonObject; status?: JsonObject }
+type More = Partial<Pick<Operation, 'force' | 'subresource'>>
+
+const whole = ({ metadata, ...content }: Content): JsonObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
+  metadata: { name: 'n', ...metadata },
+  ...content,
+})
+const applied = (manager: string, content: Content, more: More = {}): Operation => ({
+  verb: 'apply',
+  manager,
+  object: whole(content),
+  ...more,
+})
+const updated = (manager: string, content: Content, more: More = {}): Operation => ({
+  verb: 'update',
+  manager,
+  object: whole(content),
+  ...more,
+})
+
+const last = (...script: Operation[]): Step => play(script).at(-1) ?? {}
+
+/** `manager/operation/subresource@seconds {fields}` of each entry; the nth write happens at 10·n. */
+const owners = (step: Step): string[] =>
+  (step.object?.metadata.managedFields ?? []).map(({ manager, operation, subresource = '', time, fieldsV1 }) => {
+    const at = time === undefined ? '' : `@${Number(time.slice(17, 19)) + 60 * Number(time.slice(14, 16))}`
+    const fields = JSON.stringify(fieldsV1).replaceAll('":{}', '').replaceAll('"', '')
+    return `${manager}/${operation}/${subresource}${at} ${fields}`
+  })
+
+describe('create and update', () => {
+  it('own what they add, containers included, and nothing of identity', () => {
+    const metadata = {
+      labels: { l: '1' },
+      finalizers: ['x/y'],
+      ownerReferences: [{ apiVersion: 'v1', kind: 'K', name: 'o', uid: '1' }],
+    }
+    expect(owners(last(updated('c', { metadata, spec: { text: 'one', texts: ['a'], nested: { a: 'a' } } })))).toEqual([
+      'c/Update/@10 {f:metadata:{f:finalizers:{.,v:\\x/y\\},f:labels:{.,f:l},f:ownerReferences:{.,k:{\\uid\\:\\1\\}}},' +
+        'f:spec:{.,f:nested:{.,f:a},f:text,f:texts:{.,v:\\a\\}}}',
+    ])
+  })
+
+  it('take what they change from others, and leave nobody what they remove', () => {
+    const first = updated('creator', { metadata: { labels: { l: '1' } }, spec: { text: 'one', nested: { a: 'a' } } })
+    const second = updated('updater', { metadata: { labels: { l: '2' } }, spec: { text: 'one' } })
+    expect(owners(last(first, second))).toEqual([
+      'creator/Update/@10 {f:metadata:{f:labels},f:spec:{.,f:text}}',
+      'updater/Update/@20 {f:metadata:{f:labels:{f:l}}}',
+    ])
+  })
+
+  it('change no time when they only remove, and own nothing when they change nothing', () => {
+    const first = updated('c', { spec: { text: 'one', flag: true } })
+    expect(owners(last(first, updated('d', { spec: { text: 'one', flag: true } })))).toHaveLength(1)
+    expect(owners(last(first, updated('c', { spec: { text: 'one' } })))).toEqual(['c/Update/@10 {f:spec:{.,f:text}}'])
+  })
+
+  it('keep an object without managers until something is applied', () => {
+    const cleared = updated('x', { metadata: { managedFields: [{}] }, spec: { text: 'one' } })
+    const script = [updated('c', { spec: { text: 'one' } }), cleared, updated('after', { spec: { text: 'two' } })]
+    expect(owners(last(...script))).toEqual([])
+    expect(owners(last(...script, applied('a', { spec: { flag: true } })))).toEqual([
+      'a/Apply/@40 {f:spec:{f:flag}}',
+      'before-first-apply/Update/@40 {f:spec:{.,f:text}}',
+    ])
+    expect(last(...script, applied('a', { spec: { text: 'x' } })).error).toBe(
+      'Apply failed with 1 conflict: conflict with "before-first-apply" using example.com/v1: .spec.text',
+    )
+  })
+
+  it('call a manager without a name unknown', () => {
+    expect(owners(last(updated('', { spec: {} })))).toEqual(['unknown/Update/@10 {f:spec}'])
+  })
+
+  it('track nothing any more when a value has another type than its schema, stored or not', () => {
+    const create = updated('c', { spec: { text: 'one' } })
+    const status = updated('c', { spec: { text: 5 }, status: { phase: 'x' } }, { subresource: 'status' })
+    expect(owners(last(create, status))).toEqual([])
+    expect(owners(last(updated('c', { spec: { text: 'one' }, status: { phase: 5 } })))).toEqual([])
+    expect(owners(last(updated('c', { spec: { texts: ['a', 'a'] } })))).toHaveLength(1)
+  })
+
+  it('keep entries of the status apart, with the metadata that comes along and is not stored', () => {
+    const status = updated('c', { metadata: { labels: { l: '1' } }, status: { phase: 'x' } }, { subresource: 'status' })
+    expect(owners(last(updated('c', { spec: { text: 'one' } }), status))).toEqual([
+      'c/Update/@10 {f:spec:{.,f:text}}',
+      'c/Update/status@20 {f:metadata:{f:labels:{.,f:l}},f:status:{.,f:phase}}',
+    ])
+    const main = updated('m', { spec: { text: 'one' }, status: { phase: 'y' } })
+    expect(owners(last(updated('c', { spec: { text: 'one' } }), status, main))).toHaveLength(2)
+  })
+})
+
+describe('managedFields that a request brings', () => {
+  const entry = {
+    manager: 'hand',
+    operation: 'Update',
+    apiVersion: 'example.com/v1',
+    time: '2020-02-02T04:02:02+02:00',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:spec': { 'f:text': {} } },
+  }
+  const create = updated('c', { spec: { text: 'one' } })
+  const bring = (...managedFields: JsonObject[]) =>
+    play([create, updated('p', { metadata: { managedFields }, spec: { text: 'one' } })]).at(-1)?.object?.metadata
+      .managedFields
+
+  it('replace the old ones when they are valid, in UTC', () => {
+    expect(bring(entry)).toEqual([{ ...entry, time: '2020-02-02T02:02:02Z' }])
+  })
+
+  it('are kept on creation, beside the creator', () => {
+    const { time: _, ...timeless } = entry
+    const created = updated('c', { metadata: { managedFields: [timeless] }, spec: { text: 'one', flag: true } })
+    expect(owners(last(created))).toEqual(['c/Update/@10 {f:spec:{.,f:flag,f:text}}'])
+    const other = { ...timeless, fieldsV1: { 'f:spec': { 'f:number': {} } } }
+    expect(owners(last(updated('c', { metadata: { managedFields: [other] }, spec: { text: 'one' } })))).toEqual([
+      'hand/Update/ {f:spec:{f:number}}',
+      'c/Update/@10 {f:spec:{.,f:text}}',
+    ])
+  })
+
+  it.each<[string, JsonObject]>([
+    ['another operation', { ...entry, operation: 'Sing' }],
+    ['no version', { ...entry, apiVersion: '' }],
+    ['another type of fields', { ...entry, fieldsType: 'FieldsV2' }],
+    ['no type of fields', { ...entry, fieldsType: null }],
+    ['fields that are none', { ...entry, fieldsV1: { spec: {} } }],
+    ['no time', { ...entry, time: 'yesterday' }],
+    ['a manager that is no text', { ...entry, manager: 5 }],
+    ['a prototype', { ...entry, fieldsV1: { 'f:__proto__': {} } }],
+  ])('are ignored with %s', (_, broken) => {
+    expect(bring(entry, broken)?.map(({ manager }) => manager)).toEqual(['c'])
+  })
+
+  it('are ignored on subresources and when the list is empty', () => {
+    const status = updated(
+      's',
+      { metadata: { managedFields: [{}] }, status: { phase: 'x' } },
+      { subresource: 'status' },
+    )
+    expect(owners(last(create, status))).toHaveLength(2)
+    expect(bring()?.map(({ manager }) => manager)).toEqual(['c'])
+    expect(bring({}, entry)?.map(({ manager }) => manager)).toEqual(['c'])
+  })
+
+  it('are lost, all of them, with an entry of a version that nobody serves', () => {
+    expect(bring(entry, { ...entry, manager: 'old', apiVersion: 'example.com/v0' })).toBeUndefined()
+  })
+
+  it('take the place of the stored ones even where they own nothing', () => {
+    expect(bring({ ...entry, fieldsV1: {} })).toBeUndefined()
+  })
+
+  it('own atomic lists and maps as a whole', () => {
+    const fieldsV1 = { 'f:spec': { 'f:atomicList': { 'v:"a"': {} }, 'f:atomicMap': { '.': {}, 'f:a': {} } } }
+    expect(bring({ ...entry, fieldsV1 })?.[0]?.fieldsV1).toEqual({
+      'f:spec': { 'f:atomicList': {}, 'f:atomicMap': {} },
+    })
+  })
+})
+
+describe('more than ten managers that update', () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      updated(`m${10 + i}`, {
+        spec: { map: Object.fromEntries(Array.from({ length: i + 1 }, (_, k) => [`k${k}`, 'v'])) },
+      }),
+    )
+
+  it('are merged from the oldest on, into ancient-changes', () => {
+    expect(owners(last(...many(10)))).toHaveLength(10)
+    expect(owners(last(...many(12))).slice(0, 2)).toEqual([
+      'ancient-changes/Update/@30 {f:spec:{.,f:map:{.,f:k0,f:k1,f:k2}}}',
+      'm13/Update/@40 {f:spec:{f:map:{f:k3}}}',
+    ])
+  })
+
+  it('do not count those that apply', () => {
+    const list = owners(last(...many(10), applied('a', { spec: { flag: true } })))
+    expect(list).toHaveLength(11)
+    expect(list[0]).toBe('a/Apply/@110 {f:spec:{f:flag}}')
+  })
+
+  it('never lose what they own, even when ancient-changes is younger than the oldest', () => {
+    const entries = [...'a', ...Array.from({ length: 9 }, (_, i) => `b${i}`), 'ancient-changes'].map((manager, i) => ({
+      manager,
+      operation: 'Update',
+      apiVersion: 'example.com/v1',
+      time: '2000-01-01T00:00:00Z',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:spec': { 'f:map': { [`f:k${i}`]: {} } } },
+    }))
+    for (const managedFields of [entries, entries.toReversed(), [entries.at(-1) ?? {}, ...entries.slice(0, 10)]]) {
+      const list = owners(last(updated('z', { metadata: { managedFields }, spec: { text: 'a' } })))
+      expect(list).toHaveLength(10)
+      for (let i = 0; i <= 10; i++) expect(list.join()).toContain(`f:k${i}`)
+    }
+  })
+})
+
+describe('apply', () => {
+  it('creates, then does nothing, then removes what is left out', () => {
+    const one = applied('m1', { metadata: { labels: { l: '1' } }, spec: { text: 'one', nested: { a: 'u' } } })
+    const steps = play([one, one, applied('m1', { metadata: { labels: { l: '1' } }, spec: { nested: { a: 'u' } } })])
+    expect(owners(steps[0] ?? {})).toEqual([
+      'm1/Apply/@10 {f:metadata:{f:labels:{f:l}},f:spec:{f:nested:{f:a},f:text}}',
+    ])
+    expect(steps[1]).toEqual(steps[0])
+    expect(steps[2]?.object?.spec).toEqual({ nested: { a: 'u' } })
+    expect(owners(steps[2] ?? {})[0]).toContain('@30')
+  })
+
+  it('shares equal values, without a time where only ownership changes', () => {
+    const script = [applied('m1', { spec: { text: 'a', flag: true } }), applied('m2', { spec: { text: 'a' } })]
+    expect(owners(last(...script))).toEqual(['m2/Apply/ {f:spec:{f:text}}', 'm1/Apply/@10 {f:spec:{f:flag,f:text}}'])
+    const left = last(...script, applied('m1', {}))
+    expect(left.object?.spec).toEqual({ text: 'a' })
+    expect(owners(left)).toEqual(['m2/Apply/ {f:spec:{f:text}}'])
+    expect(last(...script, applied('m1', {}), applied('m2', {})).object).not.toHaveProperty('spec')
+  })
+
+  it('lists all conflicts, by manager', () => {
+    const script = [applied('m1', { spec: { text: 'a', number: 1, texts: ['x'] } })]
+    expect(last(...script, applied('m2', { spec: { text: 'b' } }))).toEqual({
+      error: 'Apply failed with 1 conflict: conflict with "m1": .spec.text',
+      causes: [['conflict with "m1"', '.spec.text']],
+    })
+    const more = [...script, updated('é"', { spec: { text: 'a', number: 2, texts: ['x'] } })]
+    expect(last(...more, applied('m2', { spec: { text: 'b', number: 3 } })).error).toBe(
+      'Apply failed with 2 conflicts: conflicts with "m1":\n- .spec.text\n' +
+        'conflicts with "é\\"" using example.com/v1:\n- .spec.number',
+    )
+  })
+
+  it('names the subresource of a conflict and the keys on its path', () => {
+    const status = (manager: string, value: string): Operation =>
+      applied(manager, { status: { conditions: [{ type: 'Ready', status: value }] } }, { subresource: 'status' })
+    const create = updated('c', { spec: {} })
+    expect(last(create, status('c1', 'True'), status('c2', 'False')).error).toBe(
+      'Apply failed with 1 conflict: conflict with "c1" with subresource "status": .status.conditions[type="Ready"].status',
+    )
+  })
+
+  it('conflicts with its own updates, and takes over with force', () => {
+    const script = [applied('same', { spec: { text: 'one' } }), updated('same', { spec: { text: 'two' } })]
+    const third = applied('same', { spec: { text: 'three' } })
+    expect(last(...script, third).error).toContain('conflict with "same" using example.com/v1: .spec.text')
+    expect(owners(last(...script, { ...third, force: true }))).toEqual(['same/Apply/@30 {f:spec:{f:text}}'])
+  })
+
+  it('owns an empty spec as itself', () => {
+    const script = [updated('c', { spec: { text: 'd' } }), applied('m', { spec: {} })]
+    expect(owners(last(...script))).toEqual(['m/Apply/ {f:spec}', 'c/Update/@10 {f:spec:{.,f:text}}'])
+  })
+
+  it('merges sets and keyed lists in the applied order', () => {
+    const finalizers = (manager: string, ...names: string[]) => applied(manager, { metadata: { finalizers: names } })
+    const sets = last(finalizers('f1', 'a', 'b'), finalizers('f2', 'c', 'b'))
+    expect(sets.object?.metadata.finalizers).toEqual(['a', 'c', 'b'])
+    const keyed = (manager: string, ...names: string[]) =>
+      applied(manager, { spec: { byName: names.map((name) => ({ name })) } })
+    const lists = last(keyed('f1', 'A', 'B'), keyed('f2', 'C', 'A'))
+    expect(lists.object?.spec?.byName).toEqual([{ name: 'C' }, { name: 'A' }, { name: 'B' }])
+  })
+
+  it('leaves no empty metadata behind, and null of a container that others own', () => {
+    const gone = last(applied('f1', { metadata: { finalizers: ['a'] } }), applied('f1', {}))
+    expect(gone.object).toEqual({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'n', uid: 'u' } })
+    const script = [
+      updated('u', { spec: { nested: { deep: {} } } }),
+      applied('m', { spec: { nested: { deep: { a: 'a' } } } }),
+    ]
+    const live = last(...script).object
+    const [subresource, now] = ['' as const, new Date()]
+    const write = { live, manager: 'm', subresource, now, gvk: thingKind, schema: thing }
+    const emptied = apply({ ...write, config: whole({}), force: false })
+    expect(emptied.spec).toEqual({ nested: { deep: null } })
+  })
+
+  it('neither stores nor owns spec on the status subresource', () => {
+    const status = applied('s', { spec: { text: 'no' }, status: { phase: 'x' } }, { subresource: 'status' })
+    const step = last(updated('c', { spec: { text: 'one' } }), status)
+    expect(step.object).toMatchObject({ spec: { text: 'one' }, status: { phase: 'x' } })
+    expect(owners(step)[0]).toBe('s/Apply/status@20 {f:status:{f:phase}}')
+  })
+
+  const refusal = (config: JsonObject): StatusError['status'] => {
+    try {
+      apply({ ...bare, live: undefined, config, manager: 'm', force: false })
+    } catch (error) {
+      return (error as StatusError).status
+    }
+    throw new Error('was not refused')
+  }
+
+  it.each<[string, number, JsonObject]>([
+    ['invalid object type: /, Kind=', 400, {}],
+    ['invalid object type: /, Kind=Other', 400, { kind: 'Other' }],
+    ['invalid object type: /, Kind=', 400, { kind: 5 }],
+    ['invalid object type: /v1, Kind=Other', 400, { apiVersion: 'v1', kind: 'Other' }],
+    ['invalid object type: /, Kind=', 400, { apiVersion: 'a/b/c', kind: 'Secretive' }],
+    ['metadata.managedFields must be nil', 400, { ...whole({}), metadata: { managedFields: [] } }],
+    ['metadata.managedFields must be nil', 400, { ...whole({}), metadata: { managedFields: [{}] }, x: 1 }],
+    [
+      'failed to create typed patch object (/; example.com/v1, Kind=Secretive): .x: field not declared in schema',
+      500,
+      { ...whole({}), metadata: { managedFields: [{}, null] }, x: 1 },
+    ],
+    [
+      'failed to create typed patch object (/; example.com/v1, Kind=Secretive): .metadata.managedFields[0]: expected map, got &{[]}',
+      500,
+      { ...whole({}), metadata: { managedFields: [[]] } },
+    ],
+    [
+      'failed to create typed patch object (ns/n; example.com/v1, Kind=Secretive): .spec.x: field not declared in schema',
+      500,
+      { apiVersion: 'example.com/v1', kind: 'Secretive', metadata: { name: 'n', namespace: 'ns' }, spec: { x: 1 } },
+    ],
+  ])('refuses %s', (message, code, config) => {
+    const kind = config.kind === 'Thing' ? { kind: 'Secretive' } : {}
+    expect(refusal({ ...config, ...kind })).toMatchObject({ message, code })
+  })
+
+  it.each([[[{}, null]], [[{ time: 'bad' }]]])('managers that cannot be read are none: %j', (managedFields) => {
+    const config = { ...whole({}), kind: 'Secretive', metadata: { name: 'n', managedFields } }
+    const object = apply({ ...bare, live: undefined, config, manager: 'm', force: false })
+    expect(object.metadata).toEqual({ name: 'n' })
+  })
+})
+
+const secretive = wholeObject({
+  spec: object('', {
+    name: string(''),
+    key: string('', { writeOnly: 'once' }),
+    login: object('', { user: string(''), token: string('', { writeOnly: 'never' }) }),
+    tokens: map('', string('', { writeOnly: 'never' })),
+    secrets: list('', object('', { id: string(''), value: string('', { writeOnly: 'never' }) }), {
+      listType: 'map',
+      keys: ['id'],
+    }),
+  }),
+})
+
+const bare = {
+  subresource: '' as const,
+  now: new Date('2026-01-01T00:00:00.999Z'),
+  gvk: { group: 'example.com', version: 'v1', kind: 'Secretive' },
+  schema: secretive,
+}
+
+describe('write-only fields', () => {
+  const spec = {
+    name: 'n',
+    key: 'K',
+    login: { user: 'u', token: 'T' },
+    tokens: { a: 'T' },
+    secrets: [{ id: '1', value: 'S' }],
+  }
+  const self = { apiVersion: 'example.com/v1', kind: 'Secretive', metadata: { name: 'n' }, spec }
+  const visible = {
+    'f:name': {},
+    'f:login': { 'f:user': {} },
+    'f:secrets': { 'k:{"id":"1"}': { '.': {}, 'f:id': {} } },
+  }
+
+  it('have no owner, whoever writes them or claims to', () => {
+    const written = updateManagers({ ...bare, live: undefined, updated: self, manager: 'm' })
+    const config = apply({ ...bare, live: undefined, config: self, manager: 'm', force: false })
+    const claim = {
+      manager: 'm',
+      operation: 'Update' as const,
+      apiVersion: 'example.com/v1',
+      fieldsType: 'FieldsV1' as const,
+      fieldsV1: {
+        'f:spec': {
+          'f:key': {},
+          'f:login': { 'f:token': { '.': {}, 'f:x': {} } },
+          'f:tokens': { 'f:a': {} },
+          'f:secrets': { 'k:{"id":"1"}': { 'f:value': {} } },
+        },
+      },
+    } satisfies ManagedFieldsEntry
+    const claimed = updateManagers({
+      ...bare,
+      live: self,
+      updated: {
+        ...self,
+        metadata: {
+          name: 'n',
+          managedFields: [claim, { ...claim, manager: 'x', fieldsV1: { 'f:spec': { 'f:name': {} } } }],
+        },
+      },
+      manager: 'y',
+    })
+    expect(config.metadata.managedFields?.[0]?.fieldsV1).toEqual({ 'f:spec': visible })
+    expect(JSON.stringify(written.metadata)).not.toMatch(/f:(key|token|value|a)"/)
+    expect(claimed.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['x'])
+  })
+})
+
+describe('kubectl on its way from client-side to server-side apply', () => {
+  const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
+  const clientSide = (spec: JsonObject, text?: string): Operation =>
+    updated('kubectl-client-side-apply', {
+      metadata: { annotations: { [annotation]: text ?? JSON.stringify(whole({ spec })) } },
+      spec,
+    })
+  const noted = (step: Step): string | undefined => step.object?.metadata.annotations?.[annotation]
+
+  it('takes over what it applied, and brings its annotation along', () => {
+    const step = last(clientSide({ text: 'a', flag: true }), applied('kubectl', { spec: { text: '<b>' } }))
+    expect(step.object?.spec).toEqual({ text: '<b>', flag: true })
+    expect(noted(step)).toBe(
+      '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"n"},"spec":{"text":"\\u003cb\\u003e"}}\n',
+    )
+  })
+
+  it('still conflicts with what others changed since', () => {
+    const edited = updated('edit', { ...clientSide({ text: 'a', number: 1 }).object, spec: { text: 'x', number: 1 } })
+    const script = [clientSide({ text: 'a', number: 1 }), edited]
+    expect(last(...script, applied('kubectl', { spec: { text: 'b', number: 2 } })).causes).toEqual([
+      ['conflict with "edit" using example.com/v1', '.spec.text'],
+    ])
+  })
+
+  it.each(['junk{', '', '[]', '{"kind":"Thing"}', JSON.stringify({ ...whole({}), apiVersion: 'v2' })])(
+    'gets nothing out of the annotation %j',
+    (text) => {
+      const step = last(clientSide({ text: 'a' }, text), applied('kubectl', { spec: { text: 'b' } }))
+      expect(step.error).toContain('conflict with "kubectl-client-side-apply" using example.com/v1: .spec.text')
+    },
+  )
+
+  it('is for kubectl only', () => {
+    const script = [clientSide({ text: 'a' })]
+    expect(last(...script, applied('other', { spec: { text: 'b' } })).error).toContain('1 conflict')
+    const step = last(...script, applied('other', { spec: { number: 5 } }))
+    expect(noted(step)).toBe(JSON.stringify(whole({ spec: { text: 'a' } })))
+  })
+
+  it('drops an annotation that grows too large', () => {
+    const big = applied('kubectl', { spec: { text: 'x'.repeat(256 * 1024) } })
+    expect(noted(last(clientSide({ text: 'a' }), big))).toBeUndefined()
+  })
+})
+
+describe('a write that changes nothing but times', () => {
+  const entry: ManagedFieldsEntry = { manager: 'm', operation: 'Apply', time: '2020-01-01T00:00:00Z' }
+  const self = (managedFields?: ManagedFieldsEntry[], spec = {}): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'K',
+    metadata: { name: 'n', ...(managedFields && { managedFields }) },
+    spec,
+  })
+
+  it('is none', () => {
+    expect(sameButForTimes(self([entry]), self([{ ...entry, time: '2021-01-01T00:00:00Z' }]))).toBe(true)
+    expect(sameButForTimes(self([entry]), self([{ manager: 'm', operation: 'Apply' }]))).toBe(true)
+    expect(sameButForTimes(self(), self([]))).toBe(true)
+  })
+
+  it('is one when anything else differs', () => {
+    expect(sameButForTimes(self([entry]), self([{ ...entry, manager: 'o' }]))).toBe(false)
+    expect(sameButForTimes(self([entry]), self())).toBe(false)
+    expect(sameButForTimes(self([entry]), self([entry], { a: 'b' }))).toBe(false)
+  })
+})

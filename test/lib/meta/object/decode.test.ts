@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../../../lib/meta/encoding/json.ts'
+import { decodeMeta } from '../../../../lib/meta/object/decode.ts'
+import { validateMeta } from '../../../../lib/meta/object/validate.ts'
+
+interface Vector {
+  input: string
+  error?: string
+  metadata?: string
+  unknown?: string[]
+  findings?: { type: string; text: string }[]
+}
+
+/** What k8s.io/apimachinery v0.34.4 makes of the same JSON. */
+const vectors = (name: string): Vector[] =>
+  JSON.parse(readFileSync(new URL(`../vectors/objectmeta.${name}.json`, import.meta.url), 'utf8'))
+
+describe('metadata is read as Go reads it', () => {
+  test.each(vectors('decode'))('$input', ({ input, error, metadata, unknown = [] }) => {
+    const { value } = parseJson(input)
+    if (error !== undefined) {
+      expect(() => decodeMeta(value)).toThrow(expect.objectContaining({ name: 'GoDecodeError', message: error }))
+      return
+    }
+    const decoded = decodeMeta(value)
+    expect(decoded.metadata).toEqual(parseJson(metadata ?? '').value)
+    expect(decoded.unknown).toEqual(unknown.map((path) => `metadata.${path}`))
+  })
+
+  test('times without a place in RFC 3339 are refused, where Go would write a year of five digits', () => {
+    const creationTimestamp = '9999-12-31T23:59:59-01:00'
+    expect(() => decodeMeta({ creationTimestamp })).toThrow(`parsing time "${creationTimestamp}": year out of range`)
+  })
+
+  test('the zero time is no time', () => {
+    expect(decodeMeta({ deletionTimestamp: '0001-01-01T02:00:00+02:00' }).metadata).toEqual({})
+  })
+
+  test('names of the prototype are unknown members like others', () => {
+    expect(decodeMeta({ constructor: 'x', toString: 1, labels: { valueOf: 'y' } })).toEqual({
+      metadata: { labels: { valueOf: 'y' } },
+      unknown: ['metadata.constructor', 'metadata.toString'],
+    })
+  })
+
+  test('at most 100 unknown members are named', () => {
+    const members = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x${index}`, 1]))
+    expect(decodeMeta(members).unknown).toHaveLength(100)
+  })
+
+  test('what is malformed is an error, or left out of what an apply came to', () => {
+    const input = { name: 'n', creationTimestamp: 'x', generation: 1.5, finalizers: 'f', labels: { a: 'b' } }
+    expect(() => decodeMeta(input)).toThrow('parsing time "x"')
+    expect(decodeMeta(input, { lenient: true }).metadata).toEqual({ name: 'n', labels: { a: 'b' } })
+  })
+
+  test('nothing is shared with the input', () => {
+    const input = { managedFields: [{ fieldsV1: { 'f:spec': {} } }], labels: { a: 'b' } }
+    const { metadata } = decodeMeta(input)
+    if (metadata.labels) metadata.labels.a = 'changed'
+    const fields = metadata.managedFields?.[0]?.fieldsV1
+    if (fields) fields['f:spec'] = 'changed'
+    expect(input).toEqual({ managedFields: [{ fieldsV1: { 'f:spec': {} } }], labels: { a: 'b' } })
+  })
+})
+
+describe('metadata is judged as Go judges it', () => {
+  test.each(vectors('validate'))('$input', ({ input, findings = [] }) => {
+    const { metadata } = decodeMeta(parseJson(input).value)
+    const found = validateMeta(metadata, { namespaced: false })
+    expect(found.map(({ type, field, message }) => ({ type, text: `${field}: ${message}` }))).toEqual(findings)
+  })
+})

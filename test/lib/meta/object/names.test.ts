@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  dnsLabelErrors,
+  dnsSubdomainErrors,
+  generateName,
+  labelValueErrors,
+  maskTrailingDash,
+  pathSegmentErrors,
+  qualifiedNameErrors,
+} from '../../../../lib/meta/object/names.ts'
+
+const LABEL =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+
+test.each([
+  ['default', []],
+  ['a'.repeat(63), []],
+  ['a'.repeat(64), ['must be no more than 63 characters']],
+  ['a.b', ['must not contain dots']],
+  ['A', [LABEL]],
+  ['', [LABEL]],
+  ['-a', [LABEL]],
+  ['a\n', [LABEL]],
+  ['p-x', []],
+])('a DNS label: %j', (value, errors) => {
+  expect(dnsLabelErrors(value)).toEqual(errors)
+})
+
+test.each([
+  ['.', false, ["may not be '.'"]],
+  ['..', false, ["may not be '..'"]],
+  ['..', true, []],
+  ['a/b%', false, ["may not contain '/'", "may not contain '%'"]],
+  ['a', false, []],
+])('a path segment: %j (prefix: %j)', (value, prefix, errors) => {
+  expect(pathSegmentErrors(value, prefix)).toEqual(errors)
+})
+
+test.each([
+  ['a-', 'a'],
+  ['ab-', 'aa'],
+  ['-', '-'],
+  ['a', 'a'],
+  ['a--', 'aa'],
+])('the dash at the end of %j is masked', (prefix, masked) => {
+  expect(maskTrailingDash(prefix)).toBe(masked)
+})
+
+describe('generated names', () => {
+  const counting = () => {
+    let next = 0
+    return (bound: number) => next++ % bound
+  }
+
+  test('a suffix of five letters without vowels is added', () => {
+    expect(generateName('ci-', counting())).toBe('ci-bcdfg')
+    expect(generateName('ci-', (bound) => bound - 1)).toBe('ci-99999')
+  })
+
+  test('the base is cut so that the name is at most 63 characters long', () => {
+    expect(generateName('x'.repeat(100), counting())).toBe(`${'x'.repeat(58)}bcdfg`)
+  })
+
+  test('of 27 characters each may come', () => {
+    const bounds = new Set<number>()
+    generateName('a', (bound) => {
+      bounds.add(bound)
+      return 0
+    })
+    expect([...bounds]).toEqual([27])
+  })
+})
+
+describe('the checks agree with the expressions that Kubernetes prints', () => {
+  const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+  const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+  const text = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '_', '.', '/', ' ', 'é', '\n'), maxLength: 12 })
+  const agrees = (check: (value: string) => string[], expression: string) =>
+    fc.assert(
+      fc.property(text, (value) => {
+        expect(check(value).length === 0).toBe(new RegExp(`^(?:${expression})$`).test(value))
+      }),
+      { seed: 7, numRuns: 2000 },
+    )
+
+  test('labels', () => agrees(dnsLabelErrors, label))
+  test('subdomains', () => agrees(dnsSubdomainErrors, `${label}(\\.${label})*`))
+  test('label values', () => agrees(labelValueErrors, `(${qualified})?`))
+  test('qualified names', () => agrees(qualifiedNameErrors, `(${label}(\\.${label})*/)?${qualified}`))
+})
+
+test('names of a million characters are refused like short ones', () => {
+  const long = 'a.'.repeat(1_000_000)
+  expect(dnsSubdomainErrors(long)).toHaveLength(2)
+  expect(qualifiedNameErrors(`${long}/${'-'.repeat(1_000_000)}`)).toHaveLength(4)
+  expect(labelValueErrors('a_'.repeat(1_000_000))).toHaveLength(2)
+})

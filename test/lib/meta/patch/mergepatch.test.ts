@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { StatusError } from '../../../../lib/meta/errors/status.ts'
+import { decodeMergePatch, mergePatch } from '../../../../lib/meta/patch/mergepatch.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import vectors from '../vectors/mergepatch.json' with { type: 'json' }
+
+const message = (text: string): string => {
+  try {
+    decodeMergePatch(Buffer.from(text))
+  } catch (error) {
+    if (error instanceof StatusError && error.status.code === 400) return error.message
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
+describe('mergePatch', () => {
+  const appendix: [JsonObject, JsonObject, JsonObject][] = [
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+    [{ a: 'b' }, { a: null }, {}],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  ]
+  it.each(appendix)('RFC 7386 appendix A: %j with %j', (object, patch, result) => {
+    expect(mergePatch(object, patch)).toEqual(result)
+  })
+
+  /** RFC 7386 keeps lists as they are sent; kube-apiserver's library takes nulls out of objects in them. */
+  const differences = ['{"a":[{"b":null}]}']
+  it.each(
+    (vectors as { doc: JsonObject; patch: JsonObject; result: JsonObject }[]).filter(
+      ({ patch }) => !differences.includes(JSON.stringify(patch)),
+    ),
+  )('answers as kube-apiserver: $doc with $patch', ({ doc, patch, result }) =>
+    expect(mergePatch(doc, patch)).toEqual(result),
+  )
+
+  it('takes names of prototypes for names of members, and makes none of __proto__', () => {
+    expect(mergePatch({}, { constructor: { name: 'x' }, toString: { a: null } })).toEqual({
+      constructor: { name: 'x' },
+      toString: {},
+    })
+    const smuggled: JsonObject = Object.fromEntries([['__proto__', { polluted: 1 }]])
+    expect(mergePatch({ a: 1 }, smuggled)).toEqual({ a: 1 })
+    expect(mergePatch({ a: 1 }, smuggled)).not.toHaveProperty('polluted')
+  })
+
+  it('leaves out nulls of what is new, in lists too', () => {
+    const list = [{ a: null, b: [{ c: null }], d: { e: null } }, null]
+    expect(mergePatch({}, { list })).toEqual({ list: [{ b: [{}], d: {} }, null] })
+    expect(mergePatch({ list: [1] }, { list })).toEqual({ list: [{ b: [{}], d: {} }, null] })
+    expect(mergePatch({ list: {} }, { list })).toEqual({ list })
+  })
+
+  const object = fc
+    .dictionary(fc.constantFrom('a', 'b', 'c'), fc.jsonValue({ maxDepth: 3 }))
+    .map((one) => JSON.parse(JSON.stringify(one)) as JsonObject)
+
+  it('changes neither object nor patch, and is idempotent; an empty patch changes nothing', () => {
+    fc.assert(
+      fc.property(object, object, (one, patch) => {
+        const before = JSON.stringify([one, patch])
+        const result = mergePatch(one, patch)
+        // A list in the place of an object keeps nulls that one in the place of anything else does not.
+        if (!/\[.*null/.test(before)) expect(mergePatch(result, patch)).toEqual(result)
+        expect(mergePatch(one, {})).toEqual(one)
+        for (const value of Object.values(result)) if (Array.isArray(value)) value.push(1)
+        expect(JSON.stringify([one, patch])).toBe(before)
+      }),
+    )
+  })
+})
+
+describe('decodeMergePatch', () => {
+  it('reads objects and names what stands in them twice', () => {
+    expect(decodeMergePatch(Buffer.from('{"spec":{"ttl":1,"ttl":2e0}}'))).toEqual({
+      patch: { spec: { ttl: 2 } },
+      duplicates: ['duplicate field "spec.ttl"'],
+      floats: new Map([['spec.ttl', '2e0']]),
+    })
+  })
+
+  it.each([
+    ['[]', 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    ['"x"', 'error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}'],
+    ['null', 'Invalid JSON Patch'],
+    ['{', 'error decoding patch: unexpected end of JSON input'],
+    ['spec: {}', "error decoding patch: invalid character 's' looking for beginning of value"],
+  ])('400 for %s', (text, expected) => expect(message(text)).toBe(expected))
+
+  it.each(['5', '"x"', 'null', '{', '{} x'])('400 for %s of which nobody asked more', (text) => {
+    expect(() => decodeMergePatch(Buffer.from(text), false)).toThrow('Invalid JSON Patch')
+  })
+
+  it('takes a list where nobody asked more: it is no object afterwards', () => {
+    expect(decodeMergePatch(Buffer.from('[5]'), false).patch).toEqual([5])
+  })
+})

@@ -1,0 +1,330 @@
+import { Ajv } from 'ajv'
+import formatsPlugin from 'ajv-formats'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { aggregate, toCause } from '../../../../lib/meta/errors/fielderror.ts'
+import { validateSchema } from '../../../../lib/meta/schema/validate.ts'
+import type { JsonValue } from '../../../../lib/meta/types.ts'
+import { openApiSchema } from '../../../../lib/openapi/schema.ts'
+import { example } from '../example.ts'
+
+const { schema } = example
+
+const textsOf = (spec: JsonValue): string[] =>
+  validateSchema({ spec }, schema).map(({ type, field, message }) => `${type} ${field}: ${message}`)
+
+const wrongType = (field: string, expected: string, actual: string): string =>
+  `FieldValueTypeInvalid ${field}: Invalid value: "${actual}": ${field} in body must be of type ${expected}: "${actual}"`
+
+test('numbers in floating point are no integers, but stand for them', () => {
+  const found = (spec: JsonValue, ...paths: string[]): string[] =>
+    validateSchema({ spec }, schema, '', undefined, new Map(paths.map((path) => [path, '']))).map(
+      ({ message }) => message,
+    )
+  expect(found({ ttl: 5 }, 'spec.ttl')).toEqual([])
+  expect(found({ ttl: 9007199254740992n }, 'spec.ttl')).toEqual([
+    'Invalid value: "number": spec.ttl in body must be of type integer: "number"',
+  ])
+  expect(found({ ttl: -1000000 }, 'spec.ttl')).toEqual([
+    'Invalid value: -1e+06: spec.ttl in body should be greater than or equal to 0',
+  ])
+  expect(found({ displayName: 5, groups: ['a', 7, 8] }, 'spec.displayName', 'spec.groups[1]')).toEqual([
+    'Invalid value: "number": spec.displayName in body must be of type string: "number"',
+    'Invalid value: "number": spec.groups[1] in body must be of type string: "number"',
+    'Invalid value: "integer": spec.groups[2] in body must be of type string: "integer"',
+  ])
+  const unchanged = { spec: { ttl: 9007199254740992n } }
+  expect(validateSchema(unchanged, schema, '', unchanged)).toEqual([])
+  expect(validateSchema(unchanged, schema, '', unchanged, new Map([['spec.ttl', '9007199254740992.0']]))).toHaveLength(
+    1,
+  )
+})
+
+// Source: answers of a kube-apiserver 1.34.4; the rest was asked of k8s.io/kube-openapi v0.0.0-20250710.
+test.each<[JsonValue, string[]]>([
+  [{ ttl: 5, displayName: 'a', disabled: false, groups: [], scope: {}, type: '', unknown: 5 }, []],
+  [{ ttl: 'long' }, [wrongType('spec.ttl', 'integer', 'string')]],
+  [{ ttl: 1.5 }, [wrongType('spec.ttl', 'integer', 'number')]],
+  [{ ttl: 9223372036854775807n }, []],
+  [{ ttl: 9223372036854775808n }, [wrongType('spec.ttl', 'integer', 'number')]],
+  [{ ttl: 1e17 }, [wrongType('spec.ttl', 'integer', 'number')]],
+  [
+    { ttl: -1 },
+    ['FieldValueInvalid spec.ttl: Invalid value: -1: spec.ttl in body should be greater than or equal to 0'],
+  ],
+  [
+    { ttl: -1.5 },
+    [
+      wrongType('spec.ttl', 'integer', 'number'),
+      'FieldValueInvalid spec.ttl: Invalid value: -1.5: spec.ttl in body should be greater than or equal to 0',
+    ],
+  ],
+  [{ ttl: null }, [wrongType('spec.ttl', 'integer', 'null')]],
+  [{ size: 2147483648 }, []],
+  [
+    { size: -2147483649 },
+    [
+      'FieldValueInvalid spec.size: Invalid value: -2147483649: spec.size in body should be greater than or equal to -2147483648',
+    ],
+  ],
+  [
+    { size: 3000000001 },
+    [
+      'FieldValueInvalid spec.size: Invalid value: 3000000001: spec.size in body should be less than or equal to 3000000000',
+    ],
+  ],
+  [{ displayName: 5 }, [wrongType('spec.displayName', 'string', 'integer')]],
+  [{ displayName: 'ü'.repeat(20) }, []],
+  [{ displayName: '☂️'.repeat(11) }, ['FieldValueTooLong spec.displayName: Too long: may not be more than 20 bytes']],
+  [{ disabled: 'yes' }, [wrongType('spec.disabled', 'boolean', 'string')]],
+  [{ groups: { a: 'b' } }, [wrongType('spec.groups', 'array', 'object')]],
+  [{ groups: ['a', 7] }, [wrongType('spec.groups[1]', 'string', 'integer')]],
+  [{ groups: ['a', null] }, [wrongType('spec.groups[1]', 'string', 'null')]],
+  [
+    { groups: ['a', 'b', 'a', 'a'] },
+    [
+      'FieldValueTooMany spec.groups: Too many: 4: must have at most 3 items',
+      'FieldValueDuplicate spec.groups[2]: Duplicate value: "a"',
+    ],
+  ],
+  [{ scope: [] }, [wrongType('spec.scope', 'object', 'array')]],
+  [
+    { scope: { roles: [{ role: 'agent', projects: 'p' }] } },
+    [wrongType('spec.scope.roles[0].projects', 'array', 'string')],
+  ],
+  [
+    { scope: { roles: [{ projects: [5] }, null] } },
+    [
+      wrongType('spec.scope.roles[0].projects[0]', 'string', 'integer'),
+      'FieldValueRequired spec.scope.roles[0].role: Required value',
+      wrongType('spec.scope.roles[1]', 'object', 'null'),
+    ],
+  ],
+  [
+    { type: 'zz' },
+    ['FieldValueNotSupported spec.type: Unsupported value: "zz": supported values: "", "User", "Other"'],
+  ],
+  [
+    { type: 5 },
+    [
+      wrongType('spec.type', 'string', 'integer'),
+      'FieldValueNotSupported spec.type: Unsupported value: 5: supported values: "", "User", "Other"',
+    ],
+  ],
+  [
+    { code: 'A' },
+    ['FieldValueInvalid spec.code: Invalid value: "A": spec.code in body should be at least 2 chars long'],
+  ],
+  [{ code: 'A1' }, ['FieldValueInvalid spec.code: Invalid value: "A1": spec.code in body should match \'^[a-z]+$\'']],
+  [
+    { code: 'ab\n' },
+    ['FieldValueInvalid spec.code: Invalid value: "ab\\n": spec.code in body should match \'^[a-z]+$\''],
+  ],
+  [
+    { server: 'not a uri' },
+    [
+      'FieldValueTypeInvalid spec.server: Invalid value: "not a uri": spec.server in body must be of type uri: "not a uri"',
+    ],
+  ],
+  [
+    { identity: { extraClaims: { a: 1, 'b.c': [] } } },
+    [
+      wrongType('spec.identity.extraClaims.a', 'string', 'integer'),
+      wrongType('spec.identity.extraClaims.b.c', 'string', 'array'),
+    ],
+  ],
+  [
+    { identity: { identityRefresh: 'tomorrow' } },
+    [wrongType('spec.identity.identityRefresh', 'date-time', 'tomorrow')],
+  ],
+  [{ identity: { identityRefresh: 5 } }, [wrongType('spec.identity.identityRefresh', 'date-time', 'int64')]],
+  [{ identity: { identityRefresh: 5.5 } }, [wrongType('spec.identity.identityRefresh', 'date-time', 'float64')]],
+  [{ identity: { identityRefresh: true } }, [wrongType('spec.identity.identityRefresh', 'date-time', '')]],
+  [{ identity: { identityRefresh: {} } }, [wrongType('spec.identity.identityRefresh', 'date-time', '')]],
+  [{ identity: { identityRefresh: null } }, [wrongType('spec.identity.identityRefresh', 'string', 'null')]],
+  [{ identity: { identityRefresh: '2024-01-01T00:00:00.5+02:00' } }, []],
+  ['text', [wrongType('spec', 'object', 'string')]],
+  [
+    { ttl: 'x', disabled: 'y' },
+    [wrongType('spec.disabled', 'boolean', 'string'), wrongType('spec.ttl', 'integer', 'string')],
+  ],
+  [{ constructor: 5, toString: {} }, []],
+])('#%# %o', (spec, texts) => {
+  expect(textsOf(spec)).toEqual(texts)
+})
+
+describe('status', () => {
+  const texts = (status: JsonValue, subresource: '' | 'status') =>
+    validateSchema({ spec: 5, status }, subresource === '' ? { status: schema.status } : schema, subresource).map(
+      toCause,
+    )
+
+  test('on its own endpoint messages begin at status, causes at the root', () => {
+    expect(texts({ conditions: [{ type: 5 }] }, 'status')).toEqual([
+      {
+        reason: 'FieldValueTypeInvalid',
+        field: 'status.conditions[0].type',
+        message: 'Invalid value: "integer": conditions[0].type in body must be of type string: "integer"',
+      },
+      { reason: 'FieldValueRequired', field: 'status.conditions[0].status', message: 'Required value' },
+    ])
+    expect(texts('x', 'status')).toEqual([
+      {
+        reason: 'FieldValueTypeInvalid',
+        field: 'status',
+        message: 'Invalid value: "string":  in body must be of type object: "string"',
+      },
+    ])
+  })
+
+  test('elsewhere both begin at the root', () => {
+    expect(texts({ conditions: 5 }, '')[0]?.message).toBe(
+      'Invalid value: "integer": status.conditions in body must be of type array: "integer"',
+    )
+  })
+
+  test('items of one key are duplicates', () => {
+    const one = { type: 'A', status: 'True' }
+    expect(texts({ conditions: [one, { ...one, status: 'False' }, { ...one }] }, 'status')).toEqual([
+      { reason: 'FieldValueDuplicate', field: 'status.conditions[1]', message: 'Duplicate value: {"type":"A"}' },
+    ])
+  })
+
+  test('an item of a keyed list must be an object', () => {
+    expect(texts({ conditions: [{ type: 'A', status: 'x' }, 'x'] }, 'status').map(({ message }) => message)).toEqual([
+      'Invalid value: "string": conditions[1] in body must be of type object: "string"',
+      'Invalid value: "x": must be an object for an array of list-type map',
+    ])
+  })
+})
+
+test('findings are as many as an answer shows', () => {
+  const groups = Array.from({ length: 130_000 }, () => 0)
+  expect(validateSchema({ spec: { groups } }, schema).length).toBeLessThan(1000)
+})
+
+test('several errors read as one message', () => {
+  expect(aggregate(validateSchema({ spec: { ttl: 'x', disabled: 'y' } }, schema))).toBe(
+    '[spec.disabled: Invalid value: "string": spec.disabled in body must be of type boolean: "string", spec.ttl: Invalid value: "string": spec.ttl in body must be of type integer: "string"]',
+  )
+})
+
+describe('write-only fields', () => {
+  test('are never shown', () => {
+    expect(textsOf({ key: 's3c' })).toEqual([
+      'FieldValueInvalid spec.key: Invalid value: <redacted>: spec.key in body should be at least 4 chars long',
+      'FieldValueTypeInvalid spec.key: Invalid value: <redacted>: spec.key in body must be of type uri: <redacted>',
+      'FieldValueNotSupported spec.key: Unsupported value: <redacted>: supported values: "scheme:good"',
+    ])
+  })
+
+  test('not even when of another type', () => {
+    expect(textsOf({ key: 4711 }).join()).not.toContain('4711')
+    expect(textsOf({ key: { deep: 's3cret' }, identity: { connectorData: ['s3cret'] } }).join()).not.toContain('s3cret')
+  })
+})
+
+describe('what was stored before', () => {
+  const old = {
+    spec: { displayName: 'x'.repeat(30), ttl: -1, groups: ['a', 'a'], identity: { email: 5, extraClaims: { a: 1 } } },
+  }
+
+  test('may stay as it is', () => {
+    expect(validateSchema(old, schema, '', old)).toEqual([])
+    const spec = { ...old.spec, disabled: true, identity: { email: 5, extraClaims: { a: 1, b: 'x' } } }
+    expect(validateSchema({ spec }, schema, '', old)).toEqual([])
+  })
+
+  test('is judged where it changes', () => {
+    const spec = { ...old.spec, ttl: -2, identity: { email: 5, extraClaims: { a: 2 } } }
+    expect(validateSchema({ spec }, schema, '', old).map(({ field }) => field)).toEqual([
+      'spec.identity.extraClaims.a',
+      'spec.ttl',
+    ])
+  })
+})
+
+test('agrees with another validator on what is valid', () => {
+  const ajv = new Ajv({ strict: false })
+  formatsPlugin.default(ajv)
+  const isValid = ajv.compile(openApiSchema(schema.spec))
+  const leaf = fc.constantFrom<JsonValue>(
+    null,
+    true,
+    0,
+    -1,
+    7,
+    1.5,
+    2 ** 31,
+    4e9,
+    '',
+    'x',
+    'User',
+    'abcdefghi',
+    'x'.repeat(21),
+    '☂'.repeat(20),
+    'scheme:good',
+    'not a uri',
+    '2024-01-01T00:00:00Z',
+  )
+  const name = fc.constantFrom(
+    'displayName',
+    'type',
+    'ttl',
+    'size',
+    'disabled',
+    'groups',
+    'code',
+    'server',
+    'scope',
+    'roles',
+    'role',
+    'projects',
+    'identity',
+    'extraClaims',
+    'identityRefresh',
+    'key',
+    'foo',
+  )
+  const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4, withCrossShrink: true },
+      leaf,
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }) as fc.Arbitrary<JsonValue>,
+    ),
+  }))
+  const role = fc.record(
+    { role: fc.oneof(leaf, fc.constant('agent')), projects: value },
+    { requiredKeys: [], noNullPrototype: true },
+  )
+  const fitting = fc.record(
+    {
+      displayName: leaf,
+      type: leaf,
+      ttl: leaf,
+      size: leaf,
+      disabled: leaf,
+      code: leaf,
+      server: leaf,
+      groups: fc.oneof(fc.array(leaf, { maxLength: 4 }), value),
+      scope: fc.record({ roles: fc.array(role, { maxLength: 2 }) }, { noNullPrototype: true }),
+      identity: fc.record(
+        { extraClaims: fc.dictionary(name, leaf, { maxKeys: 2, noNullPrototype: true }), identityRefresh: leaf },
+        { requiredKeys: [], noNullPrototype: true },
+      ),
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  )
+  const verdicts = { valid: 0, invalid: 0 }
+  fc.assert(
+    fc.property(fc.oneof(value, fitting as fc.Arbitrary<JsonValue>), (spec) => {
+      const errors = validateSchema({ spec }, schema).filter(({ type }) => type !== 'FieldValueDuplicate')
+      expect(errors.length === 0).toBe(isValid(spec))
+      verdicts[errors.length === 0 ? 'valid' : 'invalid']++
+    }),
+    { seed: 4, numRuns: 3000 },
+  )
+  expect(verdicts.valid).toBeGreaterThan(100)
+  expect(verdicts.invalid).toBeGreaterThan(100)
+})

@@ -1,0 +1,187 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { redactJson } from '../../../../lib/meta/schema/redact.ts'
+import { list, object, string } from '../../../../lib/meta/schema/schema.ts'
+import { joinWriteOnly, splitWriteOnly, writeOnlyFields } from '../../../../lib/meta/schema/writeonly.ts'
+import type { JsonObject, KubeObject } from '../../../../lib/meta/types.ts'
+import { example } from '../example.ts'
+
+const { schema } = example
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+const SECRET = 'mpk_5ecret'
+
+const objectOf = (spec?: JsonObject, annotations?: Record<string, string>): KubeObject => ({
+  apiVersion: 'example.test/v1',
+  kind: 'Example',
+  metadata: { name: 'a', ...(annotations && { annotations }) },
+  ...(spec && { spec }),
+})
+
+const annotated = (text: string) => objectOf(undefined, { [LAST_APPLIED]: text, other: 'kept' })
+const lastApplied = (text: string) =>
+  splitWriteOnly(annotated(text), schema).object.metadata.annotations?.[LAST_APPLIED]
+
+test('the schema says which fields are write-only', () => {
+  expect(writeOnlyFields(schema).map(({ path }) => path.join('.'))).toEqual(['spec.key', 'spec.identity.connectorData'])
+})
+
+test('a write-only field in a list has no lasting place', () => {
+  const spec = object('', { items: list('', object('', { token: string('', { writeOnly: 'never' }) })) })
+  expect(() => writeOnlyFields({ spec })).toThrow('write-only field spec.items.token lies in a list or map')
+})
+
+describe('taking them out', () => {
+  test.each<[JsonObject | undefined, JsonObject | undefined, [string, unknown][]]>([
+    [{ key: SECRET, ttl: 1 }, { ttl: 1 }, [['spec.key', SECRET]]],
+    [
+      { identity: { connectorData: 'x', email: 'e' } },
+      { identity: { email: 'e' } },
+      [['spec.identity.connectorData', 'x']],
+    ],
+    [{ identity: { connectorData: 'x' } }, { identity: {} }, [['spec.identity.connectorData', 'x']]],
+    [{ key: '' }, {}, []],
+    [{ key: null }, {}, []],
+    [{ key: { deep: SECRET } }, {}, [['spec.key', { deep: SECRET }]]],
+    [{ key: 0 }, {}, [['spec.key', 0]]],
+    [{ identity: 'x' }, { identity: 'x' }, []],
+    [{}, {}, []],
+    [undefined, undefined, []],
+  ])('%j leaves %j', (spec, left, secrets) => {
+    const input = objectOf(spec)
+    const before = structuredClone(input)
+    const split = splitWriteOnly(input, schema)
+    expect(split.object).toEqual(objectOf(left))
+    expect(split.secrets.map(({ path, value }) => [path.join('.'), value])).toEqual(secrets)
+    expect(input).toEqual(before)
+  })
+
+  test('and putting them back gives the object again', () => {
+    const input = objectOf({ key: SECRET, identity: { connectorData: 'x', email: 'e' }, ttl: 1 })
+    const { object, secrets } = splitWriteOnly(input, schema)
+    expect(joinWriteOnly(object, secrets)).toEqual(input)
+    expect(joinWriteOnly(objectOf(), secrets)).toEqual(objectOf({ key: SECRET, identity: { connectorData: 'x' } }))
+    expect(object.spec).toEqual({ identity: { email: 'e' }, ttl: 1 })
+  })
+})
+
+describe("kubectl's copy of the manifest", () => {
+  const manifest = (spec: unknown, metadata: unknown = { name: 'a' }) =>
+    `${JSON.stringify({ apiVersion: 'example.test/v1', kind: 'Example', metadata, spec })}\n`
+
+  test.each<[string, string, string]>([
+    ['loses a key', manifest({ key: SECRET, ttl: 5 }), manifest({ ttl: 5 })],
+    [
+      'loses a nested secret',
+      manifest({ identity: { connectorData: SECRET, email: 'e' } }),
+      manifest({ identity: { email: 'e' } }),
+    ],
+    ['loses what the kind does not know', manifest({ Key: SECRET, ttl: 5 }), manifest({ ttl: 5 })],
+    [
+      'loses a manifest inside it',
+      manifest({}, { annotations: { [LAST_APPLIED]: SECRET } }),
+      manifest({}, { annotations: {} }),
+    ],
+    ['loses all but the last of duplicates', `{"spec":{"key":"${SECRET}"},"spec":{}}`, '{"spec":{}}'],
+    ['loses a key written with escapes', `{"spec":{"\\u006bey":"${SECRET}"}}`, '{"spec":{}}'],
+    [
+      'keeps 64-bit integers',
+      `{"spec":{"ttl":9007199254740993,"key":"${SECRET}"}}`,
+      '{"spec":{"ttl":9007199254740993}}',
+    ],
+    [
+      'without secrets stays byte for byte',
+      '{ "spec": {"displayName":"\\u003cb\\u003e","ttl":5.0} }\n',
+      '{ "spec": {"displayName":"\\u003cb\\u003e","ttl":5.0} }\n',
+    ],
+  ])('%s', (_, text, left) => {
+    expect(lastApplied(text)).toBe(left)
+  })
+
+  test.each([
+    `{"spec":{"key":"${SECRET}"}`,
+    `"${SECRET}"`,
+    `["${SECRET}"]`,
+    `{"spec":["${SECRET}"]}`,
+    `{"spec":"${SECRET}"}`,
+    `{"spec":{"identity":["${SECRET}"]}}`,
+    `{"__proto__":{"key":"${SECRET}"}}`,
+    `${'['.repeat(100_000)}`,
+    '',
+  ])('goes altogether when nobody can say what is in it: %#', (text) => {
+    const { object } = splitWriteOnly(annotated(text), schema)
+    expect(object.metadata.annotations).toEqual({ other: 'kept' })
+  })
+
+  test('is of no interest for a kind without secrets', () => {
+    const input = annotated(SECRET)
+    expect(splitWriteOnly(input, { spec: object('', {}) }).object).toEqual(input)
+  })
+
+  test('leaves no empty annotations behind', () => {
+    const { object } = splitWriteOnly(objectOf(undefined, { [LAST_APPLIED]: '' }), schema)
+    expect(object.metadata).toEqual({ name: 'a' })
+  })
+})
+
+test('redaction leaves only what the schema describes and shows', () => {
+  const value = {
+    apiVersion: 'example.test/v1',
+    metadata: { name: 'a', annotations: { [LAST_APPLIED]: SECRET, x: 'y' } },
+    spec: {
+      key: SECRET,
+      Key: SECRET,
+      ttl: 5,
+      displayName: [SECRET],
+      identity: { email: 'e', connectorData: 5 },
+      scope: null,
+    },
+    status: { phase: 'Ready' },
+    other: SECRET,
+  }
+  expect(redactJson(value, schema)).toEqual({
+    apiVersion: 'example.test/v1',
+    metadata: { name: 'a', annotations: { [LAST_APPLIED]: '<redacted>', x: 'y' } },
+    spec: {
+      key: '<redacted>',
+      Key: '<redacted>',
+      ttl: 5,
+      displayName: '<redacted>',
+      identity: { email: 'e', connectorData: '<redacted>' },
+      scope: null,
+    },
+    status: { phase: 'Ready' },
+    other: '<redacted>',
+  })
+})
+
+test('no secret survives, wherever it stands', () => {
+  const place = fc.constantFrom('key', 'Key', 'identity', 'connectorData', 'scope', 'roles', 'groups', 'spec', 'x')
+  const hidden = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constant({ key: SECRET }),
+      fc.constant({ identity: { connectorData: SECRET } }),
+      fc.array(tie('value'), { minLength: 1, maxLength: 2 }),
+      fc.dictionary(place, tie('value'), { minKeys: 1, maxKeys: 3, noNullPrototype: true }),
+    ),
+  })).value
+  fc.assert(
+    fc.property(hidden, (spec) => {
+      expect(lastApplied(JSON.stringify({ spec })) ?? '').not.toContain(SECRET)
+      expect(JSON.stringify(redactJson({ spec } as JsonObject, schema))).not.toContain(SECRET)
+    }),
+    { seed: 3, numRuns: 500 },
+  )
+})
+
+test.each([
+  [null, null],
+  ['text', 'text'],
+  [{ annotations: null }, { annotations: null }],
+  [{ annotations: [LAST_APPLIED] }, { annotations: [LAST_APPLIED] }],
+  [{ annotations: { [LAST_APPLIED]: { spec: { key: SECRET } }, x: 'y' } }, { annotations: { x: 'y' } }],
+  [{ annotations: { [LAST_APPLIED]: 5 } }, {}],
+])('metadata of a configuration may be anything: %j', (metadata, expected) => {
+  const object = { apiVersion: 'v1', kind: 'K', metadata } as unknown as KubeObject
+  expect(splitWriteOnly(object, schema).object.metadata).toEqual(expected)
+})

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { generateKey } from '../../../../lib/authentication/accesskey.ts'
+import { misplacedCredentials } from '../../../../lib/meta/schema/misplaced.ts'
+import type { KubeObject } from '../../../../lib/meta/types.ts'
+import { holdsCredential, withoutCredentials } from '../../../../lib/meta/value/credentials.ts'
+import { PRIVATE_CLAIM } from '../../../../lib/token/claims.ts'
+
+const key = generateKey(randomBytes)
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const jwt = (claims: object) => `${part({ alg: 'ES256' })}.${part(claims)}.${randomBytes(64).toString('base64url')}`
+const token = jwt({ sub: 'alice', [PRIVATE_CLAIM]: { key: { name: 'a', uid: 'b' }, scopes: '[]' } })
+
+describe('a credential of this service', () => {
+  test.each([key, token, `x${key}`, `${key}x`, `a.${token}`, `"${token}",`, `mpk_${key}`, `${key.slice(0, -1)}${key}`])(
+    'is found in %s',
+    (text) => expect(holdsCredential(text)).toBe(true),
+  )
+
+  test.each([
+    '',
+    'mpk_',
+    key.slice(0, -1),
+    `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
+    key.toUpperCase(),
+    jwt({ sub: 'alice' }),
+    token.slice(0, token.indexOf('.')),
+    part({ [PRIVATE_CLAIM]: {} }),
+  ])('is not in %s', (text) => expect(holdsCredential(text)).toBe(false))
+})
+
+describe('texts without credentials', () => {
+  test.each([
+    [`no ${key}, no`, 'no <redacted>, no'],
+    [`${key}${key}`, '<redacted>'],
+    [`mpk_${'a'.repeat(20)}${key}`, '<redacted>'],
+    [`name "${key.slice(0, 24)}…"`, 'name "<redacted>…"'],
+    [`a ${jwt({})} b`, 'a <redacted> b'],
+    [`v1.${token}`, 'v1.<redacted>'],
+    [`${token}, ${token}`, '<redacted>, <redacted>'],
+    ['mpk_ and eyJ are harmless: eyJhbGciOiJFUzI1NiJ9', 'mpk_ and eyJ are harmless: eyJhbGciOiJFUzI1NiJ9'],
+    ['eyJhbGciOiJFUzI1NiJ9. A sentence.', 'eyJhbGciOiJFUzI1NiJ9. A sentence.'],
+  ])('%s', (text, expected) => expect(withoutCredentials(text)).toBe(expected))
+})
+
+describe('misplaced credentials', () => {
+  const object = (metadata: object, spec: object = {}) =>
+    ({ apiVersion: 'example.test/v1', kind: 'Example', metadata, spec }) as unknown as KubeObject
+  const fields = (one: KubeObject, old?: KubeObject) => misplacedCredentials(one, old).map(({ field }) => field)
+
+  test('are named by their fields', () => {
+    const labels = { [key]: 'x', a: key }
+    expect(fields(object({ labels }, { list: [{ a: 'x' }, { a: token }] }))).toEqual([
+      'metadata.labels',
+      'metadata.labels.a',
+      'spec.list[1].a',
+    ])
+    expect(JSON.stringify(misplacedCredentials(object({ labels })))).not.toContain(key)
+  })
+
+  test('that are stored already keep nobody from changing the object', () => {
+    const old = object({ annotations: { a: key } }, { disabled: false })
+    expect(fields(object({ annotations: { a: key } }, { disabled: true }), old)).toEqual([])
+    expect(fields(object({ annotations: { a: generateKey(randomBytes) } }), old)).toEqual(['metadata.annotations.a'])
+  })
+
+  test('are as many as somebody may want to read', () => {
+    expect(fields(object({}, { list: Array.from({ length: 1000 }, () => key) }))).toHaveLength(16)
+  })
+})

@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv } from 'ajv'
+import formatsPlugin from 'ajv-formats'
+import { describe, expect, test } from 'vitest'
+import { object, string } from '../../../lib/meta/schema/schema.ts'
+import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
+import { openApi, openApiDocument } from '../../../lib/openapi/openapi.ts'
+import type { OpenApiKind } from '../../../lib/openapi/paths.ts'
+import { example } from '../meta/example.ts'
+
+const stored: OpenApiKind = {
+  ...example,
+  verbs: ['create', 'get', 'list', 'update', 'patch', 'delete', 'deletecollection', 'watch'],
+}
+const token: OpenApiKind = {
+  ...example,
+  kind: 'ExampleToken',
+  plural: 'exampletokens',
+  singular: 'exampletoken',
+  verbs: ['create'],
+  schema: { spec: object('What is wanted.', {}), status: object('The answer.', { token: string('The token.') }) },
+}
+const parent: OpenApiKind = { ...stored, kind: 'Parent', plural: 'parents', singular: 'parent', scope: 'Namespaced' }
+const below: OpenApiKind = { ...token, kind: 'Config', plural: 'parents', scope: 'Namespaced', subresource: 'config' }
+const other: OpenApiKind = { ...token, group: 'other.test', kind: 'Review', plural: 'reviews', singular: 'review' }
+
+const info = { title: 'Test', version: 'v1', license: { name: 'Apache-2.0', url: 'https://example.com' } }
+const document = openApiDocument([stored, token, parent, below], info)
+
+interface Operation {
+  operationId: string
+  summary: string
+  description: string
+  parameters: { name: string; in: string }[]
+  requestBody?: { content: JsonObject }
+  responses: JsonObject
+  'x-kubernetes-action': string
+  'x-kubernetes-group-version-kind': JsonObject
+}
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+const paths = document.paths as unknown as Record<string, Record<string, Operation>>
+const operations = Object.entries(paths).flatMap(([path, item]) =>
+  METHODS.flatMap((method) => (item[method] ? [{ path, method, operation: item[method] }] : [])),
+)
+const schemas = (document.components as { schemas: Record<string, JsonObject> }).schemas
+const base = '/apis/example.test/v1'
+
+/** The value at a JSON pointer `#/a/b`. */
+const resolve = (ref: string): unknown =>
+  ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], document)
+
+function refs(value: JsonValue): string[] {
+  if (Array.isArray(value)) return value.flatMap(refs)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === '$ref' && typeof member === 'string' ? [member] : refs(member),
+  )
+}
+
+test('the document is valid OpenAPI 3.0', async () => {
+  const validator = new Validator()
+  const result = await validator.validate(structuredClone(document))
+  expect(result.errors).toBeUndefined()
+  expect(result.valid).toBe(true)
+  expect(validator.version).toBe('3.0')
+})
+
+test('every reference leads somewhere, every operationId is unique', () => {
+  expect(refs(document).filter((ref) => resolve(ref) === undefined)).toEqual([])
+  const ids = operations.map(({ operation }) => operation.operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const { operation } of operations) expect(operation.summary).toMatch(/^[A-Z].*[^.]$/)
+})
+
+describe('paths', () => {
+  test('are those of the routes, without the base path', () => {
+    const served = Object.fromEntries(
+      Object.entries(paths).map(([path, item]) => [path, METHODS.filter((method) => item[method])]),
+    )
+    expect(served).toEqual({
+      [`${base}/examples`]: ['get', 'post', 'delete'],
+      [`${base}/examples/{name}`]: ['get', 'put', 'patch', 'delete'],
+      [`${base}/examples/{name}/status`]: ['get', 'put', 'patch'],
+      [`${base}/exampletokens`]: ['post'],
+      [`${base}/exampletokens/{name}`]: ['patch'],
+      [`${base}/namespaces/{namespace}/parents`]: ['get', 'post', 'delete'],
+      [`${base}/parents`]: ['get'],
+      [`${base}/namespaces/{namespace}/parents/{name}`]: ['get', 'put', 'patch', 'delete'],
+      [`${base}/namespaces/{namespace}/parents/{name}/status`]: ['get', 'put', 'patch'],
+      [`${base}/namespaces/{namespace}/parents/{name}/config`]: ['post', 'patch'],
+    })
+  })
+
+  test('say which patches answer 405', () => {
+    const unserved = operations.filter(({ operation }) => operation.description.startsWith('Not served (405)'))
+    expect(unserved.map(({ path }) => path)).toEqual([
+      `${base}/exampletokens/{name}`,
+      `${base}/namespaces/{namespace}/parents/{name}/config`,
+    ])
+  })
+
+  // Generated clients name their methods so.
+  test('have the ids of Kubernetes', () => {
+    const ids = (path: string) => METHODS.map((method) => paths[base + path]?.[method]?.operationId).filter(Boolean)
+    expect(ids('/namespaces/{namespace}/parents')).toEqual([
+      'listExampleTestV1NamespacedParent',
+      'createExampleTestV1NamespacedParent',
+      'deleteExampleTestV1CollectionNamespacedParent',
+    ])
+    expect(ids('/parents')).toEqual(['listExampleTestV1ParentForAllNamespaces'])
+    expect(ids('/examples/{name}')).toEqual([
+      'readExampleTestV1Example',
+      'replaceExampleTestV1Example',
+      'patchExampleTestV1Example',
+      'deleteExampleTestV1Example',
+    ])
+    expect(ids('/examples/{name}/status')[0]).toBe('readExampleTestV1ExampleStatus')
+    const review = { ...other, group: 'authentication.k8s.io' }
+    expect(JSON.stringify(openApiDocument([review], info))).toContain('"createAuthenticationV1Review"')
+  })
+
+  test('are below the address of the server, which is relative to that of the document', () => {
+    const [{ url }] = document.servers as [{ url: string }]
+    const place = 'https://example.com/prod/base/openapi/v3/apis/example.test/v1?hash=1'
+    expect(new URL(url, place).href).toBe('https://example.com/prod/base/')
+  })
+
+  test('say what each operation does, in the words of Kubernetes', () => {
+    const actions = operations
+      .filter(({ path }) => path.startsWith(`${base}/examples`))
+      .map(({ method, operation }) => `${method} ${operation['x-kubernetes-action']}`)
+    expect(actions).toEqual([
+      'get list',
+      'post post',
+      'delete deletecollection',
+      'get get',
+      'put put',
+      'patch patch',
+      'delete delete',
+      'get get',
+      'put put',
+      'patch patch',
+    ])
+  })
+
+  const list = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch']
+  const remove = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds']
+  test.each([
+    ['/examples', 'get', [...list, 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds']],
+    ['/examples', 'delete', [...list, ...remove]],
+    ['/examples/{name}', 'get', ['resourceVersion']],
+    ['/examples/{name}', 'delete', remove],
+    ['/examples/{name}', 'put', ['dryRun', 'fieldManager', 'fieldValidation']],
+    ['/examples/{name}', 'patch', ['dryRun', 'fieldManager', 'fieldValidation', 'force']],
+  ])('%s %s names every option', (path, method, names) => {
+    const found = paths[base + path]?.[method]?.parameters.map(({ name }) => name)
+    expect(found).toEqual(['pretty', ...names])
+  })
+
+  test('say that an apply may create an object, but no status of it', () => {
+    const codes = (path: string) => Object.keys(paths[base + path]?.patch?.responses ?? {})
+    expect(codes('/examples/{name}')).toEqual(['200', '201', '401', 'default'])
+    expect(codes('/examples/{name}/status')).toEqual(['200', '401', 'default'])
+  })
+
+  test.each(['Example', 'ExampleToken', 'Parent', 'Config'])(
+    'kubectl finds that %s is validated by the server',
+    (kind) => {
+      const patches = operations.filter(
+        ({ method, operation }) => method === 'patch' && operation['x-kubernetes-group-version-kind'].kind === kind,
+      )
+      expect(patches.length).toBeGreaterThan(0)
+      for (const { operation } of patches) {
+        // kubectl follows no reference.
+        expect(operation.parameters).toContainEqual(expect.objectContaining({ name: 'fieldValidation', in: 'query' }))
+        expect(Object.keys(operation.requestBody?.content ?? {})).toEqual([
+          'application/json-patch+json',
+          'application/merge-patch+json',
+          'application/apply-patch+yaml',
+        ])
+      }
+    },
+  )
+})
+
+describe('schemas', () => {
+  test('carry the kind as a list, metadata as a reference', () => {
+    expect(Object.keys(schemas).filter((name) => name.startsWith('test.'))).toEqual([
+      'test.example.v1.Example',
+      'test.example.v1.ExampleList',
+      'test.example.v1.ExampleToken',
+      'test.example.v1.Parent',
+      'test.example.v1.ParentList',
+      'test.example.v1.Config',
+    ])
+    const kind = schemas['test.example.v1.Example']
+    expect(kind?.['x-kubernetes-group-version-kind']).toEqual([
+      { group: 'example.test', version: 'v1', kind: 'Example' },
+    ])
+    expect((kind?.properties as JsonObject | undefined)?.metadata).toEqual({
+      description: 'Standard metadata of the object.',
+      allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }],
+    })
+  })
+
+  test.each<[string, JsonObject]>([
+    [
+      'key',
+      { description: 'The key.', writeOnly: true, type: 'string', format: 'uri', enum: ['scheme:good'], minLength: 4 },
+    ],
+    ['parent', { description: 'Another key. Deprecated: use spec.identity.', deprecated: true, type: 'string' }],
+    ['ttl', { description: 'Seconds.', type: 'integer', format: 'int64', minimum: 0 }],
+    [
+      'groups',
+      {
+        description: 'Groups.',
+        type: 'array',
+        items: { description: 'A group.', type: 'string' },
+        maxItems: 3,
+        'x-kubernetes-list-type': 'set',
+      },
+    ],
+  ])('describe spec.%s', (name, expected) => {
+    expect(resolve(`#/components/schemas/test.example.v1.Example/properties/spec/properties/${name}`)).toEqual(expected)
+  })
+
+  test('say how lists are owned', () => {
+    const at = (path: string) => resolve(`#/components/schemas/${path}`)
+    expect(at('test.example.v1.Example/properties/status/properties/conditions')).toMatchObject({
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    })
+    const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta/properties'
+    expect(at(`${meta}/finalizers`)).toMatchObject({ 'x-kubernetes-list-type': 'set' })
+    expect(at(`${meta}/managedFields`)).toMatchObject({ 'x-kubernetes-list-type': 'atomic' })
+    expect(at(`${meta}/ownerReferences`)).toMatchObject({
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['uid'],
+      items: { 'x-kubernetes-map-type': 'atomic' },
+    })
+  })
+
+  test('take whole objects', () => {
+    const ajv = new Ajv({ strict: false })
+    formatsPlugin.default(ajv)
+    ajv.addSchema(document, 'document')
+    const isValid = ajv.compile({ $ref: 'document#/components/schemas/test.example.v1.Example' })
+    const value = {
+      apiVersion: 'example.test/v1',
+      kind: 'Example',
+      metadata: { name: 'a', labels: { a: 'b' }, managedFields: [{ fieldsV1: { 'f:spec': {} }, operation: 'Update' }] },
+      spec: { ttl: 5 },
+    }
+    expect(isValid(value)).toBe(true)
+    expect(isValid({ ...value, metadata: { labels: { a: 5 } } })).toBe(false)
+    expect(isValid({ ...value, spec: { ttl: 'x' } })).toBe(false)
+  })
+})
+
+describe('the index', () => {
+  const { index, documents } = openApi([stored, other], info)
+
+  test('names each group version with the hash of its document', () => {
+    const entries = [...documents].map(([path, { hash }]) => [
+      path,
+      { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` },
+    ])
+    expect(JSON.parse(index)).toEqual({ paths: Object.fromEntries(entries) })
+    expect([...documents.keys()]).toEqual(['apis/example.test/v1', 'apis/other.test/v1'])
+  })
+
+  test('hashes are sha512 in upper case, and the same for the same kinds', () => {
+    for (const { text, hash } of documents.values()) {
+      expect(hash).toBe(createHash('sha512').update(text).digest('hex').toUpperCase())
+    }
+    expect(openApi([stored, other], info)).toEqual({ index, documents })
+  })
+
+  test('a document holds the kinds of its group version alone', () => {
+    expect(documents.get('apis/other.test/v1')?.text).not.toContain('ExampleList')
+  })
+})

@@ -1,0 +1,135 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, test } from 'vitest'
+import { list, map, object, string } from '../../../lib/meta/schema/schema.ts'
+import type { OpenApiKind } from '../../../lib/openapi/paths.ts'
+import { openApiV2 } from '../../../lib/openapi/v2.ts'
+import { example } from '../meta/example.ts'
+
+// Fields may be called as keywords are.
+const spec = object('What is wanted.', {
+  writeOnly: string('No keyword.', { writeOnly: 'once' }),
+  deprecated: list('No keyword.', object('One.', { allOf: string('No keyword.', { deprecated: 'another' }) })),
+  properties: map('No keyword.', string('A value.')),
+})
+const kind: OpenApiKind = { ...example, schema: { spec }, verbs: ['create', 'list'] }
+const info = { title: 'Test', version: 'v1', license: { name: 'Apache-2.0', url: 'https://example.com' } }
+const { text, protobuf, hash } = openApiV2([kind], info)
+const document = JSON.parse(text)
+const { definitions } = document
+const named = (name: string) =>
+  Object.entries<Record<string, unknown>>(definitions).filter(([id]) => id.endsWith(`.${name}`))
+
+test('is valid Swagger 2.0', async () => {
+  const validator = new Validator()
+  const result = await validator.validate(structuredClone(document))
+  expect([result.errors, result.valid, validator.version]).toEqual([undefined, true, '2.0'])
+})
+
+test('is known by what it says', () => {
+  expect(openApiV2([kind], info).hash).toBe(hash)
+  expect(openApiV2([kind], { ...info, version: 'v2' }).hash).not.toBe(hash)
+})
+
+describe('definitions', () => {
+  test('lead to each other', () => {
+    const refs = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref = '']) => ref)
+    expect(refs.length).toBeGreaterThan(2)
+    for (const ref of refs) expect(definitions).toHaveProperty([ref.replace('#/definitions/', '')])
+    expect(text).not.toContain('components')
+  })
+
+  // By these names Terraform finds what a manifest is made of.
+  test('are found by kind, and the metadata by its name', () => {
+    const groupVersionKind = { group: kind.group, version: kind.version, kind: kind.kind }
+    const [[, found] = ['', {}]] = named(kind.kind)
+    expect(found).toMatchObject({ type: 'object', 'x-kubernetes-group-version-kind': [groupVersionKind] })
+    const $ref = '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+    expect(found).toMatchObject({ properties: { metadata: { $ref, description: expect.any(String) } } })
+    expect(definitions['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'].properties.labels.type).toBe('object')
+  })
+
+  test('have no keyword of v3, and every field', () => {
+    const [[, found] = ['', {}]] = named(kind.kind)
+    expect(found).toMatchObject({
+      properties: {
+        spec: {
+          properties: {
+            writeOnly: { type: 'string', description: 'No keyword.' },
+            deprecated: { items: { properties: { allOf: { type: 'string' } } } },
+            properties: { additionalProperties: { type: 'string' } },
+          },
+        },
+      },
+    })
+    expect(text).not.toMatch(/"(writeOnly|deprecated)":true/)
+  })
+})
+
+describe('paths', () => {
+  test('are those of v3, with bodies as parameters and media types of the operation', () => {
+    const base = '/apis/example.test/v1/examples'
+    expect(Object.keys(document.paths)).toContain(base)
+    const { post } = document.paths[base]
+    expect(post.consumes).toEqual(post.produces)
+    expect(post.parameters).toContainEqual(
+      expect.objectContaining({ name: 'fieldValidation', in: 'query', type: 'string' }),
+    )
+    const schema = { $ref: '#/definitions/test.example.v1.Example' }
+    expect(post.parameters).toContainEqual({
+      name: 'body',
+      in: 'body',
+      required: true,
+      schema: expect.objectContaining(schema),
+    })
+    expect(post.responses['201'].schema).toMatchObject(schema)
+    expect(post['x-kubernetes-group-version-kind']).toEqual({ group: 'example.test', version: 'v1', kind: 'Example' })
+  })
+})
+
+/** The fields of a protobuf message by their numbers: bytes, and other values as they are. */
+function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
+  const fields = new Map<number, Buffer[]>()
+  let at = 0
+  const varint = (): number => {
+    let value = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++] ?? 0
+      value += (byte & 0x7f) * 2 ** shift
+      if (byte < 0x80) return value
+    }
+  }
+  while (at < bytes.length) {
+    const tag = varint()
+    const length = tag % 8 === 2 ? varint() : 0
+    const start = at
+    if (tag % 8 === 0) varint()
+    else at += tag % 8 === 1 ? 8 : length
+    const number = Math.floor(tag / 8)
+    fields.set(number, [...(fields.get(number) ?? []), bytes.subarray(start, at)])
+  }
+  expect(at).toBe(bytes.length)
+  return fields
+}
+
+describe('in protobuf', () => {
+  const at = (bytes: Buffer | undefined, number: number): Buffer[] =>
+    fieldsOf(bytes ?? Buffer.alloc(0)).get(number) ?? []
+  const [paths] = at(Buffer.from(protobuf), 8)
+  const [all] = at(Buffer.from(protobuf), 9)
+  const textAt = (bytes: Buffer | undefined, number: number) => at(bytes, number)[0]?.toString()
+
+  test('has every path and every definition', () => {
+    expect(at(paths, 2).map((one) => textAt(one, 1))).toEqual(Object.keys(document.paths))
+    expect(at(all, 1).map((one) => textAt(one, 1))).toEqual(Object.keys(definitions))
+  })
+
+  // By this extension Argo CD and kubectl find what an object is made of.
+  test('names the kind of a definition', () => {
+    const [found] = at(all, 1).filter((one) => textAt(one, 1)?.endsWith('.Example'))
+    const [schema] = at(found, 2)
+    const [extension] = at(schema, 31)
+    expect(textAt(extension, 1)).toBe('x-kubernetes-group-version-kind')
+    const value = JSON.parse(textAt(at(extension, 2)[0], 2) ?? '')
+    expect(value).toEqual([{ group: 'example.test', version: 'v1', kind: 'Example' }])
+  })
+})

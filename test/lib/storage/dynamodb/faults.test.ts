@@ -1,0 +1,469 @@
+/** What the network and the service do to single requests, injected into the client: nothing is lost, nothing done twice. */
+import {
+  type DynamoDBClient,
+  ProvisionedThroughputExceededException,
+  type QueryCommandInput,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createStorage } from '../../../../lib/storage/dynamodb/dynamodb.ts'
+import type { IndexPosition, IndexQuery, Storage, Table } from '../../../../lib/storage/interface.ts'
+import { unhurried } from '../../../support/deadlines.ts'
+import { startDynamoDB, type TestDynamoDB } from '../../../support/dynamodb.ts'
+import { create, creating, remove, set, widgets as shape, used, widget } from '../fixtures.ts'
+
+let db: TestDynamoDB
+let client: DynamoDBClient
+let storage: Storage
+let widgets: Table
+let count = 0
+/** The operations sent, and what happens to them. */
+let calls: string[] = []
+let before: (operation: string) => void
+let after: (operation: string) => void
+
+const nothing = () => {}
+
+beforeAll(async () => {
+  db = await startDynamoDB()
+})
+afterAll(() => db.stop())
+beforeEach(() => {
+  widgets = { ...shape, resource: `faults${count++}` }
+  calls = []
+  before = nothing
+  after = nothing
+  connectWith({})
+})
+
+function connectWith(options: { maxAttempts?: number }): void {
+  client = db.connect(options)
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        const operation = commandName.replace(/Command$/, '')
+        calls.push(operation)
+        before(operation)
+        const result = await next(args)
+        after(operation)
+        return result
+      },
+    { step: 'finalizeRequest', priority: 'low', name: 'faults' },
+  )
+  storage = createStorage({
+    client,
+    table: db.table,
+    now: Date.now,
+    random: Math.random,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  })
+}
+
+/** Throws on the first `times` requests of an operation. */
+function failing(operation: string, error: () => Error, times = 1): (sent: string) => void {
+  let left = times
+  return (sent) => {
+    if (sent === operation && left-- > 0) throw error()
+  }
+}
+
+const reset = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+const details = { message: 'injected', $metadata: { httpStatusCode: 400 } }
+const conflict = () => new TransactionConflictException(details)
+const throttle = () => new ProvisionedThroughputExceededException({ ...details })
+const cancelled =
+  (...codes: string[]) =>
+  () =>
+    new TransactionCanceledException({ ...details, CancellationReasons: codes.map((Code) => ({ Code })) })
+
+/** What the log says happened, and the rows. */
+async function history() {
+  const { changes } = await storage.changes(widgets, 1)
+  return changes.map(({ type, key }) => `${type} ${key}`)
+}
+
+describe('calls', () => {
+  test('get 1, create 2, update and delete 3, a quiet list 2, a poll 1', async () => {
+    const counted = async (action: () => Promise<unknown>) => {
+      calls = []
+      await action()
+      return calls.length
+    }
+    expect(await counted(() => create(storage, 'a', {}, widgets))).toBe(2)
+    expect(await counted(() => storage.get(widgets, 'a'))).toBe(1)
+    expect(await counted(() => set(storage, 'a', {}, widgets))).toBe(3)
+    expect(await counted(() => storage.update(widgets, 'a', () => ({ type: 'none' }), unhurried))).toBe(1)
+    expect(await counted(() => remove(storage, 'a', widgets))).toBe(3)
+    await storage.sweep(widgets)
+    expect(await counted(() => storage.list(widgets, {}))).toBe(2)
+    expect(await counted(() => storage.list(widgets, { limit: 3, partitions: ['p'] }))).toBe(2)
+    expect(await counted(() => storage.changes(widgets, 4))).toBe(1)
+    expect(await counted(() => storage.changes(widgets, 3))).toBe(2)
+    expect(
+      await counted(() =>
+        storage.getCompanions([
+          { pk: 'a', sk: 'b' },
+          { pk: 'c', sk: 'd' },
+        ]),
+      ),
+    ).toBe(1)
+  })
+
+  test('a get with activity is 1, a list with activity has its rows and activities in one round trip', async () => {
+    widgets = { ...used, resource: widgets.resource }
+    await create(storage, 'a', {}, widgets)
+    calls = []
+    await storage.get(widgets, 'a')
+    expect(calls).toEqual(['BatchGetItem'])
+    await storage.sweep(widgets)
+    calls = []
+    await storage.list(widgets, {})
+    expect(calls).toEqual(['GetItem', 'Query', 'Query'])
+  })
+})
+
+describe('transactions', () => {
+  test('a conflict on every second one costs tries, not writes', async () => {
+    let sent = 0
+    before = (operation) => {
+      if (operation === 'TransactWriteItems' && sent++ % 2 === 0) throw cancelled('TransactionConflict', 'None')()
+    }
+    for (const key of ['a', 'b', 'c']) await create(storage, key, {}, widgets)
+    await set(storage, 'a', { size: 1 }, widgets)
+    expect(await history()).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'MODIFIED a'])
+    expect((await storage.list(widgets, {})).items.length).toBe(3)
+  })
+
+  /** Creates under the condition that a side item is unchanged; the transaction is row, slot, condition. */
+  async function looking(): Promise<{ rv: number; sent: string[] }> {
+    const pk = `side#${widgets.resource}`
+    await storage.keepCompanion({ pk, sk: '#', attributes: {} }, unhurried)
+    const companions = [{ op: 'unchanged', pk, sk: '#', attributes: {} }] as const
+    calls = []
+    const { rv } = await storage.create(
+      widgets,
+      'a',
+      () => ({ type: 'put', object: widget('a'), internal: {}, companions }),
+      unhurried,
+    )
+    return { rv, sent: calls.filter((one) => one !== 'UpdateItem') }
+  }
+  const held = (times: number, ...codes: string[]) => {
+    let left = times
+    before = (operation) => {
+      if (operation === 'TransactWriteItems' && calls.includes('UpdateItem') && left-- > 0) throw cancelled(...codes)()
+    }
+  }
+
+  test('held up by others at what it only looks at, it is sent again under the same revision', async () => {
+    held(3, 'None', 'None', 'TransactionConflict')
+    expect(await looking()).toEqual({ rv: 2, sent: Array(4).fill('TransactWriteItems') })
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('held up at what it writes as well, it begins again under another revision', async () => {
+    held(1, 'TransactionConflict', 'None', 'TransactionConflict')
+    const { rv, sent } = await looking()
+    expect([rv, sent.includes('PutItem')]).toEqual([3, true])
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('held up for longer than readers wait, it gives its revision back and goes on', async () => {
+    let time = 0
+    storage = createStorage({
+      client,
+      table: db.table,
+      now: Date.now,
+      elapsed: () => time,
+      random: () => 1,
+      sleep: async (ms) => {
+        time += ms
+      },
+    })
+    held(9, 'None', 'None', 'TransactionConflict')
+    expect((await looking()).rv).toBe(3)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test.each([1, 2, 3])('%i lost answers in a row: the write is there once, and says so', async (times) => {
+    await create(storage, 'a', {}, widgets)
+    after = failing('TransactWriteItems', reset, times)
+    const { rv } = await set(storage, 'a', { size: 1 }, widgets)
+    expect(await history()).toEqual(['ADDED a', 'MODIFIED a'])
+    expect(await storage.get(widgets, 'a')).toMatchObject({ rv, object: { spec: { size: 1 } } })
+  })
+
+  test('a creation whose answers are lost is not refused because of itself', async () => {
+    after = failing('TransactWriteItems', reset, 3)
+    expect((await create(storage, 'a', {}, widgets)).rv).toBe(2)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test.each([5, 9])('%i that are lost on their way: done again under a new revision', async (times) => {
+    before = failing('TransactWriteItems', reset, times)
+    const { rv } = await create(storage, 'a', {}, widgets)
+    expect(rv).toBeGreaterThan(2)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('an error that cannot pass leaves no hole behind', async () => {
+    before = failing('TransactWriteItems', () =>
+      Object.assign(new Error('not authorized'), { name: 'AccessDeniedException', $fault: 'client', $metadata: {} }),
+    )
+    await expect(create(storage, 'a', {}, widgets)).rejects.toThrow('not authorized')
+    before = nothing
+    await create(storage, 'b', {}, widgets)
+    calls = []
+    expect((await storage.list(widgets, {})).items.map(({ key }) => key)).toEqual(['b'])
+    expect(calls).toEqual(['GetItem', 'Query', 'Query'])
+  })
+})
+
+describe('single requests', () => {
+  test('a lost answer of the counter is a void, not a duplicate', async () => {
+    after = failing('UpdateItem', reset)
+    expect((await create(storage, 'a', {}, widgets)).rv).toBe(3)
+    expect(await history()).toEqual([])
+    const { rv, items } = await storage.list(widgets, {})
+    expect([rv, items.length]).toEqual([3, 1])
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test('a void that meets a transaction is put again', async () => {
+    let conflicts = 0
+    before = (operation) => {
+      if (operation === 'TransactWriteItems' && conflicts === 0) throw cancelled('ThrottlingError')()
+      if (operation === 'PutItem' && conflicts++ < 3) throw conflict()
+    }
+    await create(storage, 'a', {}, widgets)
+    expect(conflicts).toBe(4)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  test.each(['GetItem', 'UpdateItem', 'TransactWriteItems', 'Query'])(
+    'throttled %s is tried again',
+    async (operation) => {
+      connectWith({ maxAttempts: 1 })
+      await create(storage, 'a', {}, widgets)
+      before = failing(operation, throttle, 3)
+      await set(storage, 'a', { size: 1 }, widgets)
+      expect((await storage.list(widgets, {})).items[0]?.read().object.spec).toEqual({ size: 1 })
+    },
+  )
+})
+
+describe('giving up', () => {
+  /** A clock that runs as it is slept, so that giving up takes no time. */
+  function hurried(): Storage {
+    let time = Date.now()
+    return createStorage({
+      client,
+      table: db.table,
+      now: () => time,
+      random: Math.random,
+      async sleep(ms) {
+        time += ms
+      },
+    })
+  }
+
+  test('a table that stays too busy is Busy, and nothing was written', async () => {
+    before = failing('TransactWriteItems', cancelled('TransactionConflict'), Number.POSITIVE_INFINITY)
+    await expect(hurried().create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({ code: 'Busy' })
+    before = nothing
+    expect((await storage.list(widgets, {})).items).toEqual([])
+    expect(await history()).toEqual([])
+  })
+
+  beforeEach(() => connectWith({ maxAttempts: 1 }))
+
+  test('a write whose slot cannot be asked for says that nothing is known', async () => {
+    const silent = new Set(['TransactWriteItems', 'PutItem'])
+    after = (operation) => {
+      if (silent.has(operation)) throw reset()
+    }
+    before = failing('PutItem', reset, Number.POSITIVE_INFINITY)
+    const write = hurried().create(widgets, 'a', creating('a'), unhurried)
+    await expect(write).rejects.toMatchObject({
+      code: 'Undecided',
+      message: 'it is not known whether the write was done',
+    })
+  })
+
+  test('keys that stay unprocessed are asked for again with pauses, not for ever', async () => {
+    const left = [{ pk: { S: 'b' }, sk: { S: '#' } }]
+    let asked = 0
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName !== 'BatchGetItemCommand') return next(args)
+          asked++
+          return { output: { $metadata: {}, UnprocessedKeys: { [db.table]: { Keys: left } } }, response: {} } as never
+        },
+      { step: 'initialize', name: 'unprocessed' },
+    )
+    const keys = ['a', 'b'].map((pk) => ({ pk, sk: '#' }))
+    await expect(hurried().getCompanions(keys)).rejects.toMatchObject({ code: 'Busy' })
+    expect(asked).toBe(120)
+  })
+
+  test('a table that does not answer is Unavailable', async () => {
+    before = failing('GetItem', reset, Number.POSITIVE_INFINITY)
+    await expect(hurried().get(widgets, 'a')).rejects.toMatchObject({ code: 'Unavailable' })
+    before = failing('Query', throttle, Number.POSITIVE_INFINITY)
+    await create(storage, 'a', {}, widgets)
+    await expect(hurried().list(widgets, {})).rejects.toMatchObject({ code: 'Busy' })
+  })
+})
+
+describe('deadlines', () => {
+  /** The clock of a machine that stands still for a while: `late` milliseconds by now. */
+  const delayed = (late: () => number): Storage =>
+    createStorage({
+      client,
+      table: db.table,
+      now: () => Date.now() + late(),
+      elapsed: () => performance.now(),
+      random: Math.random,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    })
+
+  test('a transaction is not sent ten seconds after its revision was taken, not even by the client', async () => {
+    let late = 0
+    const slow = delayed(() => late)
+    let sent = 0
+    before = (operation) => {
+      if (operation !== 'TransactWriteItems') return
+      // The client's own second try comes late.
+      if (++sent > 1) return
+      late = 11_000
+      throw reset()
+    }
+    expect((await slow.create(widgets, 'a', creating('a'), unhurried)).rv).toBe(3)
+    expect(await history()).toEqual(['ADDED a'])
+  })
+
+  const started = (deadline: () => number) =>
+    storage.create(widgets, 'a', creating('a'), { deadline }).catch((error: unknown) => error)
+
+  test('a request whose time is over takes no revision', async () => {
+    calls = []
+    expect(await started(() => 0)).toMatchObject({ code: 'TooLate' })
+    expect(calls).toEqual([])
+  })
+
+  // Between the two a process may be frozen, and wake up after its request was answered.
+  test('a request whose time is over once its revision is taken sends no transaction', async () => {
+    let left = 20_000
+    calls = []
+    after = (operation) => {
+      if (operation === 'UpdateItem') left = -1
+    }
+    expect(await started(() => left)).toMatchObject({ code: 'TooLate' })
+    expect(calls).not.toContain('TransactWriteItems')
+    expect(await history()).toEqual([])
+  })
+
+  test('a transaction is not sent after the time of its request, not even by the client', async () => {
+    let late = 0
+    const slow = delayed(() => late)
+    let sent = 0
+    before = (operation) => {
+      if (operation !== 'TransactWriteItems' || ++sent > 1) return
+      late = 2_000
+      throw reset()
+    }
+    const deadline = () => 1_000 - late
+    await expect(slow.create(widgets, 'a', creating('a'), { deadline })).rejects.toMatchObject({ code: 'TooLate' })
+    expect(await history()).toEqual([])
+  })
+
+  test('a writer that wakes up after hours does not believe an empty slot', async () => {
+    let late = 0
+    const frozen = delayed(() => late)
+    after = (operation) => {
+      if (operation !== 'TransactWriteItems') return
+      late = 25 * 3_600_000
+      throw reset()
+    }
+    await expect(frozen.create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({ code: 'Undecided' })
+    expect(await history()).toEqual(['ADDED a'])
+  })
+})
+
+/** Answers each query with one item at a time, and with an empty page between two of them, which DynamoDB may do. */
+function withEmptyPages(): void {
+  const seen = new Set<string>()
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName !== 'QueryCommand') return next(args)
+        const { ExclusiveStartKey, ...query } = args.input as QueryCommandInput
+        const id = JSON.stringify([query, ExclusiveStartKey])
+        if (ExclusiveStartKey === undefined || seen.has(id)) {
+          return next({ ...args, input: { ...args.input, Limit: 1 } })
+        }
+        seen.add(id)
+        const output = { Items: [], LastEvaluatedKey: ExclusiveStartKey, $metadata: {} }
+        return { response: undefined, output } as unknown as Awaited<ReturnType<typeof next>>
+      },
+    { step: 'initialize', name: 'emptyPages' },
+  )
+}
+
+describe('an empty page with more after it', () => {
+  const keys = ['a', 'b', 'c']
+
+  beforeEach(async () => {
+    for (const key of keys) await create(storage, key, { in: ['p'] }, widgets)
+    withEmptyPages()
+  })
+
+  test('ends no list', async () => {
+    await storage.sweep(widgets)
+    for (const request of [{}, { limit: 2 }, { partitions: ['p'] }]) {
+      const found: string[] = []
+      for (let after: string | undefined; ; ) {
+        const { items, next } = await storage.list(widgets, { ...request, ...(after && { after }) })
+        found.push(...items.map(({ key }) => key))
+        after = next
+        if (!after) break
+      }
+      expect(found).toEqual(keys)
+    }
+  })
+
+  test('ends no watch and no sweep', async () => {
+    expect(await history()).toEqual(['ADDED a', 'ADDED b', 'ADDED c'])
+    await storage.sweep(widgets)
+    await set(storage, 'a', { v: 2 }, widgets)
+    expect((await storage.list(widgets, { at: 4 })).items.map(({ rv }) => rv)).toEqual([2, 3, 4])
+  })
+
+  test('ends no reading of side items, in their partition or in an index', async () => {
+    const pk = `side#${widgets.resource}`
+    const found: Record<string, string[]> = { partition: [], index: [] }
+    for (const [expiry, sk] of keys.entries()) {
+      await storage.keepCompanion({ pk, sk, attributes: { expiryIndex: pk, expiry } }, unhurried)
+    }
+    for (let after: string | undefined; ; ) {
+      const page = await storage.queryCompanions(pk, after === undefined ? {} : { after })
+      found.partition?.push(...page.items.map(({ sk }) => sk))
+      after = page.next
+      if (after === undefined) break
+    }
+    const query: IndexQuery = {
+      index: 'expiry',
+      partition: { attribute: 'expiryIndex', value: pk },
+      sort: { attribute: 'expiry', to: 9 },
+    }
+    for (let after: IndexPosition | undefined; ; ) {
+      const page = await storage.queryIndex({ ...query, ...(after && { after }) })
+      found.index?.push(...page.items.map(({ sk }) => sk))
+      after = page.next
+      if (after === undefined) break
+    }
+    expect(found).toEqual({ partition: keys, index: keys })
+  })
+})
