@@ -1,11 +1,11 @@
-/** The two halves of an apiVersion. Source: k8s.io/apimachinery/pkg/runtime/schema/group_version.go. */
+/** Formats and parses the group and version of an apiVersion. Source: k8s.io/apimachinery/pkg/runtime/schema/group_version.go. */
 import type { GroupVersionKind } from './types.ts'
 
-/** As objects name it: `management.platform/v1`, the version alone in the core group. */
+/** Returns the apiVersion: `management.platform/v1`, or only the version in the core group. */
 export const groupVersion = ({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string =>
   group ? `${group}/${version}` : version
 
-/** Both empty where there is more than one slash. */
+/** Returns the group and version of an apiVersion; both are empty if it contains more than one slash. */
 export function parseGroupVersion(apiVersion: string): { group: string; version: string } {
   const parts = apiVersion.split('/')
   if (parts.length > 2) return { group: '', version: '' }

@@ -1,30 +1,31 @@
 /**
- * The shapes of Kubernetes API objects as they travel as JSON.
+ * Defines the Kubernetes API objects as they appear in JSON.
+ * Those that are read and written as plain JSON are types, not interfaces: TypeScript assigns only a type to `JsonObject`.
  * Source: specification section 2, k8s.io/apimachinery meta/v1.
  */
 
 /** A JSON value. Integers outside ±(2^53-1) are `bigint`, so that every int64 survives a round trip exactly. */
 export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject
 
-/** A JSON object. Members are always own properties; the decoder refuses a member named `__proto__`. */
+/** A JSON object. Members are always own properties; the decoder rejects a member named `__proto__`. */
 export interface JsonObject {
   [member: string]: JsonValue
 }
 
-/** Names a kind of object: what `apiVersion` and `kind` say together. */
+/** Identifies a kind of object by its `apiVersion` and `kind`. */
 export interface GroupVersionKind {
   group: string
   version: string
   kind: string
 }
 
-/** Names a resource without its version, as error texts do: `ownedaccesskeys.management.platform`. */
+/** Identifies a resource without its version, as error messages do: `ownedaccesskeys.management.platform`. */
 export interface GroupResource {
   group: string
   resource: string
 }
 
-export interface OwnerReference {
+export type OwnerReference = {
   apiVersion: string
   kind: string
   name: string
@@ -33,19 +34,19 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean
 }
 
-export interface ManagedFieldsEntry {
+export type ManagedFieldsEntry = {
   manager?: string
   operation?: 'Apply' | 'Update'
   apiVersion?: string
-  /** RFC 3339, whole seconds, UTC. */
+  /** RFC 3339, in whole seconds, UTC. */
   time?: string
   fieldsType?: 'FieldsV1'
   fieldsV1?: JsonObject
   subresource?: string
 }
 
-/** Specification section 2.2. All times are RFC 3339 text, UTC, whole seconds. */
-export interface ObjectMeta {
+/** Specification section 2.2. All times are RFC 3339 strings in UTC, in whole seconds. */
+export type ObjectMeta = {
   name?: string
   generateName?: string
   namespace?: string
@@ -62,8 +63,8 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
-/** Any object of the API. `spec` and `status` are as the kind's schema describes them. */
-export interface KubeObject {
+/** An API object of any kind. The kind's schema describes `spec` and `status`. */
+export type KubeObject = {
   apiVersion: string
   kind: string
   metadata: ObjectMeta
@@ -86,7 +87,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number
 }
 
-/** The answer to everything that is not an object: errors, and successful deletes. */
+/** The response that carries no object: an error, or a successful delete. */
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'

@@ -55,13 +55,13 @@ export function partialMetadata(object: KubeObject, version: 'v1' | 'v1beta1'): 
   return {
     kind: 'PartialObjectMetadata',
     apiVersion: `meta.k8s.io/${version}`,
-    metadata: object.metadata as unknown as JsonObject,
+    metadata: object.metadata,
   }
 }
 
 function rowObject(object: KubeObject, { include, version }: TableOptions): JsonValue {
   if (include === 'None') return null
-  return include === 'Object' ? (object as unknown as JsonObject) : partialMetadata(object, version)
+  return include === 'Object' ? object : partialMetadata(object, version)
 }
 
 /** What a Table has besides its rows; `metadata` is the list's, or has the object's resourceVersion. */

@@ -19,7 +19,7 @@ export function writeObject(object: KubeObject): string {
 }
 
 export function readObject(body: Body, rv: number): KubeObject {
-  const object = parseBody(body) as unknown as KubeObject
+  const object = parseBody(body) as KubeObject
   object.metadata.resourceVersion = String(rv)
   return object
 }

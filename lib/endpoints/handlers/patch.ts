@@ -48,7 +48,7 @@ function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boo
   return {
     async patch(live) {
       const change = read(request.body, set(exchange.writeOptions, 'writeOptions').fieldValidation !== 'Ignore')
-      const { value, floats } = change.apply(live as unknown as JsonObject)
+      const { value, floats } = change.apply(live)
       const decoded = decodeObject(value, kind, { source: 'patch', typeLater: true }, (found) =>
         judgeFields(
           exchange,
@@ -104,15 +104,15 @@ function applier(exchange: StoredExchange): Patcher {
   const { force = false } = set(exchange.writeOptions, 'writeOptions')
   const applied = async (live: KubeObject | undefined): Promise<Updated> => {
     const { config, duplicates } = await decodeApply(request.body)
-    const { object, secrets } = splitWriteOnly(config as unknown as KubeObject, kind.schema)
+    const { object, secrets } = splitWriteOnly(config as KubeObject, kind.schema)
     const merged = apply({
       ...writer(exchange, kind, subresource),
       live,
-      config: object as unknown as JsonObject,
+      config: object,
       force,
     })
     judgeDuplicates(exchange, duplicates)
-    const decoded = decodeObject(merged as unknown as JsonValue, kind, { keepNulls: true, lenientMeta: true })
+    const decoded = decodeObject(merged, kind, { keepNulls: true, lenientMeta: true })
     for (const warning of decoded.warnings) context.warn(warning)
     if (live === undefined) refuseUid(kind, decoded.object, request.name)
     const own = placed(kind, decoded.object, request.namespace)

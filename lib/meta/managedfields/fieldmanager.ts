@@ -100,17 +100,16 @@ const actor = (
 function plainObject(object: KubeObject | undefined, { gvk }: Write): JsonObject {
   if (object === undefined) return { apiVersion: groupVersion(gvk), kind: gvk.kind }
   const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata } as unknown as JsonObject
+  return { ...object, metadata }
 }
 
-const requestedFields = (object: KubeObject | undefined): JsonValue | undefined =>
-  object && managedFieldsOf(object as unknown as JsonObject)
+const requestedFields = (object: KubeObject | undefined): JsonValue | undefined => object && managedFieldsOf(object)
 
 function withManagers(object: JsonObject, managers: Managers): KubeObject {
   const { managedFields: _, ...metadata } = asObject(object.metadata) ?? {}
   const managedFields = encodeManagers(managers)
   const written = { ...object, metadata: { ...metadata, ...(managedFields.length > 0 && { managedFields }) } }
-  return written as unknown as KubeObject
+  return written as KubeObject
 }
 
 /** The managers before an update: those the request names on the object itself, else the stored ones. */

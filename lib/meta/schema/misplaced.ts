@@ -51,6 +51,6 @@ function textsIn(object: KubeObject, most: number): Found[] {
       else visit(member, child(path, name))
     }
   }
-  visit(object as unknown as JsonValue, '')
+  visit(object, '')
   return found
 }

@@ -135,19 +135,14 @@ const isEmpty = (value: JsonValue): boolean => value === null || value === ''
  * null and empty ones are no secrets: they leave what is stored as it is. An annotation that is no JSON object is removed.
  */
 export function splitWriteOnly(object: KubeObject, schema: KindSchema): { object: KubeObject; secrets: Secret[] } {
-  const json = asJson(object)
   const secrets = writeOnlyFields(schema).flatMap(({ path }): Secret[] => {
-    const value = valueAt(json, path)
+    const value = valueAt(object, path)
     return value === undefined || isEmpty(value) ? [] : [{ path, value }]
   })
-  return { object: asObject(cleanAnnotations(cut(json, schema), schema)), secrets }
+  return { object: cleanAnnotations(cut(object, schema), schema) as KubeObject, secrets }
 }
 
 /** The object with these values in their places, for validation and for the one answer that shows them. */
 export function joinWriteOnly(object: KubeObject, secrets: readonly Secret[]): KubeObject {
-  return asObject(secrets.reduce((joined, { path, value }) => withValue(joined, path, value), asJson(object)))
+  return secrets.reduce<JsonObject>((joined, { path, value }) => withValue(joined, path, value), object) as KubeObject
 }
-
-// An API object is JSON, and these functions leave apiVersion, kind and metadata alone.
-const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject
-const asObject = (object: JsonObject): KubeObject => object as unknown as KubeObject

@@ -6,6 +6,7 @@
 import type { ListSchema } from '../schema/schema.ts'
 import type { JsonValue } from '../types.ts'
 import { deepEqual } from '../value/equal.ts'
+import { own } from '../value/walk.ts'
 import type { FieldPath } from './element.ts'
 import { type FieldSet, type GrowingSet, insert } from './set.ts'
 import { type At, asList, asObject, byElement, isDeclared, isEmpty, isLeaf, visibleMembers } from './typed.ts'
@@ -91,8 +92,8 @@ function compareMembers(a: Maybe, b: Maybe, schema: At, path: FieldPath, result:
   const [before, after] = [asObject(a) ?? {}, asObject(b) ?? {}]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   for (const { name, element, at } of visibleMembers(schema, names)) {
-    const old = Object.hasOwn(before, name) ? before[name] : undefined
-    const now = Object.hasOwn(after, name) ? after[name] : undefined
+    const old = own(before, name)
+    const now = own(after, name)
     compareNodes(old, now, at, [...path, element], result)
   }
 }

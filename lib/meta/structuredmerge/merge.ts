@@ -7,6 +7,7 @@
 import type { ListSchema } from '../schema/schema.ts'
 import { memberSchema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
+import { own } from '../value/walk.ts'
 import { type FieldElement, fieldElement } from './element.ts'
 import type { FieldSet } from './set.ts'
 import { type At, asList, asObject, isEmpty, isLeaf, itemElement } from './typed.ts'
@@ -75,8 +76,8 @@ function mergeItems(live: readonly JsonValue[], config: readonly JsonValue[], sc
 function mergeMembers(live: JsonObject, config: JsonObject, schema: At): JsonObject {
   const result: JsonObject = {}
   for (const name of new Set([...Object.keys(live), ...Object.keys(config)])) {
-    const a = Object.hasOwn(live, name) ? live[name] : undefined
-    const b = Object.hasOwn(config, name) ? config[name] : undefined
+    const a = own(live, name)
+    const b = own(config, name)
     const merged = merge(a, b, memberSchema(schema, name))
     if (merged !== undefined) result[name] = merged
   }

@@ -1,5 +1,6 @@
 /** What an exception of the DynamoDB client means for the protocol. */
 import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
+import { own } from '../../meta/value/walk.ts'
 import { Fault, type FaultKind } from '../items.ts'
 
 const kinds: Readonly<Record<string, FaultKind>> = {
@@ -32,7 +33,7 @@ const silences: ReadonlySet<unknown> = new Set([
 
 function faultKind(error: unknown): FaultKind | undefined {
   if (!(error instanceof Error)) return undefined
-  const kind = Object.hasOwn(kinds, error.name) ? kinds[error.name] : undefined
+  const kind = own(kinds, error.name)
   if (kind) return kind
   if (silences.has(error.name) || ('code' in error && silences.has(error.code))) return 'unanswered'
   // Without $fault it is no exception of the service but an answer that could not be read.

@@ -19,7 +19,7 @@ const now = new Date('2026-01-01T00:00:00Z')
 const write = { manager: 'm', subresource: '' as const, now, gvk: thingKind, schema: thing }
 const apiVersion = 'example.com/v1'
 const object = (metadata: JsonObject, spec: JsonObject = {}): KubeObject =>
-  ({ apiVersion, kind: 'Thing', metadata: { name: 'n', ...metadata }, spec }) as unknown as KubeObject
+  ({ apiVersion, kind: 'Thing', metadata: { name: 'n', ...metadata }, spec }) as KubeObject
 
 const many = <T>(n: number, make: (index: number) => T): T[] => Array.from({ length: n }, (_, index) => make(index))
 const keysOf = (n: number, value: (index: number) => JsonObject[string]): JsonObject =>
@@ -35,7 +35,7 @@ const entry = (operation: 'Apply' | 'Update', index: number, fields: JsonObject)
 })
 const managed = (n: number, operation: 'Apply' | 'Update', fields: (index: number) => JsonObject) =>
   object(
-    { managedFields: many(n, (index) => entry(operation, index, fields(index))) as unknown as JsonObject[] },
+    { managedFields: many(n, (index) => entry(operation, index, fields(index))) as JsonObject[] },
     { map: keysOf(n, () => 'v') },
   )
 const own = (index: number) => ({ [`f:k${index}`]: {} })
@@ -64,8 +64,7 @@ const shapes: [string, (n: number) => KubeObject][] = [
 
 describe.each(shapes)('with twice as many %s, twice the work at most', (_, make) => {
   const n = 200
-  const bare = ({ metadata: { managedFields: _, ...metadata }, ...rest }: KubeObject) =>
-    ({ ...rest, metadata }) as unknown as JsonObject
+  const bare = ({ metadata: { managedFields: _, ...metadata }, ...rest }: KubeObject) => ({ ...rest, metadata })
   const writes: [string, (one: KubeObject) => unknown][] = [
     ['a create', (one) => updateManagers({ ...write, live: undefined, updated: one })],
     ['an update', (one) => updateManagers({ ...write, live: one, updated: object({ labels: { a: 'b' } }) })],

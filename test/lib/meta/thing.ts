@@ -74,7 +74,7 @@ function written(operation: Operation, live: KubeObject | undefined, now: Date):
   const { verb, manager, force = false, subresource = '', object } = operation
   const write = { live, manager, subresource, now, gvk: thingKind, schema: thing } as const
   if (verb === 'apply') return apply({ ...write, config: object, force })
-  return updateManagers({ ...write, updated: object as unknown as KubeObject })
+  return updateManagers({ ...write, updated: object as KubeObject })
 }
 
 /**
@@ -116,7 +116,7 @@ const EPOCH = Date.UTC(2000, 0, 1)
 export function playOne(operation: Operation, live: KubeObject | undefined, nth: number): Step {
   try {
     const next = written(operation, live, new Date(EPOCH + (nth + 1) * 10_000))
-    const object = filled(next as unknown as JsonObject, operation.object, thing) as unknown as KubeObject
+    const object = filled(next, operation.object, thing) as KubeObject
     return { object: stored(object, live, operation.subresource ?? '') }
   } catch (error) {
     if (!(error instanceof StatusError)) throw error

@@ -136,21 +136,21 @@ describe('laws', () => {
       fc.property(scripts, operations, (script, operation) => {
         const live = last(script)
         if (live === undefined) return
-        const before = toFieldSet(live as unknown as JsonValue, thing) as FieldSet
+        const before = toFieldSet(live, thing) as FieldSet
         const mine = live.metadata.managedFields?.find(
           (one) => one.manager === operation.manager && one.operation === 'Apply',
         )
         const applied = playOne({ ...operation, verb: 'apply', force: true }, live, 10).object
         const given = mine ? texts(setOfEntry(mine)) : []
         const now = new Set(texts(toFieldSet(operation.object, thing)))
-        const after = texts(toFieldSet(applied as unknown as JsonValue, thing))
+        const after = texts(toFieldSet(applied as JsonObject, thing))
         const isPresent = (text: string) => after.some((one) => one === text || one.startsWith(`${text}/`))
         // A list item or key of a map that the manager gives up goes with all its content.
         const isGivenUp = (text: string) => given.some((one) => text === one || text.startsWith(`${one}/`))
         // The exception, as upstream: a struct that an update left empty goes with the last applied field beside it.
         const isEmptied = (path: FieldPath, text: string): boolean => {
           const parent = text.slice(0, text.lastIndexOf('/'))
-          const value = at(live as unknown as JsonValue, path)
+          const value = at(live, path)
           return deepEqual(value, {}) && !isPresent(parent) && given.some((one) => one.startsWith(`${parent}/`))
         }
         const lost = [...paths(before)].filter((path) => {
@@ -167,7 +167,7 @@ describe('laws', () => {
       fc.property(scripts, (script) => {
         const live = last(script)
         const claimed = (live?.metadata.managedFields ?? []).flatMap((entry) => [...paths(setOfEntry(entry))])
-        expect(claimed.filter((path) => at(live as unknown as JsonValue, path) === undefined)).toEqual([])
+        expect(claimed.filter((path) => at(live, path) === undefined)).toEqual([])
       }),
     )
   })

@@ -182,6 +182,6 @@ test.each([
   [{ annotations: { [LAST_APPLIED]: { spec: { key: SECRET } }, x: 'y' } }, { annotations: { x: 'y' } }],
   [{ annotations: { [LAST_APPLIED]: 5 } }, {}],
 ])('metadata of a configuration may be anything: %j', (metadata, expected) => {
-  const object = { apiVersion: 'v1', kind: 'K', metadata } as unknown as KubeObject
+  const object = { apiVersion: 'v1', kind: 'K', metadata } as KubeObject
   expect(splitWriteOnly(object, schema).object.metadata).toEqual(expected)
 })

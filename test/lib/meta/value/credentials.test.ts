@@ -45,7 +45,7 @@ describe('texts without credentials', () => {
 
 describe('misplaced credentials', () => {
   const object = (metadata: object, spec: object = {}) =>
-    ({ apiVersion: 'example.test/v1', kind: 'Example', metadata, spec }) as unknown as KubeObject
+    ({ apiVersion: 'example.test/v1', kind: 'Example', metadata, spec }) as KubeObject
   const fields = (one: KubeObject, old?: KubeObject) => misplacedCredentials(one, old).map(({ field }) => field)
 
   test('are named by their fields', () => {
