@@ -15,11 +15,11 @@ import type { UserInfo } from '../authorization/users/user.ts'
 import { stringify } from '../meta/encoding/json.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { authenticationDeps } from './authentication.ts'
-import { whereTo } from './documents/whereto.ts'
+import { explainRoute } from './documents/explainroute.ts'
 import { auditRecord, MAX_REASON, routing, type UnknownReason, unknownReason } from './lambda/audit.ts'
 import type { AuthorizerContext } from './lambda/authorizercontext.ts'
 import { describeError, type LogFields } from './process/log.ts'
-import { callsMeasured, counting, type Measured, noCalls } from './process/metrics.ts'
+import { callMetrics, countCalls, type Measured, newCalls } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
 
 /** The text by which API Gateway knows a 401. */
@@ -85,7 +85,7 @@ function refusal(
   { scopes }: Server,
 ): StatusError {
   return attributes.kind === 'nonresource' && isCatchAll(event)
-    ? forbiddenFor(attributes, user, whereTo(event.httpMethod, attributes.path))
+    ? forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
     : refusedByScope(attributes, user, reason, scopes)
 }
 
@@ -145,10 +145,10 @@ export function authorizer() {
   const server = createServer(process.env)
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const began = performance.now()
-    const calls = noCalls()
+    const calls = newCalls()
     const measured = (outcome: Outcome): Measured[] => [
       { dimensions: { authorization: outcome }, values: { authorizations: 1 } },
-      callsMeasured(calls),
+      callMetrics(calls),
     ]
     let isRecorded = false
     const refused: Refused = (outcome, code, reason, facts = {}) => {
@@ -159,7 +159,7 @@ export function authorizer() {
       server.log('info', 'audit', record, measured(outcome))
     }
     try {
-      const result = await counting(calls, () => authorize(event, server, refused))
+      const result = await countCalls(calls, () => authorize(event, server, refused))
       if (!isRecorded)
         server.log('info', 'authorization', { requestId: event.requestContext.requestId }, measured('allowed'))
       return result

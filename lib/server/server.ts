@@ -38,13 +38,13 @@ import { type Decider, decide } from './decide.ts'
 import { storedKinds } from './kinds.ts'
 import { watchCounter } from './openwatches.ts'
 import type { Environment } from './process/environment.ts'
-import { once } from './process/lazy.ts'
+import { lazy } from './process/lazy.ts'
 import { describeError } from './process/log.ts'
-import { metered } from './process/metrics.ts'
-import { type BareServer, createBareServer } from './process/minimal.ts'
+import { meter } from './process/metrics.ts'
+import { createMinimalServer, type MinimalServer } from './process/minimal.ts'
 import { parentFor, storeOf } from './stores.ts'
 
-export interface Server extends BareServer, Services, ReviewServices, EndpointServices, Decider<Server> {
+export interface Server extends MinimalServer, Services, ReviewServices, EndpointServices, Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
   storage: Storage
   secrets: Secrets
@@ -63,14 +63,14 @@ const clientSettings = {
 function connectTable(): DynamoDBClient {
   const client = new DynamoDBClient(clientSettings)
   client.middlewareStack.remove('loggerMiddleware')
-  return metered(client, 'storage')
+  return meter(client, 'storage')
 }
 
 /** The server of this environment. Nothing is connected or read before it is needed. */
 export function createServer(environment: Environment): Server {
-  const bare = createBareServer(environment)
-  const { config, log, now } = bare
-  const storage = once(() =>
+  const minimal = createMinimalServer(environment)
+  const { config, log, now } = minimal
+  const storage = lazy(() =>
     createStorage({
       client: connectTable(),
       table: config.tableName,
@@ -80,13 +80,13 @@ export function createServer(environment: Environment): Server {
       sleep: (ms) => delay(ms),
     }),
   )
-  const connectedSecrets = once(async () => metered(await connectSecrets(), 'secrets'))
-  const secrets = once(() => createSecrets(connectedSecrets, Date.now))
-  const peppers = once(() =>
+  const connectedSecrets = lazy(async () => meter(await connectSecrets(), 'secrets'))
+  const secrets = lazy(() => createSecrets(connectedSecrets, Date.now))
+  const peppers = lazy(() =>
     createPeppers({ getSecret: (stage) => secrets().get(config.pepperSecretId, stage), now: Date.now }),
   )
   const limits = (): LifeLimits => (config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {})
-  const scopes = once(() => ({
+  const scopes = lazy(() => ({
     projectNamespacePrefix: config.projectNamespacePrefix,
     spaceNamespace: readSpaceNamespace(config.spaceNamespace),
   }))
@@ -97,14 +97,14 @@ export function createServer(environment: Environment): Server {
     context.note('denied', decision.reason)
     throw refusedByScope(attributes, context.user, decision.reason, scopes())
   }
-  const settings = once(
+  const settings = lazy(
     (): IssuerSettings => ({
       issuer: checkedIssuer(config.issuer),
       maxSeconds: config.maxTokenTtlSeconds,
       uuid: randomUUID,
     }),
   )
-  const kubeConfigs = once(
+  const kubeConfigs = lazy(
     (): KubeConfigServices => ({
       ...scopes(),
       secrets: secrets(),
@@ -115,7 +115,7 @@ export function createServer(environment: Environment): Server {
         ...(config.maxCertificateTtlSeconds > 0 && { maxCertificateSeconds: config.maxCertificateTtlSeconds }),
       },
       issuer: settings().issuer,
-      signer: bare.signer,
+      signer: minimal.signer,
       connect: createClusterClient,
       clock: now,
       uuid: randomUUID,
@@ -142,7 +142,7 @@ export function createServer(environment: Environment): Server {
       return secrets()
     },
     get signer() {
-      return bare.signer
+      return minimal.signer
     },
     get scopes() {
       return scopes()
@@ -164,7 +164,7 @@ export function createServer(environment: Environment): Server {
       }
     },
     get tokens() {
-      return { settings: settings(), signer: bare.signer }
+      return { settings: settings(), signer: minimal.signer }
     },
     get kubeConfigs() {
       return kubeConfigs()
@@ -199,12 +199,12 @@ export function createServer(environment: Environment): Server {
       const stored = await storage().get(VirtualClusterInstance.table, keyOf(namespace, name))
       return stored?.object.metadata.uid
     },
-    sleep: bare.sleep,
+    sleep: minimal.sleep,
     every(ms, act) {
       const timer = setInterval(act, ms).unref()
       return () => clearInterval(timer)
     },
-    elapsed: bare.elapsed,
+    elapsed: minimal.elapsed,
   }
   return server
 }

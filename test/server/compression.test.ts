@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { compressed } from '../../lib/server/lambda/compression.ts'
+import { compressBody } from '../../lib/server/lambda/compression.ts'
 import type { LambdaResponse } from '../../lib/server/lambda/events.ts'
 
 const bound = 128 * 1024
@@ -19,7 +19,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<string> {
 /** The answer of a streaming function, its body still to be read. */
 function answered(body: Body, headers: object, more: object = {}) {
   const response = { statusCode: 200, headers: { 'content-type': 'text/plain' }, multiValueHeaders: {}, body, ...more }
-  const answer = compressed(response, { headers } as never, true)
+  const answer = compressBody(response, { headers } as never, true)
   return { headers: answer.headers, source: answer.body as unknown as Readable }
 }
 
@@ -35,7 +35,7 @@ async function read(body: Body, headers: object, more: object = {}): Promise<[te
 
 test('a buffered function answers with its text: the gateway compresses it', () => {
   const response = { statusCode: 200, headers: {}, multiValueHeaders: {}, body: large }
-  expect(compressed(response, { headers: gzip } as never, false)).toEqual(response)
+  expect(compressBody(response, { headers: gzip } as never, false)).toEqual(response)
 })
 
 describe('a streaming function', () => {

@@ -1,6 +1,6 @@
 /** The settings that a function refuses to start with. */
 import { expect, test } from 'vitest'
-import { createBareServer } from '../../lib/server/process/minimal.ts'
+import { createMinimalServer } from '../../lib/server/process/minimal.ts'
 
 const settings = {
   TABLE_NAME: 'keyplane-prod',
@@ -18,13 +18,13 @@ const settings = {
 }
 
 test('a function starts with settings as they are deployed, and with none', () => {
-  const { config } = createBareServer(settings)
+  const { config } = createMinimalServer(settings)
   const { basePath, projectNamespacePrefix, maxTokenTtlSeconds, signingKeyIds } = config
   expect([basePath, projectNamespacePrefix, maxTokenTtlSeconds]).toEqual(['/kubernetes/management', 'p-', 2_592_000])
   expect(signingKeyIds).toHaveLength(2)
-  expect(createBareServer({ BASE_PATH: '/base/' }).config.basePath).toBe('/base')
-  expect(createBareServer({}).config.projectNamespacePrefix).toBe('p-')
-  expect(() => createBareServer({}).config.tableName).toThrow('environment variable TABLE_NAME is not set')
+  expect(createMinimalServer({ BASE_PATH: '/base/' }).config.basePath).toBe('/base')
+  expect(createMinimalServer({}).config.projectNamespacePrefix).toBe('p-')
+  expect(() => createMinimalServer({}).config.tableName).toThrow('environment variable TABLE_NAME is not set')
 })
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   ['WATCHES_PER_KEY', ['-1', 'many']],
 ])('a function does not start with another %s', (name, values) => {
   for (const value of values) {
-    expect(() => createBareServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(
+    expect(() => createMinimalServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(
       `environment variable ${name} must be `,
     )
   }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Endpoint, serveWith } from '../../lib/server/lambda/serve.ts'
-import { type BareServer, createBareServer } from '../../lib/server/process/minimal.ts'
+import { createMinimalServer, type MinimalServer } from '../../lib/server/process/minimal.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -18,9 +18,9 @@ const context = { getRemainingTimeInMillis: () => 60_000 }
 /** What the function answers for an event of its own, and its log. */
 async function invoked(endpoint: Endpoint) {
   const log = vi.fn()
-  const bare = createBareServer({ STAGE: 'test', ISSUER: 'https://keyplane.example.com' })
-  const { config, now, sleep, elapsed } = bare
-  const server: BareServer = { config, log, now, sleep, elapsed, signer: { sign: vi.fn() } as never }
+  const minimal = createMinimalServer({ STAGE: 'test', ISSUER: 'https://keyplane.example.com' })
+  const { config, now, sleep, elapsed } = minimal
+  const server: MinimalServer = { config, log, now, sleep, elapsed, signer: { sign: vi.fn() } as never }
   const handler = serveWith(server, endpoint, { verb: 'get', resource: 'ownedaccesskeys', streams: false })
   const event = JSON.parse(await readFile(join(import.meta.dirname, '../../events/ownedaccesskeys/get.json'), 'utf8'))
   event.requestContext.requestTimeEpoch = Date.now()

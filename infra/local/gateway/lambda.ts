@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
-import { within } from '../../../lib/server/lambda/timeout.ts'
+import { withTimeout } from '../../../lib/server/lambda/timeout.ts'
 import { installRuntimeGlobal, streamingHandler } from './streaming.ts'
 import type { Deployment, FunctionDescription } from './template.ts'
 
@@ -76,7 +76,7 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
     try {
       const context = contextOf(description, performance.now() + milliseconds)
       const working = load(description).then((handler) => work(handler, context))
-      return await within(milliseconds, working, late)
+      return await withTimeout(milliseconds, working, late)
     } catch (error) {
       if (error instanceof FunctionError || error instanceof EventTooLarge) throw error
       throw new FunctionError(`${description.name} failed`, { cause: error })

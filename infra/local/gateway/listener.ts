@@ -1,7 +1,7 @@
 /** One request through API Gateway: route, authorizer, integration, answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { within } from '../../../lib/server/lambda/timeout.ts'
-import { once } from '../../../lib/server/process/lazy.ts'
+import { withTimeout } from '../../../lib/server/lambda/timeout.ts'
+import { lazy } from '../../../lib/server/process/lazy.ts'
 import { beginAnswer, writeAnswer, writeRendered } from './answers.ts'
 import { authorize } from './authorize.ts'
 import { requestContext, requestEvent } from './events.ts'
@@ -47,7 +47,7 @@ export function createListener(
     let done = () => {}
     const begin = performance.now()
     let authorizer: Answered['authorizer']
-    const tell = once(() => {
+    const tell = lazy(() => {
       const { method = '' } = request
       const status = response.headersSent ? response.statusCode : 0
       answered({ method, path, status, milliseconds: performance.now() - begin, authorizer })
@@ -93,7 +93,7 @@ export function createListener(
   }
 
   async function buffer(route: Route, event: unknown, request: IncomingMessage, response: ServerResponse) {
-    const answer = await within(route.timeoutMilliseconds, lambda.invoke(route.functionId, event), tooLate)
+    const answer = await withTimeout(route.timeoutMilliseconds, lambda.invoke(route.functionId, event), tooLate)
     await writeAnswer(response, answer, request.headers, api)
   }
 
@@ -116,7 +116,7 @@ export function createListener(
     response.once('close', () => end('the client has left'))
     streams.add(onShutdown)
     try {
-      await within(route.timeoutMilliseconds, lambda.stream(route.functionId, event, body), tooLate)
+      await withTimeout(route.timeoutMilliseconds, lambda.stream(route.functionId, event, body), tooLate)
     } catch (error) {
       if (!ended) throw error
     } finally {

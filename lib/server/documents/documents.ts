@@ -29,7 +29,7 @@ import { openApi } from '../../openapi/openapi.ts'
 import { openApiV2 } from '../../openapi/v2.ts'
 import { groupResource, type ServedKind } from '../../registry/kind.ts'
 import type { Endpoint } from '../lambda/serve.ts'
-import { once } from '../process/lazy.ts'
+import { lazy } from '../process/lazy.ts'
 import { servedPath } from './servedpath.ts'
 
 /** What discovery lists. */
@@ -107,7 +107,7 @@ const info = {
 }
 
 let documents: ReturnType<typeof openApi> | undefined
-const openApiV2Of = once(() => openApiV2(openApiKinds, info))
+const openApiV2Of = lazy(() => openApiV2(openApiKinds, info))
 
 const yearSeconds = 365 * 24 * 3600
 

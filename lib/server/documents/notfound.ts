@@ -20,8 +20,8 @@ import {
 import { groupVersion } from '../../meta/groupversion.ts'
 import { dnsLabelErrors } from '../../meta/object/names.ts'
 import type { Endpoint } from '../lambda/serve.ts'
+import { explainRoute } from './explainroute.ts'
 import { servedPath } from './servedpath.ts'
-import { whereTo } from './whereto.ts'
 
 const verbs: Readonly<Record<string, string>> = {
   POST: 'create',
@@ -76,7 +76,7 @@ function isDocument(path: string): boolean {
 export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
   const output = negotiateStatus(headers, first(query, 'pretty'))
   const below = servedPath({ path }, config)
-  const hint = whereTo(method, below)
+  const hint = explainRoute(method, below)
   const [root, group, version, ...steps] = below.slice(1).split('/')
   const groupVersionText = `${group}/${version}`
   try {

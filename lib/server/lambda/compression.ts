@@ -17,7 +17,7 @@ function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
  * A buffered function answers with text, which API Gateway compresses itself (minimumCompressionSize); a streaming one
  * with bytes. No piece of a text may end within a character.
  */
-export function compressed(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
+export function compressBody(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
   const { body, cut, immediate, ...rest } = response
   if (!streams) return { ...rest, body }
   const whole = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body as string) : undefined

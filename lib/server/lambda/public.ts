@@ -5,7 +5,7 @@ import type { ApiResponse } from '../../endpoints/request.ts'
 import { pageNotFound } from '../../endpoints/respond.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { CACHE_CONTROL, DISCOVERY_PATH, discoveryDocument, JWKS_PATH, jwksDocument } from '../../token/jwks.ts'
-import type { BareServer } from '../process/minimal.ts'
+import type { MinimalServer } from '../process/minimal.ts'
 
 /** The version of Kubernetes whose API rules this server keeps: clients compare it with their own. */
 const version = {
@@ -48,7 +48,10 @@ function health(
 }
 
 /** The answer to a request that needs no key; undefined for every other. */
-export async function publicAnswer(event: APIGatewayProxyEvent, server: BareServer): Promise<ApiResponse | undefined> {
+export async function publicAnswer(
+  event: APIGatewayProxyEvent,
+  server: MinimalServer,
+): Promise<ApiResponse | undefined> {
   const { basePath, issuer } = server.config
   const path = belowBase(event.resource, basePath)
   const [root = '', parameter] = path.split('/').slice(1)

@@ -12,18 +12,18 @@ import { type Deadline, demandTime, timeIsOver } from '../../meta/errors/deadlin
 import { faultOf, internalError, StatusError } from '../../meta/errors/status.ts'
 import type { Note } from '../../registry/kind.ts'
 import { describeError } from '../process/log.ts'
-import { callsMeasured, counting, faultsMeasured, noCalls } from '../process/metrics.ts'
-import { type BareServer, createBareServer } from '../process/minimal.ts'
+import { callMetrics, countCalls, faultMetrics, newCalls } from '../process/metrics.ts'
+import { createMinimalServer, type MinimalServer } from '../process/minimal.ts'
 import { auditRecord, judgementOf } from './audit.ts'
 import { isRecorded, reasonOf, refusalOf, userOf } from './authorizercontext.ts'
-import { compressed } from './compression.ts'
+import { compressBody } from './compression.ts'
 import { deadlineOf } from './deadline.ts'
 import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './events.ts'
 import { publicAnswer } from './public.ts'
-import { within } from './timeout.ts'
+import { withTimeout } from './timeout.ts'
 
 /** What a function does with a request; adds to the notes of its audit record. */
-export type Endpoint<S extends BareServer = BareServer> = (
+export type Endpoint<S extends MinimalServer = MinimalServer> = (
   request: ApiRequest,
   server: S,
   notes: Notes,
@@ -40,14 +40,14 @@ interface Invocation {
 export type LambdaHandler = any
 
 /** The deadline is for the beginning of an answer and for all writes; a stream ends itself. */
-async function withinTime(
+async function answerInTime(
   deadline: Deadline,
   answer: () => Promise<ApiResponse>,
   form: Output | undefined,
 ): Promise<ApiResponse> {
   try {
     demandTime(deadline)
-    return await within(deadline(), answer(), timeIsOver)
+    return await withTimeout(deadline(), answer(), timeIsOver)
   } catch (error) {
     if (error instanceof StatusError) return respondError(error, form)
     throw error
@@ -55,7 +55,7 @@ async function withinTime(
 }
 
 /** Runs an endpoint for an event: the user comes from the authorizer, without one the answer is its refusal. */
-async function answer<S extends BareServer>(
+async function answer<S extends MinimalServer>(
   event: APIGatewayProxyEvent,
   server: S,
   endpoint: Endpoint<S>,
@@ -73,11 +73,11 @@ async function answer<S extends BareServer>(
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
   const deadline = deadlineOf(server, event.requestContext.requestTimeEpoch)
   const request = toApiRequest(event, { user, now: server.now(), deadline })
-  return withinTime(deadline, () => endpoint(request, server, notes), form)
+  return answerInTime(deadline, () => endpoint(request, server, notes), form)
 }
 
 /** A Lambda handler around an endpoint. */
-export function serveWith<S extends BareServer>(
+export function serveWith<S extends MinimalServer>(
   server: S,
   endpoint: Endpoint<S>,
   { verb, resource, streams }: Invocation,
@@ -86,9 +86,9 @@ export function serveWith<S extends BareServer>(
   const invoke = async (event: APIGatewayProxyEvent): Promise<LambdaResponse> => {
     const began = performance.now()
     const notes: Notes = {}
-    const calls = noCalls()
+    const calls = newCalls()
     const { requestId } = event.requestContext
-    const answered = counting(calls, () => answer(event, server, endpoint, notes))
+    const answered = countCalls(calls, () => answer(event, server, endpoint, notes))
     const response = await answered.catch((error: unknown) => {
       server.log('error', 'request failed', { requestId, error: describeError(error) })
       return respondError(internalError(error), undefined)
@@ -101,15 +101,15 @@ export function serveWith<S extends BareServer>(
       const said = code < 500 ? facts : { ...facts, fault }
       server.log('info', 'audit', auditRecord(event, server.config, { facts: said, judgement, code, latencyMs }), [
         { dimensions, values: { latencyMs } },
-        ...faultsMeasured(fault, dimensions),
-        callsMeasured(calls),
+        ...faultMetrics(fault, dimensions),
+        callMetrics(calls),
       ])
     }
-    return compressed(toLambdaResponse(response, requestId), event, streams)
+    return compressBody(toLambdaResponse(response, requestId), event, streams)
   }
   return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
 }
 
 /** A Lambda handler around an endpoint that answers from the request alone. */
 export const serve = (endpoint: Endpoint, invocation: Invocation): LambdaHandler =>
-  serveWith(createBareServer(process.env), endpoint, invocation)
+  serveWith(createMinimalServer(process.env), endpoint, invocation)

@@ -1,5 +1,5 @@
 /** What `work` settles to, or a rejection with `late()` once it has taken `milliseconds`; the work itself goes on. */
-export async function within<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
+export async function withTimeout<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), milliseconds)

@@ -16,7 +16,7 @@ export interface Measured {
 const unitOf = (name: string) => (name.endsWith('Ms') ? 'Milliseconds' : 'Count')
 
 /** The members to add to a line. Names of values and dimensions must differ; values of one name are one value. `now`: unix ms. */
-export const embedded = (namespace: string, now: number, measured: readonly Measured[]): object => ({
+export const embedMetrics = (namespace: string, now: number, measured: readonly Measured[]): object => ({
   ...Object.assign({}, ...measured.flatMap(({ dimensions, values }) => [dimensions, values])),
   _aws: {
     Timestamp: now,
@@ -38,13 +38,13 @@ export interface Calls {
 const current = new AsyncLocalStorage<Calls>()
 
 /** Runs `work` and counts into `calls` what metered clients send meanwhile. */
-export const counting = <T>(calls: Calls, work: () => T): T => current.run(calls, work)
+export const countCalls = <T>(calls: Calls, work: () => T): T => current.run(calls, work)
 
 /** To be counted into. */
-export const noCalls = (): Calls => ({ storage: 0, kms: 0, secrets: 0 })
+export const newCalls = (): Calls => ({ storage: 0, kms: 0, secrets: 0 })
 
 /** The calls as metrics that nothing tells apart. */
-export const callsMeasured = ({ storage, kms, secrets }: Calls): Measured => ({
+export const callMetrics = ({ storage, kms, secrets }: Calls): Measured => ({
   values: { storageCalls: storage, kmsCalls: kms, secretCalls: secrets },
 })
 
@@ -52,7 +52,7 @@ export const callsMeasured = ({ storage, kms, secrets }: Calls): Measured => ({
  * The failures of a request, by endpoint; those of the server also for all endpoints together, which the alarm looks at, and
  * those of virtual clusters only so: one endpoint has them.
  */
-export function faultsMeasured(fault: Fault | undefined, dimensions: Measured['dimensions'] = {}): Measured[] {
+export function faultMetrics(fault: Fault | undefined, dimensions: Measured['dimensions'] = {}): Measured[] {
   const count = (one: Fault) => (fault === one ? 1 : 0)
   const serverErrors = count('server')
   return [
@@ -69,7 +69,7 @@ interface Client {
 }
 
 /** The client, whose requests are counted from now on. */
-export function metered<C extends Client>(client: C, service: keyof Calls): C {
+export function meter<C extends Client>(client: C, service: keyof Calls): C {
   const count = (next: Next) => (args: object) => {
     const calls = current.getStore()
     if (calls) calls[service]++

@@ -7,11 +7,11 @@ import { connectKms, kmsSigner } from '../../token/kms.ts'
 import type { Signer } from '../../token/signer.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Environment } from './environment.ts'
-import { once } from './lazy.ts'
+import { lazy } from './lazy.ts'
 import { createLog, type Log } from './log.ts'
-import { embedded, metered } from './metrics.ts'
+import { embedMetrics, meter } from './metrics.ts'
 
-export interface BareServer {
+export interface MinimalServer {
   config: Config
   log: Log
   signer: Signer
@@ -27,19 +27,19 @@ function createSigner(config: Config): Signer {
   if (!first) throw new Error('environment variable SIGNING_KEY_IDS names no key')
   return kmsSigner(
     [first, ...others],
-    once(async () => metered(await connectKms(), 'kms')),
+    lazy(async () => meter(await connectKms(), 'kms')),
   )
 }
 
-/** The bare server of this environment. Nothing is connected or read before it is needed. */
-export function createBareServer(environment: Environment): BareServer {
+/** The minimal server of this environment. Nothing is connected or read before it is needed. */
+export function createMinimalServer(environment: Environment): MinimalServer {
   const config = readConfig(environment)
-  const signer = once(() => createSigner(config))
+  const signer = lazy(() => createSigner(config))
   return {
     config,
     log: createLog(
       (line) => process.stdout.write(line),
-      (measured) => embedded(`keyplane/${config.stage}`, Date.now(), measured),
+      (measured) => embedMetrics(`keyplane/${config.stage}`, Date.now(), measured),
     ),
     now: () => new Date(),
     sleep: (ms) => delay(ms),

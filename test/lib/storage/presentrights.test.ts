@@ -1,7 +1,7 @@
 /** Who may no longer see an object does not see its past: lists at every revision of random histories, against a model. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { counting, metered, noCalls } from '../../../lib/server/process/metrics.ts'
+import { countCalls, meter, newCalls } from '../../../lib/server/process/metrics.ts'
 import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
@@ -14,7 +14,7 @@ let tables = 0
 beforeAll(async () => {
   db = await startDynamoDB()
   storage = createStorage({
-    client: metered(db.client, 'storage'),
+    client: meter(db.client, 'storage'),
     table: db.table,
     now: Date.now,
     elapsed: () => performance.now(),
@@ -94,9 +94,9 @@ test('a list at the newest revision reads no more for a filter', async () => {
     await perform(storage, table, { op: 'put', name, readers: ['alice'], label: 'x' }, history)
     await perform(storage, table, { op: 'put', name, readers: ['bob'], label: 'x' }, history)
   }
-  const [plain, filtered] = [noCalls(), noCalls()]
-  await counting(plain, () => storage.list(table, {}))
-  await counting(filtered, () => storage.list(table, { filter: mayRead('alice') }))
+  const [plain, filtered] = [newCalls(), newCalls()]
+  await countCalls(plain, () => storage.list(table, {}))
+  await countCalls(filtered, () => storage.list(table, { filter: mayRead('alice') }))
   expect(filtered).toEqual(plain)
   expect(plain.storage).toBeGreaterThan(0)
 })

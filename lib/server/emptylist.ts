@@ -3,10 +3,10 @@ import { emptyCollection } from '../endpoints/watches/emptycollection.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'
 import { type LambdaHandler, serve } from './lambda/serve.ts'
-import { once } from './process/lazy.ts'
+import { lazy } from './process/lazy.ts'
 
 /** Watches are counted in the table; nothing else here needs the store, which is loaded with the first of them. */
-const store = once(async () => {
+const store = lazy(async () => {
   const { createServer } = await import('./server.ts')
   return createServer(process.env)
 })

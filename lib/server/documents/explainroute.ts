@@ -8,7 +8,7 @@ const OBJECT = ['GET', 'PUT', 'PATCH', 'DELETE']
 const STATUS = ['GET', 'PUT', 'PATCH']
 
 /** Returns a sentence about a method and a path below the base. */
-export function whereTo(method: string, path: string): string {
+export function explainRoute(method: string, path: string): string {
   const [root, group = '', version = '', ...steps] = path.slice(1).split('/')
   if (root !== 'apis' || group === '' || version === '')
     return `nothing is served at ${quoted(path)}; GET /apis lists the API groups`
