@@ -36,7 +36,7 @@ Next, check that it serves as it must. The first key goes into no file and no co
 ${readSecret(settings, String(AccessKeySecretId))} |
   npm run smoke -- --url ${Url} --key-file /dev/stdin
 
-docs/operations.md makes a kube config with that key, and subscribes to the alarms.`)
+docs/deploying.md makes a kube config with that key; docs/monitoring.md subscribes to the alarms.`)
 }
 
 /** Returns the command that prints a secret. */

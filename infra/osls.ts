@@ -18,7 +18,7 @@ export const param = {
   type: 'string',
   multiple: true,
   value: 'NAME=VALUE',
-  help: 'a setting of docs/operations.md; give the same ones each time',
+  help: 'a setting of docs/deploying.md; give the same ones each time',
 } as const satisfies Option
 
 export interface Target {

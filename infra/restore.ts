@@ -1,6 +1,6 @@
 /**
  * Takes the objects of a deployment's table back to what another table has: one that DynamoDB restored from a moment before a
- * mishap. Nobody may write meanwhile (docs/operations.md says how to see to that). Can be run again after it was interrupted.
+ * mishap. Nobody may write meanwhile (docs/recovery.md says how to see to that). Can be run again after it was interrupted.
  *
  * - Counters only rise: every revision after it is one that nobody has seen, and whoever holds an older one is answered 410
  *   and reads anew. The change log is not taken over.
@@ -145,7 +145,7 @@ async function writeAll(
 const COMMAND = {
   call: 'npm run restore',
   about: `Takes the objects of a deployment's table back to what another table has. Nobody may write meanwhile:
-docs/operations.md says how to see to that. Can be run again after it was interrupted.`,
+docs/recovery.md says how to see to that. Can be run again after it was interrupted.`,
   options: {
     region: { type: 'string', value: 'REGION', required: true, help: 'region of both tables' },
     from: { type: 'string', value: 'TABLE', required: true, help: 'the table that DynamoDB restored' },

@@ -189,7 +189,7 @@ describe('template', () => {
     const all = Object.keys(packaged.resources).length
     const paths = ofType('AWS::ApiGateway::Resource').length
     expect([all < 480, paths < 200]).toEqual([true, true])
-    const page = (await readFile(join(root, 'docs/operations.md'), 'utf8')).replaceAll('\n', ' ')
+    const page = (await readFile(join(root, 'docs/deploying.md'), 'utf8')).replaceAll('\n', ' ')
     expect(page).toContain(`The stack has ${all} resources`)
     expect(page).toContain(`${paths} of them are paths of the API`)
   })

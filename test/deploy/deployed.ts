@@ -113,7 +113,7 @@ async function openBucket({ url }: Emulator, stack: string): Promise<void> {
   if (status !== 204) throw new Error(`the policy of the bucket ${bucket} stays: ${status}`)
 }
 
-/** A user that may do what docs/operations.md says is needed to deploy. */
+/** A user that may do what docs/deploying.md says is needed to deploy. */
 async function makeDeployer(iam: IAMClient): Promise<Record<string, string>> {
   const UserName = 'deployer'
   await iam.send(new CreateUserCommand({ UserName }))

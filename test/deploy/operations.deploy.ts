@@ -1,5 +1,5 @@
 /**
- * The commands of docs/operations.md, as they stand there, on a deployment of the emulator, with the AWS command line and
+ * Runs the commands of the pages about operating on a deployment of the emulator, with the AWS command line and
  * kubectl. What the emulator leaves out of them: filters of logs, and the moment to which a table is restored (it takes what
  * the table has). Lists, which it cannot stream, are asked of the local server (test/server/operations.test.ts).
  */
@@ -18,7 +18,12 @@ import { type Deployed, startDeployed } from './deployed.ts'
 import { installCommandLine } from './emulator.ts'
 
 const stage = 'ops'
-const { blocks, commandsOf } = await readPage('docs/operations.md')
+const { blocks, commandsOf } = await readPage(
+  'docs/deploying.md',
+  'docs/monitoring.md',
+  'docs/keys-and-rotation.md',
+  'docs/recovery.md',
+)
 const keys = '/apis/management.platform/v1/ownedaccesskeys'
 
 let at: Deployed
@@ -43,7 +48,7 @@ function page(heading: string, index: number, given: Record<string, string> = {}
   return commandsOf(heading, index, given)
 }
 
-const begin = page('Operations', 0, { 'STAGE=prod': `STAGE=${stage}` })
+const begin = page('Preparing the shell', 0, { 'STAGE=prod': `STAGE=${stage}` })
 // This version of the command line asks queues elsewhere than at the address in its environment.
 const elsewhere = 'aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }\n'
 
@@ -72,7 +77,7 @@ const statusOf = async (name: string, token: string) => (await at.client.call(`$
 
 test('the checks of a deployment are made with a key that is in no file', async () => {
   // The emulator cannot show all of it.
-  const commands = `${page('Deploying', 0, { URL: at.url })
+  const commands = `${page('Deploying a stage', 0, { URL: at.url })
     .replace(/^npm run deploy .*\n/, '')
     .trimEnd()} || true`
   const emulated = checks.filter((check) => check.emulated).length
@@ -87,7 +92,7 @@ test('the rights to deploy are a policy', async () => {
 
 test('somebody subscribes to the alarms', async () => {
   const said = await shell(
-    page('What to watch', 0),
+    page('Dashboard and logs', 0),
     'aws sns list-subscriptions-by-topic --topic-arn $(resource AlarmTopic)',
   )
   expect(said).toContain('you@example.com')
@@ -96,7 +101,7 @@ test('somebody subscribes to the alarms', async () => {
 test('the log says of a request why it failed', async () => {
   const { status, headers } = await at.client.call(keys, { method: 'POST', body: keyObject('No Name') })
   expect(status).toBe(422)
-  const said = await shell(page('What to watch', 1, { 'AUDIT-ID': headers['audit-id'] ?? 'none' }))
+  const said = await shell(page('Dashboard and logs', 1, { 'AUDIT-ID': headers['audit-id'] ?? 'none' }))
   expect(said).toContain(`"requestId":"${headers['audit-id']}"`)
 })
 
@@ -105,7 +110,7 @@ test('after a pass of the collector the queue of what it gave up on is emptied',
   const said = await shell(
     'aws sqs send-message --queue-url $(resource UncollectedChanges) --message-body given-up',
     queue,
-    page('Changes that were not collected', 0),
+    page('Uncollected changes', 0),
     queue,
   )
   const counts = [...said.matchAll(/"ApproximateNumberOfMessages": "(\d)"/g)].map(([, count]) => count)
@@ -155,7 +160,7 @@ describeKubectl('with kubectl', () => {
   afterAll(() => front?.stop())
 
   test('it is an administrator with the first key', async () => {
-    const config = page('Operations', 1, {
+    const config = page('Preparing the shell', 1, {
       '"URL"': `"${front.url}"`,
     })
     const said = await shell(config, 'kubectl auth whoami -o jsonpath={.status.userInfo.groups}', 'echo " $KUBECONFIG"')
@@ -163,7 +168,7 @@ describeKubectl('with kubectl', () => {
     const file = said.trim().split(' ').at(-1) ?? ''
     expect((await stat(file)).mode & 0o077).toBe(0)
     expect(file).not.toContain(process.cwd())
-    await shell(`KUBECONFIG=${file}`, page('Operations', 2))
+    await shell(`KUBECONFIG=${file}`, page('Preparing the shell', 2))
     await expect(stat(file)).rejects.toThrow('ENOENT')
     // For the tests that follow.
     await shell(config.replace(/^export KUBECONFIG=.*$/m, `export KUBECONFIG=${place('kubeconfig')}`))
@@ -237,7 +242,7 @@ test('a pepper is rotated; when the old one is gone, all keys of before are dead
 })
 
 test('without an administrator bootstrap makes a first key, and none while that works', async () => {
-  const first = page('Operations', 1).split('\n', 1).join()
+  const first = page('Preparing the shell', 1).split('\n', 1).join()
   const run = () => shell(first, page('Break glass', 0, { '--stage prod': `--stage ${stage}` }))
   const kept = await run()
   expect(kept).toMatch(/"accessKey": "kept"/)
@@ -255,7 +260,7 @@ test('what a removal leaves is ended by hand', async () => {
   const named = (what: string) => new RegExp(`^${what} +(\\S+)$`, 'm').exec(said)?.[1] ?? ''
   const table = named('table')
   const given = { TABLE: table, PEPPER: named('pepper'), 'SIGNING-KEY': named('signing key') }
-  expect(await shell(page('Deploying', 1, given))).toContain('DeletionDate')
+  expect(await shell(page('Removing a stage', 0, given))).toContain('DeletionDate')
   await expect(shell(`aws dynamodb describe-table --table-name ${table}`)).rejects.toThrow('ResourceNotFoundException')
 })
 
@@ -273,6 +278,6 @@ test('no command of the page is left out', () => {
     Array.from({ length }, (_, index) => `${heading} ${index}`),
   )
   // Those with kubectl stand in tests that may not run.
-  const withKubectl = ['Operations 1', 'Operations 2', 'Revoking 0', 'Revoking 2']
+  const withKubectl = ['Preparing the shell 1', 'Preparing the shell 2', 'Revoking 0', 'Revoking 2']
   expect(all.filter((one) => !known.has(one) && !withKubectl.includes(one)).sort()).toEqual(elsewhere)
 })

@@ -118,11 +118,11 @@ test('every alarm tells the topic when it begins and when it ends', () => {
 })
 
 test('every alarm is explained', async () => {
-  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+  const page = await readFile(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8')
   for (const name of alarms().keys()) expect(page).toMatch(new RegExp(`^\\| .*\`${name}\`.* \\|`, 'm'))
 })
 
 test('the page says what the alarms cost', async () => {
-  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+  const page = await readFile(join(import.meta.dirname, '../../docs/cost.md'), 'utf8')
   expect(page.replaceAll('\n', ' ')).toContain(`$${(alarms().size * 0.1).toFixed(2)} for the alarms`)
 })

@@ -286,7 +286,7 @@ test('alarms and dashboard look at what functions measure, and the page says wha
   const outcomes = 'keyplane/dev authorizations authorization'
   expect(watched.values.get(outcomes)).toEqual(values.get(outcomes))
 
-  const page = await readFile(join(root, 'docs/operations.md'), 'utf8')
+  const page = await readFile(join(root, 'docs/monitoring.md'), 'utf8')
   for (const one of new Set([...metrics, ...watched.filtered])) {
     const [, name = '', dimension = ''] = one.split(' ')
     expect(page).toMatch(new RegExp(`^\\| .*\`${name}\`.* \\|${dimension && ` \`${dimension}\``}`, 'm'))
@@ -296,7 +296,8 @@ test('alarms and dashboard look at what functions measure, and the page says wha
   const untold = [...metrics].filter((one) => one.split(' ').length === 2).length
   const filtered = [...watched.filtered].filter((one) => !metrics.has(one)).length
   const all = told + untold + filtered + (values.get(outcomes)?.has('failed') ? 0 : 1)
-  expect(page.replaceAll('\n', ' ')).toContain(`all of them are ${all}, $${(0.3 * all).toFixed(2)}`)
+  const cost = await readFile(join(root, 'docs/cost.md'), 'utf8')
+  expect(cost).toContain(`all of them are ${all}, $${(0.3 * all).toFixed(2)}`)
 })
 
 /** Functions that answer no request of a client; each of the others is an endpoint of its own. */

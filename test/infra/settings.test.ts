@@ -83,7 +83,7 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
 })
 
 test('every parameter is explained, with its default', async () => {
-  const page = await readFile(join(root, 'docs/operations.md'), 'utf8')
+  const page = await readFile(join(root, 'docs/deploying.md'), 'utf8')
   const shown = new Map<string, string>()
   for (const [, names = '', values = ''] of page.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \| ([^|]+) \|/gm)) {
     const given = values.split(', ')

@@ -1,4 +1,4 @@
-/** What requests take of the table, in calls and capacity units: the figures that docs/operations.md computes its costs from. */
+/** What requests take of the table, in calls and capacity units: the figures that docs/cost.md computes its costs from. */
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -91,7 +91,7 @@ function requestsOf(page: string): Map<string, number[]> {
   return new Map([...rows].map(([, name = '', ...figures]) => [name, figures.map((one) => Number(one ?? Number.NaN))]))
 }
 
-const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+const page = await readFile(join(import.meta.dirname, '../../docs/cost.md'), 'utf8')
 
 /** The figures in the row of a part, in the order in which they stand there. */
 const figuresOf = (part: string): number[] =>

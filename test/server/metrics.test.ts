@@ -1,4 +1,4 @@
-/** Metrics in the log of the whole API: docs/operations.md says what they are. */
+/** Metrics in the log of the whole API: docs/monitoring.md says what they are. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'

@@ -1,4 +1,4 @@
-/** The commands of docs/operations.md that list keys, as they stand there, asked of the local server. */
+/** Runs the commands of docs/keys-and-rotation.md that list keys against the local server. */
 import { execFile } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,7 +7,7 @@ import { readPage } from '../support/commands.ts'
 import { describeKubectl, kubeConfig, useKubectl } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 
-const { commandsOf } = await readPage('docs/operations.md')
+const { commandsOf } = await readPage('docs/keys-and-rotation.md')
 
 describeKubectl('with kubectl', () => {
   const at = useKubectl()

@@ -12,14 +12,15 @@ export interface Page {
   commandsOf(heading: string, index: number, given?: Readonly<Record<string, string>>): string
 }
 
-/** Reads a page by its path from the root of the project. */
-export async function readPage(path: string): Promise<Page> {
-  const blocks = blocksIn(await readFile(join(import.meta.dirname, '../..', path), 'utf8'))
+/** Reads pages, by their paths from the root of the project, as one. */
+export async function readPage(...paths: string[]): Promise<Page> {
+  const texts = paths.map((path) => readFile(join(import.meta.dirname, '../..', path), 'utf8'))
+  const blocks = blocksIn((await Promise.all(texts)).join('\n'))
   return {
     blocks,
     commandsOf(heading, index, given = {}) {
       const block = blocks.get(heading)?.[index]
-      if (block === undefined) throw new Error(`${path} has no commands ${index} below ${heading}`)
+      if (block === undefined) throw new Error(`${paths.join(' ')} has no commands ${index} below ${heading}`)
       return Object.entries(given).reduce((commands, [name, value]) => {
         if (!commands.includes(name)) throw new Error(`nothing to put in for ${name} below ${heading}`)
         return commands.replaceAll(name, value)
