@@ -1,9 +1,9 @@
 /** Prints the files that connect a cluster (docs/clusters.md), one YAML document each, or writes them with --out. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Place, readPlace } from '../lib/authorization/scopes/place.ts'
+import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
 import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
-import { checkedIssuer } from '../lib/token/jwks.ts'
+import { checkIssuer } from '../lib/token/jwks.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
 import { type Command, readCall, run, UsageError } from './command.ts'
 
@@ -48,7 +48,7 @@ async function optionsOf(values: Values): Promise<ClusterFilesOptions & { out?: 
 
 function url(text: string): string {
   try {
-    return checkedIssuer(text)
+    return checkIssuer(text)
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
@@ -60,7 +60,7 @@ function identityOf(values: Values): Place {
     throw new UsageError('one of --cluster and --virtual-cluster is needed')
   }
   const placeAt = (text: string, wrong: string): Place => {
-    const place = readPlace(text)
+    const place = parsePlace(text)
     if (place === undefined) throw new UsageError(wrong)
     return place
   }

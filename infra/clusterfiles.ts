@@ -3,14 +3,14 @@
  * in docs/clusters.md. Source: apiserver.config.k8s.io/v1, k8s.io/apiserver/pkg/apis/apiserver.
  */
 
-import { type Place, placeText } from '../lib/authorization/scopes/place.ts'
+import { formatPlace, type Place } from '../lib/authorization/scopes/place.ts'
 import type { JsonValue } from '../lib/meta/types.ts'
 import { clusterAudience, placeAudience } from '../lib/token/audience.ts'
 import { PRIVATE_CLAIM } from '../lib/token/claims.ts'
 import { EXTRA } from '../lib/token/extras.ts'
 
 export interface ClusterFilesOptions {
-  /** See `checkedIssuer`. */
+  /** See `checkIssuer`. */
   issuer: string
   /** Base URL of the API: the issuer, unless the deployment names another. */
   api: string
@@ -67,7 +67,7 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
     [EXTRA.key]: `${own}.key.name`,
     [EXTRA.keyUid]: `${own}.key.uid`,
     [EXTRA.scopes]: `${own}.scopes`,
-    [EXTRA.target]: `'${placeText(identity)}'`,
+    [EXTRA.target]: `'${formatPlace(identity)}'`,
   }
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',

@@ -4,7 +4,7 @@ import type { PresentedCredential, UserInfo } from '../authorization/users/user.
 import type { JsonObject } from '../meta/types.ts'
 import { isWellFormed } from './accesskey.ts'
 import { activityAttributes, type Credential, credentialUser, readCredential } from './credential.ts'
-import { activityDue, DEAD_REASONS, keyStatus, type LifeLimits } from './keystatus.ts'
+import { activityDue, INVALID_KEY_REASONS, keyStatus, type LifeLimits } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 
 export interface AuthenticationDeps extends LifeLimits {
@@ -46,7 +46,7 @@ export async function authenticate(token: string | undefined, deps: Authenticati
   const { state, expires } = keyStatus(credential, now, deps)
   if (state !== 'Active') {
     const { name, uid, user } = credential
-    return { dead: DEAD_REASONS[state], key: { name, uid, user } }
+    return { dead: INVALID_KEY_REASONS[state], key: { name, uid, user } }
   }
   const { hash } = found
   return {

@@ -6,14 +6,14 @@
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
  */
 
-import { readChain } from '../authorization/scopes/parsechain.ts'
+import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import { effectiveUser, type KeySpec, usernameOf } from '../authorization/users/identity.ts'
 import { effectiveChain } from '../authorization/users/privilege.ts'
 import type { Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
-import { isSameSecret } from './constanttime.ts'
+import { constantTimeEqual } from './constanttime.ts'
 import { type KeyInternal, readInternal } from './keyinternal.ts'
 import { expiry, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
@@ -63,7 +63,7 @@ export const credentialItemKey = ({ version, hash }: KeyHash): { pk: string; sk:
 })
 
 /** Of a key that is created. Refused by storage (CompanionExists) when another key has the same value. */
-export const createdCredential = (key: StoredKey, sealed: Sealed, limits: LifeLimits): Companion[] => [
+export const createCredential = (key: StoredKey, sealed: Sealed, limits: LifeLimits): Companion[] => [
   { op: 'put', ...itemKeyOf(key), attributes: { ...attributesOf(key, limits), ...seal(sealed) }, ifAbsent: true },
 ]
 
@@ -71,7 +71,7 @@ export const createdCredential = (key: StoredKey, sealed: Sealed, limits: LifeLi
  * Of a key that changes and keeps its value. The last activity and sealed values that are not given stay. `lastActivity` is what was read
  * beside the key, if anything; it only places the item in the index of expiries.
  */
-export function updatedCredential(
+export function updateCredential(
   key: StoredKey,
   sealed: Sealed,
   limits: LifeLimits,
@@ -86,7 +86,7 @@ export function updatedCredential(
  * Of a key whose value changes: `old` is the item under the old value as it was read, whose sealed values and last activity
  * move on to the new one. The key's internal part names the new value's hash already.
  */
-export function rotatedCredential(
+export function rotateCredential(
   key: StoredKey,
   from: KeyHash,
   old: JsonObject,
@@ -103,11 +103,11 @@ export function rotatedCredential(
 }
 
 /** That nobody has the value under these hashes: what a condition on the item that is written cannot say. */
-export const absentCredentials = (hashes: readonly KeyHash[]): Companion[] =>
+export const requireAbsentCredentials = (hashes: readonly KeyHash[]): Companion[] =>
   hashes.map((hash) => ({ op: 'absent', ...credentialItemKey(hash) }))
 
 /** That the key is still as it was when a request with it was allowed: neither deleted, nor rotated, nor changed. */
-export function unchangedCredential(
+export function requireUnchangedCredential(
   { uid, generation }: UserInfo['key'],
   credential: PresentedCredential,
 ): Extract<Companion, { op: 'unchanged' }> {
@@ -121,12 +121,12 @@ export function unchangedCredential(
 }
 
 /** Of a key that is removed for good. (One that finalizers still hold is updated: its credential says so.) */
-export const deletedCredential = (key: StoredKey): Companion[] => [{ op: 'delete', ...itemKeyOf(key) }]
+export const deleteCredential = (key: StoredKey): Companion[] => [{ op: 'delete', ...itemKeyOf(key) }]
 
 /** Whether the item holds this sealed value: owners may try values that they cannot read. */
-export function holdsSealed(item: JsonObject, path: string, value: string): boolean {
+export function hasSealedValue(item: JsonObject, path: string, value: string): boolean {
   const held = item[SEALED + path]
-  return typeof held === 'string' && isSameSecret(held, value)
+  return typeof held === 'string' && constantTimeEqual(held, value)
 }
 
 /** What a use of the key at `now` writes into its item. */
@@ -139,7 +139,7 @@ export const activityAttributes = (credential: Credential, now: number, limits: 
 export function readCredential(item: JsonObject): Credential {
   const own = Object.entries(item).filter(([name]) => !name.startsWith(SEALED) && !IGNORED.has(name))
   const { chain, ...rest } = strictRecord('a credential', Object.fromEntries(own), REQUIRED, OPTIONAL)
-  return { ...(rest as unknown as Omit<Credential, 'chain'>), chain: readChain(chain) }
+  return { ...(rest as unknown as Omit<Credential, 'chain'>), chain: parseChain(chain) }
 }
 
 /** The user of a request with this key. */

@@ -1,5 +1,5 @@
 /** What is stored beside a key, versioned with it, and never leaves the server. */
-import { readChain } from '../authorization/scopes/parsechain.ts'
+import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { Identity } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
@@ -35,7 +35,7 @@ export function readInternal(value: JsonObject): KeyInternal {
   })
   return {
     creator: creator as Identity,
-    carried: readChain(carried),
+    carried: parseChain(carried),
     credential: { version: version as string, hash: hash as string },
   }
 }

@@ -80,7 +80,7 @@ export function activityDue(life: KeyLife, now: number, limits: LifeLimits = {})
 }
 
 /** The message of the 401 for a known key that may not be used. */
-export const DEAD_REASONS: Readonly<Record<Exclude<KeyState, 'Active'>, string>> = {
+export const INVALID_KEY_REASONS: Readonly<Record<Exclude<KeyState, 'Active'>, string>> = {
   Disabled: 'access key is disabled',
   Expired: 'access key has expired',
   Terminating: 'access key is being deleted',

@@ -73,12 +73,12 @@ const hmac = (pepper: Buffer, key: string): string =>
 
 /** The peppers of a secret, current first, then the newest. Throws an Error that says nothing of the secret's content. */
 export function parsePeppers(secret: string): readonly Pepper[] {
-  const { current, peppers, ...more } = record(parsed(secret), 'the pepper secret')
+  const { current, peppers, ...more } = record(parseSecret(secret), 'the pepper secret')
   if (Object.keys(more).length > 0) throw new Error('the pepper secret has other members than current and peppers')
   const entries = Object.entries(record(peppers, 'peppers'))
   if (entries.length > MAX_VERSIONS) throw new Error(`the pepper secret has more than ${MAX_VERSIONS} peppers`)
   const versions = entries
-    .map(([version, text]) => ({ version: checkedVersion(version), pepper: bytes(text) }))
+    .map(([version, text]) => ({ version: checkVersion(version), pepper: bytes(text) }))
     .sort(
       (a, b) => Number(b.version === current) - Number(a.version === current) || Number(b.version) - Number(a.version),
     )
@@ -89,7 +89,7 @@ export function parsePeppers(secret: string): readonly Pepper[] {
 }
 
 /** A parser's own error would quote the text. */
-function parsed(text: string): unknown {
+function parseSecret(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -102,7 +102,7 @@ function record(value: unknown, what: string): Record<string, unknown> {
   return value
 }
 
-function checkedVersion(version: string): string {
+function checkVersion(version: string): string {
   if (!/^[1-9][0-9]{0,8}$/.test(version)) throw new Error('a version of the pepper secret is not a positive number')
   return version
 }

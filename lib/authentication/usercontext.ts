@@ -3,7 +3,7 @@
  * booleans only. What does not decode exactly is no user.
  */
 
-import { readChain } from '../authorization/scopes/parsechain.ts'
+import { parseChain } from '../authorization/scopes/parsechain.ts'
 import { AUTHENTICATED } from '../authorization/users/identity.ts'
 import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
@@ -26,7 +26,7 @@ export function decodeUser(text: string): UserInfo {
   if (text.length > MAX_CONTEXT) throw new Error('the user is larger than the context of the authorizer')
   const user = strictRecord('the user', decode('the user', text), USER, { uid: isText, identity: isIdentity })
   strictRecord('the key of the user', user.key, KEY, KEY_OPTIONAL)
-  readChain(user.chain)
+  parseChain(user.chain)
   if (!(user.groups as string[]).includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
   return user as unknown as UserInfo
 }
@@ -46,7 +46,7 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 function decode(what: string, text: string): unknown {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.toString('base64url') !== text) throw new Error(`${what} is not base64url`)
-  return parsed(what, bytes)
+  return parse(what, bytes)
 }
 
 const CREDENTIAL = { version: isNonEmptyText, hash: isNonEmptyText, created: isCount }
@@ -62,7 +62,7 @@ const KEY_OPTIONAL = {
   generation: isCount,
 }
 
-function parsed(what: string, bytes: Buffer): unknown {
+function parse(what: string, bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch {

@@ -10,7 +10,7 @@ import type { Scope, ScopeChain } from './scopes/scope.ts'
 import type { UserInfo } from './users/user.ts'
 
 /** Returns the 403 of a request that the chain does not allow. `reason` is why, as `evaluate` says it. */
-export function refusedByScope(
+export function forbiddenByScope(
   attributes: Attributes,
   user: Pick<UserInfo, 'name' | 'chain'>,
   reason: string,

@@ -7,7 +7,7 @@ import type { Attributes, Decision, Target } from './attributes/attributes.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import { type Place, targetOf } from './scopes/place.ts'
 import type { ScopeOptions } from './scopes/project.ts'
-import { clustersLeft } from './scopes/reachableclusters.ts'
+import { reachableClusters } from './scopes/reachableclusters.ts'
 import { isReview, roleGrants } from './scopes/roles.ts'
 import { ruleAllows } from './scopes/rules.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
@@ -98,12 +98,12 @@ function virtualClustersNamed({ roles = [], virtualClusters = [], rules = [] }: 
  * of it (by a name, its project, or a wildcard). A key without a scope is taken nowhere: whoever runs a cluster must not
  * come by a key that opens everything.
  */
-export function takesKeys(chain: ScopeChain, place: Place, options: ScopeOptions): boolean {
+export function acceptsKeys(chain: ScopeChain, place: Place, options: ScopeOptions): boolean {
   if (place.type === 'virtualCluster') {
     const left = chain.map((scope) => speaksOf(scope, place, options))
     return left.every((one) => one !== undefined) && left.includes('named')
   }
-  const left = clustersLeft(chain)
+  const left = reachableClusters(chain)
   if (left !== 'all') return left.has(place.name)
   return chain.some(({ clusters = [], rules = [] }) =>
     [
@@ -118,8 +118,8 @@ export function takesKeys(chain: ScopeChain, place: Place, options: ScopeOptions
  * leaves something of it, and one speaks of spaces. That is of namespaces of connected clusters, but of no cluster's in
  * particular. A project is more than its spaces, so that it is not enough here.
  */
-export const takesKeysOfSpaces = (chain: ScopeChain, place: Place): boolean => {
-  const left = clustersLeft(chain)
+export const acceptsKeysOfSpaces = (chain: ScopeChain, place: Place): boolean => {
+  const left = reachableClusters(chain)
   return (
     place.type === 'cluster' &&
     (left === 'all' || left.has(place.name)) &&
@@ -128,7 +128,7 @@ export const takesKeysOfSpaces = (chain: ScopeChain, place: Place): boolean => {
 }
 
 /** Whether there can be a place that takes access keys with this chain. */
-export const takesKeysSomewhere = (chain: ScopeChain): boolean =>
+export const acceptsKeysAnywhere = (chain: ScopeChain): boolean =>
   chain.length > 0 &&
   (chain.some(({ clusters = [], spaces = [] }) => clusters.length + spaces.length > 0) ||
     chain.some(({ rules = [] }) => rules.some(({ cluster }) => isName(cluster))) ||

@@ -8,7 +8,7 @@ import type { RowChange } from '../storage/dynamodb/stream.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Change } from '../storage/interface.ts'
 import type { Collector } from './garbagecollector.ts'
-import { keepPlace, readPlace } from './position.ts'
+import { keepPlace, parsePlace } from './position.ts'
 import { concerns, type Failure, performAll, type Task, tasksOf } from './tasks.ts'
 
 /** Full passes begin so far apart at least, in ms: somewhat less than the hour of the schedule. */
@@ -114,7 +114,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     for (const { kind } of stores) {
       if (!positions.has(kind.plural)) positions.set(kind.plural, await storage.revision(kind.table))
     }
-    const place = full ? undefined : await readPlace(storage)
+    const place = full ? undefined : await parsePlace(storage)
     const index = stores.findIndex(({ kind }) => kind.plural === place?.resource)
     full =
       place && index >= 0

@@ -12,7 +12,7 @@ export interface PassPlace {
 const key = { pk: 'collector#pass', sk: '#' }
 
 /** Undefined where no pass was interrupted. */
-export async function readPlace(storage: Storage): Promise<PassPlace | undefined> {
+export async function parsePlace(storage: Storage): Promise<PassPlace | undefined> {
   const { resource, after } = (await storage.getCompanion(key.pk, key.sk))?.attributes ?? {}
   return typeof resource === 'string' && typeof after === 'string' ? { resource, after } : undefined
 }

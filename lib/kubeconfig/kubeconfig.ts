@@ -16,7 +16,7 @@ import {
   issueClientCertificate,
 } from './certificates/clientcertificate.ts'
 import { isFailure } from './certificates/signingrequest.ts'
-import { type ClusterClient, untilOver } from './cluster/client.ts'
+import { type ClusterClient, withDeadline } from './cluster/client.ts'
 import type { Credentials } from './cluster/credentials.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import { kubeConfigText } from './config.ts'
@@ -86,7 +86,8 @@ export async function createKubeConfig(
   const server = serverAddress(instance, spec.server)
   const errors = [ttl, server].flatMap((one) => (typeof one === 'object' && 'error' in one ? [one.error] : []))
   if ('error' in ttl || typeof server !== 'string') return { errors }
-  if (!mayLeave(user.name)) throw refused(instance, services, 'users named "system:…" cannot leave this API')
+  if (!mayLeave(user.name))
+    throw forbiddenKubeConfig(instance, services, 'users named "system:…" cannot leave this API')
 
   const made = clientCert
     ? await withCertificate(request, ttl.seconds, services)
@@ -125,7 +126,7 @@ async function withToken(
   const prepared = prepareVirtualClusterToken({ user, cluster: instance, seconds, now }, services)
   const { warnings } = prepared
   if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
-  const authority = trustedAuthority(instance, await keptCredentials(instance, services))
+  const authority = trustedAuthority(instance, await storedCredentials(instance, services))
   demandTime(deadline)
   const { token, expires } = await issue(prepared, services.signer)
   const { jti, aud: audiences } = prepared.claims
@@ -133,7 +134,7 @@ async function withToken(
 }
 
 /** Only for the authority in them: an instance that names one, or that keeps none, needs no credentials for a token. */
-async function keptCredentials(instance: Instance, services: KubeConfigServices): Promise<Credentials | undefined> {
+async function storedCredentials(instance: Instance, services: KubeConfigServices): Promise<Credentials | undefined> {
   if (instance.certificateAuthorityData !== undefined) return undefined
   return clusterCredentials(instance, services).catch((error) => {
     if (isFailure(error, 'no-credentials')) return undefined
@@ -149,7 +150,7 @@ async function withCertificate(
   const { instance, user, dryRun, deadline } = request
   if (restrictsInside(user.chain, instance, services)) {
     const why = 'a client certificate cannot be scoped, and the scope of the access key restricts what it may do there'
-    throw refused(instance, services, why)
+    throw forbiddenKubeConfig(instance, services, why)
   }
   if (dryRun) return { user: undefined, warnings: [], facts: { credential: 'certificate' } }
   const signal = services.deadline(Math.max(0, Math.floor(Math.min(WAIT_MS, deadline() - RESERVE_MS))))
@@ -176,7 +177,7 @@ function order(
   services: KubeConfigServices,
 ): Promise<ClientCertificate> {
   const { maxCertificateSeconds } = services.limits
-  const client = untilOver(services.connect(labelOf(instance), credentials), deadline)
+  const client = withDeadline(services.connect(labelOf(instance), credentials), deadline)
   return issueClientCertificate(
     {
       user: user.name,
@@ -212,6 +213,6 @@ function lifetimeWarnings(
   return warnings
 }
 
-function refused({ name }: Instance, { resource }: KubeConfigServices, why: string) {
+function forbiddenKubeConfig({ name }: Instance, { resource }: KubeConfigServices, why: string) {
   return forbiddenResource({ ...resource, resource: `${resource.resource}/kubeconfig` }, name, why)
 }

@@ -20,7 +20,7 @@ export type Ttl = { seconds?: number } | { error: FieldError }
 export function certificateTtl(ttl: number | bigint | undefined, { maxCertificateSeconds }: TtlLimits): Ttl {
   const max = maxCertificateSeconds ?? INT32_MAX
   if (ttl === 0) return maxCertificateSeconds === undefined ? {} : { error: tooLong(ttl, max) }
-  return bounded(ttl, max)
+  return checkTtl(ttl, max)
 }
 
 /** How long a token may live; 0 = as long as the deployment allows. */
@@ -28,10 +28,10 @@ export function tokenTtl(
   ttl: number | bigint | undefined,
   { maxTokenSeconds }: TtlLimits,
 ): { seconds: number } | { error: FieldError } {
-  return ttl === 0 ? { seconds: maxTokenSeconds } : bounded(ttl, maxTokenSeconds)
+  return ttl === 0 ? { seconds: maxTokenSeconds } : checkTtl(ttl, maxTokenSeconds)
 }
 
-function bounded(ttl: number | bigint | undefined, max: number): { seconds: number } | { error: FieldError } {
+function checkTtl(ttl: number | bigint | undefined, max: number): { seconds: number } | { error: FieldError } {
   if (ttl === undefined) return { seconds: Math.min(DAY, max) }
   if (ttl < SHORTEST) {
     return { error: invalid(FIELD, ttl, 'may not specify a duration less than 600 seconds (10 minutes)') }

@@ -2,7 +2,7 @@
  * What is made or changed with an access key is conditional on that key, where it gives access itself: else a request that is
  * under way while its key is revoked could leave another one behind.
  */
-import { unchangedCredential } from '../authentication/credential.ts'
+import { requireUnchangedCredential } from '../authentication/credential.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
@@ -26,7 +26,7 @@ export function boundToMaker(
 ): Mutation {
   const isSelf = current !== undefined && current.object.metadata.uid === user.key.uid
   if (mutation.type === 'none' || !kind.isCredential || !user.credential || isSelf) return mutation
-  const maker = unchangedCredential(user.key, user.credential)
+  const maker = requireUnchangedCredential(user.key, user.credential)
   const { companions = [] } = mutation
   if (companions.some(({ pk, sk }) => pk === maker.pk && sk === maker.sk)) throw keyChanged()
   return { ...mutation, companions: [...companions, maker] }

@@ -9,7 +9,7 @@ import { encodeCredential, encodeUser } from '../authentication/usercontext.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
-import { refusedByScope } from '../authorization/narrowest.ts'
+import { forbiddenByScope } from '../authorization/narrowest.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { stringify } from '../meta/encoding/json.ts'
@@ -86,7 +86,7 @@ function refusal(
 ): StatusError {
   return attributes.kind === 'nonresource' && isCatchAll(event)
     ? forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
-    : refusedByScope(attributes, user, reason, scopes)
+    : forbiddenByScope(attributes, user, reason, scopes)
 }
 
 const deny = ({ status }: StatusError, user: UserInfo): APIGatewayAuthorizerResult =>

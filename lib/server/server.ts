@@ -18,10 +18,10 @@ import { credentialItemKey } from '../authentication/credential.ts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
-import { refusedByScope } from '../authorization/narrowest.ts'
+import { forbiddenByScope } from '../authorization/narrowest.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
-import { readSpaceNamespace, type SpaceOptions } from '../authorization/scopes/space.ts'
+import { parseSpaceNamespace, type SpaceOptions } from '../authorization/scopes/space.ts'
 import type { EndpointServices } from '../endpoints/exchange.ts'
 import { createClusterClient } from '../kubeconfig/cluster/client.ts'
 import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
@@ -32,7 +32,7 @@ import { keyOf, type Store } from '../registry/store.ts'
 import { createStorage } from '../storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { IssuerSettings } from '../token/issuer.ts'
-import { checkedIssuer } from '../token/jwks.ts'
+import { checkIssuer } from '../token/jwks.ts'
 import { authenticationDeps } from './authentication.ts'
 import { type Decider, decide } from './decide.ts'
 import { storedKinds } from './kinds.ts'
@@ -88,18 +88,18 @@ export function createServer(environment: Environment): Server {
   const limits = (): LifeLimits => (config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {})
   const scopes = lazy(() => ({
     projectNamespacePrefix: config.projectNamespacePrefix,
-    spaceNamespace: readSpaceNamespace(config.spaceNamespace),
+    spaceNamespace: parseSpaceNamespace(config.spaceNamespace),
   }))
 
   const demandChain = (context: RequestContext, attributes: Attributes): void => {
     const decision = evaluate(context.user.chain, attributes, scopes())
     if (decision.allowed) return
     context.note('denied', decision.reason)
-    throw refusedByScope(attributes, context.user, decision.reason, scopes())
+    throw forbiddenByScope(attributes, context.user, decision.reason, scopes())
   }
   const settings = lazy(
     (): IssuerSettings => ({
-      issuer: checkedIssuer(config.issuer),
+      issuer: checkIssuer(config.issuer),
       maxSeconds: config.maxTokenTtlSeconds,
       uuid: randomUUID,
     }),

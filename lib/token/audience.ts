@@ -1,15 +1,15 @@
 /** Whom a token is for. Every verifier accepts its own audience only, so that no cluster can replay a token at its neighbour. */
 
-import { type Place, placeText, readPlace } from '../authorization/scopes/place.ts'
-import { clustersLeft } from '../authorization/scopes/reachableclusters.ts'
+import { formatPlace, type Place, parsePlace } from '../authorization/scopes/place.ts'
+import { reachableClusters } from '../authorization/scopes/reachableclusters.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 
 /** The audience of tokens for a place. */
-export const placeAudience = (issuer: string, place: Place): string => `${issuer}/${placeText(place)}`
+export const placeAudience = (issuer: string, place: Place): string => `${issuer}/${formatPlace(place)}`
 
 /** The place that an audience of this issuer names; undefined for every other audience. */
 export const placeOfAudience = (issuer: string, audience: string): Place | undefined =>
-  audience.startsWith(`${issuer}/`) ? readPlace(audience.slice(issuer.length + 1)) : undefined
+  audience.startsWith(`${issuer}/`) ? parsePlace(audience.slice(issuer.length + 1)) : undefined
 
 /** `*` for every cluster. */
 export const clusterAudience = (issuer: string, cluster: string): string =>
@@ -25,7 +25,7 @@ export const virtualClusterAudience = (issuer: string, namespace: string, name: 
  * allowed there is judged at each request; this only bounds where the token is worth anything.
  */
 export function clusterAudiences(issuer: string, chain: ScopeChain): string[] {
-  const left = clustersLeft(chain)
+  const left = reachableClusters(chain)
   if (left === 'all') return [clusterAudience(issuer, '*')]
   return [...left].sort().map((cluster) => clusterAudience(issuer, cluster))
 }

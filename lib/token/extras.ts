@@ -5,8 +5,8 @@
  */
 
 import { validateChain } from '../authorization/scopes/chain.ts'
-import { readChain } from '../authorization/scopes/parsechain.ts'
-import { type Place, placeText, readPlace } from '../authorization/scopes/place.ts'
+import { parseChain } from '../authorization/scopes/parsechain.ts'
+import { formatPlace, type Place, parsePlace } from '../authorization/scopes/place.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { parseJson, stringify } from '../meta/encoding/json.ts'
@@ -31,7 +31,7 @@ export const extrasOf = (
   [EXTRA.key]: [key.name],
   [EXTRA.keyUid]: [key.uid],
   [EXTRA.scopes]: [stringify(chain)],
-  ...(place && { [EXTRA.target]: [placeText(place)] }),
+  ...(place && { [EXTRA.target]: [formatPlace(place)] }),
 })
 
 /** What the extras of a user of ours say. */
@@ -56,7 +56,7 @@ export function readExtras(
   if (name === undefined || uid === undefined) return { problem: 'the user does not say which access key it has' }
   const chain = chainOf(only(values(EXTRA.scopes)))
   if (chain === undefined) return { problem: 'the user does not say which scopes it has' }
-  const place = readPlace(only(values(EXTRA.target)) ?? '')
+  const place = parsePlace(only(values(EXTRA.target)) ?? '')
   if (place === undefined) return { problem: 'the user does not say which cluster it is at' }
   return { key: { name, uid }, chain, place }
 }
@@ -69,7 +69,7 @@ function chainOf(text: string | undefined): ScopeChain | undefined {
   if (text === undefined) return undefined
   try {
     const { value, duplicates } = parseJson(text)
-    const chain = readChain(value)
+    const chain = parseChain(value)
     return duplicates.length === 0 && validateChain(chain).length === 0 ? chain : undefined
   } catch {
     // Whatever it is, it is no chain that we wrote.

@@ -8,11 +8,11 @@ import { forbiddenPath } from '../meta/errors/status.ts'
 import { clusterAudiences, virtualClusterAudience } from './audience.ts'
 import { type Claims, claimsFor } from './claims.ts'
 import { MAX_TOKEN_LENGTH, signToken, tokenLength } from './jwt.ts'
-import { tokenLifetime, withinKey } from './lifetime.ts'
+import { limitToKey, tokenLifetime } from './lifetime.ts'
 import type { Signer } from './signer.ts'
 
 export interface IssuerSettings {
-  /** See `checkedIssuer`. */
+  /** See `checkIssuer`. */
   issuer: string
   /** Deploy-time maximum of a token's life. */
   maxSeconds: number
@@ -56,7 +56,7 @@ export function prepareClusterToken(
   if (errors.length === 0 && audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
   if ('error' in lifetime) errors.unshift(lifetime.error)
   if (errors.length > 0 || 'error' in lifetime) return { errors }
-  const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings) ?? refused()
+  const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings) ?? refuse()
   if (tokenLength(claims) > MAX_TOKEN_LENGTH) return { errors: [forbidden('spec.scope', TOO_LARGE)] }
   return { claims, warnings: lifetime.warnings }
 }
@@ -77,8 +77,8 @@ export function prepareVirtualClusterToken(
   settings: Pick<IssuerSettings, 'issuer' | 'uuid'>,
 ): Prepared {
   const audiences = [virtualClusterAudience(settings.issuer, cluster.namespace, cluster.name, cluster.uid)]
-  const lifetime = withinKey(seconds, { key: user.key, now })
-  const claims = claimsFor({ user, chain: user.chain, audiences, lifetime, now }, settings) ?? refused()
+  const lifetime = limitToKey(seconds, { key: user.key, now })
+  const claims = claimsFor({ user, chain: user.chain, audiences, lifetime, now }, settings) ?? refuse()
   if (tokenLength(claims) > MAX_TOKEN_LENGTH) throw forbiddenPath(TOO_LARGE)
   return { claims, warnings: lifetime.warnings }
 }
@@ -88,7 +88,7 @@ export async function issue({ claims }: Prepared, signer: Signer): Promise<Token
   return { token: await signToken(claims, signer), expires: new Date(claims.exp * 1000) }
 }
 
-function refused(): never {
+function refuse(): never {
   throw forbiddenPath('users whose names begin with "system:" cannot leave this API')
 }
 

@@ -40,7 +40,7 @@ export const jwksDocument = async (signer: Signer): Promise<{ keys: PublicKey[] 
  * The issuer, if it is one that kube-apiserver takes: https, no user, query, fragment or closing slash. Throws: a
  * wrong issuer must not survive a deploy.
  */
-export function checkedIssuer(text: string): string {
+export function checkIssuer(text: string): string {
   const url = URL.parse(text)
   const bare = url && `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`
   if (url?.protocol !== 'https:' || bare !== text || text.endsWith('/')) {

@@ -29,19 +29,19 @@ export function tokenLifetime(
   limits: LifetimeLimits,
 ): Lifetime | { error: FieldError } {
   const { maxSeconds } = limits
-  if (ttl === undefined || ttl === 0) return withinKey(Math.min(DAY, maxSeconds), limits)
+  if (ttl === undefined || ttl === 0) return limitToKey(Math.min(DAY, maxSeconds), limits)
   if (ttl < 0) return { error: invalid(field, ttl, 'must be greater than or equal to 0') }
   if (ttl > maxSeconds) {
     return { error: invalid(field, ttl, `may not specify a duration larger than ${maxSeconds} seconds`) }
   }
-  return withinKey(Number(ttl), limits)
+  return limitToKey(Number(ttl), limits)
 }
 
 /**
  * A token never outlives the key that it was made with: shortened, with a warning in the words of Kubernetes'
  * TokenRequest. Throws the 401 of a dead key when nothing is left.
  */
-export function withinKey(seconds: number, { key, now }: Omit<LifetimeLimits, 'maxSeconds'>): Lifetime {
+export function limitToKey(seconds: number, { key, now }: Omit<LifetimeLimits, 'maxSeconds'>): Lifetime {
   if (key.expires === undefined) return { seconds, warnings: [] }
   const left = Math.floor(key.expires) - Math.floor(now.getTime() / 1000)
   if (left <= 0) throw unauthorized('access key has expired')

@@ -14,7 +14,7 @@ export function derToRaw(der: Uint8Array): Uint8Array {
   let offset = 2
   for (const end of [SIZE, 2 * SIZE]) {
     const length = der[offset + 1] ?? 0
-    const integer = positive(der[offset], der.subarray(offset + 2, offset + 2 + length), length)
+    const integer = parsePositive(der[offset], der.subarray(offset + 2, offset + 2 + length), length)
     raw.set(integer, end - integer.length)
     offset += 2 + length
   }
@@ -23,7 +23,7 @@ export function derToRaw(der: Uint8Array): Uint8Array {
 }
 
 /** The magnitude of a DER integer, without the zero byte that keeps a high first bit from meaning "negative". */
-function positive(tag: number | undefined, content: Uint8Array, length: number): Uint8Array {
+function parsePositive(tag: number | undefined, content: Uint8Array, length: number): Uint8Array {
   const [first = 0x80, second = 0] = content
   const padded = first === 0 && content.length > 1
   const canonical = first < 0x80 && (!padded || second >= 0x80)

@@ -1,7 +1,7 @@
 /** Who asks the demo virtual cluster, and what they may: the part of authentication and RBAC that it has. */
 import type { TLSSocket } from 'node:tls'
 import { bearerToken } from '../../../lib/authentication/bearertoken.ts'
-import { isSameSecret } from '../../../lib/authentication/constanttime.ts'
+import { constantTimeEqual } from '../../../lib/authentication/constanttime.ts'
 import { AUTHENTICATED } from '../../../lib/authorization/users/identity.ts'
 import { unauthorized } from '../../../lib/meta/errors/status.ts'
 import { subjectOf } from '../host/certificates.ts'
@@ -59,7 +59,7 @@ export async function authenticate(
     if (authorization !== undefined) throw unauthorized()
     return ANONYMOUS
   }
-  const role = ROLES.find((one) => isSameSecret(tokens[one], token))
+  const role = ROLES.find((one) => constantTimeEqual(tokens[one], token))
   if (role !== undefined) return known({ name: `${ROLE_PREFIX}${role}`, groups: [] })
   const user = await verifyToken(token)
   if (!user || [user.name, ...user.groups].some((name) => name.startsWith('system:'))) throw unauthorized()

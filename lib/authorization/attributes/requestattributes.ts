@@ -89,12 +89,12 @@ function stepsOf({ resource, pathParameters }: RoutedRequest, basePath: string):
       if (parameter === null) return { text: step, literal: true }
       const [, name = '', greedy] = parameter
       const text = (pathParameters && Object.hasOwn(pathParameters, name) && pathParameters[name]) || ''
-      return { text: greedy ? text : checked(name, text), literal: false }
+      return { text: greedy ? text : checkPathSegment(name, text), literal: false }
     })
 }
 
 /** A value that cannot mean anything but one step, however often anybody decodes it. */
-function checked(parameter: string, value: string): string {
+function checkPathSegment(parameter: string, value: string): string {
   const problems = value === '' ? ['must be provided'] : pathSegmentErrors(value)
   if (problems.length === 0) return value
   const name = `${parameter.charAt(0).toUpperCase()}${parameter.slice(1)}`

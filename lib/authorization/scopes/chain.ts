@@ -5,7 +5,6 @@
 
 import { stringify } from '../../meta/encoding/json.ts'
 import { type FieldError, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
-import { canonicalText } from './canonical.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 /** Together they keep every chain within the authorizer's context and a JWT within a header. */
@@ -40,3 +39,16 @@ export function validateChain(chain: ScopeChain, path = 'spec.scope'): FieldErro
 
 /** UTF-8 bytes of the value as JSON. */
 export const byteLength = (value: unknown): number => Buffer.byteLength(stringify(value))
+
+/** Equal exactly for values that differ in nothing but the order of members; undefined has a text of its own. */
+export const canonicalText = (value: unknown): string => (value === undefined ? '' : stringify(sorted(value)))
+
+/** Objects as the sorted list of their members, wrapped so that no list has the text of an object. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value)
+    .filter(([, one]) => one !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return { members: members.map(([member, one]) => [member, sorted(one)]) }
+}

@@ -1,8 +1,8 @@
 /** Whether a chain of scopes allows a request: every scope must, each by one of its lists (docs/scopes.md). */
-import type { Attributes, Decision } from '../attributes/attributes.ts'
+import { formatValue } from '../../meta/encoding/badvalue.ts'
+import type { Attributes, Decision, Target } from '../attributes/attributes.ts'
 import { everyScopeAllows } from './everyscope.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
-import { wanted } from './reason.ts'
 import { type Grant, isInstance, roleGrants } from './roles.ts'
 import { ruleAllows } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
@@ -29,7 +29,7 @@ export function evaluateAny(
     const line = widest(readings.map((attributes) => allowingLine(scope, attributes, options)))
     const at = chain.length > 1 ? `chain[${index}].` : ''
     if (line === undefined) {
-      return { allowed: false, reason: `${at}spec.scope does not allow ${wanted(readings[0], options)}` }
+      return { allowed: false, reason: `${at}spec.scope does not allow ${describeRequest(readings[0], options)}` }
     }
     lines.push({ ...line, name: line.name === EVERY ? EVERY : `${at}${line.name}` })
   }
@@ -139,4 +139,36 @@ function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions) {
   const project = projectOf(namespace, options)
   const meant = `${verb} ${subresource}` === 'get ' || `${verb} ${subresource}` === 'create kubeconfig'
   return meant && project !== undefined ? { project, virtualCluster: name } : undefined
+}
+
+/** `get of virtualclusterinstances "x" in project "a"`, `get of path "/metrics" in cluster "c"`. */
+function describeRequest(attributes: Attributes, options: ScopeOptions): string {
+  return `${attributes.verb} of ${describeSubject(attributes)}${describeNamespace(attributes, options)}${describeTarget(attributes.target)}`
+}
+
+function describeSubject(attributes: Attributes): string {
+  if (attributes.kind === 'nonresource') return `path ${formatValue(attributes.path)}`
+  const { resource, subresource, name } = attributes
+  return `${resource}${subresource && `/${subresource}`}${name && ` ${formatValue(name)}`}`
+}
+
+function describeNamespace(attributes: Attributes, options: ScopeOptions): string {
+  if (attributes.kind === 'nonresource' || attributes.namespace === '') return ''
+  const project = attributes.target.type === 'Management' ? projectOf(attributes.namespace, options) : undefined
+  return project === undefined
+    ? ` in namespace ${formatValue(attributes.namespace)}`
+    : ` in project ${formatValue(project)}`
+}
+
+function describeTarget(target: Target): string {
+  switch (target.type) {
+    case 'Management':
+      return ''
+    case 'Cluster':
+      return ` in cluster ${formatValue(target.cluster)}`
+    case 'ProjectSpace':
+      return ` in space ${formatValue(`${target.project}/${target.space}`)}`
+    case 'ProjectVirtualCluster':
+      return ` in virtual cluster ${formatValue(`${target.project}/${target.virtualCluster}`)}`
+  }
 }

@@ -8,7 +8,7 @@ import { type ScopeChain, scopeSchema } from './scope.ts'
  * The value as a chain. Throws an Error without the value when it is none, when a member is unknown (it may be a restriction
  * that only newer code understands), or when it is longer than a chain may be.
  */
-export function readChain(value: unknown): ScopeChain {
+export function parseChain(value: unknown): ScopeChain {
   if (!Array.isArray(value) || value.length > MAX_CHAIN_SCOPES) throw new Error('not a chain of scopes')
   if (!value.every((scope) => conforms(scope, scopeSchema))) throw new Error('a scope is not as its schema says')
   return value as ScopeChain

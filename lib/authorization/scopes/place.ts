@@ -15,7 +15,7 @@ export type Place =
   | { type: 'virtualCluster'; namespace: string; name: string; uid: string }
 
 /** The text of a place. */
-export const placeText = (place: Place): string =>
+export const formatPlace = (place: Place): string =>
   place.type === 'cluster' ? `clusters/${place.name}` : `virtualclusters/${place.namespace}/${place.name}/${place.uid}`
 
 const LABEL = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?'
@@ -28,8 +28,8 @@ const VIRTUAL_CLUSTER = new RegExp(
 /** More than the longest names and a uid need. */
 const MAX_LENGTH = 600
 
-/** The place of a text; undefined for anything but what `placeText` makes of names that Kubernetes allows. */
-export function readPlace(text: string): Place | undefined {
+/** The place of a text; undefined for anything but what `formatPlace` makes of names that Kubernetes allows. */
+export function parsePlace(text: string): Place | undefined {
   if (text.length > MAX_LENGTH) return undefined
   const cluster = CLUSTER.exec(text)?.groups
   if (cluster) return { type: 'cluster', name: cluster.name ?? '' }

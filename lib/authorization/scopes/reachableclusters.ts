@@ -8,7 +8,7 @@ import type { Scope, ScopeChain } from './scope.ts'
 export type Clusters = 'all' | ReadonlySet<string>
 
 /** Each cluster in which every scope of the chain leaves something in common; of an empty chain all. */
-export function clustersLeft(chain: ScopeChain): Clusters {
+export function reachableClusters(chain: ScopeChain): Clusters {
   const areas = chain.map(areaOf)
   if (leavesSomething(areas, undefined)) return 'all'
   const named = areas.flatMap(({ clusters }) => (clusters === 'all' ? [] : [...clusters]))

@@ -13,7 +13,7 @@ export type Rule = FromSchema<(typeof scopeSchema)['properties']['rules']['items
 type Listed = readonly string[] | undefined
 
 const anyOf = (list: Listed, value: string): boolean => list === undefined || list.length === 0 || list.includes(value)
-const given = (list: readonly unknown[] | undefined): boolean => list !== undefined && list.length > 0
+const isGiven = (list: readonly unknown[] | undefined): boolean => list !== undefined && list.length > 0
 
 /** Whether the rule allows the request. A rule that speaks of both resources and paths allows nothing. */
 export function ruleAllows(rule: Rule, attributes: Attributes, options: ScopeOptions): boolean {
@@ -38,8 +38,8 @@ function clusterMatches(rule: Rule, target: Target, { projectNamespacePrefix }: 
 }
 
 function resourceMatches(rule: Rule, { group, resource, subresource, name, ...at }: ResourceAttributes): boolean {
-  if (given(rule.nonResourceURLs)) return false
-  if (given(rule.namespaces) && (at.allNamespaces || !anyOf(rule.namespaces, at.namespace))) return false
+  if (isGiven(rule.nonResourceURLs)) return false
+  if (isGiven(rule.namespaces) && (at.allNamespaces || !anyOf(rule.namespaces, at.namespace))) return false
   if (!anyOf(rule.resourceNames, name)) return false
   if (!rule.resources?.length) return true
   return rule.resources.some(
@@ -51,7 +51,7 @@ function resourceMatches(rule: Rule, { group, resource, subresource, name, ...at
 }
 
 function pathMatches(rule: Rule, { path }: NonResourceAttributes): boolean {
-  if (given(rule.resources) || given(rule.namespaces) || given(rule.resourceNames)) return false
+  if (isGiven(rule.resources) || isGiven(rule.namespaces) || isGiven(rule.resourceNames)) return false
   if (!rule.nonResourceURLs?.length) return true
   return rule.nonResourceURLs.some(
     (url) => url === path || url === '*' || (url.endsWith('/*') && path.startsWith(url.slice(0, -1))),

@@ -20,7 +20,7 @@ const SETTING =
   /^(?<prefix>([a-z0-9][-a-z0-9]{0,15})?)\{project\}(?<separator>[-a-z0-9]{1,8})\{space\}(?<suffix>([-a-z0-9]{0,7}[a-z0-9])?)$/
 
 /** The setting of a deployment. Throws where its namespaces would be no DNS labels, or say nothing of both names. */
-export function readSpaceNamespace(setting: string): SpaceNamespace {
+export function parseSpaceNamespace(setting: string): SpaceNamespace {
   const { prefix, separator, suffix } = SETTING.exec(setting)?.groups ?? {}
   if (prefix === undefined || separator === undefined || suffix === undefined) {
     throw new Error('the namespaces of spaces must be DNS labels such as p-{project}-s-{space}')

@@ -4,7 +4,7 @@
  */
 
 import type { Decision } from '../attributes/attributes.ts'
-import { canonicalText } from '../scopes/canonical.ts'
+import { canonicalText } from '../scopes/chain.ts'
 import { identityOf, isMaster } from './identity.ts'
 import type { UserInfo } from './user.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import { rfc3339 } from '../../meta/encoding/time.ts'
-import { canonicalText } from '../scopes/canonical.ts'
+import { canonicalText } from '../scopes/chain.ts'
 import { isMaster, type Key, type KeySpec } from './identity.ts'
 import { lengthens, outlives } from './lifetime.ts'
 import type { UserInfo } from './user.ts'
@@ -31,7 +31,7 @@ export interface Change extends Moment {
 export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }: Moment): string | undefined {
   const end = endOf(user, now)
   if (end === undefined || !outlives(spec, seconds(now), end, maxTtl)) return undefined
-  return `spec.ttl: ${expiring(end)} make one that could outlive it${advice(user)}`
+  return `spec.ttl: ${expiryPrefix(end)} make one that could outlive it${advice(user)}`
 }
 
 /**
@@ -43,7 +43,7 @@ export function outlivingChange(user: UserInfo, old: Key, next: KeySpec, change:
   if (end === undefined || !outlives(next, change.created, end, change.maxTtl)) return undefined
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
   const gained = lengthens(old.spec, next) ? 'lengthen the life' : isOwn ? undefined : gain(old.spec, next, change)
-  return gained && `${expiring(end)} ${gained} of one that could outlive it${advice(user)}`
+  return gained && `${expiryPrefix(end)} ${gained} of one that could outlive it${advice(user)}`
 }
 
 const gain = ({ scope }: KeySpec, next: KeySpec, { isRotated }: Change): string | undefined => {
@@ -62,6 +62,7 @@ function endOf(user: UserInfo, now: Date): number | undefined {
 
 const seconds = (now: Date): number => Math.floor(now.getTime() / 1000)
 
-const expiring = (end: number): string => `the access key used expires at ${rfc3339(new Date(end * 1000))} and may not`
+const expiryPrefix = (end: number): string =>
+  `the access key used expires at ${rfc3339(new Date(end * 1000))} and may not`
 
 const advice = ({ chain, key }: UserInfo): string => (key.type === LOGIN && chain.length === 0 ? '; sign in again' : '')

@@ -2,7 +2,7 @@
 
 import type { ClusterClient } from '../cluster/client.ts'
 import { ClusterError, clusterError } from '../cluster/failure.ts'
-import { issuedCertificate } from './issued.ts'
+import { checkIssuedCertificate } from './issued.ts'
 import { createCertificateRequest } from './request.ts'
 import { approve, awaitCertificate, create, isFailure, remove } from './signingrequest.ts'
 
@@ -60,7 +60,7 @@ export async function issueClientCertificate(
     uid = created.uid
     await approve(created, services)
     const pem = await awaitCertificate(created, services)
-    const issued = issuedCertificate(pem, { key, now: services.now(), ...order })
+    const issued = checkIssuedCertificate(pem, { key, now: services.now(), ...order })
     if ('problem' in issued) throw clusterError('wrong-certificate', client.name, issued.problem)
     return { ...issued, key, warnings: await cleanUp(name, uid, services) }
   } catch (error) {

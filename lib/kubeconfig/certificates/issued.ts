@@ -27,7 +27,7 @@ export interface IssuedCertificate {
 }
 
 /** The certificate in canonical PEM and its real end, or what is wrong with it (public words). */
-export function issuedCertificate(pem: string, expected: Expected): IssuedCertificate | { problem: string } {
+export function checkIssuedCertificate(pem: string, expected: Expected): IssuedCertificate | { problem: string } {
   if (pem.length > MAX_LENGTH) return { problem: 'it is too large' }
   const chain = certificates(pem)
   if (!chain) return { problem: 'it cannot be read' }

@@ -66,7 +66,7 @@ export async function approve(created: Created, services: SigningServices): Prom
   const { client, signal } = services
   let object = created.object
   for (let attempt = 1; ; attempt++) {
-    if (decided(object, client)) return
+    if (isApproved(object, client)) return
     const now = [...conditions(object), { type: 'Approved', status: 'True', reason: APPROVER, message: MESSAGE }]
     const body = { ...object, status: { ...(isObject(object.status) && object.status), conditions: now } }
     try {
@@ -86,7 +86,7 @@ export async function awaitCertificate(created: Created, services: SigningServic
   const { client, signal, sleep } = services
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     const object = await read(created, services)
-    decided(object, client)
+    isApproved(object, client)
     const certificate = member(object.status, 'certificate')
     if (typeof certificate === 'string' && certificate !== '')
       return Buffer.from(certificate, 'base64').toString('utf8')
@@ -126,7 +126,7 @@ async function read({ name, uid, spec }: Created, { client, signal }: SigningSer
 }
 
 /** Whether somebody approved it; throws when somebody denied it or the signer gave up, which is for good. */
-function decided(object: JsonObject, client: ClusterClient): boolean {
+function isApproved(object: JsonObject, client: ClusterClient): boolean {
   const types = conditions(object).map((one) => member(one, 'type'))
   if (types.includes('Denied')) throw clusterError('denied', client.name)
   if (types.includes('Failed')) throw clusterError('failed', client.name)

@@ -53,7 +53,7 @@ export function createClusterClient(name: string, credentials: Credentials): Clu
  * Returns a client that sends nothing once the deadline is over (504), except deletions: what was made is removed then, too.
  * A process that was frozen may see an answer before its signal.
  */
-export const untilOver = (client: ClusterClient, deadline: Deadline): ClusterClient => ({
+export const withDeadline = (client: ClusterClient, deadline: Deadline): ClusterClient => ({
   name: client.name,
   async send(request) {
     if (request.method !== 'DELETE') demandTime(deadline)
@@ -182,11 +182,11 @@ function asClusterError(error: unknown, name: string, signal: AbortSignal): Clus
   if (error instanceof ClusterError) return error
   if (signal.aborted) return clusterError('timeout', name, '', error)
   if (error instanceof Refused) return clusterError(error.failure, name)
-  return clusterError(codeFailure((error as NodeJS.ErrnoException).code ?? ''), name, '', ours(error))
+  return clusterError(codeFailure((error as NodeJS.ErrnoException).code ?? ''), name, '', withoutMessage(error))
 }
 
 /** An error without the other side's words: of a certificate for another name, the message has all names in it. */
-function ours(error: unknown): unknown {
+function withoutMessage(error: unknown): unknown {
   const { code = 'no code', syscall } = error as NodeJS.ErrnoException
   return syscall === undefined ? new Error(code) : error
 }

@@ -8,9 +8,8 @@ import { isObject } from '../../meta/value/walk.ts'
 import { clusterError } from './failure.ts'
 import { members, type Refuse, text } from './members.ts'
 import { certificates, fromBase64, privateKey, toPem } from './pem.ts'
-import { readKubeConfig } from './readkubeconfig.ts'
+import { readKubeConfig, type WrittenCredentials } from './readkubeconfig.ts'
 import { isServerUrl } from './serverurl.ts'
-import type { WrittenCredentials } from './writtencredentials.ts'
 
 /** How to reach a virtual cluster and who to be there: a bearer token, or a client certificate with its key. */
 export interface Credentials {
@@ -43,12 +42,15 @@ export async function parseCredentials(
   }
   const value = await parse(secret, 'the secret', refuse)
   if (!isObject(value) || !FIELDS.some((field) => Object.hasOwn(value, field))) {
-    return checked(readKubeConfig(value, '', refuse), refuse)
+    return checkCredentials(readKubeConfig(value, '', refuse), refuse)
   }
   const fields = members(value, '', FIELDS, refuse)
   const config = text(fields.config, 'config', refuse)
-  if (config === undefined) return checked(readFields(fields, fallbackServer, refuse), refuse)
-  return checked(readKubeConfig(await parse(fromBase64(config) ?? config, 'config', refuse), 'config', refuse), refuse)
+  if (config === undefined) return checkCredentials(readFields(fields, fallbackServer, refuse), refuse)
+  return checkCredentials(
+    readKubeConfig(await parse(fromBase64(config) ?? config, 'config', refuse), 'config', refuse),
+    refuse,
+  )
 }
 
 async function parse(written: string, place: string, refuse: Refuse): Promise<unknown> {
@@ -84,11 +86,11 @@ function readFields(
 /** RFC 6750 section 2.1; longer ones fit no header. */
 const TOKEN = /^[A-Za-z0-9._~+/-]{1,8192}=*$/
 
-function checked(written: WrittenCredentials, refuse: Refuse): Credentials {
-  return { ...checkedServer(written, refuse), ...checkedUser(written, refuse) }
+function checkCredentials(written: WrittenCredentials, refuse: Refuse): Credentials {
+  return { ...checkServer(written, refuse), ...checkUser(written, refuse) }
 }
 
-function checkedServer({ server, certificateAuthority, place }: WrittenCredentials, refuse: Refuse) {
+function checkServer({ server, certificateAuthority, place }: WrittenCredentials, refuse: Refuse) {
   const url = server ?? refuse(place('server'), 'is missing')
   if (!isServerUrl(url)) refuse(place('server'), 'is not an absolute https URL')
   if (certificateAuthority === undefined) return { server: url }
@@ -97,7 +99,7 @@ function checkedServer({ server, certificateAuthority, place }: WrittenCredentia
   return { server: url, certificateAuthority: toPem(authorities) }
 }
 
-function checkedUser({ certificate, key, token, place }: WrittenCredentials, refuse: Refuse) {
+function checkUser({ certificate, key, token, place }: WrittenCredentials, refuse: Refuse) {
   if (token !== undefined) {
     if (certificate ?? key) refuse(place('token'), 'comes with a client certificate: only one can be')
     return TOKEN.test(token) ? { token } : refuse(place('token'), 'is not a bearer token')

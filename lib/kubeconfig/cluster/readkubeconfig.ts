@@ -2,7 +2,17 @@
 import { isObject } from '../../meta/value/walk.ts'
 import { items, join, members, type Refuse, text } from './members.ts'
 import { fromBase64 } from './pem.ts'
-import type { WrittenCredentials } from './writtencredentials.ts'
+
+/** What a secret says of a virtual cluster, before any of it is checked: PEM and text. */
+export interface WrittenCredentials {
+  server: string | undefined
+  certificateAuthority: string | undefined
+  certificate: string | undefined
+  key: string | undefined
+  token: string | undefined
+  /** Where each came from, for findings. */
+  place(name: 'server' | 'certificateAuthority' | 'certificate' | 'key' | 'token'): string
+}
 
 const TOP = ['apiVersion', 'kind', 'preferences', 'clusters', 'users', 'contexts', 'current-context'] as const
 const CLUSTER = ['server', 'certificate-authority-data'] as const

@@ -23,7 +23,7 @@ export interface Config {
   readonly virtualClusterSecretsPrefix: string
   /** The objects of project P lie in namespace prefix + P. */
   readonly projectNamespacePrefix: string
-  /** Which namespaces of connected clusters are the spaces of projects: see `readSpaceNamespace`. */
+  /** Which namespaces of connected clusters are the spaces of projects: see `parseSpaceNamespace`. */
   readonly spaceNamespace: string
   /** Longest life of a key in seconds; 0 = no limit. Binds keys that are there already. */
   readonly maxKeyTtlSeconds: number

@@ -2,7 +2,7 @@
  * What the variables of a function may say. They are checked when it starts: a prefix that is empty or no part of a name would
  * widen scopes, and a wrong path or URL would show in answers only.
  */
-import { readSpaceNamespace } from '../../authorization/scopes/space.ts'
+import { parseSpaceNamespace } from '../../authorization/scopes/space.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -58,7 +58,7 @@ function areKeyIds(value: string): boolean {
 
 function isSpaceNamespace(value: string): boolean {
   try {
-    readSpaceNamespace(value)
+    parseSpaceNamespace(value)
     return true
   } catch {
     return false

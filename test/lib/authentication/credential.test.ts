@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import {
   activityAttributes,
-  createdCredential,
+  createCredential,
   credentialUser,
-  deletedCredential,
-  holdsSealed,
+  deleteCredential,
+  hasSealedValue,
   readCredential,
-  rotatedCredential,
-  updatedCredential,
+  rotateCredential,
+  updateCredential,
 } from '../../../lib/authentication/credential.ts'
 import { readInternal, writeInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
@@ -30,7 +30,7 @@ const FULL = storedKey(
 
 describe('what is written', () => {
   test('for a creation: everything, and only where nothing is', () => {
-    expect(createdCredential(FULL, { 'identity.connectorData': 'secret' }, {})).toEqual([
+    expect(createCredential(FULL, { 'identity.connectorData': 'secret' }, {})).toEqual([
       {
         op: 'put',
         pk: PK,
@@ -63,11 +63,11 @@ describe('what is written', () => {
   })
 
   test('never the attribute by which the table deletes items on its own', () => {
-    for (const companion of createdCredential(FULL, {}, {})) expect(companion).not.toHaveProperty('attributes.expires')
+    for (const companion of createCredential(FULL, {}, {})) expect(companion).not.toHaveProperty('attributes.expires')
   })
 
   test('for a change: what is gone is removed, the last activity and sealed values stay', () => {
-    const [companion] = updatedCredential(
+    const [companion] = updateCredential(
       storedKey({ disabled: true }, {}, { deletionTimestamp: '2026-11-21T01:00:00Z', generation: 2 }),
       {},
       {},
@@ -84,14 +84,14 @@ describe('what is written', () => {
     expect([...(companion.remove ?? [])].sort()).toEqual(
       ['displayName', 'email', 'expiry', 'expiryIndex', 'specSubject', 'specTeam', 'specUser', 'ttl'].sort(),
     )
-    const [sliding] = updatedCredential(FULL, { x: 'y' }, {}, CREATED + 50)
+    const [sliding] = updateCredential(FULL, { x: 'y' }, {}, CREATED + 50)
     expect(sliding).toMatchObject({ attributes: { expiry: CREATED + 150, 'sealed:x': 'y' } })
     expect(sliding).not.toHaveProperty('attributes.lastActivity')
   })
 
   test('for a new value: activity and sealed values move, new ones win', () => {
     const old: JsonObject = { ...itemOf(FULL, { a: '1', b: '2' }), lastActivity: CREATED + 500 }
-    const moved = rotatedCredential(FULL, { version: '1', hash: 'old' }, old, { b: '3' }, {})
+    const moved = rotateCredential(FULL, { version: '1', hash: 'old' }, old, { b: '3' }, {})
     expect(moved).toMatchObject([
       { op: 'delete', pk: 'credential#1#old', sk: '#' },
       {
@@ -105,7 +105,7 @@ describe('what is written', () => {
   })
 
   test('for a deletion and for an activity', () => {
-    expect(deletedCredential(FULL)).toEqual([{ op: 'delete', pk: PK, sk: '#' }])
+    expect(deleteCredential(FULL)).toEqual([{ op: 'delete', pk: PK, sk: '#' }])
     const credential = readCredential(itemOf(FULL))
     expect(activityAttributes(credential, CREATED + 7, {})).toEqual({
       lastActivity: CREATED + 7,
@@ -153,11 +153,11 @@ describe('what is read', () => {
   test('says of a sealed value whether it is the one that it holds', () => {
     const item = itemOf(FULL, { 'oidcLogin.idToken': 'secret' })
     const tried = ['secret', 'secre', 'secrets', '', 'Secret'].map((value) =>
-      holdsSealed(item, 'oidcLogin.idToken', value),
+      hasSealedValue(item, 'oidcLogin.idToken', value),
     )
     expect(tried).toEqual([true, false, false, false, false])
-    expect(holdsSealed(item, 'oidcLogin.accessToken', '')).toBe(false)
-    expect(holdsSealed({ ...item, 'sealed:x': 1 }, 'x', '1')).toBe(false)
+    expect(hasSealedValue(item, 'oidcLogin.accessToken', '')).toBe(false)
+    expect(hasSealedValue({ ...item, 'sealed:x': 1 }, 'x', '1')).toBe(false)
   })
 
   test('of an earlier version has no generation', () => {

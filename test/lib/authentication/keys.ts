@@ -1,5 +1,5 @@
 /** Stored keys and credentials for the tests of this room. */
-import { createdCredential, type StoredKey } from '../../../lib/authentication/credential.ts'
+import { createCredential, type StoredKey } from '../../../lib/authentication/credential.ts'
 import { type KeyInternal, writeInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { JsonObject, ObjectMeta } from '../../../lib/meta/types.ts'
 
@@ -25,7 +25,7 @@ export function storedKey(
 
 /** The item that creating this key stores. */
 export function itemOf(key: StoredKey, sealed: Record<string, string> = {}, maxTtl?: number): JsonObject {
-  const [companion] = createdCredential(key, sealed, maxTtl === undefined ? {} : { maxTtl })
+  const [companion] = createCredential(key, sealed, maxTtl === undefined ? {} : { maxTtl })
   if (companion?.op !== 'put') throw new Error('a creation puts')
   return { pk: companion.pk, sk: companion.sk, ...companion.attributes }
 }

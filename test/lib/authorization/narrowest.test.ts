@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Attributes, managementRequest } from '../../../lib/authorization/attributes/attributes.ts'
-import { missingEntry, refusedByScope } from '../../../lib/authorization/narrowest.ts'
+import { forbiddenByScope, missingEntry } from '../../../lib/authorization/narrowest.ts'
 import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
@@ -66,7 +66,7 @@ describe('the entry that is missing', () => {
 test('the refusal begins as Kubernetes begins it, and ends in the reason', () => {
   const attributes = of('list', vci, { namespace: 'p-a' })
   const decision = evaluate([{}], attributes, OPTIONS)
-  const { status } = refusedByScope(attributes, { name: 'alice', chain: [{}] }, decision.reason, OPTIONS)
+  const { status } = forbiddenByScope(attributes, { name: 'alice', chain: [{}] }, decision.reason, OPTIONS)
   expect(status.message).toBe(
     'virtualclusterinstances.management.platform is forbidden: User "alice" cannot list resource "virtualclusterinstances" in API group "management.platform" in the namespace "p-a": spec.scope does not allow list of virtualclusterinstances in project "a"; {"roles":[{"role":"platformCLI","projects":["a"]}]} in it would allow this',
   )

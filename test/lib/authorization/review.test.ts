@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import {
+  acceptsKeys,
+  acceptsKeysAnywhere,
+  acceptsKeysOfSpaces,
   mayReview,
   mayReviewAt,
   namedPlaces,
   reviewAttributes,
-  takesKeys,
-  takesKeysOfSpaces,
-  takesKeysSomewhere,
 } from '../../../lib/authorization/review.ts'
 import type { Place } from '../../../lib/authorization/scopes/place.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
@@ -126,7 +126,7 @@ describe('which access keys a place takes', () => {
       false,
     ],
   ])('a cluster: %s', (_, chain, expected) => {
-    expect(takesKeys(chain, eu, options)).toBe(expected)
+    expect(acceptsKeys(chain, eu, options)).toBe(expected)
   })
 
   test.each<[string, Scope[], boolean]>([
@@ -152,7 +152,7 @@ describe('which access keys a place takes', () => {
       false,
     ],
   ])('a virtual cluster: %s', (_, chain, expected) => {
-    expect(takesKeys(chain, vc('p-a', 'x'), options)).toBe(expected)
+    expect(acceptsKeys(chain, vc('p-a', 'x'), options)).toBe(expected)
   })
 
   test.each<[string, Scope[], boolean]>([
@@ -166,13 +166,13 @@ describe('which access keys a place takes', () => {
     ['none of a space that another scope does not have', [ofSpace, { spaces: [{ project: 'a', space: 't' }] }], false],
     ['none without a scope', [], false],
   ])('a cluster that says which one it is: %s', (_, chain, expected) => {
-    expect(takesKeysOfSpaces(chain, eu)).toBe(expected)
-    expect(takesKeysOfSpaces(chain, vc('p-a', 's'))).toBe(false)
+    expect(acceptsKeysOfSpaces(chain, eu)).toBe(expected)
+    expect(acceptsKeysOfSpaces(chain, vc('p-a', 's'))).toBe(false)
   })
 
   test('some place takes what names one', () => {
-    expect(takesKeysSomewhere([])).toBe(false)
-    for (const scope of [{}, all, role('agent'), targets('Cluster')]) expect(takesKeysSomewhere([scope])).toBe(false)
+    expect(acceptsKeysAnywhere([])).toBe(false)
+    for (const scope of [{}, all, role('agent'), targets('Cluster')]) expect(acceptsKeysAnywhere([scope])).toBe(false)
     const named = [
       clusters('eu'),
       ofSpace,
@@ -180,7 +180,7 @@ describe('which access keys a place takes', () => {
       virtual('a', 'x'),
       { rules: [{ cluster: 'eu' }] },
     ]
-    for (const scope of named) expect(takesKeysSomewhere([all, scope])).toBe(true)
-    expect(takesKeysSomewhere([{ rules: [{ virtualClusters: [{ name: 'x' }] }] }])).toBe(true)
+    for (const scope of named) expect(acceptsKeysAnywhere([all, scope])).toBe(true)
+    expect(acceptsKeysAnywhere([{ rules: [{ virtualClusters: [{ name: 'x' }] }] }])).toBe(true)
   })
 })

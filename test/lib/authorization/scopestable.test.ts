@@ -6,7 +6,7 @@ import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
 import { evaluateAt } from '../../../lib/authorization/scopes/place.ts'
 import { ROLE_NAMES } from '../../../lib/authorization/scopes/roles.ts'
 import { type Scope, scopeSchema } from '../../../lib/authorization/scopes/scope.ts'
-import { readSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
+import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
 
 const page = readFileSync(new URL('../../../docs/scopes.md', import.meta.url), 'utf8')
@@ -86,7 +86,7 @@ test('the table has a row for every role and every member of a scope and of a ru
 
 describe.each(rows)('$text', ({ text, allows, refuses }) => {
   const scope = JSON.parse(text) as Scope
-  const options = { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') }
+  const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
   /** As each request is judged where it arrives. */
   const judge = (request: string) => {
     const attributes = parse(request)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { evaluateAt } from '../../../lib/authorization/scopes/place.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
-import { readSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
+import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
 import { clusterAudiences, virtualClusterAudience } from '../../../lib/token/audience.ts'
 
 const ISSUER = 'https://api.example.com'
@@ -80,7 +80,7 @@ describe('clusterAudiences', () => {
 })
 
 test('where the evaluator allows anything at a cluster, the token is for that cluster', () => {
-  const options = { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') }
+  const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
   /** No space, and one of each kind that a scope below could name or not name. */
   const names = ['a', 'b', 'c']
   const anywhere = ['default', ...names.flatMap((project) => names.map((space) => `p-${project}-s-${space}`))]

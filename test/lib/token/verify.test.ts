@@ -1,7 +1,7 @@
 import { base64url, SignJWT, UnsecuredJWT } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Claims } from '../../../lib/token/claims.ts'
-import { checkedIssuer, discoveryDocument, jwksDocument } from '../../../lib/token/jwks.ts'
+import { checkIssuer, discoveryDocument, jwksDocument } from '../../../lib/token/jwks.ts'
 import { signToken } from '../../../lib/token/jwt.ts'
 import type { PublicKey, Signer } from '../../../lib/token/signer.ts'
 import { type Expectations, verifyOwnToken } from '../../../lib/token/verify.ts'
@@ -103,7 +103,7 @@ describe('the public documents', () => {
   })
 
   test.each(['https://api.example.com', 'https://api.example.com:8443/a/b'])('%s may be an issuer', (text) => {
-    expect(checkedIssuer(text)).toBe(text)
+    expect(checkIssuer(text)).toBe(text)
   })
 
   test.each([
@@ -118,6 +118,6 @@ describe('the public documents', () => {
     'api.example.com',
     '',
   ])('%j may not', (text) => {
-    expect(() => checkedIssuer(text)).toThrow('the issuer must be an https URL')
+    expect(() => checkIssuer(text)).toThrow('the issuer must be an https URL')
   })
 })

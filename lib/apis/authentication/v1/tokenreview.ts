@@ -4,13 +4,13 @@
  */
 import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
 import {
+  acceptsKeys,
+  acceptsKeysAnywhere,
+  acceptsKeysOfSpaces,
   mayReviewAt,
   type NamedPlace,
   namedPlaces,
   reviewAttributes,
-  takesKeys,
-  takesKeysOfSpaces,
-  takesKeysSomewhere,
 } from '../../../authorization/review.ts'
 import type { Place } from '../../../authorization/scopes/place.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
@@ -76,8 +76,8 @@ async function review(
   const named = audience !== undefined && audiences.includes(audience)
   const taken =
     place === 'anywhere'
-      ? takesKeysSomewhere(user.chain)
-      : takesKeys(user.chain, place, scopes) || (named && takesKeysOfSpaces(user.chain, place))
+      ? acceptsKeysAnywhere(user.chain)
+      : acceptsKeys(user.chain, place, scopes) || (named && acceptsKeysOfSpaces(user.chain, place))
   if (!taken || !mayLeave(user.name)) return failed
   if (!context.dryRun) await touch()
   context.note('reviewedKey', user.key.name)

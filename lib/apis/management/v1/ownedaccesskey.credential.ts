@@ -1,12 +1,12 @@
 /** What becomes of a key's credential when the key is made, changed or removed. */
 import { duplicateKey } from '../../../authentication/accesskey.ts'
 import {
-  absentCredentials,
-  createdCredential,
-  deletedCredential,
-  holdsSealed,
-  rotatedCredential,
-  updatedCredential,
+  createCredential,
+  deleteCredential,
+  hasSealedValue,
+  requireAbsentCredentials,
+  rotateCredential,
+  updateCredential,
 } from '../../../authentication/credential.ts'
 import { readInternal, writeInternal } from '../../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
@@ -53,7 +53,7 @@ export async function prepareForUpdate(
   note('credential', rotated ? 'access key' : undefined)
   const sealed = Object.entries(sealedOf(draft.secrets))
   const stored = sealed.length > 0 ? ((await keys.readCredential(internal.credential)) ?? {}) : {}
-  if (rotated || sealed.some(([path, value]) => !holdsSealed(stored, path, value))) draft.specChanged = true
+  if (rotated || sealed.some(([path, value]) => !hasSealedValue(stored, path, value))) draft.specChanged = true
   const carried = changesSpec(draft, old) ? chainAfterChange(user, keyOf(old), specOf(draft.object)) : internal.carried
   draft.internal = writeInternal({
     ...internal,
@@ -80,7 +80,7 @@ async function demandUnused(
     throw invalidObject(group, kind, name, [duplicateKey()])
   }
   const { credential } = readInternal(internal)
-  return absentCredentials(hashes.filter((hash) => !sameHash(hash, credential)))
+  return requireAbsentCredentials(hashes.filter((hash) => !sameHash(hash, credential)))
 }
 
 /** What of the object its credential repeats: unchanged, the credential need not be written. */
@@ -98,20 +98,20 @@ export async function companions(
   before: Stored | undefined,
 ): Promise<readonly Companion[]> {
   const { keys } = services
-  if (!after) return before ? deletedCredential(before) : []
+  if (!after) return before ? deleteCredential(before) : []
   const sealed = sealedOf(after.secrets)
   if (!before) {
     const unused = await demandUnused(services, after)
-    return [...createdCredential(after, sealed, keys.limits), ...unused]
+    return [...createCredential(after, sealed, keys.limits), ...unused]
   }
   const from = readInternal(before.internal).credential
   const to = readInternal(after.internal).credential
   if (!sameHash(from, to)) {
     const unused = await demandUnused(services, after)
     const old = (await keys.readCredential(from)) ?? {}
-    return [...rotatedCredential(after, from, old, sealed, keys.limits), ...unused]
+    return [...rotateCredential(after, from, old, sealed, keys.limits), ...unused]
   }
   const unchanged = Object.keys(sealed).length === 0 && deepEqual(credentialParts(after), credentialParts(before))
   const activity = before.activity === undefined ? undefined : Math.floor(before.activity / 1000)
-  return unchanged ? [] : updatedCredential(after, sealed, keys.limits, activity)
+  return unchanged ? [] : updateCredential(after, sealed, keys.limits, activity)
 }

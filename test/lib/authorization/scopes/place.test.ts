@@ -3,13 +3,19 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Attributes } from '../../../../lib/authorization/attributes/attributes.ts'
 import { evaluate } from '../../../../lib/authorization/scopes/evaluate.ts'
-import { evaluateAt, type Place, placeText, readPlace, targetOf } from '../../../../lib/authorization/scopes/place.ts'
+import {
+  evaluateAt,
+  formatPlace,
+  type Place,
+  parsePlace,
+  targetOf,
+} from '../../../../lib/authorization/scopes/place.ts'
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
-import { readSpaceNamespace } from '../../../../lib/authorization/scopes/space.ts'
+import { parseSpaceNamespace } from '../../../../lib/authorization/scopes/space.ts'
 import * as arbitrary from '../arbitraries.ts'
 import { plainlyAllowed, plainlyAllowedAt } from '../plainevaluator.ts'
 
-const options = { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') }
+const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
 const eu: Place = { type: 'cluster', name: 'eu' }
 const virtual = (namespace: string): Place => ({ type: 'virtualCluster', namespace, name: 'x', uid: 'u-1' })
 
@@ -24,7 +30,7 @@ describe('the text of a place', () => {
   test('is read back', () => {
     fc.assert(
       fc.property(place, (one) => {
-        expect(readPlace(placeText(one))).toEqual(one)
+        expect(parsePlace(formatPlace(one))).toEqual(one)
       }),
     )
   })
@@ -33,18 +39,18 @@ describe('the text of a place', () => {
     const namespace = 'a'.repeat(63)
     const name = `${namespace}.${namespace}.${namespace}.${'a'.repeat(61)}`
     const longest: Place = { type: 'virtualCluster', namespace, name, uid: randomUUID() }
-    expect(readPlace(placeText(longest))).toEqual(longest)
+    expect(parsePlace(formatPlace(longest))).toEqual(longest)
   })
 
   test('has one form', () => {
     fc.assert(
       fc.property(
-        fc.oneof(place.map(placeText), fc.string(), fc.webPath()),
+        fc.oneof(place.map(formatPlace), fc.string(), fc.webPath()),
         fc.string({ maxLength: 2 }),
         (text, more) => {
           for (const one of [text + more, more + text]) {
-            const read = readPlace(one)
-            if (read) expect(placeText(read)).toBe(one)
+            const read = parsePlace(one)
+            if (read) expect(formatPlace(read)).toBe(one)
           }
         },
       ),
@@ -65,14 +71,14 @@ describe('the text of a place', () => {
     'virtualclusters/p.a/x/u',
     'virtualclusters/p-a/x/u/v',
   ])('is not %j', (text) => {
-    expect(readPlace(text)).toBeUndefined()
+    expect(parsePlace(text)).toBeUndefined()
   })
 })
 
 test('a text that is too long is no place', () => {
-  expect(readPlace(`clusters/${'a'.repeat(253)}`)).toBeDefined()
-  expect(readPlace(`clusters/${'a'.repeat(254)}`)).toBeUndefined()
-  expect(readPlace(`virtualclusters/p-a/x/${'u'.repeat(600)}`)).toBeUndefined()
+  expect(parsePlace(`clusters/${'a'.repeat(253)}`)).toBeDefined()
+  expect(parsePlace(`clusters/${'a'.repeat(254)}`)).toBeUndefined()
+  expect(parsePlace(`virtualclusters/p-a/x/${'u'.repeat(600)}`)).toBeUndefined()
 })
 
 test('requests go to the cluster, or to the virtual cluster of a project', () => {

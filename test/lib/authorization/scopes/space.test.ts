@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readSpaceNamespace, spaceOf } from '../../../../lib/authorization/scopes/space.ts'
+import { parseSpaceNamespace, spaceOf } from '../../../../lib/authorization/scopes/space.ts'
 import { createServer } from '../../../../lib/server/server.ts'
 
-const read = (setting: string, namespace: string) => spaceOf(namespace, { spaceNamespace: readSpaceNamespace(setting) })
+const read = (setting: string, namespace: string) =>
+  spaceOf(namespace, { spaceNamespace: parseSpaceNamespace(setting) })
 
 const good = [
   'p-{project}-s-{space}',
@@ -41,11 +42,11 @@ const bad = [
 
 describe('the setting', () => {
   test.each(good)('is %j', (setting) => {
-    expect(() => readSpaceNamespace(setting)).not.toThrow()
+    expect(() => parseSpaceNamespace(setting)).not.toThrow()
   })
 
   test.each(bad)('is not %j', (setting) => {
-    expect(() => readSpaceNamespace(setting)).toThrow('the namespaces of spaces must be DNS labels')
+    expect(() => parseSpaceNamespace(setting)).toThrow('the namespaces of spaces must be DNS labels')
   })
 
   test('is checked by the same rule before a deployment', () => {

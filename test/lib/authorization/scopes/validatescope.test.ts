@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { containsChain, extend, validateChain, withScope } from '../../../../lib/authorization/scopes/chain.ts'
-import { readChain } from '../../../../lib/authorization/scopes/parsechain.ts'
+import { parseChain } from '../../../../lib/authorization/scopes/parsechain.ts'
 import { isPattern, patternMatches, patternsOverlap } from '../../../../lib/authorization/scopes/resourcepattern.ts'
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import { validateScope } from '../../../../lib/authorization/scopes/validatescope.ts'
@@ -222,7 +222,7 @@ describe('chains', () => {
   test('a chain is read back only when the schema knows all of it', () => {
     fc.assert(
       fc.property(fc.array(anyScope, { maxLength: 3 }), (chain) => {
-        expect(readChain(JSON.parse(JSON.stringify(chain)))).toEqual(chain)
+        expect(parseChain(JSON.parse(JSON.stringify(chain)))).toEqual(chain)
       }),
       RUNS,
     )
@@ -244,6 +244,6 @@ describe('chains', () => {
       [{ rules: [{ requestTargets: ['Elsewhere'] }] }],
       Array.from({ length: 9 }, () => ({})),
     ]
-    for (const value of bad) expect(() => readChain(value), JSON.stringify(value)).toThrow()
+    for (const value of bad) expect(() => parseChain(value), JSON.stringify(value)).toThrow()
   })
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Expected, issuedCertificate } from '../../../../lib/kubeconfig/certificates/issued.ts'
+import { checkIssuedCertificate, type Expected } from '../../../../lib/kubeconfig/certificates/issued.ts'
 import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/request.ts'
 import { type Authority, SERVER_AUTH, testAuthority, type Wish } from '../authority.ts'
 
@@ -15,9 +15,9 @@ beforeAll(async () => {
 })
 
 const check = (pem: string, changes: Partial<Expected> = {}) =>
-  issuedCertificate(pem, { key: mine.key, user: 'ci', groups, now, ...changes })
+  checkIssuedCertificate(pem, { key: mine.key, user: 'ci', groups, now, ...changes })
 
-describe('issuedCertificate', () => {
+describe('checkIssuedCertificate', () => {
   test('gives the real end, cut to whole seconds as certificates are', async () => {
     const issued = check(await authority.sign(mine.request, { notAfter: later(5000) }))
     expect(issued).toMatchObject({ notAfter: new Date(Math.floor(later(5000).getTime() / 1000) * 1000) })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createPublicKey, X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { issuedCertificate } from '../../../../lib/kubeconfig/certificates/issued.ts'
+import { checkIssuedCertificate } from '../../../../lib/kubeconfig/certificates/issued.ts'
 import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/request.ts'
 import { testAuthority } from '../authority.ts'
 
@@ -55,7 +55,7 @@ test('whatever the names are, the certificate comes back with them', async () =>
     fc.asyncProperty(name, fc.uniqueArray(name, { maxLength: 4 }), async (user, groups) => {
       const { key, request } = await createCertificateRequest(user, groups)
       const pem = await authority.sign(request)
-      const issued = issuedCertificate(pem, { key, user, groups, now: new Date() })
+      const issued = checkIssuedCertificate(pem, { key, user, groups, now: new Date() })
       expect(issued).toMatchObject({ notAfter: new X509Certificate(pem).validToDate })
     }),
     { numRuns: 30 },

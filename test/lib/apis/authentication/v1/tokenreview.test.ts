@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
-import { readSpaceNamespace } from '../../../../../lib/authorization/scopes/space.ts'
+import { parseSpaceNamespace } from '../../../../../lib/authorization/scopes/space.ts'
 import type { UserInfo } from '../../../../../lib/authorization/users/user.ts'
 import { endless } from '../../../../support/deadlines.ts'
 import { as, master } from '../../../authorization/users.ts'
@@ -12,7 +12,7 @@ const scope = { clusters: [{ cluster: 'eu' }] }
 async function statusFor(user: UserInfo) {
   const touched: string[] = []
   const services: ReviewServices = {
-    scopes: { projectNamespacePrefix: 'p-', spaceNamespace: readSpaceNamespace('p-{project}-s-{space}') },
+    scopes: { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') },
     issuer: 'https://api.example.com',
     decide: async () => ({ allowed: true, reason: '' }),
     authenticate: async () => ({
