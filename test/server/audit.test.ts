@@ -75,8 +75,8 @@ afterAll(async () => {
   await Promise.all([server?.stop(), cluster?.close()])
 })
 
-describe('allowed', () => {
-  test('a read: who, with which key, what, and by which rules', async () => {
+describe('the audit record of an allowed request', () => {
+  test('names the user, the key, the object of a read and the rules that allowed it', async () => {
     const { record } = await audited(`${keys}/alice`, { token: alice.value })
     expect(record).toEqual({
       ...common,
@@ -90,13 +90,13 @@ describe('allowed', () => {
     })
   })
 
-  test('the line of the scope that allowed it', async () => {
+  test('names the line of the scope that allowed it', async () => {
     const { value } = await makeKey({ user: 'alice', scope: { roles: [{ role: 'runner' }, { role: 'platformCLI' }] } })
     const { record } = await audited(`${keys}/alice`, { token: value })
     expect(record.reason).toBe('spec.scope.roles[1]; own access key')
   })
 
-  test('a creation names what was made, also by generateName', async () => {
+  test('names the created object, including one named by generateName', async () => {
     const { answer, record } = await audited(keys, { ...creation({}, { generateName: 'made-' }), token: alice.value })
     expect(record).toEqual({
       ...common,
@@ -112,7 +112,7 @@ describe('allowed', () => {
     })
   })
 
-  test('a new value of a key is a credential, another change is none', async () => {
+  test('lists a new value of a key as a credential, and no other change', async () => {
     const { name } = await makeKey({ user: 'alice' })
     const patch = (spec: object) => audited(`${keys}/${name}`, { method: 'PATCH', body: { spec }, headers: mergePatch })
     const rotated = await patch({ key: 'the-value-after-rotation-0123456789' })
@@ -125,18 +125,18 @@ describe('allowed', () => {
     expect((await patch({ description: 'x' })).record).not.toHaveProperty('credential')
   })
 
-  test('a list, with the object that a field selector names', async () => {
+  test('names the object that the field selector of a list names', async () => {
     const { record } = await audited(`${keys}?fieldSelector=metadata.name%3Dalice&limit=5`)
     expect(record).toMatchObject({ ...byAdmin, ...ofKeys, verb: 'list', name: 'alice', code: 200 })
   })
 
-  test('a deletion of many names them', async () => {
+  test('names the objects of a deleted collection', async () => {
     for (const name of ['bulk-b', 'bulk-a']) await makeKey({ user: 'bulk' }, { name })
     const { record } = await audited(`${keys}?fieldSelector=spec.user%3Dbulk`, { method: 'DELETE' })
     expect(record).toMatchObject({ verb: 'deletecollection', count: 2, names: ['bulk-a', 'bulk-b'], code: 200 })
   })
 
-  test('a dry run says so', async () => {
+  test('marks a dry run', async () => {
     for (const call of [creation({}, { name: 'dry' }), { method: 'DELETE', path: '/alice' }]) {
       const { record } = await audited(`${keys}${'path' in call ? call.path : ''}?dryRun=All`, call)
       expect(record).toMatchObject({ dryRun: true, decision: 'allow' })
@@ -144,14 +144,14 @@ describe('allowed', () => {
     expect((await audited(`${keys}/alice`)).record).not.toHaveProperty('dryRun')
   })
 
-  test('what fails for other reasons was allowed', async () => {
+  test('records requests that fail for other reasons as allowed', async () => {
     const invalid = await audited(keys, { ...creation({ ttl: -1 }, { name: 'x' }), token: alice.value })
     expect(invalid.record).toMatchObject({ decision: 'allow', code: 422 })
     const missing = await audited(`${keys}/nobody`, { token: alice.value })
     expect(missing.record).toMatchObject({ decision: 'allow', code: 404, name: 'nobody' })
   })
 
-  test('what nobody serves, by its path', async () => {
+  test('names the path of a request that no endpoint serves', async () => {
     const { record } = await audited('/nothing/here', { token: alice.value })
     expect(record).toMatchObject({
       ...byAlice(),
@@ -163,19 +163,19 @@ describe('allowed', () => {
     expect(record).not.toHaveProperty('resource')
   })
 
-  test('what fails, by whose failure it is', async () => {
+  test('says who is at fault when a request fails', async () => {
     const { record } = await audited(`${keys}?resourceVersion=999999999`, { token: alice.value })
     expect(record).toMatchObject({ ...byAlice(), decision: 'allow', code: 504, fault: 'client' })
   })
 
-  test('what needs no key', async () => {
+  test('gives the reason public for requests that need no key', async () => {
     const { record } = await audited('/version', { token: '' })
     expect(record).toEqual({ ...common, verb: 'get', path: '/version', decision: 'allow', reason: 'public', code: 200 })
   })
 })
 
-describe('denied', () => {
-  test('by the scope', async () => {
+describe('the audit record of a denied request', () => {
+  test('names the scope that denied the request', async () => {
     const { name, uid, value } = await makeKey({ user: 'alice', scope: { projects: [{ project: 'a' }] } })
     const { record } = await audited(`${keys}/alice`, { token: value })
     expect(record).toEqual({
@@ -192,7 +192,7 @@ describe('denied', () => {
     })
   })
 
-  test('by the object: the reason is the one that the answer gives', async () => {
+  test('gives the same reason as the answer when the object is forbidden', async () => {
     const { record } = await audited(`${keys}/alice/status`, {
       token: alice.value,
       method: 'PATCH',
@@ -207,13 +207,13 @@ describe('denied', () => {
     })
   })
 
-  test('by what the body asks for', async () => {
+  test('gives the reason when the body asks for something forbidden', async () => {
     const { record } = await audited(keys, { ...creation({ groups: ['ops'] }, { name: 'x' }), token: alice.value })
     expect(record).toMatchObject({ decision: 'deny', code: 403 })
     expect(record.reason).toContain('spec.groups: "alice" is not in group "ops"')
   })
 
-  test('an apply that would create what the scope does not let its holder create', async () => {
+  test('denies an apply that would create an object that the scope does not allow to create', async () => {
     const scope = { rules: [{ verbs: ['patch'] }] }
     const { value } = await makeKey({ user: 'alice', scope })
     const { record } = await audited(`${keys}/applied?fieldManager=x`, {
@@ -230,25 +230,25 @@ describe('denied', () => {
   })
 
   // The client sees the 404 of an object that is not there.
-  test('what is hidden', async () => {
+  test('records hidden objects as denied, although the answer is 404', async () => {
     const { name } = await makeKey({ user: 'bob' })
     const { answer, record } = await audited(`${keys}/${name}`, { token: alice.value })
     expect(answer.json.message).toBe(`ownedaccesskeys.management.platform "${name}" not found`)
     expect(record).toMatchObject({ decision: 'deny', reason: 'not visible to this user', code: 404, name })
   })
 
-  test('impersonation', async () => {
+  test('records impersonation as denied', async () => {
     const { record } = await audited(`${keys}/alice`, { headers: { 'impersonate-user': 'bob' } })
     expect(record).toMatchObject({ decision: 'deny', code: 403 })
     expect(record.reason).toContain('cannot impersonate')
   })
 })
 
-describe('without a user', () => {
+describe('a request without a user', () => {
   test.each([
     { what: 'no key', token: '', reason: 'no bearer token' },
-    { what: 'what is no key', token: 'some-password', reason: 'not an access key' },
-    { what: 'a key that nobody has', token: STRANGER, reason: 'unknown access key' },
+    { what: 'text that is not a key', token: 'some-password', reason: 'not an access key' },
+    { what: 'an unknown key', token: STRANGER, reason: 'unknown access key' },
   ])('$what', async ({ token, reason }) => {
     const { record } = await audited(`${keys}/alice`, { token })
     const asked = { verb: 'get', name: 'alice', ...ofKeys }
@@ -260,7 +260,7 @@ describe('without a user', () => {
   test.each([
     { reason: 'access key is disabled', spec: { disabled: true } },
     { reason: 'access key is being deleted', metadata: { finalizers: ['example.com/hold'] } },
-  ])('$reason: by its own name', async ({ reason, spec = {}, metadata = {} }) => {
+  ])('is recorded with the reason $reason', async ({ reason, spec = {}, metadata = {} }) => {
     const { name, uid, value } = await makeKey({ user: 'alice', ...spec }, { generateName: 'dead-', ...metadata })
     if ('finalizers' in metadata) await server.call(`${keys}/${name}`, { method: 'DELETE' })
     const { record } = await audited(`${keys}/alice`, { token: value })
@@ -278,14 +278,14 @@ describe('without a user', () => {
     })
   })
 
-  test('a path that could be taken for another', async () => {
+  test('is recorded when its path is ambiguous', async () => {
     const { record } = await audited(`${keys}/a%252Fb`, { token: alice.value })
     expect(record).toMatchObject({ ...byAlice(), verb: 'get', path: expect.stringMatching(/\{name\}$/), code: 400 })
     expect(record).toMatchObject({ decision: 'deny', reason: expect.stringContaining('Name parameter invalid') })
   })
 })
 
-describe('credentials', () => {
+describe('issued credentials', () => {
   const ofInstance = {
     apiGroup: 'management.platform',
     resource: 'virtualclusterinstances',
@@ -303,7 +303,7 @@ describe('credentials', () => {
       token: alice.value,
     })
 
-  test('the token of a kube config, by its id', async () => {
+  test('names the token of a kube config by its ID', async () => {
     const { answer, record } = await kubeConfig({ certificateTTL: 3600 })
     const { jti, aud } = decodeJwt((await parseYaml(answer.json.status.kubeConfig)).users[0].user.token)
     expect(record).toEqual({
@@ -323,7 +323,7 @@ describe('credentials', () => {
     })
   })
 
-  test('the client certificate of a kube config, by its serial number', async () => {
+  test('names the client certificate of a kube config by its serial number', async () => {
     const { answer, record } = await kubeConfig({ clientCert: true })
     const { user } = (await parseYaml(answer.json.status.kubeConfig)).users[0]
     const certificate = new X509Certificate(Buffer.from(user['client-certificate-data'], 'base64'))
@@ -336,7 +336,7 @@ describe('credentials', () => {
     expect(record).not.toHaveProperty('jti')
   })
 
-  test('a token for clusters', async () => {
+  test('names a direct cluster endpoint token by its ID', async () => {
     const { answer, record } = await directToken({ ttl: 600, scope: { clusters: [{ cluster: 'eu' }] } })
     const { jti, aud } = decodeJwt(answer.json.status.token)
     expect(record).toEqual({
@@ -355,7 +355,7 @@ describe('credentials', () => {
     })
   })
 
-  test('a dry run hands out nothing, and says what it would', async () => {
+  test('names the kind of credential that a dry run would issue, but no ID', async () => {
     const made = [
       await directToken({}, '?dryRun=All'),
       await kubeConfig({}, '?dryRun=All'),
@@ -369,7 +369,7 @@ describe('credentials', () => {
     for (const record of made) for (const one of ['jti', 'serial']) expect(record).not.toHaveProperty(one)
   })
 
-  test('a kube config that is refused', async () => {
+  test('lists no credential when a kube config is refused', async () => {
     const bob = await makeKey({ user: 'bob' })
     const { record } = await audited(`${instances}/x/kubeconfig`, {
       ...creation({}, {}, 'VirtualClusterInstanceKubeConfig'),
@@ -379,7 +379,7 @@ describe('credentials', () => {
     expect(record).not.toHaveProperty('credential')
   })
 
-  test('whose key a cluster was told, and what it was refused', async () => {
+  test('records which key a review identified and which access it denied', async () => {
     const scope = { roles: [{ role: 'agent' }], clusters: [{ cluster: 'eu' }] }
     const agent = await makeKey({ user: 'agent', scope })
     const ci = await makeKey({ user: 'alice', scope: { clusters: [{ cluster: 'eu' }] } })
@@ -398,9 +398,9 @@ describe('credentials', () => {
   })
 })
 
-describe('the record', () => {
+describe('the audit record', () => {
   // Whatever a client puts where: nothing of it may end in a log.
-  test('holds no secret', async () => {
+  test('contains no secret', async () => {
     const canary = 'canary-0123456789-abcdefghijklmnopqrstuvwxyz'
     const spec = {
       key: canary,
@@ -425,7 +425,7 @@ describe('the record', () => {
     expect(handedOut).toBeNull()
   })
 
-  test('takes out what looks like a credential wherever somebody puts it', async () => {
+  test('redacts anything that looks like a credential, wherever it appears', async () => {
     const { value } = await makeKey({})
     const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl'
     const path = await audited(`${keys}/${value}`)
@@ -435,7 +435,7 @@ describe('the record', () => {
     expect(server.log.join('')).not.toContain(value)
   })
 
-  test('is one line of printable text, whatever names and headers hold', async () => {
+  test('is one line of printable text, whatever names and headers contain', async () => {
     const before = server.log.length
     const name = encodeURIComponent('a\n{"message":"audit","user":"root"}\u2028\u202e\u0000')
     const { record } = await audited(`${keys}?fieldSelector=metadata.name%3D${name}`, {
@@ -447,7 +447,7 @@ describe('the record', () => {
     expect(record.user).toBe('admin')
   })
 
-  test('is bounded: 128 characters of the user agent, 256 of names, 512 of a reason, 16 of audiences', async () => {
+  test('limits the user agent to 128 characters, names to 256, a reason to 512 and audiences to 16', async () => {
     const long = 'x'.repeat(3000)
     const { record } = await audited(`${keys}?fieldSelector=metadata.name%3D${long}`, {
       headers: { 'user-agent': long },
@@ -464,7 +464,7 @@ describe('the record', () => {
   })
 
   // It fails closed, and leaves a trace.
-  test('is there when the authorizer fails', async () => {
+  test('is written when the authorizer fails', async () => {
     const { value } = await makeKey({})
     const [hash] = await server.parts.hashes(value)
     const { pk, sk } = credentialItemKey(hash ?? { version: '', hash: '' })
@@ -480,7 +480,7 @@ describe('the record', () => {
     expect(record).toMatchObject({ decision: 'deny', reason: 'the authorizer failed', code: 503 })
   })
 
-  test('has no member that docs/audit.md does not explain, and its example has only those', async () => {
+  test('has only members that docs/audit.md explains, as does its example', async () => {
     const page = await readFile(join(import.meta.dirname, '../../docs/audit.md'), 'utf8')
     const rows = page.split('\n').filter((line) => line.startsWith('| `'))
     const explained = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name))

@@ -21,7 +21,7 @@ const secret = {
 
 const self = (token: string) => server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token })
 
-test('the first key is an administrator, and stays as long as it works', async () => {
+test("the first key is an administrator's and is kept while it works", async () => {
   expect(await firstKey(server.parts, secret)).toBe('made')
   const first = kept ?? ''
   expect((await self(first)).json.status.groups).toContain('system:masters')
@@ -30,7 +30,7 @@ test('the first key is an administrator, and stays as long as it works', async (
 })
 
 // A key is deleted because it leaked: nothing may ever store that value again.
-test('a first key that was deleted or disabled stays dead, and there is a new one', async () => {
+test('a deleted or disabled first key stays invalid and is replaced', async () => {
   const leaked = kept ?? ''
   const { accessKey } = (await self(leaked)).json.status
   expect((await server.call(`${path}/${accessKey}`, { method: 'DELETE' })).status).toBe(200)

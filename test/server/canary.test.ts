@@ -103,8 +103,8 @@ afterAll(async () => {
   await server?.stop()
 })
 
-describe('writes', () => {
-  test('create: JSON, YAML, Table, dry run', async () => {
+describe('successful writes', () => {
+  test('creates send the canary as JSON and YAML, with Table output and as a dry run', async () => {
     await post('create', object('create', spec('create')))
     const yaml = { headers: { 'content-type': 'application/yaml', accept: 'application/yaml' } }
     await post('create in YAML', JSON.stringify(object('create-yaml', spec('create in YAML'))), yaml)
@@ -116,7 +116,7 @@ describe('writes', () => {
     await post('create, dry run', object('create-dry', spec()), {}, [201], '?dryRun=All')
   })
 
-  test('create with the annotation of kubectl apply, in the forms that it may have', async () => {
+  test('creates send the canary in every form of the kubectl apply annotation', async () => {
     const applied = object('annotated', spec())
     await post(
       'create with an annotation',
@@ -133,7 +133,7 @@ describe('writes', () => {
     }
   })
 
-  test('PUT: rotation, sealed values, annotation, status', async () => {
+  test('PUTs send the canary in a rotation, sealed values, an annotation and the status', async () => {
     await put('PUT', 'create', spec())
     await put('PUT with an annotation', 'create', spec(), [200], {
       [lastApplied]: JSON.stringify(object('create', spec())),
@@ -143,7 +143,7 @@ describe('writes', () => {
     await send('PUT of status', `${keys}/create/status`, { method: 'PUT', body }, [200])
   })
 
-  test('JSON patch', async () => {
+  test('JSON patches send the canary', async () => {
     const own = secrets()
     await patch('JSON patch', 'create', 'json', [
       { op: 'add', path: '/spec/key', value: own.key },
@@ -157,13 +157,13 @@ describe('writes', () => {
     ])
   })
 
-  test('merge patch', async () => {
+  test('merge patches send the canary', async () => {
     await patch('merge patch', 'create', 'merge', { spec: spec() })
     await patch('merge patch of status', 'create/status', 'merge', { spec: spec() })
     await patch('merge patch, dry run', 'create', 'merge', { spec: spec() }, [200], '?dryRun=All')
   })
 
-  test('server-side apply: create, change, conflict, force', async () => {
+  test('server-side applies send the canary when they create, change, conflict and force', async () => {
     const manager = '?fieldManager=canary'
     await patch('apply that creates', 'applied', 'apply', object('applied', spec('apply that creates')), [201], manager)
     await patch('apply', 'applied', 'apply', object('applied', spec()), [200], manager)
@@ -172,14 +172,14 @@ describe('writes', () => {
     await patch('apply, forced', 'applied', 'apply', object('applied', spec()), [200], `${other}&force=true`)
   })
 
-  test('an object so large that the store compresses it', async () => {
+  test('creates send the canary in an object that the store compresses', async () => {
     const large = { big: randomBytes(60_000).toString('hex') }
     await post('large', object('large', spec('large'), large))
     await patch('large, changed', 'large', 'merge', { spec: spec() })
   })
 })
 
-describe('writes that are refused', () => {
+describe('refused writes', () => {
   const misfits = (name: string): [string, (value: string) => object][] => [
     [`${name}: list`, (value) => ({ user: 'alice', key: [value] })],
     [`${name}: object`, (value) => ({ user: 'alice', key: { value } })],
@@ -193,7 +193,7 @@ describe('writes that are refused', () => {
   // kube-apiserver answers 500 to an applied configuration that is not of its schema.
   const refused = [400, 409, 422, 500]
 
-  test('by POST, PUT, merge patch, JSON patch and apply', async () => {
+  test('send the canary by POST, PUT, merge patch, JSON patch and apply', async () => {
     await post('target', object('target', { user: 'alice' }))
     for (const [name, own] of misfits('create')) await post(name, object('misfit', own(canary('key'))), {}, refused)
     for (const [name, own] of misfits('PUT')) await put(name, 'target', own(canary('key')), refused)
@@ -210,12 +210,12 @@ describe('writes that are refused', () => {
     }
   })
 
-  test('unknown fields, strictly', async () => {
+  test('send the canary in unknown fields with strict validation', async () => {
     const own = { user: 'alice', Key: canary('key'), identity: { connectordata: canary('key') } }
     await post('unknown', object('unknown', own), {}, [400], '?fieldValidation=Strict')
   })
 
-  test('bodies that do not parse', async () => {
+  test('send the canary in bodies that do not parse', async () => {
     const json = { headers: { 'content-type': 'application/json' } }
     const yaml = { headers: { 'content-type': 'application/yaml' } }
     await post('broken JSON', `{"spec":{"key":"${canary('key')}"`, json, [400])
@@ -232,7 +232,7 @@ describe('writes that are refused', () => {
     )
   })
 
-  test('a name, a selector and a header of that value are no place for one, and yet', async () => {
+  test('send the canary in a name, a selector and a header', async () => {
     const value = canary('key')
     await send('unknown bearer', keys, { token: value }, [401])
     await send('duplicate', keys, { method: 'POST', body: object('one', { key: value }) }, [201])
@@ -244,7 +244,7 @@ describe('writes that are refused', () => {
   })
 })
 
-describe('keys of the service where none belongs', () => {
+describe('generated keys in the wrong place', () => {
   const issued = () => canary('key', undefined, generateKey(randomBytes))
 
   const places: [string, (value: string) => object][] = [
@@ -287,7 +287,7 @@ describe('keys of the service where none belongs', () => {
     ['apiVersion', (value) => ({ apiVersion: value })],
   ]
 
-  test('are refused by the field, without the value', async () => {
+  test('are rejected with the name of the field and without the value', async () => {
     const target = 'misplaced'
     await post('a place for none', object(target, { user: 'alice' }))
     const base = { apiVersion, kind: 'OwnedAccessKey' }
@@ -325,7 +325,7 @@ describe('keys of the service where none belongs', () => {
     ])
   })
 
-  test('are redacted in what is said about paths, queries and headers', async () => {
+  test('are redacted in messages about paths, queries and headers', async () => {
     const any = [200, 400, 403, 404, 405, 406, 410, 415, 422, 504]
     for (const path of ['', '/status', '/x']) await send(`path${path}`, `${keys}/${issued()}${path}`, {}, any)
     await send('resource', `${management}/${issued()}`, {}, any)
@@ -344,7 +344,7 @@ describe('keys of the service where none belongs', () => {
     }
   })
 
-  test('are cut out of what kubectl notes of a manifest, as is all that the kind does not have', async () => {
+  test('are removed from the kubectl apply annotation, as are fields that the kind does not have', async () => {
     const name = 'noted'
     const manifests: ((value: string) => object)[] = [
       (value) => ({ Spec: { key: value } }),
@@ -382,7 +382,7 @@ describeKubectl('writes by kubectl', () => {
   })
   afterAll(() => kubectl?.stop())
 
-  test('apply on both sides, diff, replace, edit of the annotation', async () => {
+  test('kubectl sends the canary by client-side and server-side apply, diff, replace and an edited annotation', async () => {
     const manifest = async (name: string, shownBy?: string) =>
       kubectl.file(`${name}-${canaries.length}.json`, object(name, spec(shownBy)))
     expect(await record('kubectl apply', 'apply', '-f', await manifest('client'), '-o', 'name')).toBe(0)
@@ -407,7 +407,7 @@ describeKubectl('writes by kubectl', () => {
   })
 })
 
-describe('nowhere', () => {
+describe('the canary does not appear', () => {
   beforeAll(async () => {
     // Everything that shows objects, after everything that wrote them.
     const { json } = await send('list', keys, {}, [200])
@@ -430,14 +430,14 @@ describe('nowhere', () => {
     while (!seen()) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
-  test('there is something to look for', () => {
+  test('there is something to search', () => {
     expect(canaries.filter(({ kind }) => kind === 'key').length).toBeGreaterThan(50)
     expect(canaries.filter(({ kind }) => kind === 'sealed').length).toBeGreaterThan(50)
     expect(heard.length).toBeGreaterThan(80)
     expect(streamed.join('')).toContain('"MODIFIED"')
   })
 
-  test('in an answer, but the one that creates the object', () => {
+  test('in any answer except the one to the create', () => {
     for (const { value, shownBy } of canaries) {
       const where = heard.filter(({ text }) => forms(value).some((form) => text.includes(form)))
       expect(where.map(({ request }) => request)).toEqual(shownBy === undefined ? [] : [shownBy])
@@ -454,7 +454,7 @@ describe('nowhere', () => {
     expect(found(log)).toEqual([])
   })
 
-  test('in the ownership of fields', () => {
+  test('in managed fields', () => {
     const all = heard.map(({ text }) => text).join('') + streamed.join('')
     expect(all).toContain('f:displayName')
     for (const field of ['key', 'connectorData', 'idToken', 'accessToken', 'refreshToken']) {
@@ -463,7 +463,7 @@ describe('nowhere', () => {
     }
   })
 
-  test('in the table, but the sealed attributes of credentials; the key not even there', async () => {
+  test('in the table outside sealed credentials, where the key is not stored either', async () => {
     const sealed = new Set(canaries.filter(({ kind }) => kind === 'sealed').map(({ value }) => value))
     let items = 0
     let compressed = 0

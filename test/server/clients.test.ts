@@ -50,7 +50,7 @@ const codeOf = (action: Promise<unknown>): Promise<number> =>
   )
 
 describe('CustomObjectsApi', () => {
-  test('create, read, list, replace, delete', async () => {
+  test('creates, reads, lists, replaces and deletes objects', async () => {
     const created: AccessKey = await custom.createClusterCustomObject({ ...gvr, body: key('custom') })
     expect(created.spec.key).toMatch(/^mpk_/)
     const read: AccessKey = await custom.getClusterCustomObject({ ...gvr, name: 'custom' })
@@ -68,7 +68,7 @@ describe('CustomObjectsApi', () => {
     expect(await codeOf(custom.getClusterCustomObject({ ...gvr, name: 'custom' }))).toBe(404)
   })
 
-  test('in a namespace, with its status', async () => {
+  test('writes the status of an object in a namespace', async () => {
     const vci = { group: gvr.group, version: gvr.version, plural: 'virtualclusterinstances', namespace: 'p-client' }
     await custom.createNamespacedCustomObject({ ...vci, body: instance('vc', { owner: { user: 'alice' } }) })
     const status = { status: { phase: 'Ready' } }
@@ -80,7 +80,7 @@ describe('CustomObjectsApi', () => {
     expect(deleted.items).toHaveLength(1)
   })
 
-  test('what is answered and not stored', async () => {
+  test('creates kinds that are answered and not stored', async () => {
     const answer = await custom.createClusterCustomObject({
       ...gvr,
       plural: 'directclusterendpointtokens',
@@ -91,7 +91,7 @@ describe('CustomObjectsApi', () => {
 })
 
 describe('KubernetesObjectApi', () => {
-  test('finds the resource of a kind by itself', async () => {
+  test('discovers the resource of a kind', async () => {
     const created = await objects.create(key('object'))
     expect(created.spec.key).toMatch(/^mpk_/)
     const header = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name: 'object' } }
@@ -133,14 +133,14 @@ describe('KubernetesObjectApi', () => {
     )
   })
 
-  test('a strategic merge patch, its default: 415', async () => {
+  test('gets 415 for a strategic merge patch, which is its default', async () => {
     await objects.create(key('strategic'))
     expect(await codeOf(objects.patch(key('strategic', { displayName: 'x' })))).toBe(415)
   })
 })
 
-describe('what stays in step', () => {
-  test('a watch sees every change once, in order', async () => {
+describe('clients that follow changes', () => {
+  test('receive every change once and in order from a watch', async () => {
     const { metadata } = (await server.call(keys)).json
     const seen: string[] = []
     let enough = () => {}
@@ -172,7 +172,7 @@ describe('what stays in step', () => {
     }
   })
 
-  test('an informer has what the server has, after any writes', async () => {
+  test('have the same objects in an informer as the server after any writes', async () => {
     const selector = 'informed=yes'
     const path = keys
     const list = async (): Promise<KubernetesListObject<AccessKey>> =>
@@ -214,7 +214,7 @@ describe('what stays in step', () => {
 })
 
 // The handshake of fabric8, which watches over HTTP once this answer has ended.
-test('a request for a WebSocket is answered through the gateway, and ends at once', async () => {
+test('get an immediate answer through the gateway to a WebSocket upgrade', async () => {
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -225,6 +225,6 @@ test('a request for a WebSocket is answered through the gateway, and ends at onc
   expect([watched.status, watched.text]).toEqual([200, ''])
 })
 
-test('the version', async () => {
+test('read the version', async () => {
   expect((await config.makeApiClient(VersionApi).getCode()).major).toBe('1')
 })

@@ -189,7 +189,7 @@ afterAll(async () => {
 describe.each(Object.entries(failures))('%s', (name, { status, cause }) => {
   const [code, reason] = status
 
-  test('is a Status that names the virtual cluster and the cause', () => {
+  test('returns a Status that names the virtual cluster and the cause', () => {
     const { json, status: answered } = answers.get(name) ?? { status: 0, json: undefined }
     expect([answered, json]).toEqual([
       code,
@@ -203,21 +203,21 @@ describe.each(Object.entries(failures))('%s', (name, { status, cause }) => {
     ])
   })
 
-  test('leaves nothing behind, and says nothing of the credentials or of what the virtual cluster said', () => {
+  test('leaves nothing behind and reveals neither the credentials nor the answer of the virtual cluster', () => {
     expect(clusters.get(name)?.stored.size).toBe(0)
     for (const secret of [SAID, STRANGER, clusters.get(name)?.credentials.token ?? ''])
       expect(answers.get(name)?.text).not.toContain(secret)
   })
 })
 
-test('they are failures of virtual clusters, not of this API', () => {
+test('counts them as failures of virtual clusters, not of this API', () => {
   const records = server.log.map((line) => JSON.parse(line)).filter(({ code }) => code >= 500)
   expect(records).toHaveLength(Object.keys(failures).length)
   for (const record of records)
     expect(record).toMatchObject({ fault: 'virtualCluster', serverErrors: 0, clientErrors: 0, virtualClusterErrors: 1 })
 })
 
-test('the log has the requests, and none of the secrets', () => {
+test('the log has the requests and no secret', () => {
   const log = server.log.join('')
   for (const name of Object.keys(failures)) expect(log).toContain(`vc-${name}`)
   for (const secret of [STRANGER, 'cluster-administrator-token', SAID]) expect(log).not.toContain(secret)

@@ -33,22 +33,22 @@ async function read(body: Body, headers: object, more: object = {}): Promise<[te
   return [(isCompressed ? gunzipSync(bytes) : bytes).toString(), isCompressed]
 }
 
-test('a buffered function answers with its text: the gateway compresses it', () => {
+test('a buffered function returns plain text, which the gateway compresses', () => {
   const response = { statusCode: 200, headers: {}, multiValueHeaders: {}, body: large }
   expect(compressBody(response, { headers: gzip } as never, false)).toEqual(response)
 })
 
 describe('a streaming function', () => {
   test.each([
-    ['what it has at once, where that is more than 128 KiB', 'x'.repeat(bound + 1), true],
-    ['no text of 128 KiB', 'x'.repeat(bound), false],
-    ['by bytes, not characters', 'ä'.repeat(bound / 2 + 1), true],
-    ['nothing of an empty text', '', false],
+    ['text of more than 128 KiB', 'x'.repeat(bound + 1), true],
+    ['no text of 128 KiB or less', 'x'.repeat(bound), false],
+    ['by the number of bytes, not characters', 'ä'.repeat(bound / 2 + 1), true],
+    ['no empty text', '', false],
   ])('compresses %s', async (_, text, isCompressed) => {
     expect(await read(text, gzip)).toEqual([text, isCompressed])
   })
 
-  test('compresses what comes in pieces, but no events: they would wait for the next ones', async () => {
+  test('compresses answers in pieces, but not events, which would wait for the next ones', async () => {
     expect(await read(pieces('ä', '{"b":', '"𝄞"}'), gzip)).toEqual(['ä{"b":"𝄞"}', true])
     expect(await read(pieces('{}\n', '\n'), gzip, { immediate: true })).toEqual(['{}\n\n', false])
   })
@@ -62,11 +62,11 @@ describe('a streaming function', () => {
     [{ 'Accept-Encoding': 'br, gzip; q=0.00' }, false],
     [{ 'Accept-Encoding': 'gzip;q=0.5' }, true],
     [{ 'accept-encoding': 'br , GZIP' }, true],
-  ])('of a client that sends %j: %s', async (headers, isCompressed) => {
+  ])('compresses for a client that sends %j: %s', async (headers, isCompressed) => {
     expect(await read(large, headers as object)).toEqual([large, isCompressed])
   })
 
-  test.each([gzip, {}])('that fails halfway does not end well: %j', async (headers) => {
+  test.each([gzip, {}])('does not end an answer cleanly when it fails halfway: %j', async (headers) => {
     async function* failing(): AsyncGenerator<string> {
       yield large
       throw new Error('halfway')
@@ -74,7 +74,7 @@ describe('a streaming function', () => {
     await expect(buffer(answered(failing(), headers).source)).rejects.toThrow('halfway')
   })
 
-  test.each([gzip, {}])('that is cut while nobody reads it does not end well either: %j', async (headers) => {
+  test.each([gzip, {}])('does not end an answer cleanly when it is cut while nobody reads it: %j', async (headers) => {
     const cut = new AbortController()
     async function* waiting(): AsyncGenerator<string> {
       yield large
@@ -86,7 +86,7 @@ describe('a streaming function', () => {
     await expect(ended).rejects.toThrow()
   })
 
-  test.each([gzip, {}])('reads no further for a client that has left: %j', async (headers) => {
+  test.each([gzip, {}])('stops reading when the client disconnects: %j', async (headers) => {
     const left = Promise.withResolvers<void>()
     async function* endless(): AsyncGenerator<string> {
       try {

@@ -17,7 +17,7 @@ const settings = {
   MAX_TOKEN_TTL_SECONDS: '',
 }
 
-test('a function starts with settings as they are deployed, and with none', () => {
+test('a function starts with the deployed settings and with no settings', () => {
   const { config } = createMinimalServer(settings)
   const { basePath, projectNamespacePrefix, maxTokenTtlSeconds, signingKeyIds } = config
   expect([basePath, projectNamespacePrefix, maxTokenTtlSeconds]).toEqual(['/kubernetes/management', 'p-', 2_592_000])
@@ -44,7 +44,7 @@ test.each([
   ['VIRTUAL_CLUSTER_SECRETS_PREFIX', ['', 'keyplane', 'a b/']],
   ['MAX_KEY_TTL_SECONDS', ['-1', '1h', '1.5', ' 1', '12345678901']],
   ['WATCHES_PER_KEY', ['-1', 'many']],
-])('a function does not start with another %s', (name, values) => {
+])('a function does not start with an invalid %s', (name, values) => {
   for (const value of values) {
     expect(() => createMinimalServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(
       `environment variable ${name} must be `,

@@ -110,7 +110,7 @@ const others = gateway + functions * invocation + seconds * second * 1e6 + kilob
 const dollars = (name: string, reads: number, writes: number) =>
   others + reads * readUnit + writes * writeUnit + (name === 'token' ? (signatures / manySignatures) * 1e6 : 0)
 
-test('the prices of a million calls and lines are what the page makes of its prices', () => {
+test('the prices per million calls and log lines follow from the unit prices on the page', () => {
   expect(lambda).toBe(Number((functions * invocation + seconds * second * 1e6).toFixed(2)))
   expect(logs).toBe(Number((kilobytes * gigabyte).toFixed(2)))
   // 10 ms and 15 ms of 512 MB.
@@ -124,7 +124,7 @@ test('the prices of a million calls and lines are what the page makes of its pri
 /** Of a request, in bytes: its line of the access log, three lines for each function from Lambda, and 26 for each line. */
 const linesOfPlatform = 430 + 2 * 280 + 9 * 26
 
-test('what a request takes is what the page says', async () => {
+test('a request consumes the units that the page states', async () => {
   const merge = { 'content-type': 'application/merge-patch+json' }
   const patch = { method: 'PATCH', headers: merge, body: { metadata: { labels: { value: 'a' } } } }
   for (let count = 0; count < 120; count++) await server.make(keys, kilobyte(`listed-${count}`))
@@ -147,7 +147,7 @@ test('what a request takes is what the page says', async () => {
   }
 })
 
-test('the first request of a key in a minute writes its last activity', async () => {
+test('only the first request of a key in a minute writes its last activity', async () => {
   const { spec } = await server.make(keys, accessKey('seldom', { user: 'seldom' }))
   const before = taken.writes
   const self = () => server.call(`${management}/selves`, { method: 'POST', body: {}, token: spec.key })
@@ -158,7 +158,7 @@ test('the first request of a key in a minute writes its last activity', async ()
   expect(taken.writes - before).toBe(Number(units))
 })
 
-test('a page costs what it shows, however many objects follow', async () => {
+test('the cost of a page depends on its objects, not on those that follow', async () => {
   await settle()
   const { calls, reads } = await least(() => [`${keys}?limit=10`])
   const { calls: callsOfMore, reads: readsOfMore } = await least(() => [`${keys}?limit=100`])
@@ -176,7 +176,7 @@ test('a list of one name reads one row', async () => {
   }
 })
 
-test('what a request logs is what the page says', async () => {
+test('a request logs as many bytes as the page states', async () => {
   const { text, headers } = await server.call(`${keys}/listed-1`, { token })
   expect(text.length).toBeGreaterThan(950)
   expect(text.length).toBeLessThan(1050)

@@ -10,7 +10,7 @@ import { alice } from '../support/users.ts'
 const functions = useFunctions()
 const { call, make, read } = callsOf(functions, accessKeys)
 
-describe('a request that waits for the table until it is answered 504', () => {
+describe('a request that waits for the table until the answer 504', () => {
   let gate: Gate
   let restore: () => void
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('a request that waits for the table until it is answered 504', () => {
     expect((await read('leaked')).spec.disabled).toBe(true)
   })
 
-  test('does not delete what it listed', async () => {
+  test('does not delete the objects it listed', async () => {
     await make({ name: 'kept' })
     await outrun(
       'Query',
@@ -81,7 +81,7 @@ describe('a request that waits for the table until it is answered 504', () => {
   })
 })
 
-test('a request that was received too long ago is not begun', async () => {
+test('a request that was received too long ago does not start', async () => {
   const answer = await call('patch', { parameters: { name: 'none' }, received: Date.now() - 20_000, body: {} })
   expect(answer.status).toBe(504)
 })
@@ -92,7 +92,7 @@ describe('a deadline', () => {
     return { at, clocks: { now: () => new Date(at.wall), elapsed: () => at.monotonic } }
   }
 
-  test('counts from when the gateway received the request', () => {
+  test('starts when the gateway receives the request', () => {
     const { at, clocks: both } = clocks()
     expect(deadlineOf(both, at.wall - 3_000)()).toBe(17_000)
     expect(deadlineOf(both, at.wall + 60_000)()).toBe(20_000)
@@ -103,7 +103,7 @@ describe('a deadline', () => {
     ['the wall clock', { wall: 20_000, monotonic: 0 }],
     ['the monotonic clock', { wall: 0, monotonic: 20_000 }],
     ['the monotonic clock, where the wall clock was set back', { wall: -3_600_000, monotonic: 20_000 }],
-  ])('is over when %s says so', (_, jump) => {
+  ])('has passed when %s says so', (_, jump) => {
     const { at, clocks: both } = clocks()
     const deadline = deadlineOf(both, at.wall)
     expect(deadline()).toBe(20_000)

@@ -157,13 +157,13 @@ const callsOfRequests = (): number[] =>
     .map((line) => JSON.parse(line))
     .flatMap(({ message, storageCalls }) => (message === 'audit' ? [storageCalls] : []))
 
-describe('a table that does not answer at all', () => {
+describe('a table that does not answer', () => {
   const named = (name: string) => ({
     method: 'POST',
     body: { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name }, spec: {} },
   })
 
-  test('is a 503 of everything, and nothing once it answers again', async () => {
+  test('makes every request return 503 until it answers again', async () => {
     network.weather = { share: 1, faults: ['lost'] }
     const answers = await Promise.all([
       server.call(path),

@@ -67,7 +67,7 @@ describe.each([
   { kind: 'OwnedAccessKey', collection: keys },
   { kind: 'VirtualClusterInstance', collection: instances },
 ])('$kind', ({ kind, collection }) => {
-  test.each(requests)('%s', async (_, request) => {
+  test.each(requests)('returns the same for a hidden and a missing object to: %s', async (_, request) => {
     const [hidden, missing] = await Promise.all(
       ['others', 'nobody'].map(async (name) => {
         const { below = '', ...call } = request(name, kind)
@@ -78,7 +78,7 @@ describe.each([
     expect(hidden?.status).toBeGreaterThanOrEqual(400)
   })
 
-  test('lists, counts, watches of one name, deletecollection', async () => {
+  test('hidden objects appear in no list, count, watch of one name or deletecollection', async () => {
     const lists = [
       '',
       '?limit=1',
@@ -93,7 +93,7 @@ describe.each([
     expect((await server.call(`${collection}/others`)).status).toBe(200)
   })
 
-  test('the reviews of oneself', async () => {
+  test('self reviews do not reveal hidden objects', async () => {
     const ask = async (name: string) => {
       const resource = collection.split('/').at(-1)
       const namespace = collection === keys ? '' : 'p-a'
@@ -110,7 +110,7 @@ describe.each([
     expect(await ask('nobody')).toEqual(await ask('others'))
   })
 
-  test('owners that block their deletion', async () => {
+  test('a blocking owner reference does not reveal whether the owner exists', async () => {
     const withOwner = (name: string) => {
       const owner = { apiVersion, kind, name, uid, blockOwnerDeletion: true }
       const body = object('OwnedAccessKey', 'child', {}, { ownerReferences: [owner] })
@@ -121,7 +121,7 @@ describe.each([
 })
 
 // Until yesterday's revisions are forgotten, they could be asked for.
-describe('the past of what somebody may no longer see', () => {
+describe('the history of an object that the user can no longer read', () => {
   const secret = 'a-secret-of-the-past'
   const merge = (spec: object) => patch('merge-patch+json', { spec })
 
@@ -171,7 +171,7 @@ describe('the past of what somebody may no longer see', () => {
         await admin(path, { method: 'DELETE' })
       },
     ],
-  ])('one of the %s that %s', async (_, what, collection, take) => {
+  ])('is hidden for one of the %s that %s', async (_, what, collection, take) => {
     const name = `past-${what.replaceAll(' ', '-')}`
     const at = await lost(collection, name, take)
     const token = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: at, start: 'a\0' })).toString('base64url')
@@ -197,7 +197,7 @@ describe('the past of what somebody may no longer see', () => {
     expect((await server.call(`${collection}${query}`)).text).toContain(secret)
   })
 
-  test('a watch that resumes is told that it is gone, in every form', async () => {
+  test('is hidden from a resumed watch, which receives the deletion in every format', async () => {
     const at = await lost(instances, 'past-watched', (path) => admin(path, merge({ access: [] })))
     const query = `?resourceVersion=${at}&watch=1&timeoutSeconds=1`
     const events = async (accept: string) =>
@@ -212,7 +212,7 @@ describe('the past of what somebody may no longer see', () => {
   })
 })
 
-test('kube configs', async () => {
+test('a kube config does not reveal whether a hidden instance exists', async () => {
   const [hidden, missing] = await Promise.all(
     ['others', 'nobody'].map(async (name) => {
       const body = { apiVersion, kind: 'VirtualClusterInstanceKubeConfig', spec: {} }
@@ -224,7 +224,7 @@ test('kube configs', async () => {
 })
 
 // The one thing that cannot be hidden: names are one space. It says that the name is taken, and no more.
-test('a name that is taken is AlreadyExists, whatever else is true of the object', async () => {
+test('creating an existing name returns AlreadyExists, even where the object is hidden', async () => {
   const answers = await Promise.all(
     ['others', 'ending'].flatMap((name) =>
       ['', '?dryRun=All'].map(async (query) => {

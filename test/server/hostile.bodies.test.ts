@@ -8,7 +8,7 @@ import { instances, key, keys, management, sound, useVictims } from '../support/
 const victims = useVictims()
 const { held, send, self, refused } = victims
 
-describe('bodies', () => {
+describe('hostile bodies', () => {
   const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth)
   const json = (spec: string) =>
     `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"generateName":"body-"},"spec":${spec}}`
@@ -87,7 +87,7 @@ describe('bodies', () => {
     expect((await self(made.json.spec.key)).groups).toEqual(['system:authenticated'])
   })
 
-  test('names of prototypes are names', async () => {
+  test('treats names of prototype members as plain names', async () => {
     const evil = '{"groups":["system:masters"],"scope":null,"allowed":true,"status":500}'
     const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then']
     for (const name of names) {
@@ -133,7 +133,7 @@ describe('bodies', () => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  test('what is said twice is said once: no first and second meaning', async () => {
+  test('rejects duplicate members, so that a body has one meaning', async () => {
     const twice = [
       '{"user":"alice","user":"bob"}',
       '{"user":"bob","user":"alice","groups":["dev"],"groups":["system:masters"]}',
@@ -166,7 +166,7 @@ describe('bodies', () => {
     expect((await self(once.json.spec.key)).subject).toBe('alice')
   })
 
-  test('YAML runs nothing and grows no larger than it is', async () => {
+  test('YAML runs no code and does not expand', async () => {
     const laughs = [
       'a: &a [x,x,x,x,x,x,x,x,x]',
       ...'bcdefghij'
@@ -196,7 +196,7 @@ describe('bodies', () => {
     if (status === 201) expect((await self(made.spec.key)).groups).toEqual(['system:authenticated'])
   })
 
-  test('patches without measure', async () => {
+  test('rejects patches without limits', async () => {
     const patch = (type: string, body: unknown) => ({
       method: 'PATCH',
       path: `${keys}/alice`,
@@ -233,7 +233,7 @@ describe('bodies', () => {
     ])
   })
 
-  test('small ones have no large answers', async () => {
+  test('small bodies have no large answers', async () => {
     const list = (count: number, one: (index: number) => string) =>
       Array.from({ length: count }, (_, i) => one(i)).join()
     const named = (metadata: string) =>
@@ -257,7 +257,7 @@ describe('bodies', () => {
     await refused([{ method: 'POST', path: keys, token: held.alice, body: numbers }], [400])
   })
 
-  test('an object is not blown up little by little, so that lists of it break', async () => {
+  test('an object cannot grow step by step until lists of it fail', async () => {
     const { json: made } = await send({ method: 'POST', path: keys, token: held.alice, body: json('{}') })
     const statuses = []
     for (const claim of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -269,7 +269,7 @@ describe('bodies', () => {
     expect(statuses).toEqual([200, 200, 200, 413, 413, 413])
   })
 
-  test('no object is too large to be disabled and deleted', async () => {
+  test('no object is too large to disable and delete', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     const outcomes: [size: number, made: number, disabled: number, deleted: number, used: number][] = []
     for (let size = 160_000; size <= 400_000; size += 30_000) {
@@ -302,7 +302,7 @@ describe('bodies', () => {
   })
 
   // It deflates to nothing: what bounds it is its text.
-  test('no object is too long to be disabled and deleted', async () => {
+  test('no object has too much text to disable and delete', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     const made = (length: number) => {
       const metadata = { generateName: 'long-', finalizers: ['example.com/hold'] }
@@ -333,7 +333,7 @@ describe('bodies', () => {
     expect([longest.status, disabled.status, deleted.status, used.status]).toEqual([201, 200, 200, 401])
   })
 
-  test('answers in no form that nobody asked for', async () => {
+  test('does not answer in a format that the client did not ask for', async () => {
     const accepts = [
       'text/html',
       'image/svg+xml',
@@ -352,4 +352,4 @@ describe('bodies', () => {
   })
 })
 
-test('after all of that, everything that belongs to others is as it was', () => victims.unharmed())
+test('leaves everything of other users unchanged', () => victims.unharmed())

@@ -54,7 +54,7 @@ async function collected(): Promise<void> {
   }
 }
 
-describe('the deletion of what belongs to others', () => {
+describe('the deletion of objects of other users', () => {
   /** Ways to give an object of alice's other references. */
   const writes: [string, (object: Made, references: Reference[]) => Call & { query?: string }][] = [
     [
@@ -91,7 +91,7 @@ describe('the deletion of what belongs to others', () => {
     ],
   ]
 
-  test.each(writes)('is not blocked by a reference that was written with another name: %s', async (_, write) => {
+  test.each(writes)('is not blocked by an owner reference with another name: %s', async (_, write) => {
     const victim = await madeBy(asBob, `victim-${markers++}`)
     const own = await madeBy(asAlice, `own-${markers++}`)
     // Both exist, the one that alice may delete is named, and the uid is that of the other.
@@ -115,7 +115,7 @@ describe('the deletion of what belongs to others', () => {
       .toBe(404)
   })
 
-  test('is not delayed by references that do not block, nor by finalizers', async () => {
+  test('is not delayed by non-blocking references or by finalizers', async () => {
     const [foreground, orphan] = [await madeBy(asBob, 'in-foreground'), await madeBy(asBob, 'orphaning')]
     const ownerReferences = [reference(foreground), reference(orphan)]
     for (const finalizers of [hold, ['foregroundDeletion'], ['orphan'], ['orphan', ...hold]]) {
@@ -130,7 +130,7 @@ describe('the deletion of what belongs to others', () => {
   })
 })
 
-test('nothing that belongs to others goes or changes, whatever is said to own or be owned by it', async () => {
+test('owner references neither delete nor change objects of other users', async () => {
   await server.make(instances('p-a'), instance('x', { owner: { user: 'alice' } }))
   const others = await server.make(instances('p-b'), instance('x', { owner: { user: 'bob' } }))
   const owner = await madeBy(asBob, 'owner')
@@ -176,7 +176,7 @@ test('nothing that belongs to others goes or changes, whatever is said to own or
   alice = (await server.make(keys, accessKey('alice-2', { user: 'alice' }))).spec.key
 })
 
-test('a name that is hidden is as good an owner as one that nobody has: watches show the same', async () => {
+test('a hidden owner and a missing owner look the same to a watch', async () => {
   await madeBy(asBob, 'hidden')
   const { resourceVersion } = (await asAlice(`${keys}?limit=1`)).json.metadata
   for (const name of ['hidden', 'nobody']) {

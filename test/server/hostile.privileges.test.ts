@@ -16,7 +16,7 @@ const { held, send, self, refused } = victims
 describe('privileges', () => {
   const groupsOf = ['dev', 'system:authenticated']
 
-  test('are not to be had by making a key for others, or with more than one has', async () => {
+  test('cannot be gained by creating a key for others or with more rights', async () => {
     const specs: object[] = [
       { user: 'bob' },
       { user: 'root' },
@@ -63,7 +63,7 @@ describe('privileges', () => {
     await refused([...posts, ...applies], [400, 403, 422])
   })
 
-  test('are not in data that say who somebody is', async () => {
+  test('cannot be gained from claims in the data of an object', async () => {
     const claims: object[] = [
       {
         identity: {
@@ -92,7 +92,7 @@ describe('privileges', () => {
     }
   })
 
-  test('are not to be had by changing a key', async () => {
+  test('cannot be gained by changing a key', async () => {
     await send({ method: 'POST', path: keys, token: held.alice, body: key('mine', { user: 'alice', groups: ['dev'] }) })
     const live = async () => (await send({ path: `${keys}/mine`, token: held.alice })).json
     const changes: Record<string, unknown>[] = [
@@ -120,7 +120,7 @@ describe('privileges', () => {
     }
   })
 
-  test('do not outlive the value or the scope that an open watch was allowed with', async () => {
+  test('end for an open watch when the value or the scope of its key changes', async () => {
     const { metadata } = await victims.server.make(below.keys, key('watching', { user: 'alice', groups: ['dev'] }))
     const { parts } = victims.server
     const generation = () => parts.keyGeneration(contextOf({ ...alice, key: { ...metadata, type: 'User' } }))
@@ -137,7 +137,7 @@ describe('privileges', () => {
     expect((await send({ method: 'DELETE', path: `${keys}/watching`, token: held.alice })).status).toBe(200)
   })
 
-  test('over the keys of others are nobody’s, by no verb', async () => {
+  test('do not cover the keys of others with any verb', async () => {
     const patch = (type: string, body: unknown, name: string, query = '') => ({
       method: 'PATCH',
       path: `${keys}/${name}${query}`,
@@ -184,7 +184,7 @@ describe('privileges', () => {
     await send({ method: 'DELETE', path: `${keys}?fieldSelector=metadata.name%3Dvictim`, token: held.alice })
   })
 
-  test('of an instance’s owner end where kube configs lead', async () => {
+  test('of the owner of an instance do not cover its connection settings', async () => {
     const path = `${instances('p-a')}/x`
     const live = (await send({ path, token: held.alice })).json
     const changes = [
@@ -250,7 +250,7 @@ describe('privileges', () => {
   })
 })
 
-describe('what is hidden', () => {
+describe('a hidden object', () => {
   test('is not found by selectors', async () => {
     const fields = [
       'spec.key',
@@ -272,7 +272,7 @@ describe('what is hidden', () => {
     )
   })
 
-  test('is not found by tests of patches, whose answer for a right guess is that for a wrong one', async () => {
+  test('returns the same to a correct and a wrong guess in a patch test', async () => {
     const secret = 'connector-data-of-the-identity'
     const made = await send({
       method: 'POST',
@@ -353,7 +353,7 @@ describe('credentials of virtual clusters', () => {
     ['token', config({ token: 'a\r\nX-Injected: 1' })],
     ['the secret', `!!js/function 'function(){ require("fs").writeFileSync("${ran}", "") }'`],
     ['the secret', '{"__proto__":{"token":"t"}'],
-  ])('that would run or read something (%s) are refused by name', async (member, secret) => {
+  ])('that would run or read something (%s) are rejected by name', async (member, secret) => {
     const name = `vc-${Math.abs(hash(member + secret))}`
     const spec = { accessPoint: { ingress: { host: 'vc.example.com' } } }
     await victims.server.make(below.instances('p-d'), below.instance(name, spec))
@@ -373,4 +373,4 @@ describe('credentials of virtual clusters', () => {
   const hash = (text: string) => [...text].reduce((sum, one) => (sum * 31 + one.charCodeAt(0)) | 0, 7)
 })
 
-test('after all of that, everything that belongs to others is as it was', () => victims.unharmed())
+test('attacks leave everything of other users unchanged', () => victims.unharmed())

@@ -6,7 +6,7 @@ import { type Attack, instances, key, keys, management, useVictims } from '../su
 const victims = useVictims()
 const { held, send, refused } = victims
 
-describe('paths', () => {
+describe('hostile paths', () => {
   /** Ways to write a path that means `to`, beginning from one that is allowed. */
   const disguises = (allowed: string, to: string): string[] => {
     const name = to.slice(to.lastIndexOf('/') + 1)
@@ -75,7 +75,7 @@ describe('paths', () => {
     ['PROPFIND'],
   ]
 
-  test.each(verbs)('%s: a key that may be read opens no other', async (method, body) => {
+  test.each(verbs)('give a user who can read one key no access to another with %s', async (method, body) => {
     const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
     const attack =
       (token: string) =>
@@ -85,7 +85,7 @@ describe('paths', () => {
       await refused(disguises(`${keys}/auditor`, `${keys}/victim`).map(attack(held.auditor)))
   })
 
-  test('a project opens no other', async () => {
+  test('give a user of one project no access to another', async () => {
     const paths = disguises(`${instances('p-a')}/x`, `${instances('p-b')}/y`)
     const folders = [
       'p-a/../p-b',
@@ -117,7 +117,7 @@ describe('paths', () => {
     ])
   })
 
-  test('query parameters change nothing of what a request is', async () => {
+  test('ignore query parameters that would change the request', async () => {
     const queries = [
       'watch=1',
       'watch=true&watch=false',
@@ -153,8 +153,8 @@ describe('paths', () => {
   })
 })
 
-describe('headers', () => {
-  test('only one bearer token in one Authorization header is a user', async () => {
+describe('hostile headers', () => {
+  test('authenticate only with one bearer token in one Authorization header', async () => {
     const admin = held.admin
     const authorizations: (string | string[])[] = [
       [`Bearer ${held.alice}`, `Bearer ${admin}`],
@@ -206,7 +206,7 @@ describe('headers', () => {
     await refused([{ path: keys, token: json.status.token }], [401])
   })
 
-  test('no header says who somebody is, or what they ask', async () => {
+  test('change neither the user nor the attributes of a request', async () => {
     const tricks: Record<string, string>[] = [
       { 'x-remote-user': 'root', 'x-remote-group': 'system:masters' },
       { 'x-forwarded-user': 'root', 'x-forwarded-groups': 'system:masters' },
@@ -233,7 +233,7 @@ describe('headers', () => {
     )
   })
 
-  test('nobody is impersonated, in no spelling, by no verb', async () => {
+  test('impersonate nobody, in any spelling and with any verb', async () => {
     const spellings: Record<string, string>[] = [
       { 'Impersonate-User': 'root' },
       { 'impersonate-user': '' },
@@ -273,4 +273,4 @@ describe('headers', () => {
   })
 })
 
-test('after all of that, everything that belongs to others is as it was', () => victims.unharmed())
+test('leave everything of other users unchanged', () => victims.unharmed())

@@ -6,7 +6,7 @@ import { instances, inTurns, key, keys, management, sound, useVictims, writes } 
 const victims = useVictims()
 const { held, send, make, self, refused } = victims
 
-describe('a key that is confined by a scope', () => {
+describe('a key with a scope', () => {
   /** Another one like `keeper`. */
   async function fresh(spec: object) {
     const body = { ...key(''), metadata: { generateName: 'kept-' }, spec }
@@ -57,7 +57,7 @@ describe('a key that is confined by a scope', () => {
     ['of a subject', ({ user: _, ...spec }) => ({ ...spec, subject: 'root' })],
     ['of nobody', ({ user: _, ...spec }) => spec],
     ['of the service', (spec) => ({ ...spec, type: 'Login' })],
-  ])('stays so: %s', async (_, change) => {
+  ])('keeps its limits: %s', async (_, change) => {
     const { spec } = (await send({ path: `${keys}/keeper`, token: held.keeper })).json
     const { metadata } = await fresh(spec)
     await inTurns([...writes(metadata.name, { metadata, spec }, change(spec)).keys()], async (index) => {
@@ -77,7 +77,7 @@ describe('a key that is confined by a scope', () => {
     })
   })
 
-  test('makes none that is not, by POST and by apply', async () => {
+  test('creates no key without its scope, by POST or by apply', async () => {
     const scopes = [
       undefined,
       null,
@@ -113,7 +113,7 @@ describe('a key that is confined by a scope', () => {
     }
   })
 
-  test('makes no token that is not', async () => {
+  test('creates no token without its scope', async () => {
     const { scope } = (await send({ path: `${keys}/keeper`, token: held.keeper })).json.spec
     for (const spec of [{}, { scope: { clusters: [{ cluster: '*' }] } }, { scope: { rules: [{}] } }]) {
       const path = `${management}/directclusterendpointtokens`
@@ -125,7 +125,7 @@ describe('a key that is confined by a scope', () => {
     }
   })
 
-  test('makes none by an apply where it may only patch', async () => {
+  test('creates no key by an apply where it can only patch', async () => {
     const patching = await make('patching', { user: 'alice', scope: { rules: [{ verbs: ['patch', 'get'] }] } })
     const headers = { 'content-type': 'application/apply-patch+yaml' }
     const [path, body] = [`${keys}/patched?fieldManager=x&force=true`, key('patched', { user: 'alice' })]
@@ -133,7 +133,7 @@ describe('a key that is confined by a scope', () => {
     await refused([{ path: `${keys}/patched`, token: held.admin }], [404])
   })
 
-  test('leaves keys alone that are less confined', async () => {
+  test('does not change keys with wider scopes', async () => {
     for (const name of ['alice', 'ci', 'reader']) {
       const live = (await send({ path: `${keys}/${name}`, token: held.keeper })).json
       const { spec } = live
@@ -153,4 +153,4 @@ describe('a key that is confined by a scope', () => {
   })
 })
 
-test('after all of that, everything that belongs to others is as it was', () => victims.unharmed())
+test('leaves everything of other users unchanged', () => victims.unharmed())

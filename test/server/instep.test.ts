@@ -82,7 +82,7 @@ async function forgetLog(): Promise<void> {
 }
 
 describe("client-go's reflector", () => {
-  test('goes on where it was when the server ends its watch, with bookmarks', async () => {
+  test('resumes with bookmarks when the server ends its watch', async () => {
     const reflector = await startReflector(server, path, { timeoutSeconds: 1 })
     const from = Number(reflector.resourceVersion())
     await write('ended')
@@ -94,7 +94,7 @@ describe("client-go's reflector", () => {
     await expectInStep(reflector)
   })
 
-  test('goes on where it was when the connection is cut in the middle of it', async () => {
+  test('resumes when the connection breaks in the middle', async () => {
     const reflector = await startReflector(server, path, { timeoutSeconds: 600 })
     const from = Number(reflector.resourceVersion())
     let cuts = 0
@@ -116,7 +116,7 @@ describe("client-go's reflector", () => {
     await expectInStep(reflector)
   })
 
-  test('lists anew when it comes too late', async () => {
+  test('lists again when its resourceVersion has expired', async () => {
     const reflector = await startReflector(server, path, { timeoutSeconds: 600 })
     const from = reflector.resourceVersion()
     await write('before')
@@ -131,7 +131,7 @@ describe("client-go's reflector", () => {
     await expectInStep(reflector)
   })
 
-  test('that sees nothing but bookmarks does not come too late', async () => {
+  test('resumes after receiving only bookmarks', async () => {
     const labelSelector = 'team=nobody'
     const reflector = await startReflector(server, path, { timeoutSeconds: 1, labelSelector })
     await write('unseen')
@@ -187,7 +187,7 @@ describe('the informer of @kubernetes/client-node', () => {
     }
   }
 
-  test('goes on where it was when the server ends its watch', async () => {
+  test('resumes when the server ends its watch', async () => {
     const one = await informed('?timeoutSeconds=1')
     const all = one.has('informed-last')
     await write('informed')
@@ -200,7 +200,7 @@ describe('the informer of @kubernetes/client-node', () => {
     await one.stop()
   })
 
-  test('is in step again after its connection was cut', async () => {
+  test('catches up after its connection broke', async () => {
     const one = await informed('')
     const all = one.has('torn-last')
     const writing = write('torn')
@@ -215,7 +215,7 @@ describe('the informer of @kubernetes/client-node', () => {
     await one.stop()
   })
 
-  test('lists anew when it comes too late', async () => {
+  test('lists again when its resourceVersion has expired', async () => {
     const one = await informed('')
     const seen = one.has('gone-last')
     await write('gone')

@@ -84,8 +84,8 @@ afterAll(async () => {
   await cluster?.close()
 })
 
-describe('a token', () => {
-  test('the answer: kind, identity of the instance, kube config, end', async () => {
+describe('a kube config with a token', () => {
+  test('returns the kind, the identity of the instance, the kube config and its expiry', async () => {
     const { status, json } = await fetchConfig('{}')
     expect(status).toBe(201)
     expect(json).toMatchObject({
@@ -116,7 +116,7 @@ describe('a token', () => {
     expect(json.status.expirationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   })
 
-  test('in YAML, when that is asked for', async () => {
+  test('is returned as YAML when the client asks for it', async () => {
     const { status, text, headers } = await fetchConfig('{}', { accept: 'application/yaml' })
     expect([status, headers['content-type']]).toEqual([201, 'application/yaml'])
     expect((await parseYaml((await parseYaml(text)).status.kubeConfig)).kind).toBe('Config')
@@ -126,20 +126,20 @@ describe('a token', () => {
     { spec: '{}', seconds: 86_400 },
     { spec: '{certificateTTL: 3600}', seconds: 3600 },
     { spec: '{certificateTTL: 0}', seconds: 30 * 86_400 },
-  ])('$spec: $seconds seconds', async ({ spec, seconds }) => {
+  ])('expires after $seconds seconds for $spec', async ({ spec, seconds }) => {
     const { user, expires } = await configOf(spec)
     const { exp = 0, iat = 0 } = decodeJwt(user.token)
     expect(exp - iat).toBe(seconds)
     expect(Date.parse(expires.expirationTimestamp) / 1000).toBe(exp)
   })
 
-  test('is good for this virtual cluster and for no request to this API', async () => {
+  test('is valid for this virtual cluster and not for requests to this API', async () => {
     const { user } = await configOf('{}')
     expect(decodeJwt(user.token).aud).toEqual([`${server.base}/virtualclusters/p-demo/demo/${uid}`])
     expect((await server.call(keys, { token: user.token })).status).toBe(401)
   })
 
-  test('ends with its key, and says so', async () => {
+  test('expires with its key, and states that expiry', async () => {
     const token = await keyFor('short', { user: 'alice', ttl: 900 })
     const { user, headers } = await configOf('{certificateTTL: 3600}', { token })
     expect(secondsUntil(new Date((decodeJwt(user.token).exp ?? 0) * 1000).toISOString())).toBeLessThanOrEqual(900)
@@ -159,11 +159,11 @@ const requests = () =>
       .on('error', reject)
   })
 
-describe('a client certificate', () => {
+describe('a kube config with a client certificate', () => {
   const certificateOf = (user: Record<string, string>) =>
     new X509Certificate(Buffer.from(user['client-certificate-data'] ?? '', 'base64'))
 
-  test('is of the user and its groups, with its key, and nothing is left behind', async () => {
+  test('names the user, its groups and its key, and leaves nothing behind', async () => {
     const { user } = await configOf('{clientCert: true, certificateTTL: 3600}')
     const certificate = certificateOf(user)
     expect(user).not.toHaveProperty('token')
@@ -179,7 +179,7 @@ describe('a client certificate', () => {
     { spec: '{clientCert: true, certificateTTL: 600}', least: 200, most: 600 },
     // Nothing is asked for, so that the virtual cluster decides: a year.
     { spec: '{clientCert: true, certificateTTL: 0}', least: 364 * 86_400, most: 366 * 86_400 },
-  ])('$spec: between $least and $most seconds', async ({ spec, least, most }) => {
+  ])('is valid between $least and $most seconds for $spec', async ({ spec, least, most }) => {
     const { user, expires } = await configOf(spec)
     const seconds = secondsUntil(new Date(certificateOf(user).validTo).toISOString())
     expect(seconds).toBeGreaterThan(least)
@@ -187,13 +187,13 @@ describe('a client certificate', () => {
     expect(Date.parse(expires.expirationTimestamp)).toBe(Date.parse(certificateOf(user).validTo))
   })
 
-  test('of a key that ends before it: a warning, because it cannot be revoked', async () => {
+  test('warns when its key expires first, because it cannot be revoked', async () => {
     const token = await keyFor('ends-first', { user: 'alice', ttl: 900 })
     const { headers } = await configOf('{clientCert: true, certificateTTL: 3600}', { token })
     expect(headers.warning).toContain('cannot be revoked')
   })
 
-  test('of a key with a narrow scope: 403, because it carries no scope', async () => {
+  test('returns 403 for a key with a narrow scope, because a certificate carries no scope', async () => {
     const scope = { rules: [{ verbs: ['create', 'get'] }] }
     const token = await keyFor('narrow', { user: 'alice', scope })
     const { status, json } = await fetchConfig('{clientCert: true}', { token })
@@ -202,8 +202,8 @@ describe('a client certificate', () => {
   })
 })
 
-describe('another address', () => {
-  test('spec.server is written, not dialled', async () => {
+describe('a kube config with another address', () => {
+  test('contains spec.server, to which the server opens no connection', async () => {
     const { config } = await configOf('{server: "https://vc.example.com:8443/base"}')
     expect(config.clusters[0].cluster.server).toBe('https://vc.example.com:8443/base')
     const certificate = await configOf('{clientCert: true, server: "https://unreachable.invalid"}')
@@ -211,20 +211,20 @@ describe('another address', () => {
   })
 })
 
-describe('refusals', () => {
+describe('a rejected kube config', () => {
   test.each([
     { spec: '{certificateTTL: -1}', field: 'spec.certificateTTL' },
     { spec: '{certificateTTL: 599}', field: 'spec.certificateTTL' },
     { spec: '{certificateTTL: "1h"}', field: 'spec.certificateTTL' },
     { spec: '{server: "http://plain.example.com"}', field: 'spec.server' },
     { spec: '{server: "https://user:word@example.com"}', field: 'spec.server' },
-  ])('$spec', async ({ spec, field }) => {
+  ])('is rejected for $spec', async ({ spec, field }) => {
     const { status, json, text } = await fetchConfig(spec)
     expect([status, json.details.causes[0].field]).toEqual([422, field])
     expect(text).not.toContain('user:word')
   })
 
-  test('another user, another instance, no key', async () => {
+  test('is rejected for another user, another instance and without a key', async () => {
     const bob = await keyFor('bob', { user: 'bob' })
     const other = `${instances('p-demo')}/other`
     const answers = await Promise.all([
@@ -237,7 +237,7 @@ describe('refusals', () => {
     expect(answers[0]?.json.message).toBe(answers[1]?.json.message.replace('other', 'demo'))
   })
 
-  test('credentials that the virtual cluster does not take, or that are none', async () => {
+  test('is rejected when the credentials of the virtual cluster are invalid or malformed', async () => {
     const answerFor = async (name: string, secret: string) => {
       await server.keepCredentials(`p-demo/${name}`, secret)
       const spec = { owner: { user: 'alice' }, accessPoint: { ingress: { host: 'vc.example.com' } } }
@@ -272,20 +272,23 @@ describeKubectl('kubectl with the fetched kube config', () => {
     }
   }
 
-  test.each([{ spec: '{}' }, { spec: '{clientCert: true}' }])('$spec: sees the pods, as alice', async ({ spec }) => {
-    await using(spec, async (kubectl) => {
-      const [pods, who] = await Promise.all([kubectl.run('get', 'pods'), kubectl.run('auth', 'whoami', '-o', 'json')])
-      expect(pods.stderr).toBe('')
-      expect(rows(pods.stdout).map(({ NAME, STATUS }) => [NAME, STATUS])).toEqual([
-        ['hello-0', 'Running'],
-        ['hello-1', 'Running'],
-      ])
-      const { username, groups } = JSON.parse(who.stdout).status.userInfo
-      expect([username, groups]).toEqual(['alice', ['dev', 'team:ops', 'system:authenticated']])
-    })
-  })
+  test.each([{ spec: '{}' }, { spec: '{clientCert: true}' }])(
+    'lists the pods as alice with $spec',
+    async ({ spec }) => {
+      await using(spec, async (kubectl) => {
+        const [pods, who] = await Promise.all([kubectl.run('get', 'pods'), kubectl.run('auth', 'whoami', '-o', 'json')])
+        expect(pods.stderr).toBe('')
+        expect(rows(pods.stdout).map(({ NAME, STATUS }) => [NAME, STATUS])).toEqual([
+          ['hello-0', 'Running'],
+          ['hello-1', 'Running'],
+        ])
+        const { username, groups } = JSON.parse(who.stdout).status.userInfo
+        expect([username, groups]).toEqual(['alice', ['dev', 'team:ops', 'system:authenticated']])
+      })
+    },
+  )
 
-  test('a token is dead with its key', async () => {
+  test('rejects a token when its key is deleted', async () => {
     const token = await keyFor('revoked', { user: 'alice' })
     const kubectl = await createKubectl((await configOf('{}', { token })).text)
     try {

@@ -5,7 +5,7 @@ import { accessKey, keys } from '../support/objects.ts'
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-describeKubectl('kubectl applies', () => {
+describeKubectl('kubectl', () => {
   const api = useKubectl()
 
   const apply = async (object: object, ...args: string[]) =>
@@ -17,7 +17,7 @@ describeKubectl('kubectl applies', () => {
       ({ manager, operation }: { manager: string; operation: string }) => `${manager} ${operation}`,
     )
 
-  test.concurrent('client-side: create, nothing, change, removal', async () => {
+  test.concurrent('client-side apply creates, changes nothing, changes and removes fields', async () => {
     expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(printed('client', 'created'))
     expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(printed('client', 'unchanged'))
     expect(await apply(accessKey('client', { user: 'alice', disabled: true }))).toEqual(printed('client', 'configured'))
@@ -27,7 +27,7 @@ describeKubectl('kubectl applies', () => {
     expect(await managers('client')).toEqual(['kubectl-client-side-apply Update'])
   })
 
-  test.concurrent('client-side, over what was created otherwise', async () => {
+  test.concurrent('client-side apply adopts an object that was created otherwise', async () => {
     await api.server.call(keys, {
       method: 'POST',
       body: accessKey('adopted', { user: 'alice', description: 'by hand' }),
@@ -38,7 +38,7 @@ describeKubectl('kubectl applies', () => {
     expect((await read('adopted')).spec).toEqual({ user: 'alice', description: 'by hand', ttl: 5 })
   })
 
-  test.concurrent('view, edit and set the last applied configuration', async () => {
+  test.concurrent('apply view-last-applied, edit-last-applied and set-last-applied work', async () => {
     await apply(accessKey('last', { user: 'alice' }))
     const { stdout } = await api.kubectl.run('apply', 'view-last-applied', 'ownedaccesskey', 'last', '-o', 'json')
     expect(JSON.parse(stdout).spec).toEqual({ user: 'alice' })
@@ -48,7 +48,7 @@ describeKubectl('kubectl applies', () => {
     expect(JSON.parse((await read('last')).metadata.annotations[lastApplied]).spec.ttl).toBe(7)
   })
 
-  test.concurrent('prune removes what is applied no more', async () => {
+  test.concurrent('apply --prune removes objects that are no longer applied', async () => {
     const labels = { set: 'pruned' }
     const both = [accessKey('pruned-a', {}, { labels }), accessKey('pruned-b', {}, { labels })]
     await apply({ apiVersion: 'v1', kind: 'List', items: both })
@@ -59,7 +59,7 @@ describeKubectl('kubectl applies', () => {
     )
   })
 
-  test.concurrent('diff shows what an apply would change, and changes nothing', async () => {
+  test.concurrent('diff shows the changes of an apply without making them', async () => {
     await apply(accessKey('differs', { user: 'alice', displayName: 'before' }))
     const diff = (object: object, ...args: string[]) =>
       api.kubectl.feed(JSON.stringify(object), 'diff', '-f', '-', ...args)
@@ -86,7 +86,7 @@ describeKubectl('kubectl applies', () => {
     expect(fresh.stdout).not.toContain('key:')
   })
 
-  test.concurrent('server-side: create shows the key once, nothing, removal by leaving out', async () => {
+  test.concurrent('server-side apply shows the key only on creation and removes omitted fields', async () => {
     const { stdout } = await serverSide(accessKey('server', { user: 'alice', ttl: 60 }), '-o', 'json')
     expect(JSON.parse(stdout).spec.key).toMatch(/^mpk_/)
     const { metadata } = await read('server')
@@ -100,7 +100,7 @@ describeKubectl('kubectl applies', () => {
     expect(await managers('server')).toEqual(['kubectl Apply'])
   })
 
-  test.concurrent('server-side: a conflict names manager and field, and can be forced', async () => {
+  test.concurrent('a server-side conflict names the manager and the field, and can be forced', async () => {
     await serverSide(accessKey('contested', { user: 'alice', displayName: 'mine' }))
     const other = accessKey('contested', { displayName: 'theirs' })
     const { code, stderr } = await serverSide(other, '--field-manager=other')
@@ -116,7 +116,7 @@ describeKubectl('kubectl applies', () => {
     expect(back.stderr).toContain('conflict with "other": .spec.displayName')
   })
 
-  test.concurrent('lists have no merge keys: two appliers cannot widen a scope between them', async () => {
+  test.concurrent('two appliers cannot widen a scope together, because lists have no merge keys', async () => {
     const scoped = (project: string) => accessKey('scoped', { user: 'alice', scope: { projects: [{ project }] } })
     await serverSide(scoped('web'))
     const { stderr } = await serverSide(scoped('shop'), '--field-manager=other')
@@ -125,7 +125,7 @@ describeKubectl('kubectl applies', () => {
     expect((await read('scoped')).spec.scope).toEqual({ projects: [{ project: 'shop' }] })
   })
 
-  test.concurrent('from client-side to server-side: fields move on, and can be removed', async () => {
+  test.concurrent('switching from client-side to server-side apply transfers fields, which can then be removed', async () => {
     await apply(accessKey('migrated', { user: 'alice', ttl: 60 }))
     expect(await serverSide(accessKey('migrated', { user: 'alice', ttl: 60 }))).toEqual(
       printed('migrated', 'serverside-applied'),
@@ -136,14 +136,14 @@ describeKubectl('kubectl applies', () => {
     expect((await read('migrated')).spec).toEqual({ user: 'alice' })
   })
 
-  test.concurrent('and back to client-side', async () => {
+  test.concurrent('switching back to client-side apply works', async () => {
     await serverSide(accessKey('returned', { user: 'alice', ttl: 60 }))
     const { code } = await apply(accessKey('returned', { user: 'alice', ttl: 90 }))
     expect(code).toBe(0)
     expect((await read('returned')).spec).toEqual({ user: 'alice', ttl: 90 })
   })
 
-  test.concurrent('server-side with what the kind refuses', async () => {
+  test.concurrent('server-side apply shows what the kind rejects', async () => {
     const { code, stderr } = await serverSide(accessKey('refused', { type: 'Nonsense' }))
     expect(code).toBe(1)
     expect(stderr).toContain('spec.type: Unsupported value: "Nonsense"')
@@ -152,7 +152,7 @@ describeKubectl('kubectl applies', () => {
     expect((await read('refused')).code).toBe(404)
   })
 
-  test.concurrent('dry runs of both apply nothing', async () => {
+  test.concurrent('dry runs of both kinds of apply change nothing', async () => {
     const both = [
       await apply(accessKey('dry'), '--dry-run=server'),
       await serverSide(accessKey('dry'), '--dry-run=server'),

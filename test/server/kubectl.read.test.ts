@@ -6,7 +6,7 @@ import { accessKey, instance, instances, keys } from '../support/objects.ts'
 
 const key = (name: string, spec: object, labels: object) => accessKey(name, spec, { labels })
 
-describeKubectl('kubectl reads', () => {
+describeKubectl('kubectl', () => {
   const api = useKubectl()
   let alice: Kubectl
   let aliceKey: string
@@ -42,14 +42,14 @@ describeKubectl('kubectl reads', () => {
     ])
   })
 
-  test.concurrent('get -o wide adds the rest', async () => {
+  test.concurrent('get -o wide adds the other columns', async () => {
     const { stdout } = await api.kubectl.run('get', 'ownedaccesskey', 'ci', '-o', 'wide')
     expect(rows(stdout)[0]).toMatchObject({ NAME: 'ci', PHASE: 'Disabled', DESCRIPTION: 'pipeline' })
     const wide = await api.kubectl.run('get', 'vci', 'stable', '-n', 'p-web', '-o', 'wide')
     expect(rows(wide.stdout)[0]).toMatchObject({ CLUSTER: 'eu-1', HOST: 'stable.example.com', OWNER: '' })
   })
 
-  test.concurrent('get -o name, json, yaml, jsonpath and custom columns', async () => {
+  test.concurrent('get prints names, JSON, YAML, JSONPath and custom columns', async () => {
     const outputs = ['name', 'json', 'yaml', 'jsonpath={.spec.user}', 'custom-columns=N:.metadata.name,U:.spec.user']
     const [name, json, yaml, path, columns] = await Promise.all(
       outputs.map((output) => api.kubectl.run('get', 'ownedaccesskey', 'ci', '-o', output)),
@@ -123,7 +123,7 @@ status:
     expect(rows(stdout).map(({ NAME }) => NAME)).toEqual(names)
   })
 
-  test.concurrent('a field that cannot be selected by is named', async () => {
+  test.concurrent('get names a field that field selectors do not support', async () => {
     const { code, stderr } = await api.kubectl.run('get', 'ownedaccesskeys', '--field-selector', 'spec.key=x')
     expect(code).toBe(1)
     expect(stderr).toBe(
@@ -148,7 +148,7 @@ status:
     expect(none).toEqual({ code: 0, stdout: '', stderr: 'No resources found in default namespace.\n' })
   })
 
-  test.concurrent('what is not there: an object, a resource, a namespace', async () => {
+  test.concurrent('get reports a missing object, resource and namespace', async () => {
     const [object, resource, namespace, inNamespace] = await Promise.all([
       api.kubectl.run('get', 'ownedaccesskey', 'nobody'),
       api.kubectl.run('get', 'pods'),
@@ -163,7 +163,7 @@ status:
     )
   })
 
-  test.concurrent('describe', async () => {
+  test.concurrent('describe prints an object', async () => {
     const { stdout } = await api.kubectl.run('describe', 'vci', 'stable', '-n', 'p-web')
     expect(stdout.replace(/(Creation Timestamp|Resource Version|UID): .*/g, '$1: …')).toBe(
       `Name:         stable
@@ -190,7 +190,7 @@ Events:     <none>
     )
   })
 
-  test.concurrent('a user sees their own keys and what they may use, and no more', async () => {
+  test.concurrent('a user sees only their own keys and the instances they can use', async () => {
     const [mine, hidden, vci, others] = await Promise.all([
       alice.run('get', 'ownedaccesskeys', '-o', 'name'),
       alice.run('get', 'ownedaccesskey', 'ci'),
@@ -203,7 +203,7 @@ Events:     <none>
     expect(others.code).toBe(1)
   })
 
-  test.concurrent('wait for a phase, and in vain', async () => {
+  test.concurrent('wait returns when the phase matches and otherwise times out', async () => {
     const [met, not, gone] = await Promise.all([
       api.kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/alice', '--timeout=10s'),
       api.kubectl.run('wait', '--for=jsonpath={.status.phase}=Active', 'ownedaccesskey/ci', '--timeout=100ms'),
@@ -215,7 +215,7 @@ Events:     <none>
   })
 
   // Decoded from protobuf, as by Argo CD.
-  test.concurrent('explain reads OpenAPI v2 too', async () => {
+  test.concurrent('explain reads OpenAPI v2', async () => {
     const explained = (path: string) => api.kubectl.run('explain', path, '--output=plaintext-openapiv2')
     const [spec, list] = await Promise.all([explained('ownedaccesskeys.spec.ttl'), explained('vci.spec.access.verbs')])
     expect([spec.stderr, list.stderr]).toEqual(['', ''])
@@ -223,7 +223,7 @@ Events:     <none>
     expect(list.stdout).toContain('FIELD:    verbs <[]string>')
   })
 
-  test.concurrent('explain shows the documentation of the fields', async () => {
+  test.concurrent('explain shows the documentation of fields', async () => {
     const [scope, status, all] = await Promise.all([
       api.kubectl.run('explain', 'ownedaccesskeys.spec.scope'),
       api.kubectl.run('explain', 'directclusterendpointtokens.status.token'),
@@ -241,7 +241,7 @@ Events:     <none>
     expect(all.stdout).toContain('        host\t<string>\n')
   })
 
-  test.concurrent('api-resources and api-versions, also from the cache', async () => {
+  test.concurrent('api-resources and api-versions work, also from the cache', async () => {
     const resources = await api.kubectl.run('api-resources', '--api-group=management.platform')
     expect(
       rows(resources.stdout).map(({ NAME, SHORTNAMES, NAMESPACED, KIND }) => [NAME, SHORTNAMES, NAMESPACED, KIND]),
@@ -259,7 +259,7 @@ Events:     <none>
     expect((await api.kubectl.run('get', 'crd')).stderr).toMatch(/^No resources found/)
   })
 
-  test.concurrent('auth whoami', async () => {
+  test.concurrent('auth whoami prints the user', async () => {
     const { stdout } = await alice.run('auth', 'whoami')
     expect(
       stdout
@@ -285,13 +285,13 @@ Events:     <none>
     { who: 'alice', args: ['*', '*'], answer: 'no' },
     { who: 'admin', args: ['*', '*'], answer: 'yes' },
     { who: 'alice', args: ['get', '/version'], answer: 'yes' },
-  ])('auth can-i: $who $args: $answer', async ({ who, args, answer }) => {
+  ])('auth can-i answers $answer to $who for $args', async ({ who, args, answer }) => {
     const { code, stdout } = await (who === 'admin' ? api.kubectl : alice).run('auth', 'can-i', ...args)
     expect(stdout.split(/\n| - /)[0]).toBe(answer)
     expect(code).toBe(answer === 'yes' ? 0 : 1)
   })
 
-  test.concurrent('auth can-i --list', async () => {
+  test.concurrent('auth can-i --list prints the rules', async () => {
     const { code, stdout, stderr } = await alice.run('auth', 'can-i', '--list')
     expect(code).toBe(0)
     expect(stderr).toBe(
@@ -307,7 +307,7 @@ Events:     <none>
     expect(rules['virtualclusterinstances.management.platform']).not.toContain('create')
   })
 
-  test.concurrent('--raw, version and cluster-info', async () => {
+  test.concurrent('get --raw, version and cluster-info work', async () => {
     const [health, list, rooted, version, info] = await Promise.all([
       api.kubectl.run('get', '--raw', '/kubernetes/management/healthz'),
       api.kubectl.run('get', '--raw', `/kubernetes/management${keys}?limit=1`),
@@ -324,7 +324,7 @@ Events:     <none>
     expect(info.stderr).not.toMatch(/panic|goroutine/)
   })
 
-  test.concurrent('a key that is not known', async () => {
+  test.concurrent('an unknown key returns Unauthorized', async () => {
     const stranger = await kubectlOf(api.server, `mpk_${'0'.repeat(49)}`)
     try {
       const { code, stderr } = await stranger.run('get', 'ownedaccesskeys')
@@ -337,7 +337,7 @@ Events:     <none>
 
   // These write, so they come when the others have read.
 
-  test('get -w shows changes as they come', async () => {
+  test('get -w shows changes as they happen', async () => {
     const watch = api.kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '--output-watch-events')
     const json = api.kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '-o', 'name')
     try {
@@ -354,7 +354,7 @@ Events:     <none>
     }
   })
 
-  test('wait for a condition that comes', async () => {
+  test('wait returns when a condition becomes true', async () => {
     await post(instances('p-wait'), instance('slow'))
     const waiting = api.kubectl.run('wait', '--for=condition=Ready', 'vci/slow', '-n', 'p-wait', '--timeout=20s')
     await api.server.call(`${instances('p-wait')}/slow/status`, {

@@ -6,13 +6,13 @@ import { accessKey, instance, instances, keys, management } from '../support/obj
 const key = (name: string, spec: object = {}, metadata: object = {}) =>
   accessKey(name, { user: 'alice', ...spec }, metadata)
 
-describeKubectl('kubectl writes', () => {
+describeKubectl('kubectl', () => {
   const api = useKubectl()
 
   const made = (name: string, spec?: object, metadata?: object) => api.server.make(keys, key(name, spec, metadata))
   const read = async (name: string) => (await api.server.call(`${keys}/${name}`)).json
 
-  test.concurrent('create -f with YAML shows the key when asked, and it works', async () => {
+  test.concurrent('create -f with YAML shows a working key when asked to', async () => {
     const yaml = `
 apiVersion: management.platform/v1
 kind: OwnedAccessKey
@@ -36,7 +36,7 @@ spec:
     expect((await read('ci')).metadata.managedFields[0]).toMatchObject({ manager: 'kubectl-create' })
   })
 
-  test.concurrent('create -f with JSON, also with generateName', async () => {
+  test.concurrent('create -f accepts JSON, also with generateName', async () => {
     const file = await api.kubectl.file('json.json', key('json'))
     expect(await api.kubectl.run('create', '-f', file)).toEqual(printed('json', 'created'))
     const generated = { ...key(''), metadata: { generateName: 'gen-' } }
@@ -44,7 +44,7 @@ spec:
     expect(stdout).toMatch(/^ownedaccesskey\.management\.platform\/gen-[a-z0-9]{5}\n$/)
   })
 
-  test.concurrent('create -f of several documents at once', async () => {
+  test.concurrent('create -f creates several documents at once', async () => {
     const documents = [key('several'), instance('one', {}, { namespace: 'p-several' })]
     const list = await api.kubectl.file('list.json', { apiVersion: 'v1', kind: 'List', items: documents })
     const { stdout } = await api.kubectl.run('create', '-f', list)
@@ -53,7 +53,7 @@ spec:
     )
   })
 
-  test.concurrent('create -f of the kinds that answer a create', async () => {
+  test.concurrent('create -f creates kinds that are answered and not stored', async () => {
     const token = `
 apiVersion: management.platform/v1
 kind: DirectClusterEndpointToken
@@ -73,7 +73,7 @@ spec:
     expect(who.stdout).toBe('admin')
   })
 
-  test.concurrent('create --raw of a kube config, which is a subresource', async () => {
+  test.concurrent('create --raw creates a kube config, which is a subresource', async () => {
     const body = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstanceKubeConfig' }
     const file = await api.kubectl.file('kubeconfig.json', { ...body, spec: { server: 'https://vc.example.com' } })
     const owned = instance('vc', { owner: { user: 'admin' } }, { namespace: 'p-raw' })
@@ -84,7 +84,7 @@ spec:
     expect(JSON.parse(stdout).status.kubeConfig).toContain('server: https://vc.example.com')
   })
 
-  test.concurrent('create refuses what is taken, unknown or wrong, and says what', async () => {
+  test.concurrent('create rejects existing, unknown and invalid objects and says why', async () => {
     await made('taken')
     const wrong = key('wrong', { ttl: -1, type: 'Nonsense', nothing: true })
     const [taken, unknown, dry] = await Promise.all([
@@ -138,7 +138,7 @@ spec:
     expect((await api.server.call(`${keys}/dry`)).status).toBe(404)
   })
 
-  test.concurrent('replace puts back what was read; a second time it is a conflict', async () => {
+  test.concurrent('replace writes an object once, and then reports a conflict', async () => {
     await made('replaced', { displayName: 'before' })
     const { stdout } = await api.kubectl.run('get', 'ownedaccesskey', 'replaced', '-o', 'json')
     const file = await api.kubectl.file('replaced.json', stdout.replace('before', 'after'))
@@ -151,7 +151,7 @@ spec:
     )
   })
 
-  test.concurrent('replace without a resourceVersion, and --force', async () => {
+  test.concurrent('replace works without a resourceVersion and with --force', async () => {
     const { metadata } = await made('forced')
     const file = await api.kubectl.file('forced.json', key('forced', { description: 'new' }))
     expect(await api.kubectl.run('replace', '-f', file)).toEqual(printed('forced', 'replaced'))
@@ -161,7 +161,7 @@ spec:
     expect((await read('forced')).metadata.uid).not.toBe(metadata.uid)
   })
 
-  test.concurrent('edit sends what the editor leaves behind', async () => {
+  test.concurrent('edit sends the edited object', async () => {
     await made('edited', { displayName: 'before', ttl: 60 })
     const editor = (script: string) => api.kubectl.file(`editor-${script.length}`, `#!/bin/sh\n${script}\n`)
     const edit = async (script: string) =>
@@ -175,7 +175,7 @@ spec:
     expect((await read('edited')).spec.ttl).toBe(60)
   })
 
-  test.concurrent('patch: merge and JSON; a strategic one names the types to use', async () => {
+  test.concurrent('patch sends merge and JSON patches, and a strategic patch returns the supported types', async () => {
     await made('patched', {}, { annotations: { a: 'b' } })
     const patch = (...args: string[]) => api.kubectl.run('patch', 'ownedaccesskey', 'patched', ...args)
     expect(await patch('--type=merge', '-p', '{"spec":{"disabled":true}}')).toEqual(printed('patched', 'patched'))
@@ -200,7 +200,7 @@ spec:
     ])
   })
 
-  test.concurrent('patch --subresource=status', async () => {
+  test.concurrent('patch --subresource=status changes only the status', async () => {
     const body = instance('vc', {}, { namespace: 'p-status' })
     expect((await api.server.call(instances('p-status'), { method: 'POST', body })).status).toBe(201)
     const patch = '{"status":{"phase":"Ready"},"spec":{"displayName":"ignored"}}'
@@ -217,7 +217,7 @@ spec:
     expect(shown.stdout).toBe('Ready{}')
   })
 
-  test.concurrent('label and annotate', async () => {
+  test.concurrent('label and annotate change metadata', async () => {
     await made('labeled')
     const label = (...args: string[]) => api.kubectl.run('label', 'ownedaccesskey', 'labeled', ...args)
     expect(await label('tier=one')).toEqual(printed('labeled', 'labeled'))
@@ -247,7 +247,7 @@ spec:
     },
   )
 
-  test.concurrent('delete --cascade decides what happens to the dependents', async () => {
+  test.concurrent('delete --cascade decides what happens to dependents', async () => {
     const dependents = async (cascade: string) => {
       const { metadata, apiVersion, kind } = await made(`owner-${cascade}`)
       const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, blockOwnerDeletion: true }]
@@ -264,7 +264,7 @@ spec:
     expect((await read('dependent-orphan')).metadata.ownerReferences).toBeUndefined()
   })
 
-  test.concurrent('delete: dry run, by label, by file, all of a namespace, what is not there', async () => {
+  test.concurrent('delete works as a dry run, by label, by file, for a namespace and for a missing object', async () => {
     await Promise.all(['one', 'two'].map((name) => made(`doomed-${name}`, {}, { labels: { doomed: 'yes' } })))
     const dry = await api.kubectl.run('delete', 'ownedaccesskey', 'doomed-one', '--dry-run=server')
     expect(dry.stdout).toBe('ownedaccesskey.management.platform "doomed-one" deleted (server dry run)\n')
@@ -305,7 +305,7 @@ spec:
     await deleting.end()
   })
 
-  test.concurrent('delete --raw', async () => {
+  test.concurrent('delete --raw deletes an object', async () => {
     await made('raw')
     const { stdout } = await api.kubectl.run('delete', '--raw', `/kubernetes/management${keys}/raw`)
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Status', status: 'Success', details: { name: 'raw' } })

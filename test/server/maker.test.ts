@@ -109,10 +109,10 @@ const refusal = {
   json: { reason: 'Unauthorized', message: 'access key has been changed or deleted since the request was allowed' },
 }
 
-describe.each(Object.keys(revocations))('a key that is %s while it is used for', (revoked) => {
+describe.each(Object.keys(revocations))('a key that is %s while a request uses it', (revoked) => {
   const revoke = (name: string) => revocations[revoked]?.(name) ?? Promise.reject(new Error(revoked))
 
-  test.each(Object.keys(creations))('%s makes nothing', async (write) => {
+  test.each(Object.keys(creations))('creates nothing by %s', async (write) => {
     const { name, user } = await maker()
     const answer = await overtaken(
       () => creations[write]?.(user, `made-with-${name}`) as Promise<Answer>,
@@ -122,7 +122,7 @@ describe.each(Object.keys(revocations))('a key that is %s while it is used for',
     expect(await read(`made-with-${name}`)).toMatchObject({ code: 404 })
   })
 
-  test.each(Object.keys(changes))('%s changes nothing', async (write) => {
+  test.each(Object.keys(changes))('changes nothing by %s', async (write) => {
     const { name, user } = await maker()
     await make({ name: `other-than-${name}` }, { user: 'alice' })
     const before = await read(`other-than-${name}`)
@@ -135,7 +135,7 @@ describe.each(Object.keys(revocations))('a key that is %s while it is used for',
   })
 })
 
-test('a value that was the key of the request makes no other key once that is gone', async () => {
+test('the value of a deleted key cannot create another key with the same value', async () => {
   const value = 'the-value-of-the-key-of-the-request'
   const { metadata } = await make({ name: 'first-of-the-value' }, { user: 'alice', key: value })
   const result = await functions.get().parts.authenticate(value)
@@ -146,14 +146,14 @@ test('a value that was the key of the request makes no other key once that is go
   expect(await call('create', { user, body })).toMatchObject(refusal)
 })
 
-test('a use of the key that is noted meanwhile is no change of it', async () => {
+test('recording a use of the key does not count as a change', async () => {
   const { name, user, touch } = await maker()
   const { status } = await overtaken(() => creations.create?.(user, `made-with-${name}`) as Promise<Answer>, touch)
   expect(status).toBe(201)
   expect((await read(name)).status.lastActivity).toBeDefined()
 })
 
-test('a key changes and deletes itself', async () => {
+test('a key can change and delete itself', async () => {
   const { name, user } = await maker()
   expect((await changes.patch?.(user, name))?.status).toBe(200)
   const now = { ...user, key: { ...user.key, generation: 2 } }
@@ -161,7 +161,7 @@ test('a key changes and deletes itself', async () => {
 })
 
 // What is made by an authorizer of the version before tells no credential.
-test('a request without a credential is as it was', async () => {
+test('a request without a credential is not conditional', async () => {
   const { user } = await maker()
   const { credential: _, ...before } = user
   expect((await creations.create?.(before, 'made-without'))?.status).toBe(201)

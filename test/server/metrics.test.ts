@@ -40,7 +40,7 @@ function metricsOf(line: Line): Record<string, number> {
   )
 }
 
-test('a request is measured by endpoint, with its calls; its authorization by outcome', async () => {
+test('a request has metrics by endpoint with its calls, and its authorization has metrics by outcome', async () => {
   const [authorizer, handler] = await measuredBy(keys, { method: 'POST', body: { ...kind, metadata: { name: 'one' } } })
   expect(authorizer?.metrics).toEqual({
     'authorization=allowed authorizations': 1,
@@ -62,7 +62,7 @@ test('a request is measured by endpoint, with its calls; its authorization by ou
   })
 })
 
-test('a refusal of the handler is a client error', async () => {
+test('a rejection by the handler counts as a client error', async () => {
   const [, handler] = await measuredBy(`${keys}/nobody`)
   expect(handler?.metrics).toMatchObject({ 'endpoint=ownedaccesskeys get clientErrors': 1, storageCalls: 1 })
 })
@@ -84,7 +84,7 @@ test.each<[number, string, Parameters<TestServer['call']>[1]]>([
   [500, '/one?fieldManager=m', applied('one', { spec: { unknown: 1 } })],
   [500, '/one?fieldManager=m', applied('one', { spec: { groups: 'none' } })],
   [500, '/one', { headers: { accept: asPartial } }],
-])('a %i that a client causes is a client error, and no error of the log: %s', async (code, path, call) => {
+])('a %i that a client causes counts as a client error and logs no error: %s', async (code, path, call) => {
   const before = lines().filter(({ level }) => level === 'error').length
   const [, handler] = await measuredBy(`${keys}${path}`, call)
   expect(handler?.line).toMatchObject({
@@ -97,7 +97,7 @@ test.each<[number, string, Parameters<TestServer['call']>[1]]>([
   expect(lines().filter(({ level }) => level === 'error')).toHaveLength(before)
 })
 
-test('a token is a call of KMS', async () => {
+test('creating a token calls KMS once', async () => {
   const body = { apiVersion: kind.apiVersion, kind: 'DirectClusterEndpointToken', spec: {} }
   const path = '/apis/management.platform/v1/directclusterendpointtokens'
   await server.call(path, { method: 'POST', body })
@@ -105,7 +105,7 @@ test('a token is a call of KMS', async () => {
   expect(handler?.metrics).toMatchObject({ kmsCalls: 1, storageCalls: 0 })
 })
 
-test('requests without a user are authorizations only', async () => {
+test('requests without a user count as authorizations only', async () => {
   const made = await server.call(keys, {
     method: 'POST',
     body: { ...kind, metadata: { name: 'two' }, spec: { scope: {} } },
@@ -140,7 +140,7 @@ const junk = {
   'characters that are not ASCII': 'é'.repeat(40),
 }
 
-test.each(Object.entries(junk))('%s reaches neither table nor pepper', async (_, token) => {
+test.each(Object.entries(junk))('%s causes no read of the table or the pepper', async (_, token) => {
   const asked = await measuredBy(`${keys}/one`, { headers: { authorization: `Bearer ${token}` }, token: '' })
   expect(asked.map(({ metrics }) => metrics)).toEqual([
     { 'authorization=unknown authorizations': 1, storageCalls: 0, kmsCalls: 0, secretCalls: 0 },
@@ -150,17 +150,17 @@ test.each(Object.entries(junk))('%s reaches neither table nor pepper', async (_,
   expect(review?.metrics).toMatchObject({ storageCalls: 0, secretCalls: 0 })
 })
 
-test('a key that somebody may have brought along is looked for', async () => {
+test('a text that may be a custom key is looked up', async () => {
   const [authorizer] = await measuredBy(`${keys}/one`, { token: 'x'.repeat(32) })
   expect(authorizer?.metrics).toMatchObject({ storageCalls: 1 })
 })
 
-test('what clients write never becomes a dimension', async () => {
+test('text from clients never becomes a dimension', async () => {
   const [, handler] = await measuredBy('/apis/management.platform/v1/inventedresources/x')
   expect(Object.keys(handler?.metrics ?? {})).toContain('endpoint=none any clientErrors')
 })
 
-test('every line is as CloudWatch takes it', () => {
+test('every line is valid for CloudWatch', () => {
   const measured = lines().filter(({ _aws }) => _aws)
   expect(measured.length).toBeGreaterThan(5)
   for (const line of measured) {

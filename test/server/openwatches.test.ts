@@ -28,7 +28,7 @@ describe('a key', () => {
     return { open: () => open(contextOf(user)), uid: user.key.uid }
   }
 
-  test('has no more watches open than it may, and another one as soon as one of them ends', async () => {
+  test('has at most the allowed number of open watches, and can open another when one ends', async () => {
     const { open, uid } = counted()
     const first = await open()
     await open()
@@ -46,7 +46,7 @@ describe('a key', () => {
     await expect(open()).rejects.toThrow('2 watches open')
   })
 
-  test('is let in for no more than that, however many it opens at once', async () => {
+  test('cannot exceed the limit by opening many watches at once', async () => {
     const { open, uid } = counted()
     const opened = await Promise.allSettled(Array.from({ length: 12 }, open))
     const many = opened.filter(({ status }) => status === 'fulfilled').length
@@ -55,7 +55,7 @@ describe('a key', () => {
   })
 
   // A function may die with its watches.
-  test('may open others where nothing is heard of the first ones for a minute', async () => {
+  test('can open others when the first ones are silent for a minute', async () => {
     const { open } = counted()
     const kept = await open()
     await open()
@@ -66,7 +66,7 @@ describe('a key', () => {
     await expect(open()).rejects.toThrow('2 watches open')
   })
 
-  test('writes about a watch every half minute, not each time', async () => {
+  test('renews the record of a watch every half minute, not on each check', async () => {
     const { open, uid } = counted()
     const { keep } = await open()
     const until = async () => (await server.parts.storage.queryCompanions(`watches#${uid}`)).items[0]?.attributes.until
@@ -79,7 +79,7 @@ describe('a key', () => {
     expect(await until()).toBe(Number(first) + 30_000)
   })
 
-  test('does not count for another one, and with a ceiling of 0 for none', async () => {
+  test('is counted separately from other keys, and not at all with a limit of 0', async () => {
     const { storage } = server.parts
     const open = (most: number) => watchCounter({ storage, most, now: () => now, uuid: () => `id-${ids++}` })
     const other = { ...bob, key: { ...bob.key, uid: `uid-${uids++}` } }
@@ -112,7 +112,7 @@ describe('the server', () => {
   }
 
   // Watches of what has no objects take a function, too.
-  test('counts watches of all kinds, until they end', async () => {
+  test('counts watches of all kinds until they end', async () => {
     const { spec, metadata } = await server.make(keys, accessKey('watching', { user: 'alice' }))
     const query = '?watch=1&timeoutSeconds=3&allowWatchBookmarks=1'
     const begun = await Promise.all([watch(`${keys}${query}`, spec.key), watch(`/api/v1/namespaces${query}`, spec.key)])
@@ -127,7 +127,7 @@ describe('the server', () => {
     expect((await watch(`${keys}${query}`, spec.key)).status).toBe(200)
   })
 
-  test('counts no watch that does not begin', async () => {
+  test('does not count a watch that does not start', async () => {
     const { spec, metadata } = await server.make(keys, accessKey('refused', { user: 'alice' }))
     const refused = await server.call(`${keys}?watch=1&resourceVersion=x`, { token: spec.key })
     expect([refused.status, await openOf(metadata.uid)]).toEqual([400, 0])

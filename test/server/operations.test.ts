@@ -9,7 +9,7 @@ import { accessKey, keys } from '../support/objects.ts'
 
 const { commandsOf } = await readPage('docs/keys-and-rotation.md')
 
-describeKubectl('with kubectl', () => {
+describeKubectl('the page on operations, with kubectl,', () => {
   const at = useKubectl()
   let shell: (commands: string) => Promise<string>
   beforeAll(async () => {
@@ -34,17 +34,17 @@ describeKubectl('with kubectl', () => {
     spec: { disabled?: boolean }
   }
 
-  test('all keys of a user are disabled, and of nobody else', async () => {
+  test('disables all keys of a user and of nobody else', async () => {
     await shell(commandsOf('Revoking', 1))
     expect(await disabled()).toEqual(['alice-1', 'alice-2'])
   })
 
-  test('those of a team, by what the page says to put in for the user', async () => {
+  test('disables the keys of a team with the substitution that the page states', async () => {
     await shell(commandsOf('Revoking', 1, { alice: 'team:web' }))
     expect(await disabled()).toContain('web-1')
   })
 
-  test('keys in the order in which they were made, with whom they are of', async () => {
+  test('lists keys with their owners in the order of their creation', async () => {
     const [header, ...rows] = (await shell(commandsOf('Pepper', 2))).trim().split('\n')
     expect(header?.split(/ +/)).toEqual(['NAME', 'MADE', 'OWNER', 'ENDS'])
     expect(rows.map((row) => row.split(/ +/)[2])).toEqual(['admin', 'alice', 'alice', 'bob', 'team:web'])

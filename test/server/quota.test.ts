@@ -21,7 +21,7 @@ const keyOf = async (spec: object): Promise<string> => (await server.make(keys, 
 const counted = 'count/ownedaccesskeys.management.platform'
 const exceeded = `exceeded quota: max-keys-per-owner, requested: ${counted}=1, used: ${counted}=${most}, limited: ${counted}=${most}`
 
-test('bounds what somebody has, whoever of them makes it', async () => {
+test('limits the keys of an owner, whoever creates them', async () => {
   const [one, another, scoped] = [
     await keyOf({ user: 'alice', groups: ['team:ops'] }),
     await keyOf({ user: 'alice' }),
@@ -49,7 +49,7 @@ test('bounds what somebody has, whoever of them makes it', async () => {
   expect((await create(await keyOf({ subject: 'alice' }))).status).toBe(201)
 })
 
-test('generated names, dry runs and applies count alike', async () => {
+test('generated names, dry runs and applies have the same limit', async () => {
   const token = await keyOf({ user: 'bob' })
   const answers = []
   for (let tries = 0; tries < 2 * most; tries++) answers.push((await create(token)).status)
@@ -64,7 +64,7 @@ test('generated names, dry runs and applies count alike', async () => {
     expect([status, json.message]).toEqual([403, expect.stringContaining(exceeded)])
 })
 
-test('what is deleted makes room, and what is changed takes none', async () => {
+test('deleting frees quota, and changing uses none', async () => {
   const token = await keyOf({ user: 'carol' })
   const made = await Promise.all(Array.from({ length: most - 1 }, () => create(token)))
   const name = made[0]?.json.metadata.name
@@ -76,7 +76,7 @@ test('what is deleted makes room, and what is changed takes none', async () => {
   expect((await create(token)).status).toBe(201)
 })
 
-test('an administrator is not bound, unless by a scope', async () => {
+test('an administrator has no limit, except with a scope', async () => {
   for (let more = 0; more <= most; more++)
     expect((await create(server.adminKey, generated({ user: 'dan' }))).status).toBe(201)
   const scoped = await keyOf({ user: 'root', groups: ['system:masters'], scope: { rules: [{}] } })

@@ -21,7 +21,7 @@ const tour = [
   'The end of a key',
 ].map((heading) => blocks.get(heading)?.join('') ?? '')
 
-test('bash is one of the shells', () => {
+test('the shells include bash', () => {
   expect(shells.map(({ name }) => name)).toContain('bash')
 })
 
@@ -53,7 +53,7 @@ describeKubectl('the tour', () => {
   const pasted = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
   const [begin = '', key = '', fetched = '', token = '', end = ''] = tour
 
-  test.each(shells)('works as it stands in $name', async (shell) => {
+  test.each(shells)('works unchanged in $name', async (shell) => {
     // Before the end of the tour removes it.
     const looks = 'echo "mode $(stat -c %a demo.kubeconfig)"'
     const { stdout, stderr, complaints } = await pasted(shell, begin, key, fetched, looks, token, end)
@@ -68,7 +68,7 @@ describeKubectl('the tour', () => {
     await expect(stat(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
   })
 
-  test.each(shells)('and what the server prints works in $name', async (shell) => {
+  test.each(shells)('prints commands that work in $name', async (shell) => {
     const [, lines = ''] = printed.split('a tour of five minutes.\n')
     const { stdout, stderr, complaints } = await pasted(shell, lines.split('Ctrl-C ends it.', 1).join())
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
@@ -76,13 +76,13 @@ describeKubectl('the tour', () => {
     await rm(join(folder, '.local', 'demo.kubeconfig'))
   })
 
-  test.each(shells)('says in $name why there is no kube config, and writes none', async (shell) => {
+  test.each(shells)('says in $name why there is no kube config and writes no file', async (shell) => {
     const { complaints, stderr } = await pasted(shell, begin, 'KEY=wrong', fetched)
     expect([complaints[0], stderr]).toEqual(['failed 1', expect.stringContaining('Unauthorized')])
     await expect(readFile(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
   })
 
-  test.each(shells)('revokes nothing in $name when no key was made', async (shell) => {
+  test.each(shells)('revokes nothing in $name when no key was created', async (shell) => {
     const { stdout, complaints } = await pasted(shell, begin, key.replace('user: alice', 'user: system:alice'), end)
     expect(complaints.length).toBeGreaterThan(2)
     expect(stdout).not.toMatch(/patched|deleted/)

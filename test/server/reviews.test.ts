@@ -94,7 +94,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 describe('TokenReview', () => {
-  test('tells a cluster whose access key it is, as clusters may see that user', async () => {
+  test('returns the user of an access key in the form that clusters can see', async () => {
     const { status, json } = await whose(eu.value, ci.value)
     expect(status).toBe(201)
     expect(json).toMatchObject({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' })
@@ -104,7 +104,7 @@ describe('TokenReview', () => {
     })
   })
 
-  test('tells a subject from a user of the same name, here and in tokens', async () => {
+  test('distinguishes a subject from a user of the same name, here and in tokens', async () => {
     const subject = await key({ subject: 'alice', scope: at('eu') })
     const { user } = (await whose(eu.value, subject.value)).json.status
     expect(user.username).toBe('subject:alice')
@@ -119,7 +119,7 @@ describe('TokenReview', () => {
     expect(decodeJwt(json.status.token).sub).toBe('subject:alice')
   })
 
-  test('moves the last activity of the key that it takes, and of no other', async () => {
+  test('updates the last activity of a valid key and of no other', async () => {
     const lastActivity = async ({ name }: Made) => (await server.call(`${keys}/${name}`)).json.status.lastActivity
     const [taken, refused, dry] = [
       await key({ user: 'a', scope: at('eu') }),
@@ -136,7 +136,7 @@ describe('TokenReview', () => {
     expect(await lastActivity(dry)).toBeUndefined()
   })
 
-  test('says the same of every token that it does not take', async () => {
+  test('returns the same for every invalid token', async () => {
     const dead = await key({ user: 'a', scope: at('eu') })
     await patch(dead.name, { disabled: true })
     const expired = await key({ user: 'a', scope: at('eu'), ttl: 1 })
@@ -167,7 +167,7 @@ describe('TokenReview', () => {
     }
   })
 
-  test('takes a key for every cluster, and one whose chain leaves this one', async () => {
+  test('accepts a key for every cluster, and a key whose scopes leave this cluster', async () => {
     expect((await whose(eu.value, (await key({ user: 'a', scope: at('*') })).value)).json.status.authenticated).toBe(
       true,
     )
@@ -176,7 +176,7 @@ describe('TokenReview', () => {
     expect((await whose(us.value, (await key(more)).value)).json.status).toEqual(failed)
   })
 
-  test('answers audiences of ours alone', async () => {
+  test('returns only audiences of this API', async () => {
     const own = `${server.base}/clusters/eu`
     const answered = async (...audiences: string[]) => (await whose(eu.value, ci.value, audiences)).json.status
     expect((await answered('vault')).audiences).toBeUndefined()
@@ -186,7 +186,7 @@ describe('TokenReview', () => {
     expect((await answered(`${server.base}/clusters/*`)).audiences).toBeUndefined()
   })
 
-  test('takes a key for a space where the cluster says which one it is', async () => {
+  test('accepts a key for a space when the cluster identifies itself', async () => {
     const ofSpace = await key({ user: 'alice', scope: { spaces: [{ project: 'shop', space: 'dev' }] } })
     expect((await whose(eu.value, ofSpace.value)).json.status).toEqual(failed)
     const own = [`${server.base}/clusters/eu`]
@@ -198,7 +198,7 @@ describe('TokenReview', () => {
     expect((await whose(eu.value, ofProject.value, own)).json.status).toEqual(failed)
   })
 
-  test('a key for several clusters must say which one asks', async () => {
+  test('requires the cluster to identify itself for a key with several clusters', async () => {
     const ambiguous = await whose(both.value, ci.value)
     expect(ambiguous.json.status).toEqual(failed)
     expect(ambiguous.headers.warning).toContain('spec.audiences')
@@ -208,7 +208,7 @@ describe('TokenReview', () => {
     expect(other.json.status).toEqual(failed)
   })
 
-  test('knows virtual clusters by their uid', async () => {
+  test('identifies virtual clusters by UID', async () => {
     const vcluster = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/x'] }] } })
     const ofProject = await key({ user: 'alice', scope: { projects: [{ project: 'a' }] } })
     const target = `virtualclusters/p-a/x/${instanceUid}`
@@ -225,7 +225,7 @@ describe('TokenReview', () => {
     expect((await asked(instanceUid)).json.status.audiences).toHaveLength(1)
   })
 
-  test('administrators ask for any cluster; for none, whose key it is, which no cluster could use', async () => {
+  test('lets administrators ask for any cluster, and without a cluster returns groups that no cluster uses', async () => {
     const eus = await whose(server.adminKey, ci.value, [`${server.base}/clusters/eu`])
     expect(eus.json.status.user.extra).toEqual(extraOf(ci, [at('eu')], 'clusters/eu'))
     const { 'management.platform/target': _, ...extra } = extraOf(ci, [at('eu')], '')
@@ -237,7 +237,7 @@ describe('TokenReview', () => {
     expect((await whose(server.adminKey, anything.value)).json.status).toEqual(failed)
   })
 
-  test('nobody else may ask', async () => {
+  test('rejects everybody else', async () => {
     for (const spec of [{ user: 'alice' }, { user: 'alice', scope: { rules: [{}] } }]) {
       const { status, json } = await whose((await key(spec)).value, ci.value)
       expect([status, json.message]).toEqual([
@@ -249,7 +249,7 @@ describe('TokenReview', () => {
     expect((await whose('', ci.value)).status).toBe(401)
   })
 
-  test('a token is required, and refused in no error', async () => {
+  test('requires a token and repeats it in no error', async () => {
     for (const spec of [{}, { token: '' }, undefined]) {
       const { status, json } = await server.call(tokenReviews, { method: 'POST', body: { spec } })
       expect([status, json.message]).toEqual([400, 'token is required for TokenReview in authentication'])
@@ -278,7 +278,7 @@ describe('SubjectAccessReview', () => {
       .json.status
   const resource = (more: object) => ({ resourceAttributes: { ...pods, ...more } })
 
-  test('has no opinion on what the scopes leave', async () => {
+  test('has no opinion on requests that the scopes allow', async () => {
     for (const asked of [
       resource({}),
       resource({ verb: 'get', name: 'p', subresource: 'log' }),
@@ -290,7 +290,7 @@ describe('SubjectAccessReview', () => {
     expect(await verdict(eu, [], resource({ verb: 'delete', namespace: 'kube-system' }))).toEqual({ allowed: false })
   })
 
-  test('knows the spaces of projects, and denies what is outside of them', async () => {
+  test('maps projects to spaces and denies requests outside them', async () => {
     const dev = [{ spaces: [{ project: 'shop', space: 'dev' }] }]
     const namespace = 'p-shop-s-dev'
     const itself = { resource: 'namespaces', verb: 'get', namespace, name: namespace }
@@ -319,7 +319,7 @@ describe('SubjectAccessReview', () => {
     expect(await verdict(vcluster, dev, resource({ namespace }), virtual, anything)).toMatchObject({ denied: true })
   })
 
-  test('denies what one scope of the chain leaves out, and says what', async () => {
+  test('denies a request that one scope of the chain omits, and says which', async () => {
     const why = 'spec.scope does not allow list of pods in namespace "t" in cluster "eu"'
     expect(await verdict(eu, inSpace, resource({ namespace: 't' }))).toEqual({
       allowed: false,
@@ -351,7 +351,7 @@ describe('SubjectAccessReview', () => {
   })
 
   // A token says what its key had when it was made; who narrows a key means its tokens, too.
-  test('denies what the key has lost since the token was made', async () => {
+  test('denies rights that the key lost after the token was created', async () => {
     const who = await key({ user: 'alice', scope: at('eu', 'us') })
     const chain = [at('eu', 'us')]
     expect(await verdict(eu, chain, resource({}), 'clusters/eu', who)).toEqual({ allowed: false })
@@ -366,7 +366,7 @@ describe('SubjectAccessReview', () => {
     expect(await verdict(eu, inSpace, elsewhere, 'clusters/eu', who)).toMatchObject({ denied: true })
   })
 
-  test('denies everything to a key that is deleted, also under the name of another', async () => {
+  test('denies everything to a deleted key, even when another key has its name', async () => {
     const who = await key({ user: 'alice', scope: at('eu') })
     const path = `${keys}/${who.name}`
     await server.call(path, { method: 'DELETE' })
@@ -382,7 +382,7 @@ describe('SubjectAccessReview', () => {
       })
   })
 
-  test('denies a user of ours whose extras are not whole', async () => {
+  test('denies a user of this API whose extra values are incomplete', async () => {
     const whole = extraOf(ci, [at('eu')], 'clusters/eu')
     const judged = async (extra: object) =>
       (await ask(eu.value, { user: 'alice', extra, resourceAttributes: pods })).json.status
@@ -421,7 +421,7 @@ describe('SubjectAccessReview', () => {
       expect(await judged(extraOf(ci, [at('eu')], target))).toMatchObject({ denied: true })
   })
 
-  test('denies what is asked for another cluster than the one of the caller', async () => {
+  test('denies requests for a cluster other than the caller’s', async () => {
     const elsewhere = 'the access key that asks is not for this cluster'
     expect(await verdict(us, [], resource({}))).toEqual({ allowed: false, denied: true, reason: elsewhere })
     expect(await verdict(both, [], resource({}))).toEqual({ allowed: false })
@@ -434,7 +434,7 @@ describe('SubjectAccessReview', () => {
     expect(await verdict(vcluster, [], resource({}), 'clusters/eu', anything)).toMatchObject({ reason: elsewhere })
   })
 
-  test('has no opinion on users that are not ours', async () => {
+  test('has no opinion on users of other authenticators', async () => {
     const { status, json } = await ask(eu.value, {
       user: 'system:kube-scheduler',
       groups: ['system:authenticated'],
@@ -450,7 +450,7 @@ describe('SubjectAccessReview', () => {
     expect(master.json.status).toEqual({ allowed: false })
   })
 
-  test('tells administrators what a user may do here', async () => {
+  test('tells administrators what a user can do in this API', async () => {
     const can = async (spec: object, attributes: object) =>
       (await ask(server.adminKey, { ...spec, resourceAttributes: { group: 'management.platform', ...attributes } }))
         .json.status
@@ -469,7 +469,7 @@ describe('SubjectAccessReview', () => {
     ).toEqual({ allowed: false })
   })
 
-  test('nobody else may ask, and what is asked must be one thing of somebody', async () => {
+  test('rejects everybody else, and requires one request of one user', async () => {
     expect((await ask(anything.value, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
     expect((await ask(ci.value, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
     const path = { path: '/', verb: 'get' }
@@ -482,7 +482,7 @@ describe('SubjectAccessReview', () => {
   })
 })
 
-test('who may ask is what the self review says', async () => {
+test('the self review states who can create reviews', async () => {
   const can = async (token: string, group: string, resource: string) =>
     (
       await server.call('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {

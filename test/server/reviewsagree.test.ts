@@ -188,11 +188,11 @@ test.each([
   [{ user: 'root', groups: ['system:masters'] }],
   [{ user: 'alice', scope: { projects: [{ project: 'a' }] } }],
   [{ user: 'root', groups: ['system:masters'], scope: { roles: [{ role: 'platformCLI' }] } }],
-])('of %j', async (spec) => {
+])('the two reviews agree on %j', async (spec) => {
   expect(await disagreements(spec)).toEqual([])
 })
 
-test('of any scope', async () => {
+test('the two reviews agree on any scope', async () => {
   const valid = anyScope.filter((scope) => Object.keys(scope).length > 0 && validateScope(scope).length === 0)
   const users = [{ user: 'alice' }, { user: 'root', groups: ['system:masters'] }]
   for (const [index, scope] of fc.sample(valid, { numRuns: 12, seed: 12 }).entries()) {
@@ -200,7 +200,7 @@ test('of any scope', async () => {
   }
 }, 240_000)
 
-test('of a path is told below the base, and what no scope takes away is told to be nowhere', async () => {
+test('the reviews expect paths below the base path, and deny no request that no scope restricts', async () => {
   const get = async (scope: object, path: string) => {
     const { spec } = await server.make(keys, {
       apiVersion,

@@ -60,7 +60,7 @@ const changes: [string, number, object, (name: string) => Promise<Answer>][] = [
 ]
 
 describe.each(changes)('a key that is %s', (_, refused, metadata, end) => {
-  test.each(Object.keys(uses))('while it is used to %s', async (use) => {
+  test.each(Object.keys(uses))('is refused while it is used to %s', async (use) => {
     const { name, token } = await made(metadata)
     let isOver = false
     const after: number[] = []
@@ -93,7 +93,7 @@ describe.each(changes)('a key that is %s', (_, refused, metadata, end) => {
 test.each<[string, object, object, (spec: { disabled?: boolean; scope?: object }) => unknown]>([
   ['disabled', { disabled: true }, { disabled: false }, ({ disabled }) => disabled],
   ['narrowed', { scope: { clusters: [{ cluster: 'eu' }] } }, { scope: null }, ({ scope }) => scope !== undefined],
-])('a key that is %s stays so, whatever it does to itself', async (_, spec, undo, holds) => {
+])('a key that is %s stays so, whatever it requests', async (_, spec, undo, holds) => {
   const { name, token } = await made()
   let isOver = false
   const ready: Promise<void>[] = []
@@ -114,7 +114,7 @@ test.each<[string, object, object, (spec: { disabled?: boolean; scope?: object }
   expect(holds((await server.call(`${keys}/${name}`)).json.spec)).toBe(true)
 })
 
-test('of values that are given at the same time one works, and nothing that was before', async () => {
+test('after concurrent rotations one value works and no earlier one does', async () => {
   const { name, token } = await made()
   const values = Array.from({ length: 10 }, (_, index) => value(`${name}-${index}`))
   const answers = await Promise.all(values.map((key) => change(name, { key })))
@@ -124,7 +124,7 @@ test('of values that are given at the same time one works, and nothing that was 
   expect(alive[0]).toBe(401)
 })
 
-test('a key that is disabled and rotated at the same time is dead, by the old value and the new', async () => {
+test('a key that is disabled and rotated concurrently is invalid with both values', async () => {
   for (let round = 0; round < 5; round++) {
     const { name, token } = await made()
     const rotate = server.call(`${keys}/${name}`, { ...merge({ spec: { key: value(name) } }), token })
@@ -135,7 +135,7 @@ test('a key that is disabled and rotated at the same time is dead, by the old va
 })
 
 // Nothing ends a certificate, and a virtual cluster may take its time to sign one.
-test('a certificate that is signed when its key has been deleted is not handed out', async () => {
+test('a certificate that is signed after its key was deleted is not returned', async () => {
   const { name, token } = await made()
   const authority = await testAuthority()
   const cluster = await startFaultyCluster({
@@ -164,7 +164,7 @@ test('a certificate that is signed when its key has been deleted is not handed o
 test.each([
   ['deleted', (name: string) => server.call(`${keys}/${name}`, { method: 'DELETE' })],
   ['rotated', (name: string) => change(name, { key: value(name) })],
-])('a use that is noted after the key was %s brings nothing back', async (_, end) => {
+])('recording a use after the key was %s restores nothing', async (_, end) => {
   const { name, token } = await made()
   const { parts } = server
   const used = await parts.authenticate(token)

@@ -42,7 +42,7 @@ test.each([
   '/healthz',
   '/livez/ping',
   '/readyz?verbose',
-])('%s is the same as below the base path', async (path) => {
+])('%s returns the same as below the base path', async (path) => {
   const [root, below] = await Promise.all([atRoot(path), server.call(path)])
   expect([root.status, root.text, root.headers['content-type']]).toEqual([
     below.status,
@@ -51,7 +51,7 @@ test.each([
   ])
 })
 
-test('every verb of an object', async () => {
+test('every verb of an object works at the root', async () => {
   const path = `${keys}/rooted`
   const created = await atRoot(keys, { method: 'POST', body: accessKey('rooted', { user: 'alice' }) })
   expect([created.status, created.json.spec.key]).toEqual([201, expect.stringMatching(/^mpk_/)])
@@ -74,7 +74,7 @@ test('every verb of an object', async () => {
 })
 
 // The rules are those of the route, and it is another one here.
-test('scopes hold there too, and so does everything without a key', async () => {
+test('scopes and authentication apply at the root too', async () => {
   const body = accessKey('narrow', { user: 'alice', scope: { projects: [{ project: 'shop' }] } })
   const { spec } = await server.make(keys, body)
   const paths = [keys, `${keys}/narrow`, instances('p-shop'), instances('p-other'), '/api/v1/namespaces', '/nothing']
@@ -86,7 +86,7 @@ test('scopes hold there too, and so does everything without a key', async () => 
   expect((await atRoot(instances('p-other'), { token: spec.key })).status).toBe(403)
 })
 
-test('what belongs to the issuer is below the base path alone', async () => {
+test('the documents of the issuer exist below the base path only', async () => {
   for (const path of ['/.well-known/openid-configuration', '/openid/v1/jwks']) {
     expect([path, (await atRoot(path)).status, (await atRoot(path, { token: '' })).status]).toEqual([path, 404, 401])
   }

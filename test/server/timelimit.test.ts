@@ -27,7 +27,7 @@ async function invoked(endpoint: Endpoint) {
   return { answer: handler(event, context) as Promise<{ statusCode: number; headers: object; body: string }>, log }
 }
 
-test('an endpoint that does not come to an end is a 504, while the gateway still waits', async () => {
+test('an endpoint that does not finish returns 504 while the gateway still waits', async () => {
   const { answer, log } = await invoked(() => new Promise(() => {}))
   await vi.advanceTimersByTimeAsync((gatewaySeconds - 1) * 1000)
   const { statusCode, headers, body } = await answer
@@ -38,7 +38,7 @@ test('an endpoint that does not come to an end is a 504, while the gateway still
   expect(log.mock.calls[0]?.[2]).toMatchObject({ user: 'alice', code: 504 })
 })
 
-test('an answer in time leaves no timer behind', async () => {
+test('an answer in time leaves no timer running', async () => {
   const { answer } = await invoked(async () => ({ status: 200, headers: {}, warnings: [], body: 'in time' }))
   expect(await answer).toMatchObject({ statusCode: 200, body: 'in time' })
   expect(vi.getTimerCount()).toBe(0)

@@ -37,7 +37,7 @@ test.each([
   ['a line break in the key', `${head}Authorization: Bearer abc\ndef\r\n\r\n`],
   ['a line break before the key', `${head}Authorization: Bearer\nabc\r\n\r\n`],
   ['a NUL in the key', `${head}Authorization: Bearer abc\0def\r\n\r\n`],
-])('%s is a Status that says where to look', async (_, text) => {
+])('%s returns a Status that says where to look', async (_, text) => {
   const answer = await overTls(text)
   expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
   expect(answer).toMatch(/\r\nAudit-Id: [0-9a-f-]{36}\r\n/)
@@ -50,7 +50,7 @@ test.each([
   expect(answer).not.toContain('abc')
 })
 
-test('headers that are too large, and what is not HTTP, are Statuses too', async () => {
+test('too large headers and text that is not HTTP return a Status', async () => {
   expect(statusOf(await overTls(`${head}A: ${'a'.repeat(40_000)}\r\n\r\n`))).toMatchObject({
     kind: 'Status',
     code: 431,
@@ -58,12 +58,12 @@ test('headers that are too large, and what is not HTTP, are Statuses too', async
   expect(statusOf(await overTls('nonsense\r\n\r\n'))).toMatchObject({ kind: 'Status', code: 400, reason: 'BadRequest' })
 })
 
-test('a request without TLS is told so', async () => {
+test('a request without TLS returns a message that says so', async () => {
   const answer = await answered(connectPlain(port(), '127.0.0.1'), head)
   expect(answer).toBe('HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n')
 })
 
-test('whoever says nothing does not keep the server from closing', async () => {
+test('a silent client does not keep the server from closing', async () => {
   const other = await startServer()
   const socket = connectPlain(Number(new URL(other.origin).port), '127.0.0.1').on('error', () => {})
   await once(socket, 'connect')

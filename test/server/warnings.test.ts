@@ -4,7 +4,7 @@ import { warningHeaders } from '../../lib/server/lambda/warnings.ts'
 
 const header = (text: string): string => `299 - "${text}"`
 
-it('quotes, in ASCII, each once', () => {
+it('quotes each text once and in ASCII', () => {
   expect(warningHeaders(['a "b" \\', 'ü\u00ad\u{1f600}', 'a "b" \\', ''])).toEqual([
     header(String.raw`a \"b\" \\`),
     header(String.raw`\\u00fc\\u00ad\\ud83d\\ude00`),
@@ -15,7 +15,7 @@ it.each(['\u0000', '\u0001', '\n', '\t', '\u007f', '\u0080', '\u009f'])('does no
   expect(warningHeaders([`a${control}b`, 'plain'])).toEqual([header('plain')])
 })
 
-it('cuts each text where they are too long together, and then sends what a cut has made sendable', () => {
+it('truncates each text when all are too long, and then sends those that have become valid', () => {
   const long = (mark: string) => mark + 'x'.repeat(300)
   const many = Array.from({ length: 20 }, (_, index) => long(String.fromCharCode(97 + index)))
   expect(warningHeaders(many.slice(0, 13))).toEqual(many.slice(0, 13).map(header))
@@ -26,11 +26,11 @@ it('cuts each text where they are too long together, and then sends what a cut h
   expect(warningHeaders(many)).toHaveLength(16)
 })
 
-it('counts characters, not their halves', () => {
+it('counts characters, not UTF-16 code units', () => {
   expect(warningHeaders(['\u{1f600}'.repeat(400)])).toEqual([header(String.raw`\\ud83d\\ude00`.repeat(400))])
 })
 
-it('stops before the gateway would refuse the answer', () => {
+it('stops before the gateway would reject the answer', () => {
   const texts = Array.from({ length: 12 }, (_, index) => `${index}${'ü'.repeat(300)}`)
   const bytes = warningHeaders(texts).reduce((sum, text) => sum + text.length, 0)
   expect(bytes).toBeGreaterThan(4096)

@@ -51,21 +51,21 @@ const rows: [method: string, path: string, code: number, hint: string][] = [
 ]
 
 describe.each(rows)('%s %s', (method, path, code, hint) => {
-  test('says what there is instead, where kube-apiserver does not answer in plain text', async () => {
+  test('names the alternatives where kube-apiserver does not answer in plain text', async () => {
     const { status, json, text, headers } = await server.call(path, { method })
     expect([status, headers.warning]).toEqual([code, undefined])
     if (json === undefined) expect([code, text]).toEqual([404, '404 page not found\n'])
     else expect(json.message).toContain(hint)
   })
 
-  test('says so to a key whose scope leaves it nothing there', async () => {
+  test('names the alternatives to a key whose scope allows nothing there', async () => {
     const { status, json } = await server.call(path, { method, token: scoped })
     expect([status, json.message]).toEqual([403, expect.stringMatching(/User "alice" cannot (get|post|create) /)])
     if (json.message.includes(' path ')) expect(json.message).toContain(hint)
   })
 })
 
-test('what a client writes is quoted, and cut', async () => {
+test('quotes and truncates text from clients', async () => {
   const { json } = await server.call(`/apis/${'x'.repeat(3000)}/v1/things`)
   expect(json.message.length).toBeLessThan(400)
 })
