@@ -1,18 +1,18 @@
-/** Objects as attribute values: JSON text, deflated only where an entry with its predecessor would be large. */
+/** Encodes objects as attribute values: JSON text, deflated if an object and its predecessor are large. */
 import process from 'node:process'
 import { parseJson, stringify } from '../meta/encoding/json.ts'
 import type { JsonObject, KubeObject } from '../meta/types.ts'
 import type { ItemValue } from './items.ts'
 
-/** JSON text, or the deflated text. */
+/** JSON text, or deflated JSON text. */
 export type Body = string | Uint8Array
 
-/** From this many bytes on, an object and its predecessor together are deflated. */
+/** An object and its predecessor are deflated if together they have at least this many bytes. */
 const compressFrom = 128 * 1024
-/** Far above what can have been deflated into one item by an honest writer. */
+/** The most bytes that an inflated body may have: far more than any honest writer stores. */
 const inflatedBytes = 64 * 1024 * 1024
 
-/** The object without its resourceVersion, which is stamped when it is read. */
+/** Encodes an object without its resourceVersion, which `readObject` sets from the item. */
 export function writeObject(object: KubeObject): string {
   const { resourceVersion: _, ...metadata } = object.metadata
   return stringify({ ...object, metadata })
@@ -28,13 +28,13 @@ export const writeInternal = (internal: JsonObject): string => stringify(interna
 
 export const readInternal = (body: Body): JsonObject => parseBody(body)
 
-/** The exact parser only where some number may need it: the texts are our own, and lists read thousands of them. */
+/** Uses the slower exact parser only if a number may need it: lists parse thousands of these texts. */
 function parseBody(body: Body): JsonObject {
   const text = unpack(body)
   return hasLongNumber(text) ? (parseJson(text, Number.POSITIVE_INFINITY).value as JsonObject) : JSON.parse(text)
 }
 
-/** The digits of the smallest number that JavaScript may not hold exactly. */
+/** The number of digits of the smallest integer that JavaScript may not represent exactly. */
 const longNumber = 16
 
 const isDigit = (text: string, at: number): boolean => {
@@ -42,7 +42,7 @@ const isDigit = (text: string, at: number): boolean => {
   return unit >= 48 && unit <= 57
 }
 
-/** Whether so many digits follow each other: one of them then stands at a multiple of their number, so few are looked at. */
+/** Reports whether the text has a run of 16 digits. Such a run crosses a multiple of 16, so few characters are checked. */
 export function hasLongNumber(text: string): boolean {
   for (let at = longNumber - 1; at < text.length; at += longNumber) {
     if (!isDigit(text, at)) continue
@@ -56,7 +56,7 @@ export function hasLongNumber(text: string): boolean {
 
 export const isBody = (value: unknown): value is Body => typeof value === 'string' || value instanceof Uint8Array
 
-/** Deflates all of them or none: they share one fate so that an item is large for one reason only. */
+/** Deflates all bodies of an item, or none of them. */
 export function pack(bodies: readonly Body[]): Body[] {
   const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
   if (bytes < compressFrom) return [...bodies]
@@ -71,23 +71,23 @@ function unpack(body: Body): string {
 }
 
 /**
- * At most this many bytes of JSON text in one object, as in etcd. What deflates well fits an item a hundred times over, and
- * would then be too large for every list that meets it.
+ * The most bytes of JSON text that an object may have; etcd has the same limit. Without it, an object that deflates well
+ * could be a hundred times larger than an item, and too large for the lists that contain it.
  */
 export const objectBytes = 1.5 * 1024 * 1024
-/** At most this many bytes in one item, names of attributes included. */
+/** DynamoDB's limit for one item in bytes, attribute names included. */
 export const itemBytes = 400 * 1024
 /**
- * At most this many bytes as they are stored: an entry holds an object twice, as it is and as it was, with what names it. An
- * object that could be written once and not be changed then could not be disabled, nor deleted where a finalizer holds it.
+ * The most bytes of a stored object: a log entry holds the new state, the previous state and their keys in one item.
+ * Without this limit, an object could be created and then be too large to disable, or to delete if it has a finalizer.
  */
 export const placeBytes = itemBytes / 2 - 4 * 1024
-/** What of it is left to those who end objects. */
+/** The part of the limits that is reserved for deleting and disabling objects. */
 export const reserveBytes = 8 * 1024
-/** At most this many bytes in one transaction. */
+/** DynamoDB's limit for one transaction in bytes. */
 export const transactionBytes = 4 * 1024 * 1024
 
-/** What DynamoDB counts for an attribute value, rounded up. */
+/** Returns the size that DynamoDB counts for an attribute value, rounded up. */
 export function sizeOf(value: ItemValue): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (typeof value === 'number' || typeof value === 'bigint') return 21

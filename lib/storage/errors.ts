@@ -1,28 +1,28 @@
-/** What can go wrong below the registry. Translated to Status in one place, `registry/errors.ts`. */
+/** Declares the errors of the store. `registry/errors.ts` translates them to Status. */
 
 export type StorageErrorCode =
   /** A companion with `ifAbsent` exists already: `companion` is its index. */
   | 'CompanionExists'
-  /** A companion is not as `unchanged` says: `companion` is its index. */
+  /** An `unchanged` companion does not have the expected attributes: `companion` is its index. */
   | 'CompanionChanged'
-  /** The log or the snapshot no longer reaches back to the asked revision: `current` is a newer one. */
+  /** The log no longer reaches back to the requested revision: `current` is a newer one. */
   | 'Expired'
-  /** The asked revision, which is the message, is newer than the newest: `current` is that one. */
+  /** The requested revision (the message) is newer than the newest one, `current`. */
   | 'TooNew'
-  /** An item would be larger than the store holds. */
+  /** An item would exceed the store's limits. */
   | 'TooLarge'
-  /** Too many companions for one transaction. */
+  /** The write needs more items than one transaction may have. */
   | 'TooManyCompanions'
-  /** The deadline of the request is over; nothing was written. */
+  /** The deadline of the request has passed; nothing was written. */
   | 'TooLate'
-  /** Gave up under contention or throttling; nothing was written. */
+  /** The write gave up under contention or throttling; nothing was written. */
   | 'Busy'
   /** The store did not answer; nothing was written. */
   | 'Unavailable'
-  /** The store did not answer, and it is not known whether the write was done, or will be. */
+  /** The store did not answer, and the write may take effect, now or later. */
   | 'Undecided'
 
-/** A failure that a caller can tell from others by its code; its message is for the log only, but for TooNew. */
+/** An error with a code that callers act on. The message is for the log only, except for TooNew. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode
   readonly companion?: number

@@ -1,13 +1,13 @@
 /**
- * The storage port: objects of one table at revisions, a total order of changes per table, no kinds and no HTTP.
- * `storage.ts` implements it, `dynamodb.ts` gives it a table; the protocol and the reasons of its rules are in `README.md`.
+ * Declares the storage port: objects with revisions, and a total order of changes per kind. `protocol/storage.ts`
+ * implements it over items, `dynamodb/dynamodb.ts` over a DynamoDB table. `README.md` explains the protocol.
  */
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 
 /**
- * One object as it is stored. `object.metadata.resourceVersion` is `String(rv)`. `internal` lies beside the object, is
- * versioned with it and never leaves the server (who made it, the scope chain it carries, the hash of its credential).
+ * A stored object. `object.metadata.resourceVersion` is `String(rv)`. `internal` is stored and versioned with the object
+ * and never leaves the server: the creator, the scope chain, the hash of the credential.
  */
 export interface Stored {
   /** `name`, or `namespace/name`. */
@@ -15,105 +15,106 @@ export interface Stored {
   rv: number
   object: KubeObject
   internal: JsonObject
-  /** When it was last used, unix ms; only where the table keeps activity. Not part of the version. */
+  /** When the object was last used, in unix ms, if the table records activity. Not part of the version. */
   activity?: number
 }
 
-/** What storage needs to know of a kind. */
+/** The properties of a kind that storage needs. */
 export interface Table {
   /** Plural resource name; the prefix of the partition keys. */
   resource: string
-  /** The index partitions that an object lies in besides the main one (`user:alice`); lists can be confined to them. */
+  /** Returns the index partitions of an object (`user:alice`), besides the main one. Lists can be restricted to them. */
   partitions(stored: Pick<Stored, 'object' | 'internal'>): readonly string[]
-  /** Whether a last activity is kept per object, and read beside it. */
+  /** Whether the last activity of each object is recorded, and read with it. */
   activity: boolean
   /** Whether the objects of an index partition can be counted (`count`). */
   counted?: true
 }
 
-/** A side item committed in the same transaction as the object: a credential, an owner index entry. */
+/** A side item that is committed in the transaction of the object: a credential, an owner index entry. */
 export type Companion =
-  /** The whole item. `ifAbsent`, here and below: refuses (CompanionExists) where one is. */
+  /** Replaces the whole item. With `ifAbsent`, here and below, the write fails with CompanionExists if the item exists. */
   | { op: 'put'; pk: string; sk: string; attributes: JsonObject; ifAbsent?: true }
-  /** Sets `attributes`, removes `remove`, leaves other attributes (the last activity of a credential) alone. Creates when absent. */
+  /** Sets `attributes`, removes `remove`, keeps other attributes (the last activity of a credential). Creates a missing item. */
   | { op: 'set'; pk: string; sk: string; attributes: JsonObject; remove?: readonly string[]; ifAbsent?: true }
   | { op: 'delete'; pk: string; sk: string }
-  /** Writes nothing: refuses when it exists, as `ifAbsent` does. */
+  /** Writes nothing; the write fails with CompanionExists if the item exists. */
   | { op: 'absent'; pk: string; sk: string }
-  /** Writes nothing: refuses (CompanionChanged) unless it exists with these attributes, and without those of `lacks`. */
+  /** Writes nothing; fails with CompanionChanged unless the item has these attributes and none of `lacks`. */
   | { op: 'unchanged'; pk: string; sk: string; attributes: JsonObject; lacks?: readonly string[] }
 
-/** What a mutation wants to happen to the row. Throwing leaves everything as it is and passes the error on. */
+/** The change that a mutation asks for. If the mutation throws, nothing is written and the error is passed on. */
 export type Mutation =
   | { type: 'none' }
-  /** `reserve`: the object may grow into what others leave free of its place, so that its end is never refused for its size. */
+  /** With `reserve`, the object may use the reserved part of the size limits, so that deleting or disabling it always fits. */
   | { type: 'put'; object: KubeObject; internal: JsonObject; companions?: readonly Companion[]; reserve?: boolean }
   | { type: 'delete'; companions?: readonly Companion[] }
 
 /**
- * Runs on the live row, possibly several times (after a lost race), so it must be repeatable. `current` is undefined
- * where nothing (or only a tombstone) is stored. It must not change `current`.
+ * Computes the change from the live row. It runs again after a lost race, so it must be repeatable, and it must not change
+ * `current`. `current` is undefined if no object (or only a tombstone) is stored.
  */
 export type Mutate = (current: Stored | undefined) => Mutation | Promise<Mutation>
 
 export interface WriteResult {
-  /** What was stored before, undefined for a creation. */
+  /** The previous state; undefined for a create. */
   before?: Stored
-  /** What is stored now; undefined after a delete. */
+  /** The new state; undefined after a delete. */
   after?: Stored
-  /** The revision of this write; for `none` the row's own, 0 where there is none. */
+  /** The revision of this write. For `none` the revision of the row, or 0 without one. */
   rv: number
 }
 
 export interface ListRequest {
-  /** Only keys below this namespace. */
+  /** Returns only keys of this namespace. */
   namespace?: string
-  /** Only the object with this key. */
+  /** Returns only the object with this key. */
   key?: string
-  /** Only objects in one of these index partitions; undefined = the main partition with everything. */
+  /** Returns only objects in one of these index partitions. Undefined: all objects. */
   partitions?: readonly string[]
-  /** At most this many objects that match; undefined = as many as a page holds. */
+  /** The most matching objects to return. Undefined: as many as fit in a page. */
   limit?: number
-  /** Continue after this key, at `at`. */
+  /** Continues after this key, at revision `at`. */
   after?: string
-  /** List at exactly this revision; undefined = at the newest. */
+  /** Lists at exactly this revision. Undefined: at the newest. */
   at?: number
-  /** Wait until at least this revision can be seen, then list at the newest. */
+  /** Waits until this revision is visible, then lists at the newest. */
   notOlderThan?: number
   /**
-   * What there is for the one who asks; nothing tells of other objects. It has to let through both the object as it is at
-   * the list's revision and as it is now, or was when it was deleted: who may no longer see it does not see its past.
+   * Reports whether the client may see an object; the list reveals nothing about other objects. The filter must accept the
+   * state at the list's revision and the current state (or the last one before deletion), so that a client who lost
+   * access does not see the past.
    */
   filter?: (stored: Stored) => boolean
-  /** What of that is wanted. */
+  /** Reports whether the client asked for an object that it may see (selectors). */
   matches?: (stored: Stored) => boolean
 }
 
-/** One object of a page, as it lies in the table: a page of large ones must not hold them all decoded. */
+/** An object of a page in stored form, so that a page never holds many large objects decoded. */
 export interface Listed {
   key: string
   rv: number
-  /** Decodes it, as a rule each time anew. */
+  /** Decodes the object, in most cases again on each call. */
   read(): Stored
 }
 
-/** Ends after `limit` objects, or sooner: when `pageBytes` of objects have been looked at, whether they match or not. */
+/** A page of a list. It ends after `limit` objects, or earlier, after `pageBytes` of objects, matching or not. */
 export interface ListPage {
   rv: number
-  /** May be empty although objects follow, where none of those that were looked at matches. */
+  /** May be empty although objects follow, if no object that was read matches. */
   items: readonly Listed[]
-  /** Set when objects follow the page, which need not match: continue with `after: next, at: rv`. Names an object that passes `filter`. */
+  /** Set if objects follow, matching or not: continue with `after: next, at: rv`. Names an object that `filter` accepts. */
   next?: string
-  /** How many objects follow the page; only where neither `filter` nor `matches` is given, and few follow. */
+  /** How many objects follow the page. Set only without `filter` and `matches`, and only if few follow. */
   remaining?: number
 }
 
-/** One change, as it lies in the log: its states are decoded whenever they are asked for, each time anew. */
+/** A change in stored form. Each access to `stored` or `previous` decodes the state again. */
 export interface Change {
   type: 'ADDED' | 'MODIFIED' | 'DELETED'
   rv: number
   key: string
-  /** The new state, for DELETED the last one; both stamped with the change's own revision `rv`. */
+  /** The new state, or for DELETED the last one, with the change's own revision `rv`. */
   get stored(): Stored
   /** The state before a MODIFIED or DELETED. */
   get previous(): Stored | undefined
@@ -121,13 +122,13 @@ export interface Change {
 
 export interface ChangeBatch {
   changes: Change[]
-  /** Everything up to here has been delivered. */
+  /** All changes up to this revision have been delivered. */
   rv: number
-  /** More is known already: ask again at once. */
+  /** More changes are available: poll again at once. */
   more?: true
 }
 
-/** A side item as it is read; `attributes` without its keys. */
+/** A side item; `attributes` excludes its keys. */
 export interface CompanionItem {
   pk: string
   sk: string
@@ -136,44 +137,44 @@ export interface CompanionItem {
 
 export interface CompanionQuery {
   limit?: number
-  /** Only sort keys above this one. */
+  /** Returns only sort keys above this one. */
   after?: string
 }
 
 export interface CompanionPage {
-  /** In the order of their sort keys. */
+  /** Sorted by sort key. */
   items: CompanionItem[]
   /** Set when more may follow: continue with `after: next`. */
   next?: string
 }
 
-/** A sparse index of side items: it holds those that have both attributes. */
+/** A query of a sparse index of side items, which contains those that have both attributes. */
 export interface IndexQuery {
   index: string
-  /** Items that have this text in the attribute. */
+  /** Selects items whose attribute has this text. */
   partition: { attribute: string; value: string }
-  /** Items whose number in the attribute is at most `to`, the lowest first. */
+  /** Selects items whose attribute is a number of at most `to`, lowest first. */
   sort: { attribute: string; to: number }
   limit?: number
   after?: IndexPosition
 }
 
-/** Where an item is in an index. */
+/** The position of an item in an index. */
 export interface IndexPosition {
   pk: string
   sk: string
-  /** The number that it is sorted by. */
+  /** The number that the index sorts by. */
   at: number
 }
 
 export interface IndexPage {
-  /** With those attributes that the index has. */
+  /** Have the attributes that the index projects. */
   items: CompanionItem[]
   /** Set when more may follow: continue with `after: next`. */
   next?: IndexPosition
 }
 
-/** A use of an object, by its credential: a companion with the attribute `lastActivity`. */
+/** A use of an object through its credential, a companion with the attribute `lastActivity`. */
 export interface Touch {
   table: Table
   key: string
@@ -183,62 +184,62 @@ export interface Touch {
   credential: {
     pk: string
     sk: string
-    /** In the credential's own unit. */
+    /** In the unit of the credential. */
     lastActivity: number
-    /** Set together with it. */
+    /** Attributes to set together with it. */
     attributes: JsonObject
-    /** What the attributes were made from, as it was read: nothing is written where it is another by now. Undefined = absent. */
+    /** The attributes as they were read. Nothing is written if one of them has changed. Undefined: absent. */
     same: Readonly<Record<string, JsonValue | undefined>>
   }
 }
 
 export interface ReadOptions {
-  /** A revision at which the caller has seen the object: an older state is read again for a moment. */
+  /** A revision at which the caller has seen the object. An older state is read again for a short time. */
   notOlderThan?: number
 }
 
 export interface WriteOptions {
-  /** Of the request or the invocation that writes. Once it is over, no revision is taken and no transaction sent: TooLate. */
+  /** The deadline of the request or invocation. After it, no revision is taken and no transaction is sent: TooLate. */
   deadline: Deadline
 }
 
 export interface GetOptions extends ReadOptions {
-  /** A revision that there must have been. */
+  /** A revision that must exist; else TooNew. */
   reached?: number
 }
 
 export interface Storage {
-  /** One consistent read (with the activity in the same round trip). Throws TooNew, also where nothing is. */
+  /** Reads one object consistently, with its activity in the same round trip. Throws TooNew, even if no object exists. */
   get(table: Table, key: string, options?: GetOptions): Promise<Stored | undefined>
-  /** Reads, mutates, commits; again on a lost race. */
+  /** Reads, mutates and commits; repeats after a lost race. */
   update(table: Table, key: string, mutate: Mutate, options: WriteOptions & ReadOptions): Promise<WriteResult>
-  /** Like `update`, but begins with `mutate(undefined)` without a read: what is there shows in the commit. */
+  /** Like `update`, but starts with `mutate(undefined)` instead of a read: the commit fails if the object exists. */
   create(table: Table, key: string, mutate: Mutate, options: WriteOptions): Promise<WriteResult>
   list(table: Table, request: ListRequest): Promise<ListPage>
-  /** How many objects lie in an index partition, looked at up to `most` of them; of a table that is `counted`. */
+  /** Counts the objects of an index partition, up to `most`. The table must be `counted`. */
   count(table: Table, partition: string, most: number): Promise<number>
-  /** What happened after `since`, in order; returns at once, possibly with nothing. Throws Expired when the log no longer reaches back. */
+  /** Returns the changes after `since`, in order, without waiting. Throws Expired if the log no longer reaches back. */
   changes(table: Table, since: number): Promise<ChangeBatch>
   /**
-   * What has become of an object that was like this at revision `seen.rv`: its newest state, or the one in which it was
-   * deleted. `seen` itself where nothing is newer. Throws Expired when the log no longer reaches back.
+   * Returns the newest state of an object that had state `seen` at revision `seen.rv`, or the state in which it was
+   * deleted. Returns `seen` if nothing is newer. Throws Expired if the log no longer reaches back.
    */
   latest(table: Table, seen: Stored): Promise<Stored>
-  /** The newest revision that a watch may start from so that nothing acknowledged before is repeated. */
+  /** Returns the newest revision from which a watch can start without repeating acknowledged changes. */
   revision(table: Table): Promise<number>
-  /** Side items by their keys, in the order asked for: one consistent call for up to a hundred. */
+  /** Reads side items by key and returns them in the same order: one consistent call for up to a hundred. */
   getCompanions(keys: readonly { pk: string; sk: string }[]): Promise<(CompanionItem | undefined)[]>
   getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
-  /** Puts a side item that belongs to no object, over what is there: where a controller is, an open watch. The last one wins. */
+  /** Replaces a side item that belongs to no object: the position of a controller, an open watch. The last write wins. */
   keepCompanion(item: CompanionItem, options: WriteOptions): Promise<void>
-  /** Removes such an item, if there is one. */
+  /** Removes such an item, if it exists. */
   dropCompanion(key: { pk: string; sk: string }, options: WriteOptions): Promise<void>
-  /** Side items of one partition, consistent, at most one page of 1 MB. */
+  /** Reads the side items of one partition consistently, at most one page of 1 MB. */
   queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
-  /** Side items as they were a moment ago, or long ago: nothing may rest on it that is not read again. */
+  /** Reads side items from an index, which may be stale: read an item again before you act on it. */
   queryIndex(query: IndexQuery): Promise<IndexPage>
-  /** Moves the activity of an object and of its credential forward, never back. Fails freely; callers may ignore it. */
+  /** Advances the last activity of an object and of its credential, never back. Callers may ignore failures. */
   touchActivity(touch: Touch): Promise<void>
-  /** Decides and settles everything up to now. To be run every minute; any number at once. */
+  /** Closes all gaps and settles all revisions up to now. Run it every minute; concurrent runs are safe. */
   sweep(table: Table): Promise<void>
 }

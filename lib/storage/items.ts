@@ -1,6 +1,6 @@
 /**
- * The few operations on items that the protocol is made of. `dynamodb.ts` implements them; every read but that of an
- * index is strongly consistent. Whatever does not answer plainly throws a Fault.
+ * Declares the item operations that the protocol uses; `dynamodb/dynamodb.ts` implements them. All reads except those of
+ * an index are strongly consistent. An operation with an unclear outcome throws a Fault.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { IndexQuery } from './interface.ts'
@@ -12,16 +12,16 @@ export interface Item extends ItemKey {
   [attribute: string]: ItemValue
 }
 
-/** Why an operation has no plain answer. The driver has already tried again. */
+/** Why the outcome of an operation is unclear. The driver has already retried. */
 export type FaultKind =
   /** A transaction holds the item; nothing was written. */
   | 'conflict'
-  /** Too much at once; nothing was written by this request. */
+  /** The request was throttled and wrote nothing. */
   | 'throttled'
-  /** No answer: it may or may not have been done, now or later. */
+  /** No answer arrived: the operation may take effect, now or later. */
   | 'unanswered'
 
-/** An operation without a plain answer. The cause is the client's own exception. */
+/** An operation with an unclear outcome. The cause is the exception of the client. */
 export class Fault extends Error {
   readonly kind: FaultKind
 
@@ -33,18 +33,18 @@ export class Fault extends Error {
 }
 
 export type Condition =
-  /** No such item. */
+  /** The item does not exist. */
   | { type: 'absent' }
-  /** A live row, still at this revision. */
+  /** The row is live and still at this revision. */
   | { type: 'unchanged'; rv: number }
-  /** No row, or a tombstone older than this revision. */
+  /** No row exists, or a tombstone older than this revision. */
   | { type: 'vacant'; rev: number }
-  /** An item with these attributes, and without those of `lacks`. */
+  /** The item has these attributes and none of `lacks`. */
   | { type: 'has'; attributes: Record<string, ItemValue>; lacks: readonly string[] }
 
 export type ItemWrite =
   | { type: 'put'; item: Item; when?: Condition }
-  /** Creates the item when absent; attributes that are not named stay. */
+  /** Sets attributes and keeps the others; creates a missing item. */
   | {
       type: 'set'
       key: ItemKey
@@ -54,30 +54,30 @@ export type ItemWrite =
     }
   | { type: 'advance'; key: ItemKey; change: Advance }
   | { type: 'delete'; key: ItemKey }
-  /** Only a condition. */
+  /** Checks a condition and writes nothing. */
   | { type: 'check'; key: ItemKey; when: Condition }
 
 /**
- * `refused` lists the writes (by index) whose condition failed, `conflicts` those whose item another transaction held; both
- * may be empty where only the cancellation is known.
+ * `refused` lists the indexes of the writes whose condition failed, `conflicts` those whose item another transaction held.
+ * Both may be empty if DynamoDB gave no reasons for the cancellation.
  */
 export type TransactOutcome = { done: true } | { done: false; refused: readonly number[]; conflicts: readonly number[] }
 
 export interface ItemQuery {
   pk: string
-  /** Sort keys from here on, up to `to`; both included. */
+  /** Selects sort keys from `from` to `to`, both included. */
   from?: string
   to?: string
-  /** Sort keys that begin so. Not together with `from` and `to`. */
+  /** Selects sort keys with this prefix. Not allowed together with `from` and `to`. */
   prefix?: string
-  /** Sort keys above this one. */
+  /** Selects sort keys above this one. */
   after?: string
   limit?: number
-  /** Only these attributes. */
+  /** Reads only these attributes. */
   attributes?: readonly string[]
 }
 
-/** `more`: the answer ended before the range did, because of `limit` or its size. A page with more is never empty. */
+/** A page of a query. `more`: the page ended at `limit` or at its size, before the range did. Such a page is never empty. */
 export interface ItemPage {
   items: Item[]
   more: boolean
@@ -85,43 +85,43 @@ export interface ItemPage {
 
 export interface Items {
   get(key: ItemKey): Promise<Item | undefined>
-  /** The items that exist, in any order; any number of keys, a hundred per request. */
+  /** Returns the items that exist, in any order. Accepts any number of keys and reads a hundred per request. */
   batchGet(keys: readonly ItemKey[], attributes?: readonly string[]): Promise<Item[]>
   query(query: ItemQuery): Promise<ItemPage>
   queryIndex(query: IndexQuery): Promise<ItemPage>
-  /** Puts the item unless there is one: undefined when it was put, else what is there. Never sent after `deadline`, as below. */
+  /** Puts the item and returns undefined, or returns the item that exists. Never sent after `deadline`, as below. */
   putIfAbsent(item: Item, deadline: number): Promise<Item | undefined>
-  /** Takes the next revision of a revision item, creating it at n = settled = floor = 1 first; the item after that. */
+  /** Increments `n` of a revision item and returns the item. A missing item is created at n = settled = floor = 1 first. */
   allocate(key: ItemKey, now: number): Promise<Item>
-  /** Raises `settled`; does nothing where it is as high already. */
+  /** Raises `settled`; does nothing if it is already as high. */
   settle(key: ItemKey, to: number): Promise<void>
-  /** Notes that `settled` has reached the `n` of a moment; does nothing where it has not, or where another one has noted so. */
+  /** Records that `settled` has reached `found.n`; does nothing if it has not, or if another sweep has recorded one. */
   confirm(key: ItemKey, found: Confirmation): Promise<void>
-  /** All or nothing. Never sent after `deadline` (unix ms), not even by the driver's own retries. */
+  /** Writes all items or none. Never sent after `deadline` (unix ms), not even by the retries of the driver. */
   transact(writes: readonly ItemWrite[], deadline: number): Promise<TransactOutcome>
 }
 
-/** The newest revision at a moment. */
+/** A sweep that has settled everything up to the revision that was newest when it began. */
 export interface Confirmation {
   n: number
-  /** `at` as it was read at that moment. */
+  /** The previous `at`. */
   was: number
-  /** The moment, unix ms: the new `at`. */
+  /** When the sweep began, in unix ms: the new `at`. */
   at: number
-  /** Whether `floor` rises to `n` in the same write. */
+  /** Whether the same write raises `floor` to `n`. */
   isFloor: boolean
 }
 
-/** Moves the number `attribute` forward to `value`: refused where it is as high already. */
+/** Advances the number `attribute` to `value`. Refused if it is already as high. */
 export interface Advance {
   attribute: string
   value: number
-  /** Refused where the item does not exist. */
+  /** Refuses the write if the item does not exist. */
   exists?: true
-  /** Refused where one of these attributes is another one by now; undefined = absent. */
+  /** Refuses the write if one of these attributes differs. Undefined: absent. */
   same?: Readonly<Record<string, ItemValue | undefined>>
-  /** Of whom the number speaks: where another owner stands, the number starts again. */
+  /** The owner of the number. If the item has another owner, the number starts again. */
   owner?: { attribute: string; value: string }
-  /** Set together with it. */
+  /** Attributes to set together with it. */
   also?: JsonObject
 }

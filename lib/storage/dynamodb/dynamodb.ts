@@ -1,4 +1,4 @@
-/** The storage port in DynamoDB: the only file that sends commands. */
+/** Implements the item operations in DynamoDB. The only file that sends commands to it. */
 import {
   BatchGetItemCommand,
   type DynamoDBClient,
@@ -18,23 +18,23 @@ import { type StorageOptions, storageOver } from '../protocol/storage.ts'
 import {
   type Attributes,
   absent,
-  advanced,
-  changed,
-  conditional,
-  confirmed,
-  indexed,
+  buildAdvance,
+  buildCondition,
+  buildConfirm,
+  buildIndexQuery,
+  buildProjection,
+  buildQuery,
+  buildSettle,
+  buildUpdate,
   keyOf,
-  marshalled,
-  projected,
-  queried,
-  settled,
-  unmarshalled,
+  marshalItem,
+  unmarshalItem,
 } from './expressions.ts'
-import { answered, refused } from './faults.ts'
+import { sendClassified, sendConditional } from './faults.ts'
 
 /**
- * Storage in one table with string keys `pk` and `sk`. Timeouts and retries are the client's: three tries of a second
- * each serve well. `now` bounds how late a transaction may be sent.
+ * Creates a storage in one table with string keys `pk` and `sk`. The client sets timeouts and retries; three attempts of
+ * one second each work well. `now` limits how late a transaction is sent.
  */
 export const createStorage = ({
   client,
@@ -43,24 +43,24 @@ export const createStorage = ({
 }: StorageOptions & { client: DynamoDBClient; table: string }): Storage =>
   storageOver(itemsIn(client, table, options.now), options)
 
-/** The keys that one BatchGetItem takes. */
+/** The most keys that one BatchGetItem accepts. */
 const batchKeys = 100
 
 export function itemsIn(client: DynamoDBClient, TableName: string, now: () => number): Items {
   async function get(key: ItemKey): Promise<Item | undefined> {
     const command = new GetItemCommand({ TableName, Key: keyOf(key), ConsistentRead: true })
-    const { Item } = await answered(() => client.send(command))
-    return Item && unmarshalled(Item)
+    const { Item } = await sendClassified(() => client.send(command))
+    return Item && unmarshalItem(Item)
   }
 
   async function batch(keys: readonly ItemKey[], attributes: readonly string[] | undefined): Promise<Item[]> {
     const found: Item[] = []
     for (let wanted: Attributes[] = keys.map(keyOf); wanted.length > 0; ) {
-      const request = { Keys: wanted, ConsistentRead: true, ...projected(attributes) }
+      const request = { Keys: wanted, ConsistentRead: true, ...buildProjection(attributes) }
       const command = new BatchGetItemCommand({ RequestItems: { [TableName]: request } })
-      const { Responses, UnprocessedKeys } = await answered(() => client.send(command))
+      const { Responses, UnprocessedKeys } = await sendClassified(() => client.send(command))
       const items = Responses?.[TableName] ?? []
-      found.push(...items.map(unmarshalled))
+      found.push(...items.map(unmarshalItem))
       const left = UnprocessedKeys?.[TableName]?.Keys ?? []
       if (left.length === wanted.length) throw new Fault('throttled', undefined)
       wanted = left
@@ -68,11 +68,11 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
     return found
   }
 
-  /** Queries on while answers are empty: DynamoDB may end one before it has found an item, and say only where to go on. */
+  /** Repeats the query while pages are empty: DynamoDB may end a page before it has found an item. */
   async function page(query: QueryCommandInput): Promise<ItemPage> {
-    const { Items = [], LastEvaluatedKey } = await answered(() => client.send(new QueryCommand(query)))
+    const { Items = [], LastEvaluatedKey } = await sendClassified(() => client.send(new QueryCommand(query)))
     if (Items.length === 0 && LastEvaluatedKey) return page({ ...query, ExclusiveStartKey: LastEvaluatedKey })
-    return { items: Items.map(unmarshalled), more: LastEvaluatedKey !== undefined }
+    return { items: Items.map(unmarshalItem), more: LastEvaluatedKey !== undefined }
   }
 
   return {
@@ -85,20 +85,20 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       return (await Promise.all(chunks.map((chunk) => batch(chunk, attributes)))).flat()
     },
 
-    query: (query) => page({ TableName, ConsistentRead: true, ...queried(query) }),
+    query: (query) => page({ TableName, ConsistentRead: true, ...buildQuery(query) }),
 
-    queryIndex: (query) => page({ TableName, IndexName: query.index, ...indexed(query) }),
+    queryIndex: (query) => page({ TableName, IndexName: query.index, ...buildIndexQuery(query) }),
 
     async putIfAbsent(item, deadline) {
       const command = new PutItemCommand({
         TableName,
-        Item: marshalled(item),
-        ...conditional({ type: 'absent' }),
+        Item: marshalItem(item),
+        ...buildCondition({ type: 'absent' }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
       command.middlewareStack.add(inTime(deadline, now), lastStep)
-      const refusal = await refused(() => client.send(command))
-      return refusal && (refusal.Item ? unmarshalled(refusal.Item) : get(item))
+      const refusal = await sendConditional(() => client.send(command))
+      return refusal && (refusal.Item ? unmarshalItem(refusal.Item) : get(item))
     },
 
     async allocate(key, at) {
@@ -109,28 +109,28 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
           'SET n = if_not_exists(n, :one) + :one, settled = if_not_exists(settled, :one), ' +
           '#floor = if_not_exists(#floor, :one), #at = if_not_exists(#at, :at)',
         ExpressionAttributeNames: { '#floor': 'floor', '#at': 'at' },
-        ExpressionAttributeValues: marshalled({ ':one': 1, ':at': at }),
+        ExpressionAttributeValues: marshalItem({ ':one': 1, ':at': at }),
         ReturnValues: 'ALL_NEW',
       })
-      const { Attributes } = await answered(() => client.send(command))
-      return unmarshalled(Attributes ?? {})
+      const { Attributes } = await sendClassified(() => client.send(command))
+      return unmarshalItem(Attributes ?? {})
     },
 
     async settle(key, to) {
-      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...settled(to) })
-      await refused(() => client.send(command))
+      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...buildSettle(to) })
+      await sendConditional(() => client.send(command))
     },
 
     async confirm(key, found) {
-      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...confirmed(found) })
-      await refused(() => client.send(command))
+      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...buildConfirm(found) })
+      await sendConditional(() => client.send(command))
     },
 
     async transact(writes, deadline) {
       const command = new TransactWriteItemsCommand({ TransactItems: writes.map((write) => writeOf(TableName, write)) })
       command.middlewareStack.add(inTime(deadline, now), lastStep)
       try {
-        await answered(() => client.send(command))
+        await sendClassified(() => client.send(command))
         return { done: true }
       } catch (error) {
         return cancelled(error)
@@ -139,7 +139,7 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
   }
 }
 
-/** Looks at the clock inside the client's retries, so that none of them leaves later than the deadline either. */
+/** Checks the deadline inside the client's retries, so that no retry is sent after it. */
 const inTime =
   (deadline: number, now: () => number) =>
   <Arguments, Answer>(next: (args: Arguments) => Promise<Answer>) =>
@@ -152,13 +152,13 @@ const lastStep = { step: 'finalizeRequest', priority: 'low', name: 'inTime' } as
 
 function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
   if (write.type === 'delete') return { Delete: { TableName, Key: keyOf(write.key) } }
-  if (write.type === 'advance') return { Update: { TableName, Key: keyOf(write.key), ...advanced(write.change) } }
-  const when = conditional(write.when)
+  if (write.type === 'advance') return { Update: { TableName, Key: keyOf(write.key), ...buildAdvance(write.change) } }
+  const when = buildCondition(write.when)
   if (write.type === 'check') {
     return { ConditionCheck: { TableName, Key: keyOf(write.key), ConditionExpression: absent, ...when } }
   }
-  if (write.type === 'put') return { Put: { TableName, Item: marshalled(write.item), ...when } }
-  const update = changed(write.attributes, write.remove)
+  if (write.type === 'put') return { Put: { TableName, Item: marshalItem(write.item), ...when } }
+  const update = buildUpdate(write.attributes, write.remove)
   const names = { ...update.ExpressionAttributeNames, ...when.ExpressionAttributeNames }
   const values = { ...update.ExpressionAttributeValues, ...when.ExpressionAttributeValues }
   return {
@@ -173,7 +173,7 @@ function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
   }
 }
 
-/** A cancelled transaction did nothing. Only a request that can never succeed is an error. */
+/** Returns why a transaction was cancelled. Throws only if the request can never succeed. */
 function cancelled(error: unknown): TransactOutcome {
   if (!(error instanceof TransactionCanceledException)) throw error
   const codes = (error.CancellationReasons ?? []).map(({ Code }) => Code)

@@ -1,4 +1,4 @@
-/** Conditions, key ranges and changes in DynamoDB's expression language. Names and values are always placeholders. */
+/** Builds DynamoDB expressions: conditions, key ranges and updates. Names and values are always placeholders. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { IndexQuery } from '../interface.ts'
@@ -6,13 +6,13 @@ import type { Advance, Condition, Confirmation, Item, ItemQuery, ItemValue } fro
 import type { ItemKey } from '../keys.ts'
 import { queryItems } from '../protocol/constants.ts'
 
-/** Attribute values as the client speaks of them. */
-export type Attributes = ReturnType<typeof marshalled>
+/** Attribute values in the form of the client. */
+export type Attributes = ReturnType<typeof marshalItem>
 
-export const marshalled = (item: Record<string, unknown>) => marshall(item, { removeUndefinedValues: true })
+export const marshalItem = (item: Record<string, unknown>) => marshall(item, { removeUndefinedValues: true })
 
-/** What `marshalled` was given: lists read thousands of attributes, for which the SDK's own way back is several times slower. */
-export function unmarshalled(attributes: Attributes): Item {
+/** Inverse of `marshalItem`. Lists decode thousands of attributes, and the SDK's `unmarshall` is several times slower. */
+export function unmarshalItem(attributes: Attributes): Item {
   return membersOf(attributes) as Item
 }
 
@@ -33,7 +33,7 @@ function native(value: AttributeValue): ItemValue {
   if (value.M !== undefined) return membersOf(value.M)
   if (value.B !== undefined) return value.B
   if (value.NULL !== undefined) return null
-  throw new Error(`an attribute of the type ${Object.keys(value)}`)
+  throw new Error(`unsupported attribute type ${Object.keys(value)}`)
 }
 
 function numberOf(text: string): number | bigint {
@@ -41,7 +41,7 @@ function numberOf(text: string): number | bigint {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? BigInt(text) : number
 }
 
-export const keyOf = ({ pk, sk }: ItemKey): Attributes => marshalled({ pk, sk })
+export const keyOf = ({ pk, sk }: ItemKey): Attributes => marshalItem({ pk, sk })
 
 interface Update {
   UpdateExpression: string
@@ -49,8 +49,8 @@ interface Update {
   ExpressionAttributeValues?: Attributes
 }
 
-/** SET of attributes and REMOVE of others; `#name0` and `:value0` are those of the first one set. */
-export function changed(attributes: Record<string, ItemValue>, remove: readonly string[] = []): Update {
+/** Builds an update that sets and removes attributes. `#name0` and `:value0` are the first attribute set. */
+export function buildUpdate(attributes: Record<string, ItemValue>, remove: readonly string[] = []): Update {
   const names = Object.keys(attributes)
   const set = names.map((_, index) => `#name${index} = :value${index}`)
   const removed = remove.map((_, index) => `#name${names.length + index}`)
@@ -61,7 +61,7 @@ export function changed(attributes: Record<string, ItemValue>, remove: readonly 
       .filter(Boolean)
       .join(' '),
     ExpressionAttributeNames: Object.fromEntries(all),
-    ...(values.length > 0 && { ExpressionAttributeValues: marshalled(Object.fromEntries(values)) }),
+    ...(values.length > 0 && { ExpressionAttributeValues: marshalItem(Object.fromEntries(values)) }),
   }
 }
 
@@ -71,11 +71,11 @@ interface Conditional {
   ExpressionAttributeValues?: Attributes
 }
 
-/** No such item. */
+/** The condition that the item does not exist. */
 export const absent = 'attribute_not_exists(pk)'
 
-/** The condition of a put or of an update; its placeholders differ from those of `changed`. */
-export function conditional(when: Condition | undefined): Conditional {
+/** Builds the condition of a put or an update. Its placeholders differ from those of `buildUpdate`. */
+export function buildCondition(when: Condition | undefined): Conditional {
   switch (when?.type) {
     case undefined:
       return {}
@@ -84,12 +84,12 @@ export function conditional(when: Condition | undefined): Conditional {
     case 'unchanged':
       return {
         ConditionExpression: 'rv = :rv AND attribute_not_exists(gone)',
-        ExpressionAttributeValues: marshalled({ ':rv': when.rv }),
+        ExpressionAttributeValues: marshalItem({ ':rv': when.rv }),
       }
     case 'vacant':
       return {
         ConditionExpression: 'attribute_not_exists(pk) OR (attribute_exists(gone) AND rv < :rv)',
-        ExpressionAttributeValues: marshalled({ ':rv': when.rev }),
+        ExpressionAttributeValues: marshalItem({ ':rv': when.rev }),
       }
     case 'has':
       return having(when)
@@ -106,13 +106,13 @@ function having({ attributes, lacks }: Extract<Condition, { type: 'has' }>): Con
     ...(names.length > 0 && {
       ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#has${index}`, name])),
     }),
-    ...(values.length > 0 && { ExpressionAttributeValues: marshalled(Object.fromEntries(values)) }),
+    ...(values.length > 0 && { ExpressionAttributeValues: marshalItem(Object.fromEntries(values)) }),
   }
 }
 
-/** An update that only moves forward. */
-export function advanced({ attribute, value, exists, same = {}, owner, also }: Advance) {
-  const update = changed({ [attribute]: value, ...(owner && { [owner.attribute]: owner.value }), ...also })
+/** Builds an update that only increases a number. */
+export function buildAdvance({ attribute, value, exists, same = {}, owner, also }: Advance) {
+  const update = buildUpdate({ [attribute]: value, ...(owner && { [owner.attribute]: owner.value }), ...also })
   const forward = ['attribute_not_exists(#name0)', '#name0 < :value0', ...(owner ? ['#name1 <> :value1'] : [])]
   const names = Object.keys(same).map((name, index) => [`#same${index}`, name])
   const values = Object.values(same).map((one, index) => [`:same${index}`, one])
@@ -122,30 +122,30 @@ export function advanced({ attribute, value, exists, same = {}, owner, also }: A
   return {
     ...update,
     ExpressionAttributeNames: { ...update.ExpressionAttributeNames, ...Object.fromEntries(names) },
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalled(Object.fromEntries(values)) },
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalItem(Object.fromEntries(values)) },
     ConditionExpression: [...(exists ? ['attribute_exists(pk)'] : []), ...isSame, `(${forward.join(' OR ')})`].join(
       ' AND ',
     ),
   }
 }
 
-/** An UpdateItem that moves `settled` forward. */
-export function settled(to: number) {
-  return { ...changed({ settled: to }), ConditionExpression: '#name0 < :value0' }
+/** Builds an update that raises `settled`. */
+export function buildSettle(to: number) {
+  return { ...buildUpdate({ settled: to }), ConditionExpression: '#name0 < :value0' }
 }
 
-/** An UpdateItem that replaces `at` as it was read, and raises `floor` with it, where `settled` has reached `n`. */
-export function confirmed({ n, was, at, isFloor }: Confirmation) {
-  const update = changed({ at, ...(isFloor && { floor: n }) })
+/** Builds an update that replaces the `at` that was read, and may raise `floor`, if `settled` has reached `n`. */
+export function buildConfirm({ n, was, at, isFloor }: Confirmation) {
+  const update = buildUpdate({ at, ...(isFloor && { floor: n }) })
   return {
     ...update,
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalled({ ':n': n, ':was': was }) },
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalItem({ ':n': n, ':was': was }) },
     ConditionExpression: 'settled >= :n AND #name0 = :was',
   }
 }
 
-/** Attributes of a read; all where none are named. */
-export function projected(attributes: readonly string[] | undefined) {
+/** Builds the projection of a read; undefined reads all attributes. */
+export function buildProjection(attributes: readonly string[] | undefined) {
   if (!attributes) return {}
   const names = attributes.map((name, index) => [`#attribute${index}`, name])
   return {
@@ -154,11 +154,11 @@ export function projected(attributes: readonly string[] | undefined) {
   }
 }
 
-/** DynamoDB counts in 32 bits; an answer ends after 1 MB in any case. */
+/** DynamoDB accepts 32-bit limits. A page ends after 1 MB in any case. */
 const limited = (limit: number) => ({ Limit: Math.min(limit, 2 ** 31 - 1) })
 
-/** The key condition of a Query. `after` is a position: it need not be the key of an item. */
-export function queried({ pk, from, to, prefix, after, limit = queryItems, attributes }: ItemQuery) {
+/** Builds the key condition of a Query. No item need exist at `after`. */
+export function buildQuery({ pk, from, to, prefix, after, limit = queryItems, attributes }: ItemQuery) {
   const range =
     prefix !== undefined
       ? { expression: ' AND begins_with(sk, :prefix)', values: { ':prefix': prefix } }
@@ -167,21 +167,21 @@ export function queried({ pk, from, to, prefix, after, limit = queryItems, attri
         : { expression: '', values: {} }
   return {
     KeyConditionExpression: `pk = :pk${range.expression}`,
-    ExpressionAttributeValues: marshalled({ ':pk': pk, ...range.values }),
-    ...projected(attributes),
+    ExpressionAttributeValues: marshalItem({ ':pk': pk, ...range.values }),
+    ...buildProjection(attributes),
     ...(after !== undefined && { ExclusiveStartKey: keyOf({ pk, sk: after }) }),
     ...limited(limit),
   }
 }
 
-/** The key condition of a Query of an index. */
-export function indexed({ partition, sort, limit, after }: IndexQuery) {
+/** Builds the key condition of a Query of an index. */
+export function buildIndexQuery({ partition, sort, limit, after }: IndexQuery) {
   return {
     KeyConditionExpression: '#partition = :partition AND #sort <= :to',
     ExpressionAttributeNames: { '#partition': partition.attribute, '#sort': sort.attribute },
-    ExpressionAttributeValues: marshalled({ ':partition': partition.value, ':to': sort.to }),
+    ExpressionAttributeValues: marshalItem({ ':partition': partition.value, ':to': sort.to }),
     ...(after && {
-      ExclusiveStartKey: marshalled({
+      ExclusiveStartKey: marshalItem({
         pk: after.pk,
         sk: after.sk,
         [partition.attribute]: partition.value,

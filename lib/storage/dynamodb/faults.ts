@@ -1,4 +1,4 @@
-/** What an exception of the DynamoDB client means for the protocol. */
+/** Classifies exceptions of the DynamoDB client for the protocol. */
 import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { own } from '../../meta/value/walk.ts'
 import { Fault, type FaultKind } from '../items.ts'
@@ -10,11 +10,11 @@ const kinds: Readonly<Record<string, FaultKind>> = {
   ThrottlingException: 'throttled',
   Throttling: 'throttled',
   LimitExceededException: 'throttled',
-  // An earlier try of the same request is still at work.
+  // An earlier attempt of the same request is still in progress.
   TransactionInProgressException: 'unanswered',
 }
 
-/** Names and codes of failures between here and there, which say nothing of what was done there. */
+/** Names and codes of network failures, after which the outcome of the request is unknown. */
 const silences: ReadonlySet<unknown> = new Set([
   'TimeoutError',
   'RequestTimeout',
@@ -36,13 +36,13 @@ function faultKind(error: unknown): FaultKind | undefined {
   const kind = own(kinds, error.name)
   if (kind) return kind
   if (silences.has(error.name) || ('code' in error && silences.has(error.code))) return 'unanswered'
-  // Without $fault it is no exception of the service but an answer that could not be read.
+  // Without $fault the error is not a service exception: the response could not be parsed.
   if (!('$fault' in error)) return '$metadata' in error ? 'unanswered' : undefined
   return error.$fault === 'server' ? 'unanswered' : undefined
 }
 
-/** Runs a request; throws a Fault for what may pass, and everything else as it is: refusals, bugs, missing rights. */
-export async function answered<T>(request: () => Promise<T>): Promise<T> {
+/** Sends a request. Throws a Fault for a transient error, and any other error unchanged (refusals, bugs, denied access). */
+export async function sendClassified<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request()
   } catch (error) {
@@ -51,10 +51,12 @@ export async function answered<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a conditional request: the exception when its condition failed, undefined when it was done. */
-export async function refused(request: () => Promise<unknown>): Promise<ConditionalCheckFailedException | undefined> {
+/** Sends a conditional request. Returns the exception if its condition failed, else undefined. */
+export async function sendConditional(
+  request: () => Promise<unknown>,
+): Promise<ConditionalCheckFailedException | undefined> {
   try {
-    await answered(request)
+    await sendClassified(request)
     return undefined
   } catch (error) {
     if (isConditionFailure(error)) return error

@@ -1,13 +1,13 @@
-/** The table's stream as Lambda hands it over: what happened to rows. Everything else in the table is passed over. */
+/** Decodes the row changes in the table's stream, as Lambda delivers it. All other items are ignored. */
 import type { AttributeValue, StreamRecord } from 'aws-lambda'
 import type { KubeObject } from '../../meta/types.ts'
 import { readObject } from '../body.ts'
 import type { Item } from '../items.ts'
 import { keyOf, rowsOf } from '../keys.ts'
 import { rowState, rvOf } from '../protocol/records.ts'
-import { type Attributes, unmarshalled } from './expressions.ts'
+import { type Attributes, unmarshalItem } from './expressions.ts'
 
-/** One write of an object; `before` and `after` are undefined where it did not exist. */
+/** A write of an object. `before` and `after` are undefined if the object did not exist. */
 export interface RowChange {
   resource: string
   key: string
@@ -16,7 +16,7 @@ export interface RowChange {
   after: KubeObject | undefined
 }
 
-/** Undefined for what is no change of an object of these resources: index copies, side items, tombstones that expire. */
+/** Returns the change of an object of these resources; undefined for index copies, side items and expiring tombstones. */
 export function rowChange(
   resources: readonly string[],
   { Keys, NewImage, OldImage }: StreamRecord,
@@ -41,10 +41,10 @@ function objectOf(row: Item): KubeObject | undefined {
 }
 
 const itemOf = (image: Readonly<Record<string, AttributeValue>>): Item =>
-  unmarshalled(
+  unmarshalItem(
     Object.fromEntries(Object.entries(image).map(([name, value]) => [name, decoded(value)])) as unknown as Attributes,
   )
 
-/** Events are JSON: bytes come as base64. Rows have them in no lists or maps. */
+/** Decodes base64: events are JSON. Rows have no bytes inside lists or maps. */
 const decoded = (value: AttributeValue) =>
   value.B === undefined ? value : { B: new Uint8Array(Buffer.from(value.B, 'base64')) }

@@ -9,7 +9,7 @@ import { isExpired, readSlot, type Slot, stored } from './records.ts'
 import { demandFresh, demandReachable, expired, state } from './revision.ts'
 
 /**
- * Delivers decided slots in order and stops at the first hole that a commit may still fill; a hole below something
+ * Delivers decided slots in order and stops at the first gap that a commit may still fill; a gap below something
  * that is filled is voided once it has been seen for longer than patience, here or by an earlier poll.
  */
 export async function changes(context: Context, table: Table, since: number): Promise<ChangeBatch> {
@@ -18,7 +18,7 @@ export async function changes(context: Context, table: Table, since: number): Pr
   demandReachable(revision, since)
   const { slots, to } = await readOn(context, resource, [since, Math.min(revision.n, since + pollSlots)])
   demandFresh(context, revision)
-  // What lies above the window is taken for filled: a window of holes alone must not stop a watch for good.
+  // What lies above the window is taken for filled: a window of gaps alone must not stop a watch for good.
   const filled = to < revision.n ? to : highest(slots, since)
   await closeOverdue(context, resource, slots, {
     lo: Math.max(since, revision.settled),

@@ -169,7 +169,7 @@ export type CommitOutcome =
 
 /**
  * Sends the transaction under a revision just taken, and not after the deadline; again under the same one where nothing but
- * what it only looks at was held by others, as long as readers leave the hole to it. Whatever is answered but success, the
+ * what it only looks at was held by others, as long as readers leave the gap to it. Whatever is answered but success, the
  * slot says what happened: either it can be voided, and then the write never commits, or it carries this write's id.
  */
 export async function commit(

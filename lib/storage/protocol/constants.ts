@@ -1,9 +1,9 @@
 /** The figures of the protocol, and where they come from. Durations in milliseconds unless they say otherwise. */
 
-/** How long a reader leaves a hole to its writer: three times a slow write. Too short and slow writers start again, never wrong. */
+/** How long a reader leaves a gap to its writer: three times a slow write. Too short and slow writers start again, never wrong. */
 export const patience = 500
 /** One commit's time: how soon to look again for a slot or a row that must come. */
-export const holePoll = 20
+export const gapPoll = 20
 /** A transaction is never sent later than this after its revision was taken; far below `logSeconds`. */
 export const writerDeadline = 10_000
 /** Life of log slots: how far back watches and continue tokens reach. */

@@ -13,8 +13,8 @@ export interface Context {
   /** In [0, 1). */
   random(): number
   sleep(ms: number): Promise<void>
-  /** When holes of the log were seen first: `resource#revision` to `elapsed()`. */
-  holes: Map<string, number>
+  /** When gaps of the log were seen first: `resource#revision` to `elapsed()`. */
+  gaps: Map<string, number>
 }
 
 /**

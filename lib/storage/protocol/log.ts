@@ -6,7 +6,7 @@
 import { StorageError } from '../errors.ts'
 import { Fault, type Item } from '../items.ts'
 import { bucketEnd, revOf, slotKey } from '../keys.ts'
-import { holePoll, logSeconds, patience, stale } from './constants.ts'
+import { gapPoll, logSeconds, patience, stale } from './constants.ts'
 import { type Context, tries } from './context.ts'
 
 /** Slots by revision, as they were found. */
@@ -76,19 +76,19 @@ const voidItem = (resource: string, rev: number, now: number): Item => ({
   expires: slotExpiry(now),
 })
 
-const holeId = (resource: string, rev: number): string => `${resource}#${rev}`
+const gapId = (resource: string, rev: number): string => `${resource}#${rev}`
 
-/** The holes remembered at most: of holes that nobody came back to, the oldest are forgotten. */
-const rememberedHoles = 1024
+/** The gaps remembered at most: of gaps that nobody came back to, the oldest are forgotten. */
+const rememberedGaps = 1024
 
-/** Whether this hole has been seen for longer than patience. The first sight is remembered. */
-function isOverdue({ holes, elapsed }: Context, resource: string, rev: number): boolean {
-  const id = holeId(resource, rev)
-  const first = holes.get(id)
+/** Whether this gap has been seen for longer than patience. The first sight is remembered. */
+function isOverdue({ gaps, elapsed }: Context, resource: string, rev: number): boolean {
+  const id = gapId(resource, rev)
+  const first = gaps.get(id)
   if (first !== undefined) return elapsed() - first >= patience
-  const oldest = holes.size >= rememberedHoles ? holes.keys().next().value : undefined
-  if (oldest !== undefined) holes.delete(oldest)
-  holes.set(id, elapsed())
+  const oldest = gaps.size >= rememberedGaps ? gaps.keys().next().value : undefined
+  if (oldest !== undefined) gaps.delete(oldest)
+  gaps.set(id, elapsed())
   return false
 }
 
@@ -96,15 +96,15 @@ function isOverdue({ holes, elapsed }: Context, resource: string, rev: number): 
 export interface Stretch {
   lo: number
   hi: number
-  /** Up to here no hole is left, whatever is filled above it. */
+  /** Up to here no gap is left, whatever is filled above it. */
   must?: number
   asOf: number
   attributes?: readonly string[]
 }
 
 /**
- * Reads (lo, hi] and waits until there is no hole below its highest filled slot, nor up to `must`; holes that last are
- * voided. `lo` is never below `settled`: what is missing there has expired and must not be taken for a hole. Holes
+ * Reads (lo, hi] and waits until there is no gap below its highest filled slot, nor up to `must`; gaps that last are
+ * voided. `lo` is never below `settled`: what is missing there has expired and must not be taken for a gap. Gaps
  * above the highest filled slot concern nobody, since nothing above them has been acknowledged.
  */
 export async function fill(
@@ -118,12 +118,12 @@ export async function fill(
     await closeOverdue(context, resource, slots, { lo, hi: top, asOf })
     const [first] = missing(slots, lo, top)
     if (first === undefined) return { slots, top }
-    await context.sleep(holePoll)
+    await context.sleep(gapPoll)
     for (const [rev, item] of await readSlots(context, resource, [first - 1, top], attributes)) slots.set(rev, item)
   }
 }
 
-/** Voids the holes that have been seen for longer than patience, and notes what is in them then. */
+/** Voids the gaps that have been seen for longer than patience, and notes what is in them then. */
 export async function closeOverdue(
   context: Context,
   resource: string,
@@ -135,7 +135,7 @@ export async function closeOverdue(
     overdue.map(async (rev) => {
       const there = await voidSlot(context, resource, rev, asOf)
       slots.set(rev, there ?? voidItem(resource, rev, context.now()))
-      context.holes.delete(holeId(resource, rev))
+      context.gaps.delete(gapId(resource, rev))
     }),
   )
 }
@@ -145,7 +145,7 @@ export const highest = (slots: Slots, lo: number): number =>
   slots.keys().reduce((one, other) => Math.max(one, other), lo)
 
 function missing(slots: Slots, lo: number, hi: number): number[] {
-  const holes: number[] = []
-  for (let rev = lo + 1; rev <= hi; rev++) if (!slots.has(rev)) holes.push(rev)
-  return holes
+  const gaps: number[] = []
+  for (let rev = lo + 1; rev <= hi; rev++) if (!slots.has(rev)) gaps.push(rev)
+  return gaps
 }

@@ -3,7 +3,7 @@
 import { StorageError } from '../errors.ts'
 import type { Item } from '../items.ts'
 import { type ItemKey, revisionKey, rowsOf, sortKey } from '../keys.ts'
-import { holePoll, patience, settleAhead, settleBehind, settleEvery, stale } from './constants.ts'
+import { gapPoll, patience, settleAhead, settleBehind, settleEvery, stale } from './constants.ts'
 import { type Context, tries } from './context.ts'
 import { fill, readSlots } from './log.ts'
 import { readSlot, rvOf, type Slot } from './records.ts'
@@ -122,7 +122,7 @@ export async function settle(context: Context, resource: string, { n, settled }:
 }
 
 /**
- * Closes every hole and settles everything: run every minute, and by readers that find nobody did for hours. Any number
+ * Closes every gap and settles everything: run every minute, and by readers that find nobody did for hours. Any number
  * may run at once. Gives up silently where rows stay invisible; the next run continues. Writers may settle further
  * meanwhile: `at` moves by itself, since it only says that `settled` has passed the `n` of that moment.
  */
@@ -138,7 +138,7 @@ export async function sweep(context: Context, resource: string): Promise<void> {
   }
   for (const since = context.elapsed(); !(await areVisible(context, expected)); ) {
     if (context.elapsed() - since > patience) return
-    await context.sleep(holePoll)
+    await context.sleep(gapPoll)
   }
   if (settled < n) await context.items.settle(revisionKey(resource), n)
   const isFloor = asOf - at > stale

@@ -2,7 +2,7 @@
 
 import type { ItemValue } from '../items.ts'
 import { bucketSize } from '../keys.ts'
-import { holePoll, rewindSlots } from './constants.ts'
+import { gapPoll, rewindSlots } from './constants.ts'
 import { type Context, tries } from './context.ts'
 import { fill, readSlots, type Slots } from './log.ts'
 import { isOver, readSlot, type Slot, type State } from './records.ts'
@@ -100,7 +100,7 @@ async function linkOf(past: Past, rev: number): Promise<Link> {
     if (link && !isOver(link.expires, context.now())) return link
     if (link || rev <= settled) throw expired(rev)
     await pause()
-    await context.sleep(holePoll)
+    await context.sleep(gapPoll)
     keep(past, await readSlots(context, resource, [rev - 1, rev], linking))
   }
 }
@@ -109,7 +109,7 @@ async function linkOf(past: Past, rev: number): Promise<Link> {
 async function lastChangeBelow(past: Past, key: string, rev: number): Promise<number | undefined> {
   const { context, resource, at, settled, asOf, links } = past
   const open = Math.max(at, settled)
-  if (open < rev - 1 && hasHole(links, open, rev - 1)) {
+  if (open < rev - 1 && hasGap(links, open, rev - 1)) {
     const { slots } = await fill(context, resource, { lo: open, hi: rev - 1, must: rev - 1, asOf, attributes: linking })
     keep(past, slots)
   }
@@ -120,7 +120,7 @@ async function lastChangeBelow(past: Past, key: string, rev: number): Promise<nu
   return undefined
 }
 
-function hasHole(links: Past['links'], lo: number, hi: number): boolean {
+function hasGap(links: Past['links'], lo: number, hi: number): boolean {
   for (let rev = lo + 1; rev <= hi; rev++) if (!links.has(rev)) return true
   return false
 }

@@ -22,10 +22,10 @@ export interface StorageOptions {
   sleep(ms: number): Promise<void>
 }
 
-/** One storage per process: it remembers which holes of the log it has seen. */
+/** One storage per process: it remembers which gaps of the log it has seen. */
 export function storageOver(items: Items, { now, elapsed = now, random, sleep }: StorageOptions): Storage {
   const clock = { elapsed, random, sleep }
-  const context: Context = { ...clock, now, items: persistent(items, clock), holes: new Map() }
+  const context: Context = { ...clock, now, items: persistent(items, clock), gaps: new Map() }
   return {
     get: (table, key, options) => get(context, table, key, options),
     update: (table, key, mutate, { deadline, notOlderThan }) =>

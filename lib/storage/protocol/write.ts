@@ -6,7 +6,7 @@ import type { Item } from '../items.ts'
 import { activityOf, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { withActivity } from './activity.ts'
 import { type Change, commit, plan } from './commit.ts'
-import { holePoll, patience } from './constants.ts'
+import { gapPoll, patience } from './constants.ts'
 import { type Context, demandTimeLeft, tries } from './context.ts'
 import { readSlot, rowState, type State, stored } from './records.ts'
 import { allocate, demandReached, settle } from './revision.ts'
@@ -48,7 +48,7 @@ async function readRowSince(
   if (notOlderThan === undefined || !(notOlderThan > (live?.state.rv ?? 0))) return live
   const slot = await context.items.get(slotKey(table.resource, notOlderThan))
   if (slot === undefined || readSlot(slot).key !== key) return live
-  for (const since = context.elapsed(); context.elapsed() - since < patience; await context.sleep(holePoll)) {
+  for (const since = context.elapsed(); context.elapsed() - since < patience; await context.sleep(gapPoll)) {
     const again = await context.items.get({ pk: rowsOf(table.resource), sk: sortKey(key) })
     if (again !== undefined && Number(again.rv) >= notOlderThan) break
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hasLongNumber, readObject, writeObject } from '../../../lib/storage/body.ts'
-import { marshalled, unmarshalled } from '../../../lib/storage/dynamodb/expressions.ts'
+import { marshalItem, unmarshalItem } from '../../../lib/storage/dynamodb/expressions.ts'
 import { widget } from './fixtures.ts'
 
 describe('bodies', () => {
@@ -42,12 +42,12 @@ describe('attributes', () => {
   test('are read as they were written', () => {
     fc.assert(
       fc.property(value, (one) => {
-        expect(unmarshalled(marshalled({ one }))).toEqual({ one })
+        expect(unmarshalItem(marshalItem({ one }))).toEqual({ one })
       }),
     )
   })
 
   test('of types that nobody writes are an error', () => {
-    expect(() => unmarshalled({ one: { SS: ['a'] } })).toThrow('an attribute of the type SS')
+    expect(() => unmarshalItem({ one: { SS: ['a'] } })).toThrow('an attribute of the type SS')
   })
 })

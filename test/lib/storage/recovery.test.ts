@@ -65,7 +65,7 @@ const assign = (attribute: string, value: number) =>
   )
 const names = async (request = {}) => (await storage.list(widgets, request)).items.map(({ key }) => key)
 
-describe('a hole', () => {
+describe('a gap', () => {
   test('below a filled slot is voided by a list within patience', async () => {
     await abandon()
     await create(storage, 'a', {}, widgets)
@@ -161,7 +161,7 @@ describe('the log that has expired', () => {
     await storage.sweep(widgets)
   })
 
-  test('a settled slot that is missing is 410 to a watch, never a hole', async () => {
+  test('a settled slot that is missing is 410 to a watch, never a gap', async () => {
     await drop(slot(4))
     await expect(storage.changes(widgets, 2)).rejects.toMatchObject({ code: 'Expired' })
     expect(await storage.changes(widgets, 4)).toMatchObject({ rv: 5 })
@@ -333,7 +333,7 @@ test('an answer of a watch ends by what it weighs, too', async () => {
   expect([second.rv, second.more, second.changes.length]).toEqual([200, undefined, 19])
 })
 
-test('a watch is not stopped by a stretch of holes longer than one answer', async () => {
+test('a watch is not stopped by a stretch of gaps longer than one answer', async () => {
   await create(storage, 'a', {}, widgets)
   await assign('n', 559)
   await create(storage, 'b', {}, widgets)

@@ -17,7 +17,7 @@ export interface Mutant {
  */
 export const mutants: readonly Mutant[] = [
   {
-    without: 'waiting for holes: lists end before the first one',
+    without: 'waiting for gaps: lists end before the first one',
     edits: [
       {
         file: 'protocol/log.ts',
@@ -134,7 +134,7 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    without: 'patience of a watch: it passes holes',
+    without: 'patience of a watch: it passes gaps',
     edits: [
       {
         file: 'protocol/changes.ts',
@@ -194,7 +194,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'protocol/rewind.ts',
-        from: 'if (open < rev - 1 && hasHole(links, open, rev - 1)) {',
+        from: 'if (open < rev - 1 && hasGap(links, open, rev - 1)) {',
         to: 'if (open < 0) {',
       },
       {

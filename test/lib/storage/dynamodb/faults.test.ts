@@ -207,7 +207,7 @@ describe('transactions', () => {
     expect(await history()).toEqual(['ADDED a'])
   })
 
-  test('an error that cannot pass leaves no hole behind', async () => {
+  test('an error that cannot pass leaves no gap behind', async () => {
     before = failing('TransactWriteItems', () =>
       Object.assign(new Error('not authorized'), { name: 'AccessDeniedException', $fault: 'client', $metadata: {} }),
     )
