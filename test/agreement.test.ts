@@ -1,4 +1,4 @@
-/** functions/ = serverless.yml = events/ = kinds: what is in one of them only is forgotten in the others. */
+/** Checks that functions/, serverless.yml, events/ and kinds agree, so that no part is forgotten. */
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -53,7 +53,7 @@ const { ofType } = packaged
 const moduleOf = (id: string | undefined) =>
   packaged.deployment.functions.get(id ?? '')?.module.replace(/^functions\//, '')
 
-test('every function is deployed, under the name of its path', () => {
+test('every function is deployed under the name of its path', () => {
   const deployed = [...packaged.deployment.functions.values()]
   expect(deployed.map(({ module }) => module).sort()).toEqual(packaged.names.map((name) => `functions/${name}`))
   for (const { module, name, entry } of deployed) {
@@ -62,7 +62,7 @@ test('every function is deployed, under the name of its path', () => {
   }
 })
 
-test('every function is uploaded under a key of its own', () => {
+test('every function is uploaded under its own key', () => {
   const keys = ofType('AWS::Lambda::Function').map(
     ([, { Properties }]) => (Properties.Code as unknown as { S3Key: string }).S3Key,
   )
@@ -74,7 +74,7 @@ test('every function has an event to try it with', async () => {
   expect(events.map((event) => event.replace(/\.json$/, '')).sort()).toEqual(packaged.names)
 })
 
-test('the event of a function is one that is routed to it', async () => {
+test('the gateway routes the event of a function to it', async () => {
   const find = createRouter(packaged.deployment.routes)
   const routed = new Set(packaged.deployment.routes.map(({ functionId }) => moduleOf(functionId)))
   for (const name of packaged.names.filter((one) => routed.has(one))) {
@@ -87,13 +87,13 @@ test('the event of a function is one that is routed to it', async () => {
   }
 })
 
-describe('what the server says of all kinds', () => {
-  test('which are stored', () => {
+describe('the kinds of the server', () => {
+  test('are stored as registered', () => {
     const stored = kinds.filter(({ archetype }) => archetype === 'stored').map(({ kind }) => kind)
     expect(storedKinds.map(({ kind }) => kind)).toEqual(stored)
   })
 
-  test('by which paths they are served', () => {
+  test('are served under the paths of the registry', () => {
     const served = kinds.map(({ group, version, plural, subresource, scope, archetype, schema }) => ({
       groupVersion: `${group}/${version}`,
       plural,
@@ -106,7 +106,7 @@ describe('what the server says of all kinds', () => {
     expect(ownGroupVersion).toBe(served[0]?.groupVersion)
   })
 
-  test('every kind has a function', () => {
+  test('have a function each', () => {
     const below = kinds.map(({ plural, subresource, group }) => {
       if (group !== 'management.platform') return `reviews/${plural.slice(0, -1)}`
       return subresource ? `${plural}/${subresource}` : plural
@@ -117,7 +117,7 @@ describe('what the server says of all kinds', () => {
 })
 
 describe('routes', () => {
-  test('only discovery of the issuer, version and health are public', () => {
+  test('are public only for discovery of the issuer, version and health', () => {
     const open = packaged.deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
     const paths = new Set(open.map(({ resource }) => resource.replace(basePath, '')))
     expect([...paths].sort()).toEqual([
@@ -135,12 +135,12 @@ describe('routes', () => {
     expect(new Set(guards.filter(Boolean).map(moduleOf))).toEqual(new Set(['authorizer']))
   })
 
-  test('what is not served goes to one function', () => {
+  test('send all unserved paths to one function', () => {
     const catching = packaged.deployment.routes.filter(({ functionId }) => moduleOf(functionId) === 'notfound')
     expect(catching.map(({ method, resource }) => `${method} ${resource}`).sort()).toEqual(['ANY /', 'ANY /{proxy+}'])
   })
 
-  test('every group version has its discovery and its OpenAPI document', () => {
+  test('serve discovery and an OpenAPI document for every group version', () => {
     const find = createRouter(packaged.deployment.routes)
     for (const path of new Set(kinds.map(({ group, version }) => `/apis/${group}/${version}`))) {
       expect(moduleOf(find('GET', basePath + path)?.route.functionId)).toBe('discovery')
@@ -148,8 +148,8 @@ describe('routes', () => {
     }
   })
 
-  // Clients that drop the path of a server's address find the same there: same function, same authorizer, same limits.
-  test('the root has every route of a Kubernetes API that the base path has', () => {
+  // Some clients drop the path of the server URL. The root serves them with the same function, authorizer and limits.
+  test('exist at the root for every Kubernetes API path below the base path', () => {
     const { routes } = packaged.deployment
     const lines = (wanted: (resource: string) => boolean) =>
       routes
@@ -163,7 +163,7 @@ describe('routes', () => {
     expect(new Set(lines((resource) => !resource.startsWith(basePath)))).toEqual(new Set(below))
   })
 
-  test('a get answers HEAD too', () => {
+  test('serve HEAD wherever they serve GET', () => {
     const lines = (method: string) =>
       packaged.deployment.routes
         .filter((route) => route.method === method && route.resource.startsWith(basePath))
@@ -171,7 +171,7 @@ describe('routes', () => {
     expect(lines('HEAD').sort()).toEqual(lines('GET').sort())
   })
 
-  test('lists stream and may take as long as a watch; the rest ends before the gateway gives up', () => {
+  test('stream lists with the time limit of watches, and end others before the timeout of the gateway', () => {
     for (const { functionId, streaming, timeoutMilliseconds } of packaged.deployment.routes) {
       const { module, timeoutSeconds } = packaged.deployment.functions.get(functionId) ?? {
         module: '',
@@ -184,8 +184,8 @@ describe('routes', () => {
   })
 })
 
-describe('template', () => {
-  test('is below the 500 resources of a stack and the 300 paths of an API', async () => {
+describe('the template', () => {
+  test('stays below 500 resources of a stack and 300 paths of an API', async () => {
     const all = Object.keys(packaged.resources).length
     const paths = ofType('AWS::ApiGateway::Resource').length
     expect([all < 480, paths < 200]).toEqual([true, true])
@@ -194,32 +194,32 @@ describe('template', () => {
     expect(page).toContain(`${paths} of them are paths of the API`)
   })
 
-  test('what cannot be made again outlives the stack', () => {
+  test('retains resources that cannot be recreated', () => {
     const kept = Object.entries(packaged.resources).filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
-    // The last two are the account's.
+    // The last two belong to the account.
     expect(kept.map(([id]) => id).sort()).toEqual(['GatewayAccount', 'GatewayLogRole', 'Pepper', 'SigningKey', 'Table'])
   })
 
-  test('no secret has its value from the template', () => {
+  test('contains no value of a secret', () => {
     for (const [, { Properties }] of ofType('AWS::SecretsManager::Secret')) {
       expect(Properties).not.toHaveProperty('SecretString')
       expect(Properties).not.toHaveProperty('GenerateSecretString')
     }
   })
 
-  test('the deployment waits for all that belongs to the API', () => {
+  test('creates the deployment after all other resources of the API', () => {
     const [deploymentOfApi] = ofType('AWS::ApiGateway::Deployment')
     const needed = [...ofType('AWS::ApiGateway::Method'), ...ofType('AWS::ApiGateway::GatewayResponse')]
     expect(deploymentOfApi?.[1].DependsOn?.toSorted()).toEqual(needed.map(([id]) => id).sort())
   })
 
-  test('bodies are too large for the gateway in the words in which they are for a function', () => {
+  test('rejects too large bodies with the message of the functions', () => {
     const { message } = requestEntityTooLarge(`limit is ${maxBodyBytes}`).status
     const template = packaged.deployment.responses.get('REQUEST_TOO_LARGE')?.templates['application/json'] ?? ''
     expect(JSON.parse(template)).toMatchObject({ message, code: 413 })
   })
 
-  test('no kind of answer of the gateway is left as it is', () => {
+  test('replaces every response type of the gateway', () => {
     expect([...packaged.deployment.responses.keys()].sort()).toEqual(responseTypes)
     const retried = [...packaged.deployment.responses].filter(([, { parameters }]) => RETRY_AFTER in parameters)
     expect(retried.map(([type]) => type).sort()).toEqual([
@@ -231,7 +231,7 @@ describe('template', () => {
     ])
   })
 
-  test('every answer of the gateway is a Status with the id of the request', () => {
+  test('returns every gateway response as a Status with the ID of the request', () => {
     for (const [type, { templates, parameters, statusCode }] of packaged.deployment.responses) {
       expect(parameters['gatewayresponse.header.Audit-Id']).toBe('context.requestId')
       const text = templates['application/json'] ?? ''

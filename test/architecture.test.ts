@@ -1,4 +1,4 @@
-/** The rules that the shape of the project rests on: who imports whom, one door per package, small handlers and bundles. */
+/** Checks the architecture: the direction of imports, one importer for each npm package, small handlers and bundles. */
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -10,10 +10,10 @@ const root = join(import.meta.dirname, '..')
 
 interface Import {
   from: string
-  /** A path below the root, or the name of a package. */
+  /** A path from the root, or the name of an npm package. */
   to: string
   typeOnly: boolean
-  /** `import('…')`, when it runs. */
+  /** `import('…')`, which runs on demand. */
   lazy: boolean
 }
 
@@ -46,7 +46,7 @@ function importsOf(from: string, text: string): Import[] {
   })
 }
 
-/** Functions that answer from the request alone, and start with neither the store nor its client. */
+/** Functions that answer from the request alone. They load neither the store nor its client. */
 const bare = ['discovery', 'issuer', 'notfound', 'openapi', 'namespaces/list', 'customresourcedefinitions/list']
 
 const isPackage = (to: string) => !/^(lib|functions|infra|test|node:)/.test(to)
@@ -55,9 +55,9 @@ const packageOf = (to: string) =>
     .split('/')
     .slice(0, to.startsWith('@') ? 2 : 1)
     .join('/')
-const roomOf = (file: string) => (file.startsWith('lib/') ? file.split('/')[1] : file.split('/')[0]) ?? ''
+const packageFolderOf = (file: string) => (file.startsWith('lib/') ? file.split('/')[1] : file.split('/')[0]) ?? ''
 
-/** The packages of lib, each with those that it may import besides itself. */
+/** The packages of lib, each with the packages that it may import. */
 const below: Record<string, readonly string[]> = {
   meta: [],
   storage: ['meta'],
@@ -84,7 +84,7 @@ const below: Record<string, readonly string[]> = {
   ],
 }
 
-/** The folders of a package from the lowest to the highest: a file imports from its own folder and from lower ones. `.` is the package's own folder. */
+/** The folders of a package from the lowest to the highest. A file imports from its own folder and lower ones; `.` is the package's own folder. */
 const layers: Record<string, readonly string[]> = {
   'lib/meta': [
     '.',
@@ -108,7 +108,7 @@ const layers: Record<string, readonly string[]> = {
 }
 
 describe('imports', () => {
-  test('are seen at all', () => {
+  test('are found', () => {
     expect(imports.length).toBeGreaterThan(100)
     expect(imports).toContainEqual({
       from: 'infra/local/gateway/gateway.ts',
@@ -126,17 +126,17 @@ describe('imports', () => {
 
   test('go downward only', () => {
     const upward = imports.filter(({ from, to }) => {
-      if (isPackage(to) || to.startsWith('node:') || roomOf(from) === roomOf(to)) return false
-      const room = roomOf(from)
-      if (room === 'infra') return !to.startsWith('lib/')
-      if (room === 'functions') return !/^lib\/(server|apis|endpoints\/handlers)\//.test(to)
-      if (room === 'server') return !to.startsWith('lib/')
-      return !below[room]?.includes(roomOf(to))
+      if (isPackage(to) || to.startsWith('node:') || packageFolderOf(from) === packageFolderOf(to)) return false
+      const own = packageFolderOf(from)
+      if (own === 'infra') return !to.startsWith('lib/')
+      if (own === 'functions') return !/^lib\/(server|apis|endpoints\/handlers)\//.test(to)
+      if (own === 'server') return !to.startsWith('lib/')
+      return !below[own]?.includes(packageFolderOf(to))
     })
     expect(upward).toEqual([])
   })
 
-  test.each(Object.entries(layers))('inside %s go downward only', (folder, order) => {
+  test.each(Object.entries(layers))('go downward only inside %s', (folder, order) => {
     const layerOf = (file: string) => order.indexOf(dirname(file).slice(folder.length + 1) || '.')
     const inside = (file: string) => file.startsWith(`${folder}/`)
     expect([...sources.keys()].filter((file) => inside(file) && layerOf(file) < 0)).toEqual([])
@@ -144,7 +144,7 @@ describe('imports', () => {
     expect(within.filter(({ from, to }) => layerOf(from) < layerOf(to))).toEqual([])
   })
 
-  test('never turn in a circle', () => {
+  test('contain no cycle', () => {
     const edges = Map.groupBy(
       imports.filter(({ to, typeOnly }) => sources.has(to) && !typeOnly),
       ({ from }) => from,
@@ -159,8 +159,8 @@ describe('imports', () => {
     for (const file of sources.keys()) visit(file, [])
   })
 
-  test('of a package go through one door', () => {
-    const doors: Record<string, (from: string) => boolean> = {
+  test('of an npm package have a sole importer', () => {
+    const importers: Record<string, (from: string) => boolean> = {
       'js-yaml': (from) => from === 'lib/meta/encoding/yamllibrary.ts',
       'fast-json-patch': (from) => from === 'lib/meta/patch/jsonpatch.ts',
       jose: (from) => from.startsWith('lib/token/'),
@@ -169,37 +169,37 @@ describe('imports', () => {
       'reflect-metadata': (from) => from === 'lib/kubeconfig/certificates/x509.ts',
     }
     const packages = imports.filter(({ to, from, typeOnly }) => isPackage(to) && from.startsWith('lib/') && !typeOnly)
-    const outside = packages.filter(({ from, to }) => doors[packageOf(to)]?.(from) === false)
+    const outside = packages.filter(({ from, to }) => importers[packageOf(to)]?.(from) === false)
     expect(outside).toEqual([])
-    const strangers = packages
+    const unlisted = packages
       .map(({ to }) => packageOf(to))
-      .filter((name) => !(name in doors) && !name.startsWith('@aws-sdk/'))
-    expect(new Set(strangers)).toEqual(new Set())
+      .filter((name) => !(name in importers) && !name.startsWith('@aws-sdk/'))
+    expect(new Set(unlisted)).toEqual(new Set())
   })
 
-  test('of an AWS client are in one room, whose other files do not know it', () => {
+  test('of an AWS client are in one package only', () => {
     const clients = imports.filter(
       ({ from, to, typeOnly }) => /^@aws-sdk\/client-/.test(to) && from.startsWith('lib/') && !typeOnly,
     )
-    const doors = Map.groupBy(clients, ({ to }) => to)
-    expect([...doors.keys()].map(packageOf)).toContain('@aws-sdk/client-kms')
-    for (const [client, users] of doors) {
-      // server/ makes clients and hands them down.
-      const rooms = new Set(users.map(({ from }) => from).filter((from) => !from.startsWith('lib/server/')))
-      expect([client, rooms.size]).toEqual([client, 1])
+    const users = Map.groupBy(clients, ({ to }) => to)
+    expect([...users.keys()].map(packageOf)).toContain('@aws-sdk/client-kms')
+    for (const [client, uses] of users) {
+      // server/ creates clients and passes them down.
+      const packages = new Set(uses.map(({ from }) => from).filter((from) => !from.startsWith('lib/server/')))
+      expect([client, packages.size]).toEqual([client, 1])
     }
   })
 
-  test('are of where a thing is made: no module hands on what another one exports', () => {
-    const handedOn = [...sources].filter(([, text]) => /^export (type )?(\{[^}]*\}|\*) from '\./m.test(text))
-    expect(handedOn.map(([file]) => file)).toEqual([])
+  test('name the module that defines an export, because no module re-exports', () => {
+    const reexporting = [...sources].filter(([, text]) => /^export (type )?(\{[^}]*\}|\*) from '\./m.test(text))
+    expect(reexporting.map(([file]) => file)).toEqual([])
   })
 
-  test('are lazy of our own modules only: a package that is imported lazily comes into the bundles as a whole', () => {
+  test('are lazy for project modules only, because a lazily imported npm package is bundled whole', () => {
     expect(imports.filter(({ to, from, lazy }) => lazy && isPackage(to) && from.startsWith('lib/'))).toEqual([])
   })
 
-  test('inside lib are by type where only types are meant, and infra never enters it', () => {
+  test('of lib and functions never include infra, and none include tests', () => {
     expect(imports.filter(({ from, to }) => /^(lib|functions)\//.test(from) && to.startsWith('infra/'))).toEqual([])
     expect(imports.filter(({ to }) => to.startsWith('test/'))).toEqual([])
   })
@@ -209,12 +209,12 @@ describe('below the composition', () => {
   const isBelow = (file: string) => file.startsWith('lib/') && !file.startsWith('lib/server/')
   const ambient = ['new Date()', 'Date.now()', 'Math.random', 'process.env', 'performance.now()']
 
-  test.each(ambient)('nothing reaches for %s', (expression) => {
+  test.each(ambient)('nothing uses %s', (expression) => {
     const reached = [...sources].filter(([file, text]) => isBelow(file) && text.includes(expression))
     expect(reached.map(([file]) => file)).toEqual([])
   })
 
-  test('no chance is made: node:crypto is there for hashes and keys', () => {
+  test('nothing generates random values: node:crypto serves hashes and keys only', () => {
     const chance = /import \{[^}]*\b(randomUUID|randomBytes|randomInt|randomFill|webcrypto)\b[^}]*\} from 'node:crypto'/
     const makers = [...sources].filter(([file, text]) => isBelow(file) && chance.test(text))
     expect(makers.map(([file]) => file)).toEqual([])
@@ -235,31 +235,31 @@ describe('below the composition', () => {
 })
 
 describe('size', () => {
-  test('a folder holds one subject', () => {
+  test('a folder has at most 20 files', () => {
     const files = Map.groupBy(sources.keys(), dirname)
     const crowded = [...files].filter(([folder, { length }]) => !folder.startsWith('functions') && length > 20)
     expect(crowded.map(([folder, { length }]) => `${folder}: ${length}`)).toEqual([])
   })
 
-  test('a handler is a few lines', () => {
+  test('a handler has at most 8 lines', () => {
     const long = [...sources].filter(
       ([file, text]) => file.startsWith('functions/') && text.trim().split('\n').length > 8,
     )
     expect(long.map(([file]) => file)).toEqual([])
   })
 
-  test('a module is one idea', () => {
+  test('a module has at most 250 lines of code', () => {
     const codeLines = (text: string) => text.split('\n').filter((line) => line.trim() !== '').length
     const long = [...sources].filter(([file, text]) => !file.endsWith('.schema.ts') && codeLines(text) > 250)
     expect(long.map(([file]) => file)).toEqual([])
   })
 
-  test('no file is called after having no subject', () => {
+  test('no file has a vague name', () => {
     const vague = [...sources.keys()].filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/.test(file))
     expect(vague).toEqual([])
   })
 
-  test('a function loads at once what its verb needs, and nothing that others need', async () => {
+  test('a function loads at start only what its verb needs', async () => {
     const closure = (file: string, found = new Set<string>()): Set<string> => {
       if (found.has(file)) return found
       found.add(file)
@@ -280,14 +280,14 @@ describe('size', () => {
     expect(having('lib/meta/managedfields/fieldmanager.ts')).toEqual(
       some(/\/(create|update|patch)$|^reviews\/|^(bootstrap|garbagecollector|sweep)$/),
     )
-    // What has no body decodes none.
+    // Requests without a body need no decoder.
     expect(
       having('lib/meta/decoding/decode.ts').filter((name) => /\/(get|list)$|^(authorizer|settle)$/.test(name)),
     ).toEqual([])
     expect(having('lib/storage/dynamodb/dynamodb.ts')).toEqual(names.filter((name) => !bare.includes(name)))
   })
 
-  test('a function starts quickly: what it loads at once is below its bound', async () => {
+  test('the code that a function loads at start stays below its size limit', async () => {
     const { bundles } = await ensurePackaged({ quiet: true })
     const initial = async (path: string, seen = new Set<string>()): Promise<number> => {
       if (seen.has(path)) return 0
@@ -302,7 +302,7 @@ describe('size', () => {
     }
     for (const name of await functionNames(root)) {
       const size = await initial(join(bundles, 'functions', `${name}.mjs`))
-      // Less would mean that the parts are not found: the SDK alone is more.
+      // A smaller size means that parts were not found: the SDK alone is larger.
       if (name === 'authorizer') expect(size).toBeGreaterThan(150_000)
       expect([name, size < (bare.includes(name) ? 200_000 : 450_000)]).toEqual([name, true])
     }

@@ -1,4 +1,4 @@
-/** Pages say what is there: files, tests by their titles, links. */
+/** Checks that files, test titles and links on the pages exist. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
@@ -12,30 +12,30 @@ const pages = (
   await Array.fromAsync(glob(['README.md', 'docs/*.md', 'lib/**/*.md', 'test/**/*.md'], { cwd: root }))
 ).sort()
 
-/** Pages without their blocks of code. */
+/** Returns a page without its code blocks. */
 const proseOf = async (page: string): Promise<string> =>
   (await readFile(join(root, page), 'utf8')).replace(/^```[\s\S]*?^```$/gm, '').replace(/^ {4}.*$/gm, '')
 
 const codeSpans = (text: string): string[] => [...text.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
 
-/** `functions/PLURAL/VERB.ts` stands for many. */
+/** Reports whether the span is a pattern such as `functions/PLURAL/VERB.ts`. */
 const isPattern = (span: string): boolean => /(^|\/)[A-Z]{2,}(\/|\.ts$|\.json$|$|\.[a-z]+\.ts$)/.test(span)
 
-/** Spans that are paths from the root. */
+/** Returns the spans that are paths from the root. */
 const filesNamed = (text: string): string[] =>
   codeSpans(text).filter((span) => /^(lib|test|infra|functions|docs|events)\/[\w./-]*$/.test(span) && !isPattern(span))
 
-/** Spans that are modules as the pages of lib/ name them: from there, from the root, or by their name alone. */
+/** Returns the spans that name modules as the pages of lib/ do: from there, from the root, or by name alone. */
 const modulesNamed = (text: string): string[] =>
   codeSpans(text).filter((span) => /^\w[\w./-]*\.ts$/.test(span) && !isPattern(span))
 
-/** `test/a.test.ts` "one", "another" */
+/** Returns the quotes of the form `test/a.test.ts` "one", "another". */
 const testsNamed = (text: string): { file: string; title: string }[] =>
   [...text.matchAll(/`(test\/[\w./-]+\.ts)`((?:,? "[^"\n]+")+)/g)].flatMap(([, file = '', titles = '']) =>
     [...titles.matchAll(/"([^"\n]+)"/g)].map(([, title = '']) => ({ file, title })),
   )
 
-/** The titles that a file gives to tests and to groups of them, also of tables of tests. */
+/** Returns the titles of tests, groups and test tables in a file. */
 async function titlesIn(file: string): Promise<Set<string>> {
   const text = await readFile(join(root, file), 'utf8')
   const given = text.matchAll(/(?:\b(?:test|it|describe)\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g)
@@ -49,11 +49,11 @@ const slug = (heading: string): string =>
     .trim()
     .replace(/\s/g, '-')
 
-test('there are pages', () => {
+test('pages are found', () => {
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md']))
 })
 
-test.each(['lib/README.md', 'lib/storage/README.md'])('%s names modules that are there', async (page) => {
+test.each(['lib/README.md', 'lib/storage/README.md'])('%s names existing modules', async (page) => {
   const files = await Array.fromAsync(glob(['lib/**/*.ts', 'test/**/*.ts'], { cwd: root }))
   const isThere = (name: string) => files.some((file) => file === name || file.endsWith(`/${name}`))
   const named = modulesNamed(await proseOf(page))
@@ -68,24 +68,24 @@ test.each([
   ['ls test/*.nothing; echo =x', ['test/*.nothing', '=x']],
   ['if [ -f a ]; then echo $?; fi; ls test/*.test.ts', []],
   ["curl 'https://a.example/?' \"# [a]\" -d @- <<'EOF'\n# [a]\nEOF\ntrue", []],
-])('of %j every shell takes all but %j', (commands, words) => {
+])('shells disagree about these words of %j: %j', (commands, words) => {
   expect(wordsOfOneShell(commands, root)).toEqual(words.filter((word) => /[#?*=]/.test(word)))
 })
 
 describe.each(pages)('%s', (page) => {
-  test('has commands that work in every shell, as blocks of them', async () => {
+  test('has commands that work in every shell, in code blocks', async () => {
     const text = await readFile(join(root, page), 'utf8')
     const blocks = [...blocksIn(text).values()].flat()
     expect(blocks.flatMap((block) => wordsOfOneShell(block, root))).toEqual([])
     expect(text.match(/^ {4}(?:[A-Z_]+=\S+ )?(?:npm|npx|node|kubectl|curl|aws|helm|terraform) .*$/gm) ?? []).toEqual([])
   })
 
-  test('names files that are there', async () => {
+  test('names existing files', async () => {
     const missing = filesNamed(await proseOf(page)).filter((file) => !existsSync(join(root, file)))
     expect(missing).toEqual([])
   })
 
-  test('names tests that are there', async () => {
+  test('names existing tests', async () => {
     const missing: string[] = []
     for (const { file, title } of testsNamed(await proseOf(page))) {
       if (!existsSync(join(root, file)) || !(await titlesIn(file)).has(title)) missing.push(`${file} "${title}"`)
@@ -93,7 +93,7 @@ describe.each(pages)('%s', (page) => {
     expect(missing).toEqual([])
   })
 
-  test('links to what is there', async () => {
+  test('links to existing targets', async () => {
     const missing: string[] = []
     for (const [, target = ''] of (await proseOf(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(target)) continue
@@ -107,7 +107,7 @@ describe.each(pages)('%s', (page) => {
   })
 })
 
-test('files that commands of the pages leave with credentials are ignored by git', () => {
+test('git ignores the files with credentials that commands of the pages write', () => {
   const files = [
     'demo.kubeconfig',
     'alice.kubeconfig',
@@ -123,23 +123,23 @@ test('files that commands of the pages leave with credentials are ignored by git
 
 describe('the threat model', async () => {
   const text = await proseOf('docs/threat-model.md')
-  const rows = text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| danger'))
+  const rows = text.split('\n').filter((line) => line.startsWith('| ') && !/^\| (danger|threat) /.test(line))
 
-  test('names for every danger what stands against it, and the test that holds it', () => {
+  test('names a mitigation and a test for every threat', () => {
     expect(rows.length).toBeGreaterThan(50)
-    const bare = rows.filter((row) => {
-      const [, , mechanism = '', heldBy = ''] = row.split(' | ').join('|').split('|')
-      return !codeSpans(mechanism).some((span) => existsSync(join(root, span))) || testsNamed(heldBy).length === 0
+    const incomplete = rows.filter((row) => {
+      const [, , mitigation = '', verifiedBy = ''] = row.split(' | ').join('|').split('|')
+      return !codeSpans(mitigation).some((span) => existsSync(join(root, span))) || testsNamed(verifiedBy).length === 0
     })
-    expect(bare).toEqual([])
+    expect(incomplete).toEqual([])
   })
 
-  test('quotes every test so that it is looked for', () => {
+  test('quotes tests in the form that is verified', () => {
     const quoted = rows.flatMap((row) => [...(row.split('|').at(3) ?? '').matchAll(/"[^"]+"/g)])
     expect(testsNamed(rows.join('\n'))).toHaveLength(quoted.length)
   })
 
-  test('says what no test holds', () => {
-    expect(text).toContain('\n## Not held by a test\n')
+  test('lists what no test verifies', () => {
+    expect(text).toMatch(/\n## Not (held|verified) by a test\n/)
   })
 })

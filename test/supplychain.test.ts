@@ -1,4 +1,4 @@
-/** What is installed is what was locked: exact versions by their hashes, and few that may run anything. */
+/** Checks the lock file: exact versions, hashes, and few packages that may run install scripts. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -21,8 +21,8 @@ const manifest = await read('package.json')
 const { packages }: { packages: Record<string, Locked> } = await read('package-lock.json')
 const installed = Object.entries(packages).filter(([path]) => path !== '')
 
-// Without `resolved` a package comes from the registry that npm is set to; the hash says what it has to be.
-test('every package is an exact version, by its hash, and from a registry', () => {
+// Without `resolved`, npm uses its configured registry. The hash still fixes the content.
+test('every package has an exact version and a hash and comes from a registry', () => {
   expect(installed.length).toBeGreaterThan(100)
   const loose = installed.filter(
     ([, { resolved = 'https://registry.npmjs.org/', integrity = '' }]) =>
@@ -34,7 +34,7 @@ test('every package is an exact version, by its hash, and from a registry', () =
   expect(asked.filter(([, version]) => !/^(npm:\w+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([])
 })
 
-test('npm warns about no package on the versions of Node.js that the README names', async () => {
+test('npm warns about no package on the Node.js versions in the README', async () => {
   const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8')
   const [, oldest = '', newest = ''] = /With Node\.js (\S+) or later, or (\d+),/.exec(readme) ?? []
   const versions = [`${oldest}.0`, `${newest}.0.0`]
@@ -46,7 +46,7 @@ test('npm warns about no package on the versions of Node.js that the README name
   expect(satisfies('20.20.2', manifest.engines.node)).toBe(false)
 })
 
-test('only packages that are named may run programs when they are installed', () => {
+test('only listed packages may run install scripts', () => {
   const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
   const running = new Set(installed.filter(([, one]) => one.hasInstallScript).map(([path]) => nameOf(path)))
   expect([...running].filter((name) => !(name in manifest.allowScripts))).toEqual([])

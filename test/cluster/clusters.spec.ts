@@ -76,7 +76,7 @@ afterAll(async () => {
 })
 
 describe('a token', () => {
-  test('gets in with its user and groups, and what the review needs', async () => {
+  test('authenticates as its user and groups with the extra values for the review', async () => {
     const { status, json } = await whoami(eu, await directToken(server, ci))
     expect(status).toBe(201)
     const { extra, ...user } = json.status.userInfo
@@ -91,7 +91,7 @@ describe('a token', () => {
     })
   })
 
-  test('of an administrator is in platform:admins, and in no group of Kubernetes', async () => {
+  test('of an administrator has the group platform:admins and no Kubernetes group', async () => {
     const admin = await makeKey(server, { user: 'root', groups: ['system:masters', 'system:nodes'] })
     const token = await directToken(server, admin)
     const { json } = await whoami(us, token)
@@ -99,7 +99,7 @@ describe('a token', () => {
     expect((await us.call('/api/v1/nodes', { token })).status).toBe(200)
   })
 
-  test('for one cluster is refused by the other, one for both is not', async () => {
+  test('is accepted only by the clusters in its audiences', async () => {
     const onlyEu = await directToken(server, ci, { scope: clusters('eu') })
     const onlyUs = await directToken(server, ci, { scope: clusters('us') })
     const statuses = (token: string) => Promise.all([eu, us].map(async (plane) => (await whoami(plane, token)).status))
@@ -111,7 +111,7 @@ describe('a token', () => {
     ).toEqual([401, 401])
   })
 
-  test('that is not wholly right is refused', async () => {
+  test('is refused when any part of it is invalid', async () => {
     const now = Math.floor(Date.now() / 1000)
     const good = {
       iss: server.base,
@@ -148,7 +148,7 @@ describe('a token', () => {
     expect((await whoami(eu, token.replace(/\.[^.]+$/, '.'))).status).toBe(401)
   })
 
-  test('scoped to one space has it and nothing else', async () => {
+  test('scoped to one space can use that space only', async () => {
     const spaces = [{ project: 'shop', space: 'dev' }]
     const key = await makeKey(server, { user: 'alice', groups: ['dev'] })
     const token = await directToken(server, key, { scope: { spaces } })
@@ -216,7 +216,7 @@ describe('a token', () => {
     expect((await whoami(us, here)).status).toBe(401)
   }, 120_000)
 
-  test('scoped to one namespace reads it and does nothing else', async () => {
+  test('scoped to read one namespace can do nothing else', async () => {
     const rule = { cluster: 'eu', namespaces: ['space'], verbs: ['get', 'list', 'watch'] }
     const token = await directToken(server, ci, { scope: { rules: [rule] } })
     const kubectl = await createKubectl(kubeConfig(eu.url, eu.authority.certificate, token))
@@ -250,7 +250,7 @@ describe('a token', () => {
     }
   })
 
-  test('of a key without a scope is bound by nothing but RBAC', async () => {
+  test('of a key without a scope is subject to RBAC only', async () => {
     const key = await makeKey(server, { user: 'bob' })
     const token = await directToken(server, key)
     const { status, json } = await eu.call(maps('space'), { token })
@@ -263,7 +263,7 @@ describe('a token', () => {
 })
 
 describe('an access key', () => {
-  test('is taken where its scope names the cluster, with the rights that its scopes leave', async () => {
+  test('authenticates where its scope names the cluster, with the rights that its scopes allow', async () => {
     const scope = { rules: [{ cluster: 'eu', namespaces: ['space'] }] }
     const { value, name } = await makeKey(server, { user: 'alice', groups: ['dev'], scope })
     const { status, json } = await whoami(eu, value)
@@ -275,7 +275,7 @@ describe('an access key', () => {
     expect((await whoami(us, value)).status).toBe(401)
   })
 
-  test('for a space is taken by a cluster that says which one it is, and opens that space', async () => {
+  test('for a space authenticates in a cluster that identifies itself, and can use that space', async () => {
     const key = await makeKey(server, {
       user: 'alice',
       groups: ['dev'],
@@ -286,14 +286,14 @@ describe('an access key', () => {
     expect((await whoami(eu, key.value)).status).toBe(401)
   })
 
-  test('without a scope is taken nowhere', async () => {
+  test('without a scope authenticates nowhere', async () => {
     expect((await whoami(eu, server.adminKey)).status).toBe(401)
     expect((await whoami(eu, (await makeKey(server, { user: 'alice', groups: ['dev'] })).value)).status).toBe(401)
   })
 })
 
-describe.concurrent('a key that is disabled', () => {
-  test('shuts its tokens out when the cluster has forgotten the last answer', async ({ expect }) => {
+describe.concurrent('a disabled key', () => {
+  test('invalidates its tokens when the cluster cache expires', async ({ expect }) => {
     const key = await makeKey(server, { user: 'alice', groups: ['dev'] })
     const token = await directToken(server, key)
     expect((await eu.call(maps('space'), { token })).status).toBe(200)
@@ -304,7 +304,7 @@ describe.concurrent('a key that is disabled', () => {
     expect((await whoami(eu, token)).status).toBe(403)
   })
 
-  test('is itself shut out', async ({ expect }) => {
+  test('is refused itself', async ({ expect }) => {
     const key = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
     expect((await eu.call(maps('space'), { token: key.value })).status).toBe(200)
     await changeKey(server, key, { disabled: true })
@@ -316,7 +316,7 @@ describe.concurrent('a key that is disabled', () => {
 })
 
 /** The last: it ends the server that the others need. kube-apiserver tries its webhooks for about a minute. */
-test('when the API is gone, users of ours are refused and all others are served', async () => {
+test('when the API is unavailable, clusters refuse its users and serve all others', async () => {
   const token = await directToken(server, ci)
   const unused = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
   expect((await eu.call(maps('space'), { token })).status).toBe(200)

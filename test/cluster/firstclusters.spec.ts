@@ -99,7 +99,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('the first virtual cluster', async () => {
+test('the page on the first virtual cluster works as written', async () => {
   const { blocks, commandsOf } = await readPage('docs/first-virtual-cluster.md')
   const admin = await startCluster('virtual', await chooseAddress(), ['--authorization-mode=RBAC'])
   const begin = commandsOf('Your first virtual cluster', 0, {
@@ -120,7 +120,7 @@ test('the first virtual cluster', async () => {
   expect((await alice('get secrets --all-namespaces')).stderr).toContain('User "alice" cannot list')
 })
 
-test('without its secret the message says what to do, and the page has it', async () => {
+test('without the secret of a virtual cluster the message says what to do, as the page shows', async () => {
   const { commandsOf } = await readPage('docs/first-virtual-cluster.md')
   await server.make('/apis/management.platform/v1/namespaces/p-shop/virtualclusterinstances', {
     apiVersion: 'management.platform/v1',
@@ -141,7 +141,7 @@ test('without its secret the message says what to do, and the page has it', asyn
 /** Sooner the public keys may not have been fetched. */
 const fetched = { timeout: 60_000, interval: 500 }
 
-test('the first connected cluster', async () => {
+test('the page on the first connected cluster works as written', async () => {
   const { commandsOf } = await readPage('docs/first-connected-cluster.md')
   const address = await chooseAddress()
   const admin = join(folder, 'connected.admin.kubeconfig')
@@ -174,7 +174,7 @@ test('the first connected cluster', async () => {
   expect((await stat(join(folder, 'eu.kubeconfig'))).mode & 0o777).toBe(0o600)
 })
 
-test('with an OIDC issuer only, users and groups work, and scopes do not: as the page says', async () => {
+test('with only an OIDC issuer users and groups work and scopes do not, as the page says', async () => {
   const page = await readFile(join(root, 'docs/first-connected-cluster.md'), 'utf8')
   const [, text = ''] = /^```text\n([\s\S]*?)^```$/m.exec(page) ?? []
   const flags = text.trim().replaceAll('URL', server.base).replaceAll('NAME', 'oidc').split('\n')

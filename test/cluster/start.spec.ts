@@ -83,7 +83,7 @@ afterAll(async () => {
 /** One key for all terminals, which only the first one has in a variable. */
 const another = () => `${commands('A tour of five minutes')}KEY=$(cat key) NAME=$(cat name)\n`
 
-test('what README and server say works with a real kube-apiserver, also after a restart', async () => {
+test('commands of the README and the server work with a real kube-apiserver, also after a restart', async () => {
   const first = await start()
   if (process.platform === 'linux')
     expect((await Promise.all((await listenersOf(first.pid)).map(openTo))).flat()).toEqual([])

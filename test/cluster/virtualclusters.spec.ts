@@ -93,7 +93,7 @@ afterAll(async () => {
 })
 
 describe('a client certificate', () => {
-  test('works with kubectl, as user and groups of the key', async () => {
+  test('works with kubectl as the user and groups of the key', async () => {
     const { status, json } = await kubeconfig('dev', { clientCert: true })
     expect(status).toBe(201)
     await withKubectl(json.status.kubeConfig, async (kubectl) => {
@@ -106,7 +106,7 @@ describe('a client certificate', () => {
     expect(await left(dev)).toEqual([])
   })
 
-  test('of an administrator is in platform:admins, never in system:masters', async () => {
+  test('of an administrator has the group platform:admins, never system:masters', async () => {
     const { json } = await kubeconfig('dev', { clientCert: true }, server.adminKey)
     await withKubectl(json.status.kubeConfig, async (kubectl) => {
       const { stdout } = await kubectl.run('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.groups}')
@@ -120,7 +120,7 @@ describe('a client certificate', () => {
     ['600', 600, 600],
     ['3600', 3600, 3600],
     ['0', 0, 31_536_000],
-  ])('lives as long as it is asked to: %s', async (_, certificateTTL, expected) => {
+  ])('has the requested lifetime: %s', async (_, certificateTTL, expected) => {
     const before = Date.now()
     const { status, json } = await kubeconfig('dev', {
       clientCert: true,
@@ -135,14 +135,14 @@ describe('a client certificate', () => {
     expect(certificate.subject.split(/\n| \+ /).sort()).toEqual(['CN=alice', 'O=dev', 'O=ops'])
   })
 
-  test.each([1, 599, -1, 2 ** 31, 1.5])('cannot live for %d seconds', async (certificateTTL) => {
+  test.each([1, 599, -1, 2 ** 31, 1.5])('cannot have a lifetime of %d seconds', async (certificateTTL) => {
     const { status, json } = await kubeconfig('dev', { clientCert: true, certificateTTL })
     expect([status, json.reason]).toEqual([422, 'Invalid'])
     expect(json.details.causes[0].field).toBe('spec.certificateTTL')
     expect(await left(dev)).toEqual([])
   })
 
-  test('is refused to a scope that restricts inside the virtual cluster', async () => {
+  test('is refused for a scope that restricts access inside the virtual cluster', async () => {
     const rules = [{ verbs: ['get', 'create'] }]
     const scope = { projects: [{ project: 'team' }] }
     const inside = await makeKey(server, { user: 'alice', scope })
@@ -153,7 +153,7 @@ describe('a client certificate', () => {
 })
 
 describe('a token', () => {
-  test('works with kubectl, in this virtual cluster alone', async () => {
+  test('works with kubectl in this virtual cluster only', async () => {
     const { json } = await kubeconfig('dev', {})
     const config = load(json.status.kubeConfig) as { users: { user: { token: string } }[] }
     const token = config.users[0]?.user.token ?? ''
@@ -171,7 +171,7 @@ describe('a token', () => {
     expect((await dev.call('/api/v1/namespaces', { token: direct.json.status.token })).status).toBe(401)
   })
 
-  test('carries the scopes of its key, and dies with it', async () => {
+  test('has the scopes of its key and is revoked with it', async () => {
     const scope = {
       virtualClusters: [{ project: 'team', virtualCluster: 'dev' }],
       rules: [{ verbs: ['list'], requestTargets: ['ProjectVirtualCluster'] }],
@@ -194,7 +194,7 @@ describe('a token', () => {
     await expect.poll(() => status('/api/v1/namespaces', token), forgotten).toBe(403)
   })
 
-  test('an access key whose scope names the virtual cluster gets in as well', async () => {
+  test('can be replaced by an access key whose scope names the virtual cluster', async () => {
     const scope = { virtualClusters: [{ project: 'team', virtualCluster: 'dev' }] }
     const key = await makeKey(server, { user: 'alice', scope })
     expect((await dev.call('/api/v1/namespaces', { token: key.value })).status).toBe(200)
@@ -203,7 +203,7 @@ describe('a token', () => {
   })
 })
 
-describe('a failure says what is wrong and leaves nothing behind:', () => {
+describe('a failure names its cause and leaves nothing behind:', () => {
   const failing = async (name: string, secret?: string, address: Pick<Address, 'port' | 'authority'> = dev) => {
     await makeInstance(name, address)
     if (secret !== undefined) await server.keepCredentials(`p-team/${name}`, secret)
@@ -213,18 +213,18 @@ describe('a failure says what is wrong and leaves nothing behind:', () => {
     return status
   }
 
-  test('nobody signs', async () => {
+  test('no signer', async () => {
     const { status, json } = await kubeconfig('unsigned', { clientCert: true })
     expect([status, json.reason]).toEqual([504, 'Timeout'])
     expect(json.message).toContain('p-team/unsigned')
     expect(await left(unsigning)).toEqual([])
   })
 
-  test.each(['approver', 'requester'] as const)('the user may not approve: %s', async (role) => {
+  test.each(['approver', 'requester'] as const)('the user is not allowed to approve: %s', async (role) => {
     expect(await failing(role, credentials(dev.url, dev.authority, dev.tokens[role]))).toBe(502)
   })
 
-  test('the user may do nothing', async () => {
+  test('the user has no rights', async () => {
     const { certificate, key } = await issueClient(dev.authority, { commonName: 'nobody' }, validFor(1, Date.now()))
     const secret = {
       'certificate-authority': dev.authority.certificate,
@@ -234,22 +234,22 @@ describe('a failure says what is wrong and leaves nothing behind:', () => {
     expect(await failing('nobody', JSON.stringify(secret))).toBe(502)
   })
 
-  test('the token is not known', async () => {
+  test('an unknown token', async () => {
     expect(await failing('unknown', credentials(dev.url, dev.authority, 'not-a-token'))).toBe(502)
   })
 
-  test('the authority is another one', async () => {
+  test('another certificate authority', async () => {
     const stranger = await makeAuthority('stranger', validFor(30, Date.now()))
     expect(await failing('stranger', credentials(dev.url, stranger, dev.tokens.manager))).toBe(503)
   })
 
-  test('nobody is there', async () => {
+  test('an unreachable server', async () => {
     const nowhere = { ...dev, port: await freePort() }
     const secret = credentials(`https://127.0.0.1:${nowhere.port}`, dev.authority, dev.tokens.manager)
     expect(await failing('nowhere', secret, nowhere)).toBe(503)
   })
 
-  test('there are no credentials', async () => {
+  test('missing credentials', async () => {
     expect(await failing('none')).toBe(503)
   })
 })

@@ -45,7 +45,7 @@ export async function conformanceSuite({ folder, collectsGarbage, tokens }: Suit
 
   afterAll(() => server?.stop())
 
-  describe.concurrent(`answers like a kube-apiserver: ${folder}`, () => {
+  describe.concurrent(`returns the same as kube-apiserver: ${folder}`, () => {
     test.for(scenarios.map((scenario) => [scenario.file, scenario] as const))('%s', async ([file, scenario]) => {
       const failures = await check(scenario, subject)
       const allowed = exceptions.filter((exception) => exception.file === file)

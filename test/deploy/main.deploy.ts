@@ -66,7 +66,7 @@ async function claimsOf(token: string, audience: string) {
   return payload
 }
 
-test('deploy says where things are, and what was made', () => {
+test('deploy prints the URLs and what it created', () => {
   expect(deployed).toEqual({
     url: expect.stringMatching(/^https:\/\/.*\/e2e\/kubernetes\/management$/),
     table: expect.stringMatching(/^keyplane-e2e-/),
@@ -79,7 +79,7 @@ test('deploy says where things are, and what was made', () => {
 test.each([
   ['throttle-rate=fast', 'must be integer'],
   ['throtle-rate=100', 'there is no setting throtle-rate'],
-])('a deployment with %s ends before anything is deployed', async (setting, message) => {
+])('a deployment with %s fails before anything is deployed', async (setting, message) => {
   await expect(at.deploy(setting)).rejects.toThrow(message)
 })
 
@@ -88,7 +88,7 @@ test('the emulator enforces roles', async () => {
   expect(await health.json()).toMatchObject({ auth: 'enabled' })
 })
 
-test('who deploys has the rights of infra/deployer.json and no others', async () => {
+test('the deployer needs only the rights in infra/deployer.json', async () => {
   const credentials = {
     accessKeyId: at.deployer.AWS_ACCESS_KEY_ID ?? '',
     secretAccessKey: at.deployer.AWS_SECRET_ACCESS_KEY ?? '',
@@ -99,7 +99,7 @@ test('who deploys has the rights of infra/deployer.json and no others', async ()
   secrets.destroy()
 })
 
-test('the first key is an administrator', async () => {
+test("the first key is an administrator's", async () => {
   const { json } = await post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'SelfSubjectReview',
@@ -111,7 +111,7 @@ test('the first key is an administrator', async () => {
   expect(await status('/nothing', adminKey)).toBe(404)
 })
 
-test('a key is made, read, changed, and narrowed by a scope', async () => {
+test('a key can be created, read, changed and restricted by a scope', async () => {
   const alice = await makeKey('alice', { user: 'alice', ttl: 3600 })
   const got = await client.call(`${keys}/alice`, { token: alice })
   expect(got.json.spec).toEqual({ user: 'alice', ttl: 3600 })
@@ -129,12 +129,12 @@ test('a key is made, read, changed, and narrowed by a scope', async () => {
   expect(await status(`${keys}/alice`, await makeKey('bob', { user: 'bob' }))).toBe(404)
 })
 
-test('tokens are signed by the key of the deployment', async () => {
+test('tokens are signed with the key of the deployment', async () => {
   const claims = await claimsOf(await clusterToken(), `${deployed.url}/clusters/west`)
   expect(claims).toMatchObject({ sub: 'admin', groups: expect.arrayContaining(['platform:admins']) })
 })
 
-test('a kube config holds a token for its virtual cluster', async () => {
+test('a kube config contains a token for its virtual cluster', async () => {
   const { certificate: certificateAuthority } = await makeAuthority('test', validFor(1, Date.now()))
   const server = 'https://demo.example.com'
   const SecretString = kubeConfigFile({ name: 'manager', server, certificateAuthority, token: 'manager-token' })
@@ -152,7 +152,7 @@ test('a kube config holds a token for its virtual cluster', async () => {
   expect(await claimsOf(signed, `${deployed.url}/virtualclusters/p-demo/demo/${uid}`)).toMatchObject({ sub: 'alice' })
 })
 
-test('reviews answer for keys', async () => {
+test('reviews authenticate and authorize keys', async () => {
   const west = await makeKey('carol-west', { user: 'carol', scope: { clusters: [{ cluster: 'west' }] } })
   const asked = typed('TokenReview', {}, { token: west }, 'authentication.k8s.io/v1')
   const { json } = await post('/apis/authentication.k8s.io/v1/tokenreviews', asked)
@@ -171,7 +171,7 @@ test('reviews answer for keys', async () => {
   expect((await post('/apis/authorization.k8s.io/v1/subjectaccessreviews', bob)).json.status.allowed).toBe(false)
 })
 
-test('a revoked key is dead at the next request', async () => {
+test('a revoked key is refused at the next request', async () => {
   const token = await makeKey('dave', { user: 'dave' })
   expect(await status(`${keys}/dave`, token)).toBe(200)
   const body = { spec: { disabled: true } }
@@ -182,7 +182,7 @@ test('a revoked key is dead at the next request', async () => {
   expect(await status(`${keys}/dave`, token)).toBe(401)
 })
 
-test('the stream of the table drives the garbage collector', async () => {
+test('the stream of the table triggers the garbage collector', async () => {
   const parent = await post(instances, typed('VirtualClusterInstance', { name: 'parent' }, {}))
   const { uid } = parent.json.metadata
   const owner = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstance', name: 'parent', uid }
@@ -194,7 +194,7 @@ test('the stream of the table drives the garbage collector', async () => {
 test.each(checks.filter(({ emulated }) => emulated))('$name', ({ run }) => run(client))
 
 test.each(checks.filter(({ emulated }) => !emulated))(
-  'the emulator cannot show, `npm run smoke` asserts on AWS: $name',
+  'the emulator fails where AWS passes in `npm run smoke`: $name',
   async ({ run }) => {
     await expect(run(client)).rejects.toThrow()
   },
@@ -204,7 +204,7 @@ test.each<[name: string, request: () => Promise<unknown>]>([
   ['authorizer', () => status('/apis', adminKey)],
   ['ownedaccesskeys-create', () => makeKey(`logged-${Date.now()}`, {})],
   ['directclusterendpointtokens-create', () => clusterToken()],
-])('the log of %s has nothing confidential', async (name, request) => {
+])('the log of %s contains nothing confidential', async (name, request) => {
   // A busy emulator loses lines that a function writes late.
   for (;;) {
     const log = await at.osls('logs', '--function', name, '--startTime', '1h')
@@ -227,7 +227,7 @@ const publishedKids = async (): Promise<string[]> => {
   return json.keys.map(({ kid }: { kid: string }) => kid)
 }
 
-test('deployed again all stays, and a new signing key is published before it signs, and alone when the old one is left out', async () => {
+test('a second deployment keeps everything, publishes a new signing key before use and unpublishes an omitted one', async () => {
   const kept = { ...deployed, pepper: 'kept', 'first key': `kept, in secret keyplane/${stage}/access-key` }
   const [before] = await publishedKids()
   const old = await clusterToken()
@@ -250,7 +250,7 @@ test('deployed again all stays, and a new signing key is published before it sig
   await expect(claimsOf(old, `${deployed.url}/clusters/west`)).rejects.toThrow('no applicable key found')
 })
 
-test('remove asks for the stage, and removes nothing for another answer', async () => {
+test('remove asks for the stage and removes nothing after a different answer', async () => {
   const inTerminal = "python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)'"
   const command = `echo prod | ${inTerminal} npm run --silent remove -- --stage ${stage} --region eu-central-1`
   const stdout = expect.stringMatching(/Type the stage, e2e, to remove it: .*nothing is removed/s)
@@ -258,7 +258,7 @@ test('remove asks for the stage, and removes nothing for another answer', async 
   expect(await status('/version', '')).toBe(200)
 })
 
-test('remove leaves what cannot be made again, and says so', async () => {
+test('remove keeps what cannot be recreated and says so', async () => {
   const said = await at.npm('remove', '--yes')
   expect(said).toContain(`table         ${deployed.table}`)
   expect(said).toMatch(/^pepper {8}\S+$/m)
@@ -268,7 +268,7 @@ test('remove leaves what cannot be made again, and says so', async () => {
   confidential.push(...Object.values<string>(JSON.parse(pepper).peppers))
 })
 
-test('no command has printed anything confidential', () => {
+test('no command prints anything confidential', () => {
   expect(confidential.length).toBeGreaterThan(5)
   for (const text of confidential) expect(at.printed.join('\n')).not.toContain(text)
 })

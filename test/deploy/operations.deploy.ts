@@ -75,7 +75,7 @@ async function makeKey(name: string, token = at.adminKey, query = ''): Promise<s
 
 const statusOf = async (name: string, token: string) => (await at.client.call(`${keys}/${name}`, { token })).status
 
-test('the checks of a deployment are made with a key that is in no file', async () => {
+test('smoke checks work with a key that is in no file', async () => {
   // The emulator cannot show all of it.
   const commands = `${page('Deploying a stage', 0, { URL: at.url })
     .replace(/^npm run deploy .*\n/, '')
@@ -85,12 +85,12 @@ test('the checks of a deployment are made with a key that is in no file', async 
   expect(said).toContain(`${emulated} passed, ${checks.length - emulated} failed`)
 })
 
-test('the rights to deploy are a policy', async () => {
+test('the rights to deploy can be created as a policy', async () => {
   const said = await shell(page('Rights to deploy', 0, { 'file://infra': `file://${process.cwd()}/infra` }))
   expect(said).toContain('policy/keyplane-deployer')
 })
 
-test('somebody subscribes to the alarms', async () => {
+test('an address can subscribe to the alarms', async () => {
   const said = await shell(
     page('Dashboard and logs', 0),
     'aws sns list-subscriptions-by-topic --topic-arn $(resource AlarmTopic)',
@@ -98,14 +98,14 @@ test('somebody subscribes to the alarms', async () => {
   expect(said).toContain('you@example.com')
 })
 
-test('the log says of a request why it failed', async () => {
+test('the log says why a request failed', async () => {
   const { status, headers } = await at.client.call(keys, { method: 'POST', body: keyObject('No Name') })
   expect(status).toBe(422)
   const said = await shell(page('Dashboard and logs', 1, { 'AUDIT-ID': headers['audit-id'] ?? 'none' }))
   expect(said).toContain(`"requestId":"${headers['audit-id']}"`)
 })
 
-test('after a pass of the collector the queue of what it gave up on is emptied', async () => {
+test('the dead-letter queue can be emptied after a run of the collector', async () => {
   const queue = 'aws sqs get-queue-attributes --queue-url $(resource UncollectedChanges) --attribute-names All'
   const said = await shell(
     'aws sqs send-message --queue-url $(resource UncollectedChanges) --message-body given-up',
@@ -118,7 +118,7 @@ test('after a pass of the collector the queue of what it gave up on is emptied',
   expect(said).toMatch(/"message":"garbage collection","source":"schedule".*"failed":0/)
 })
 
-test('the credentials of a virtual cluster are changed', async () => {
+test('the credentials of a virtual cluster can be changed', async () => {
   await writeFile(place('kubeconfig.new'), 'new')
   await shell(
     `aws secretsmanager create-secret --name keyplane/${stage}/virtualclusters/p-shop/dev --secret-string old`,
@@ -159,7 +159,7 @@ describeKubectl('with kubectl', () => {
   })
   afterAll(() => front?.stop())
 
-  test('it is an administrator with the first key', async () => {
+  test("the first key is an administrator's", async () => {
     const config = page('Preparing the shell', 1, {
       '"URL"': `"${front.url}"`,
     })
@@ -174,13 +174,13 @@ describeKubectl('with kubectl', () => {
     await shell(config.replace(/^export KUBECONFIG=.*$/m, `export KUBECONFIG=${place('kubeconfig')}`))
   })
 
-  test('one key is disabled', async () => {
+  test('one key can be disabled', async () => {
     const token = await makeKey('one')
     await shell(page('Revoking', 0, { NAME: 'one' }))
     expect(await statusOf('one', token)).toBe(401)
   })
 
-  test('all keys that were made with one key are disabled, and no others', async () => {
+  test('exactly the keys that were created with one key can be disabled', async () => {
     const parent = await makeKey('parent')
     const made = await makeKey('made', parent)
     const other = await makeKey('other')
@@ -192,7 +192,7 @@ describeKubectl('with kubectl', () => {
   })
 })
 
-test('a table is restored: nobody writes meanwhile, what was revoked stays dead', async () => {
+test('restoring a table stops all writes, and revoked keys stay revoked', async () => {
   const [mistake, leaked] = [await makeKey('mistake'), await makeKey('leaked')]
   const stops = 'aws lambda get-function-concurrency --function-name keyplane-$STAGE-sweep'
   const limits =
@@ -219,7 +219,7 @@ test('a table is restored: nobody writes meanwhile, what was revoked stays dead'
   expect(await statusOf('leaked', leaked)).toBe(401)
 })
 
-test('a pepper is rotated; when the old one is gone, all keys of before are dead, and there is a new first key', async () => {
+test('removing a rotated pepper invalidates all earlier keys and creates a new first key', async () => {
   const current = async () => JSON.parse(await at.secretText(await pepper()))
   const pepper = async () => (await shell('resource Pepper')).trim()
   const old = await makeKey('old')
@@ -241,7 +241,7 @@ test('a pepper is rotated; when the old one is gone, all keys of before are dead
   expect(await statusOf('old', at.adminKey)).toBe(401)
 })
 
-test('without an administrator bootstrap makes a first key, and none while that works', async () => {
+test('bootstrap creates a first key only when no administrator key works', async () => {
   const first = page('Preparing the shell', 1).split('\n', 1).join()
   const run = () => shell(first, page('Break glass', 0, { '--stage prod': `--stage ${stage}` }))
   const kept = await run()
@@ -255,7 +255,7 @@ test('without an administrator bootstrap makes a first key, and none while that 
   expect(await statusOf('old', made.trim().split('\n').at(-1) ?? '')).toBe(200)
 })
 
-test('what a removal leaves is ended by hand', async () => {
+test('resources that a removal keeps can be deleted by hand', async () => {
   const said = await at.npm('remove', '--yes')
   const named = (what: string) => new RegExp(`^${what} +(\\S+)$`, 'm').exec(said)?.[1] ?? ''
   const table = named('table')
@@ -264,7 +264,7 @@ test('what a removal leaves is ended by hand', async () => {
   await expect(shell(`aws dynamodb describe-table --table-name ${table}`)).rejects.toThrow('ResourceNotFoundException')
 })
 
-test('no command of the page is left out', () => {
+test('every command of the page is tested', () => {
   const elsewhere = [
     // test/server/operations.test.ts
     'Pepper 2',

@@ -69,7 +69,7 @@ test.each<[string, Apply, Record<number, number>]>([
   ['several managers of one field, by force', { of: contended, query: '&force=true' }, { 200: 45, 201: 15 }],
   ['a dry run', { of: own, query: '&dryRun=All' }, { 201: 60 }],
   ['a uid', { of: own, metadata: { uid: 'c0ffee00-0000-4000-8000-000000000000' } }, { 409: 60 }],
-])('applies at once of what is not there: %s', async (what, apply, codes) => {
+])('concurrent applies of a missing object return the same codes: %s', async (what, apply, codes) => {
   const run = what.replaceAll(/[ ,]+/g, '-')
   const [there, here] = [createClient(oracle), createClient(started.subject)]
   const [expected, found] = await Promise.all([outcome(there, run, apply), outcome(here, run, apply)])

@@ -4,7 +4,7 @@ import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { startDynamoDB, tableDefinition, timeToLiveAttribute } from './dynamodb.ts'
 
-test('the table is the one that is deployed', async () => {
+test('the test table has the deployed definition', async () => {
   const template = await readFile(new URL('../../infra/table.yml', import.meta.url), 'utf8')
   const { Properties } = (load(template.replaceAll('!Ref', '')) as { Resources: { Table: { Properties: unknown } } })
     .Resources.Table
@@ -15,7 +15,7 @@ test('the table is the one that is deployed', async () => {
   })
 })
 
-test('each start has an empty table of its own', async () => {
+test('each start creates an empty table', async () => {
   const [one, other] = await Promise.all([startDynamoDB(), startDynamoDB()])
   try {
     await one.client.send(new PutItemCommand({ TableName: one.table, Item: { pk: { S: 'a' }, sk: { S: 'b' } } }))
