@@ -1,4 +1,4 @@
-/** Every kind that is served, for discovery and OpenAPI. Handlers import their own kind only. */
+/** Lists every served kind, for discovery and OpenAPI. Handlers import only their own kind. */
 import type { ServedKind } from '../registry/kind.ts'
 import { SelfSubjectReview } from './authentication/v1/selfsubjectreview.ts'
 import { TokenReview } from './authentication/v1/tokenreview.ts'
@@ -11,7 +11,7 @@ import { Self } from './management/v1/self.ts'
 import { VirtualClusterInstance } from './management/v1/virtualclusterinstance.ts'
 import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualclusterinstancekubeconfig.ts'
 
-/** The kinds of this API's own group first; a resource before its subresources. */
+/** The kinds of this API's own group come first, and each resource comes before its subresources. */
 export const kinds: readonly ServedKind[] = [
   OwnedAccessKey,
   VirtualClusterInstance,

@@ -1,6 +1,6 @@
 /**
- * The resources that are served, as paths name them: what functions have to know of all kinds, where a bundle has only some
- * of these, or none. `test/agreement.test.ts` compares it with `index.ts`.
+ * Lists the served resources as paths name them. Functions use this list because their bundles do not contain every
+ * kind. `test/agreement.test.ts` compares it with `index.ts`.
  */
 import { groupVersion } from '../meta/groupversion.ts'
 import { group, version } from './management/v1/group.ts'
@@ -12,7 +12,7 @@ export interface ServedResource {
   subresource?: string
   namespaced: boolean
   stored: boolean
-  /** Whether it has the subresource `status`. */
+  /** Whether the resource has a `status` subresource. */
   status: boolean
 }
 
@@ -39,8 +39,8 @@ export const servedResources: readonly ServedResource[] = [
 const plurals = (within: boolean) =>
   new Set(servedResources.filter(({ namespaced }) => namespaced === within).map(({ plural }) => plural))
 
-/** Plural names of the kinds without a namespace. */
+/** Plural names of the cluster-scoped kinds. */
 export const clusterScoped: ReadonlySet<string> = plurals(false)
 
-/** Plural names of the kinds whose objects are in one. */
+/** Plural names of the namespaced kinds. */
 export const namespaced: ReadonlySet<string> = plurals(true)

@@ -300,7 +300,7 @@ describe.concurrent('a disabled key', () => {
     await changeKey(server, key, { disabled: true })
     await expect.poll(async () => (await eu.call(maps('space'), { token })).status, forgotten).toBe(403)
     const { json } = await eu.call(maps('space'), { token })
-    expect(json.message).toContain('the access key gives no access any more')
+    expect(json.message).toContain('the access key no longer gives access')
     expect((await whoami(eu, token)).status).toBe(403)
   })
 

@@ -110,7 +110,7 @@ test('commands of the README and the server work with a real kube-apiserver, als
   expect([end.code, end.stdout]).toEqual([0, expect.stringContaining('access key is disabled')])
   await expect
     .poll(async () => (await demo('get pods')).stderr, { timeout: 60_000, interval: 1000 })
-    .toContain('the access key gives no access any more')
+    .toContain('the access key no longer gives access')
 
   const [, lines = ''] = first.printed.split('a tour of five minutes.\n')
   const printed = await shell(lines.replace('Ctrl-C ends it.', ''))

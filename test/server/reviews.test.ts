@@ -347,7 +347,7 @@ describe('SubjectAccessReview', () => {
     await patch(who.name, change)
     await expect
       .poll(() => verdict(eu, [at('eu')], resource({}), 'clusters/eu', who), { timeout: 10_000 })
-      .toEqual({ allowed: false, denied: true, reason: 'the access key gives no access any more' })
+      .toEqual({ allowed: false, denied: true, reason: 'the access key no longer gives access' })
   })
 
   // A token says what its key had when it was made; who narrows a key means its tokens, too.
@@ -422,7 +422,7 @@ describe('SubjectAccessReview', () => {
   })
 
   test('denies requests for a cluster other than the caller’s', async () => {
-    const elsewhere = 'the access key that asks is not for this cluster'
+    const elsewhere = 'the access key of the caller may not review requests at this cluster'
     expect(await verdict(us, [], resource({}))).toEqual({ allowed: false, denied: true, reason: elsewhere })
     expect(await verdict(both, [], resource({}))).toEqual({ allowed: false })
     expect(await verdict(eu, [], resource({}), 'clusters/eu2', anything)).toMatchObject({ reason: elsewhere })

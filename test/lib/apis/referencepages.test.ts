@@ -1,11 +1,11 @@
-/** The pages beside the kinds say what their schemas say. With `-u` after the name of this file, vitest writes them anew. */
+/** Compares the reference pages with the schemas. Run vitest on this file with `-u` to regenerate the pages. */
 import { expect, test } from 'vitest'
 import { kinds } from '../../../lib/apis/index.ts'
 import { group } from '../../../lib/apis/management/v1/group.ts'
 import { verbsOf } from '../../../lib/endpoints/discovery.ts'
 import { referencePage } from '../../support/referencepage.ts'
 
-test.each(kinds.filter((kind) => kind.group === group))('$kind', async (kind) => {
+test.each(kinds.filter((kind) => kind.group === group))('the page of $kind matches its schema', async (kind) => {
   const page = referencePage({ ...kind, verbs: verbsOf(kind) })
   await expect(page).toMatchFileSnapshot(`../../../lib/apis/management/${kind.version}/${kind.kind.toLowerCase()}.md`)
 })

@@ -1,11 +1,14 @@
-/** What is looked for and never there. Source: k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1. */
+/**
+ * Serves an empty list of custom resource definitions, because some clients require one. Source:
+ * k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.
+ */
 import { groupVersion } from '../../../meta/groupversion.ts'
 import { object } from '../../../meta/schema/schema.ts'
 import type { ServedKind } from '../../../registry/kind.ts'
 
 /**
- * No kind of this API is defined by a custom resource. Terraform's provider for Kubernetes looks a kind up among the
- * definitions before it asks OpenAPI, and gives up where they cannot be listed. kopf does where they cannot be watched.
+ * No kind of this API is a custom resource. Terraform's Kubernetes provider looks up a kind in this list before it reads
+ * OpenAPI, and fails if it cannot list the definitions. kopf fails if it cannot watch them.
  */
 export const CustomResourceDefinition: ServedKind = {
   archetype: 'absent',
@@ -17,9 +20,9 @@ export const CustomResourceDefinition: ServedKind = {
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   scope: 'Cluster',
-  description: 'None: all kinds of this API are built in.',
-  schema: { spec: object('Nothing.', {}) },
+  description: 'A custom resource definition. The list is always empty: all kinds of this API are built in.',
+  schema: { spec: object('Always empty.', {}) },
 }
 
-/** Where they are listed, below the base. */
+/** Path of the collection below the base path. */
 export const definitionsPath = `/apis/${groupVersion(CustomResourceDefinition)}/${CustomResourceDefinition.plural}`

@@ -1,15 +1,15 @@
-/** Who am I, as Kubernetes asks it (`kubectl auth whoami`). Source: k8s.io/api authentication/v1. */
+/** Defines SelfSubjectReview, which `kubectl auth whoami` creates. Source: k8s.io/api authentication/v1. */
 import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { EXTRA } from '../../../token/extras.ts'
 
-/** The user of a request as reviews show it. */
+/** Schema of a user in the status of a review. */
 export const userInfoSchema = object('The user.', {
   username: string('Name of the user.'),
-  uid: string('Unique id of the user.'),
+  uid: string('Unique ID of the user.'),
   groups: list('Groups of the user.', string('A group.')),
-  extra: map('More about the user.', list('Values.', string('A value.'))),
+  extra: map('Additional information about the user.', list('Values.', string('A value.'))),
 })
 
 export const SelfSubjectReview: VirtualKind<unknown> = {
@@ -20,10 +20,10 @@ export const SelfSubjectReview: VirtualKind<unknown> = {
   plural: 'selfsubjectreviews',
   singular: 'selfsubjectreview',
   scope: 'Cluster',
-  description: 'The user that a request is made as.',
+  description: 'Returns the user who makes the request.',
   schema: {
-    spec: object('Nothing is asked.', {}),
-    status: object('The answer.', { userInfo: userInfoSchema }),
+    spec: object('Always empty.', {}),
+    status: object('Result of the review.', { userInfo: userInfoSchema }),
   },
   protobuf: {},
   async create({ object, context }) {

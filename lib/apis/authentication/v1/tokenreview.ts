@@ -1,6 +1,6 @@
 /**
- * Whose token is this? Asked by the authentication webhook of clusters about access keys (docs/clusters.md). Tokens of
- * ours that are JWTs need no question: clusters verify them. Source: k8s.io/api authentication/v1.
+ * Defines TokenReview, with which the authentication webhooks of clusters authenticate access keys (docs/clusters.md).
+ * Clusters verify JWTs that this service issues themselves. Source: k8s.io/api authentication/v1.
  */
 import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
 import {
@@ -23,15 +23,16 @@ import { mayLeave, outsideGroups } from '../../../token/identity.ts'
 import type { ReviewServices } from '../../authorization/v1/services.ts'
 import { userInfoSchema } from './selfsubjectreview.ts'
 
-/** All that is said of a token that is not taken, whatever the reason. */
+/** Status for every invalid token. It does not reveal the reason. */
 const failed: JsonObject = { user: {}, error: 'invalid bearer token' }
 
 const ambiguous =
-  'the scope of the access key used does not name the one cluster that asks: name it in spec.audiences, as ISSUER/clusters/NAME'
+  'the scope of the access key does not name exactly one cluster: name the calling cluster in spec.audiences, as ISSUER/clusters/NAME'
 
 /**
- * The place that asks: the one that the audiences name, if the caller may ask for it, else the only one that the scope
- * of the caller names. `anywhere` for administrators who name none: they ask whose key it is.
+ * Returns the place that the review is for: the one that the audiences name, if the caller may review tokens for it.
+ * Without such an audience, it is the only place that the caller's scope names. Returns `anywhere` for administrators
+ * who name no place: they want to know who owns the key.
  */
 async function placeOf(
   audiences: readonly string[],
@@ -89,7 +90,7 @@ async function review(
       groups: outsideGroups(user.groups),
       extra: extrasOf(user, place === 'anywhere' ? undefined : place),
     },
-    // Without one the token is for the API server that asks, in Kubernetes' words; never for an audience that is not ours.
+    // Without audiences, the token is for the API server that asks, as in Kubernetes. Foreign audiences are never confirmed.
     ...(named && { audiences: [audience] }),
   }
 }
@@ -102,17 +103,17 @@ export const TokenReview: VirtualKind<ReviewServices> = {
   plural: 'tokenreviews',
   singular: 'tokenreview',
   scope: 'Cluster',
-  description: 'Whose access key a token is: asked by connected clusters.',
+  description: 'Authenticates an access key. Connected clusters create it.',
   schema: {
-    spec: object('What is asked.', {
+    spec: object('The token to review.', {
       token: string('The token.', { writeOnly: 'once' }),
-      audiences: list('Whom the token should be for.', string('An audience.')),
+      audiences: list('Audiences that the token must be valid for.', string('An audience.')),
     }),
-    status: object('The answer.', {
-      authenticated: boolean('Whether the token is one that is taken.'),
+    status: object('Result of the review.', {
+      authenticated: boolean('Whether the token is valid.'),
       user: userInfoSchema,
-      audiences: list('Those of the asked audiences that the token is for.', string('An audience.')),
-      error: string('Why the token is not taken.'),
+      audiences: list('The requested audiences that the token is valid for.', string('An audience.')),
+      error: string('Why the token is invalid.'),
     }),
   },
   protobuf: {

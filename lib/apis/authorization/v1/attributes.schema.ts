@@ -1,4 +1,7 @@
-/** What a review asks about. Source: k8s.io/api authorization/v1 ResourceAttributes, NonResourceAttributes. */
+/**
+ * Defines the request that an access review describes. Source: k8s.io/api authorization/v1 ResourceAttributes,
+ * NonResourceAttributes.
+ */
 import type { Attributes, Target } from '../../../authorization/attributes/attributes.ts'
 import { type FieldError, invalid, required } from '../../../meta/errors/fielderror.ts'
 import { type FromSchema, list, object, string } from '../../../meta/schema/schema.ts'
@@ -6,32 +9,32 @@ import type { ProtobufMessage } from '../../../registry/kind.ts'
 import { clusterScoped, namespaced } from '../../resources.ts'
 
 const requirement = object('A requirement of a selector.', {
-  key: string('Key.'),
+  key: string('Label key or field name.'),
   operator: string('In, NotIn, Exists or DoesNotExist.'),
-  values: list('Values.', string('A value.')),
+  values: list('Values of the requirement.', string('A value.')),
 })
 
 const selector = (what: string) =>
   object(what, {
-    rawSelector: string('The selector as it was sent.'),
+    rawSelector: string('The selector as text.'),
     requirements: list('The parsed selector.', requirement),
   })
 
-export const resourceAttributes = object('A request for resources.', {
+export const resourceAttributes = object('A request for a resource.', {
   namespace: string('Namespace; empty for cluster-scoped resources and for all namespaces.'),
-  verb: string('Verb; * is all.'),
-  group: string('API group; * is all.'),
-  version: string('API version; * is all.'),
-  resource: string('Resource; * is all.'),
-  subresource: string('Subresource; empty is none.'),
-  name: string('Name of the object; empty is all.'),
-  fieldSelector: selector('Limits by fields. They do not widen what is allowed.'),
-  labelSelector: selector('Limits by labels. They do not widen what is allowed.'),
+  verb: string('Verb; * means all.'),
+  group: string('API group; * means all.'),
+  version: string('API version; * means all.'),
+  resource: string('Resource; * means all.'),
+  subresource: string('Subresource; empty means the resource itself.'),
+  name: string('Name of the object; empty means all.'),
+  fieldSelector: selector('Field selector of the request. It never allows more.'),
+  labelSelector: selector('Label selector of the request. It never allows more.'),
 })
 
-export const nonResourceAttributes = object('A request for a path.', {
+export const nonResourceAttributes = object('A request for a URL path.', {
   path: string('URL path.'),
-  verb: string('Lower case HTTP method.'),
+  verb: string('HTTP method in lowercase.'),
 })
 
 export interface AskedAttributes {
@@ -39,7 +42,10 @@ export interface AskedAttributes {
   nonResourceAttributes?: FromSchema<typeof nonResourceAttributes>
 }
 
-/** A selector is either the text or what was read of it. Source: k8s.io/kubernetes pkg/apis/authorization/validation. */
+/**
+ * Validates that a selector is either text or a list of requirements. Source: k8s.io/kubernetes
+ * pkg/apis/authorization/validation.
+ */
 function validateSelector(name: 'fieldSelector' | 'labelSelector', spec: AskedAttributes): FieldError[] {
   const asked = spec.resourceAttributes?.[name]
   if (!asked) return []
@@ -53,7 +59,7 @@ function validateSelector(name: 'fieldSelector' | 'labelSelector', spec: AskedAt
   return rawSelector === '' ? [] : [invalid(`${path}.rawSelector`, rawSelector, both)]
 }
 
-/** Exactly one of both must be asked, its selectors in one form. */
+/** Validates that the review describes exactly one request, and each selector in one form. */
 export function validateAsked(spec: AskedAttributes): FieldError[] {
   const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
   if (spec.resourceAttributes && spec.nonResourceAttributes) {
@@ -64,16 +70,16 @@ export function validateAsked(spec: AskedAttributes): FieldError[] {
   return [...validateSelector('fieldSelector', spec), ...validateSelector('labelSelector', spec)]
 }
 
-/** The namespace that a request here has: none for what is in none; a Namespace is in the one of its own name. */
+/** Returns the namespace of a request to this API: a Namespace is in itself, and other cluster-scoped objects are in none. */
 function placeOf(group: string, resource: string, name: string, namespace: string): string {
   if (group === '' && resource === 'namespaces') return name
   return clusterScoped.has(resource) ? '' : namespace
 }
 
 /**
- * Returns the attributes that a review asks about, at a target: those that the request itself would have. Cluster-scoped
- * resources of this API are judged without the namespace, which kubectl sends for every kind; namespaced ones without a
- * namespace, and all resources at once, are those of all namespaces. Of a connected cluster nobody here knows which is which.
+ * Returns the attributes that the described request would have at a target. kubectl sends a namespace for every kind, so
+ * it is ignored for cluster-scoped resources of this API. Without a namespace, namespaced resources and `*` mean all
+ * namespaces. For a connected cluster the namespace is kept, because its resources are unknown here.
  */
 export function toAttributes(spec: AskedAttributes, target: Target): Attributes {
   const { resourceAttributes: asked, nonResourceAttributes: path } = spec

@@ -1,4 +1,4 @@
-/** May I do this? (`kubectl auth can-i`). Source: k8s.io/api authorization/v1. */
+/** Defines SelfSubjectAccessReview, which `kubectl auth can-i` creates. Source: k8s.io/api authorization/v1. */
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { object } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
@@ -23,9 +23,9 @@ export const SelfSubjectAccessReview: VirtualKind<ReviewServices> = {
   plural: 'selfsubjectaccessreviews',
   singular: 'selfsubjectaccessreview',
   scope: 'Cluster',
-  description: 'Whether the user of the request may do something.',
+  description: 'Checks whether the user who makes the request may perform an action.',
   schema: {
-    spec: object('What is asked.', { resourceAttributes, nonResourceAttributes }),
+    spec: object('The action to check.', { resourceAttributes, nonResourceAttributes }),
     status: reviewStatus,
   },
   protobuf: { 2: { name: 'spec', type: 'message', fields: attributesProtobuf } },

@@ -1,4 +1,4 @@
-/** What may I do? (`kubectl auth can-i --list`). Source: k8s.io/api authorization/v1. */
+/** Defines SelfSubjectRulesReview, which `kubectl auth can-i --list` creates. Source: k8s.io/api authorization/v1. */
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
 import { parseGroupVersion } from '../../../meta/groupversion.ts'
@@ -8,7 +8,7 @@ import { type RequestContext, statusVerbs, storedVerbs, type VirtualKind } from 
 import { clusterScoped, type ServedResource, servedResources } from '../../resources.ts'
 import { group, type ReviewServices, version } from './services.ts'
 
-const texts = (what: string) => list(what, string('A name; * is all.'))
+const texts = (what: string) => list(what, string('A name; * means all.'))
 
 interface Asked {
   group: string
@@ -25,7 +25,7 @@ function askedOf({ groupVersion, plural: resource, subresource = '', stored, sta
   ]
 }
 
-/** What rules are looked for: every resource of this API with its verbs. */
+/** Every resource of this API with its verbs: the review lists the allowed ones. */
 const asked: readonly Asked[] = servedResources.flatMap(askedOf)
 
 const paths = [
@@ -41,7 +41,7 @@ const paths = [
   '/version',
 ]
 
-/** Verbs with the same answer are one rule, as people read them. */
+/** Returns one rule for each resource, with the verbs that are allowed. */
 async function resourceRules(
   context: RequestContext,
   namespace: string,
@@ -68,12 +68,12 @@ export const SelfSubjectRulesReview: VirtualKind<ReviewServices> = {
   plural: 'selfsubjectrulesreviews',
   singular: 'selfsubjectrulesreview',
   scope: 'Cluster',
-  description: 'What the user of the request may do in a namespace.',
+  description: 'Lists the actions that the user who makes the request may perform in a namespace.',
   schema: {
-    spec: object('What is asked.', { namespace: string('The namespace.') }),
-    status: object('The answer.', {
+    spec: object('The namespace to review.', { namespace: string('The namespace.') }),
+    status: object('Result of the review.', {
       resourceRules: list(
-        'What is allowed with resources.',
+        'Actions that are allowed on resources.',
         object('A rule.', {
           verbs: texts('Verbs.'),
           apiGroups: texts('API groups.'),
@@ -82,11 +82,11 @@ export const SelfSubjectRulesReview: VirtualKind<ReviewServices> = {
         }),
       ),
       nonResourceRules: list(
-        'What is allowed with paths.',
+        'Actions that are allowed on URL paths.',
         object('A rule.', { verbs: texts('Verbs.'), nonResourceURLs: texts('Paths.') }),
       ),
-      incomplete: boolean('Whether there may be more rules than these.'),
-      evaluationError: string('What went wrong with the evaluation.'),
+      incomplete: boolean('Whether the list of rules may be incomplete.'),
+      evaluationError: string('Error that occurred during the evaluation.'),
     }),
   },
   protobuf: { 2: { name: 'spec', type: 'message', fields: { 1: { name: 'namespace', type: 'string' } } } },

@@ -1,4 +1,4 @@
-/** What the reviews need of the rest of the server; made in server/services.ts. */
+/** Declares the services that the reviews use. `lib/server/server.ts` implements them. */
 import type { Authentication } from '../../../authentication/authenticate.ts'
 import type { Attributes, Decision } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
@@ -11,14 +11,17 @@ export const version = 'v1'
 
 export interface ReviewServices {
   scopes: ScopeOptions & SpaceOptions
-  /** Of our tokens: their audiences begin with it. */
+  /** Issuer of this service's tokens: their audiences begin with it. */
   issuer: string
-  /** Whether the user of this request may do that here: scope chain, then groups, then ownership and access rules. */
+  /** Decides whether the user may perform a request: by scope chain, then groups, then ownership and access rules. */
   decide(context: RequestContext, attributes: Attributes): Promise<Decision>
-  /** Whom a token authenticates here. */
+  /** Authenticates a token. */
   authenticate(token: string): Promise<Authentication>
-  /** The scopes of the access key of this name and uid as they are now, if it still gives access: one consistent read. */
+  /**
+   * Returns the current scopes of the access key with this name and uid; undefined if it no longer gives access. Makes
+   * one consistent read.
+   */
   keyChain(key: { name: string; uid: string }): Promise<ScopeChain | undefined>
-  /** The uid of a virtual cluster instance; undefined = there is none. */
+  /** Returns the uid of a virtual cluster instance, or undefined if it does not exist. */
   instanceUid(reference: { namespace: string; name: string }): Promise<string | undefined>
 }

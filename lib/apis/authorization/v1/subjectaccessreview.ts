@@ -1,8 +1,7 @@
 /**
- * May that user do this? Asked by the authorization webhook of clusters about users of ours (docs/clusters.md), and by
- * administrators about users of this API. Source: k8s.io/api authorization/v1.
+ * Defines SubjectAccessReview. The authorization webhooks of clusters create it for users of this service
+ * (docs/clusters.md), and administrators create it for users of this API. Source: k8s.io/api authorization/v1.
  */
-
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
 import { mayReviewAt, reviewAttributes } from '../../../authorization/review.ts'
@@ -43,15 +42,15 @@ function validate(spec: Spec): FieldError[] {
   return [...validateAsked(spec), ...(someone ? [] : [invalid('spec.user', spec.user ?? '', why)])]
 }
 
-/** A final no: no other authorizer of the cluster is asked then. */
+/** Denies the request finally: the cluster asks no further authorizer. */
 const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, reason })
 
-/** Neither yes nor no, without a reason: a cluster would repeat it in its own refusals. */
+/** Neither allows nor denies. It has no reason, because a cluster would repeat the reason in its own refusals. */
 const noOpinion: JsonObject = { allowed: false }
 
 /**
- * Denies what the chain leaves out, what the key's own scopes leave out since it was narrowed, and whatever a dead key
- * wants; the rest is for the cluster to decide.
+ * Denies a request that the scope chain does not allow, or that the key's current scopes do not allow since they were
+ * narrowed. Denies every request of an invalid key. The cluster decides all other requests.
  */
 async function judge(
   { key, chain, place }: Outsider,
@@ -60,18 +59,19 @@ async function judge(
   services: ReviewServices,
 ): Promise<JsonObject> {
   const { scopes } = services
-  if (!mayReviewAt(caller.chain, place, scopes)) return denied('the access key that asks is not for this cluster')
+  if (!mayReviewAt(caller.chain, place, scopes))
+    return denied('the access key of the caller may not review requests at this cluster')
   const attributes = toAttributes(spec, targetOf(place, scopes))
   const decision = evaluateAt(chain, place, attributes, scopes)
   if (!decision.allowed) return denied(decision.reason)
-  // What cannot be a name is not looked for: DynamoDB refuses empty and long keys.
+  // Do not look up an invalid name: DynamoDB rejects empty and long keys.
   const today = dnsSubdomainErrors(key.name).length === 0 ? await services.keyChain(key) : undefined
-  if (today === undefined) return denied('the access key gives no access any more')
+  if (today === undefined) return denied('the access key no longer gives access')
   const narrowed = evaluateAt(today, place, attributes, scopes)
   return narrowed.allowed ? noOpinion : denied(narrowed.reason)
 }
 
-/** What this API would answer the user, if they came with an access key without a scope. */
+/** Returns how this API would decide the request if the user sent it with an access key without a scope. */
 async function judgeHere(
   { user = '', groups = [], uid }: Spec,
   attributes: Attributes,
@@ -97,18 +97,18 @@ export const SubjectAccessReview: VirtualKind<ReviewServices> = {
   plural: 'subjectaccessreviews',
   singular: 'subjectaccessreview',
   scope: 'Cluster',
-  description: 'Whether a user may do something: asked by connected clusters about users of this service.',
+  description: 'Checks whether a user may perform an action. Connected clusters create it for users of this service.',
   schema: {
-    spec: object('Who wants what.', {
+    spec: object('The user and the action to check.', {
       resourceAttributes,
       nonResourceAttributes,
       user: string('Name of the user.'),
       groups: list('Groups of the user.', string('A group.')),
       extra: map(
-        'More about the user, as the authenticator of the cluster said it.',
+        'Additional information about the user from the authenticator of the cluster.',
         list('Values.', string('A value.')),
       ),
-      uid: string('Unique id of the user.'),
+      uid: string('Unique ID of the user.'),
     }),
     status: reviewStatus,
   },
@@ -140,7 +140,7 @@ export const SubjectAccessReview: VirtualKind<ReviewServices> = {
       if ('key' in outsider) context.note('reviewedKey', outsider.key.name)
       return { ...review, status }
     }
-    // Who asks for a cluster hears nothing of users that are not ours: they are the cluster's own.
+    // A caller that asks for a cluster learns nothing about other users: the cluster authenticated them itself.
     if (context.user.chain.length > 0 || !isMaster(context.user)) return { ...review, status: noOpinion }
     const attributes = toAttributes(spec, management)
     return { ...review, status: await judgeHere(spec, attributes, context, services) }

@@ -1,6 +1,6 @@
 /**
- * Namespace: every DNS label names one, so none is ever made. Source: k8s.io/api/core/v1, k8s.io/kubernetes
- * pkg/apis/core/validation (ValidateNamespaceName).
+ * Defines Namespace. Every DNS label names an existing namespace, so none can be created. Source: k8s.io/api/core/v1,
+ * k8s.io/kubernetes pkg/apis/core/validation (ValidateNamespaceName).
  */
 import { alreadyExists, generatedNameExists, invalidObject } from '../../../meta/errors/status.ts'
 import { labelNames, validateMeta } from '../../../meta/object/validate.ts'
@@ -18,12 +18,12 @@ export const Namespace: VirtualKind<unknown> = {
   singular: 'namespace',
   shortNames: ['ns'],
   scope: 'Cluster',
-  description: 'A namespace. Every valid name is one that exists.',
+  description: 'A namespace. A namespace exists for every valid name.',
   schema: {
     spec: object('Desired state of the namespace.', {
-      finalizers: list('What must happen before the namespace goes.', string('A finalizer.')),
+      finalizers: list('Finalizers that must finish before the namespace is removed.', string('A finalizer.')),
     }),
-    status: object('Observed state of the namespace.', { phase: string('Where the namespace is in its life.') }),
+    status: object('Observed state of the namespace.', { phase: string('Current phase of the namespace.') }),
   },
   protobuf: {
     1: {
@@ -32,10 +32,10 @@ export const Namespace: VirtualKind<unknown> = {
       fields: { 1: { name: 'name', type: 'string' }, 2: { name: 'generateName', type: 'string' } },
     },
   },
-  /** Throws 422 for a name that no namespace can have, else 409: `helm install --create-namespace` takes that for success. */
+  /** Throws 422 for an invalid name, otherwise 409, which `helm install --create-namespace` treats as success. */
   async create({ object: namespace }) {
     const { name = '', generateName = '' } = namespace.metadata
-    // What would be generated is as valid as any name that begins so.
+    // A generated name is as valid as any other name with the same prefix.
     const metadata = { ...namespace.metadata, name: name || (generateName && `${generateName}x`) }
     const errors = validateMeta(metadata, { namespaced: false }, labelNames)
     if (errors.length > 0) throw invalidObject('', 'Namespace', name, errors)

@@ -1,4 +1,4 @@
-/** DirectClusterEndpointToken: a token that goes straight to connected clusters. Specification section 2.4. */
+/** Defines DirectClusterEndpointToken, a token for direct access to connected clusters. Specification section 2.4. */
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { rfc3339 } from '../../../meta/encoding/time.ts'
@@ -20,16 +20,16 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
   plural: 'directclusterendpointtokens',
   singular: 'directclusterendpointtoken',
   scope: 'Cluster',
-  description: 'A token for connecting straight to a connected cluster. Answers a create and is stored nowhere.',
+  description: 'A token for direct access to a connected cluster. The server returns it once and does not store it.',
   grantsAccess: true,
   schema: {
-    spec: object('What the token is for.', {
-      ttl: int64('Time to live of the token in seconds; 0 or absent = the default of a day.', { minimum: 0 }),
+    spec: object('The requested token.', {
+      ttl: int64('Time to live of the token in seconds. 0 or absent means the default of one day.', { minimum: 0 }),
       scope: scopeSchema,
     }),
-    status: object('The token.', {
+    status: object('The issued token.', {
       token: string('The issued token, a signed JWT.'),
-      expirationTimestamp: time('When the token expires.'),
+      expirationTimestamp: time('Time when the token expires.'),
     }),
   },
   async create({ object: request, context }, { tokens }) {
@@ -51,7 +51,7 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
     context.note('expires', expirationTimestamp)
     if (dryRun) return { ...request, status: { expirationTimestamp } }
     demandTime(deadline)
-    // Before it is signed: no token is in the world whose id is in no record.
+    // Record the ID before signing: otherwise a token could exist whose ID is in no audit record.
     context.note('jti', jti)
     const { token } = await issue(prepared, tokens.signer)
     return { ...request, status: { token, expirationTimestamp } }

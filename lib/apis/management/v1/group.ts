@@ -1,4 +1,4 @@
-/** The API group of everything in this folder. */
+/** Names the API group and version of the kinds in this package. */
 import { MANAGEMENT_GROUP } from '../../../authorization/attributes/attributes.ts'
 
 export const group = MANAGEMENT_GROUP

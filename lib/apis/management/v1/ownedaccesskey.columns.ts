@@ -1,8 +1,8 @@
-/** What `kubectl get ownedaccesskeys` shows. */
+/** Defines the columns of `kubectl get ownedaccesskeys`. */
 import { humanDuration } from '../../../meta/encoding/time.ts'
 import type { Column } from '../../../registry/kind.ts'
 
-/** Time left until a moment: `6d`, `expired`, or `never`. */
+/** Returns the time until a timestamp: `6d`, `expired`, or `never`. */
 function timeLeft(at: unknown, now: Date): string {
   if (typeof at !== 'string') return 'never'
   const seconds = Math.floor((Date.parse(at) - now.getTime()) / 1000)
@@ -16,18 +16,23 @@ export const columns: readonly Column[] = [
     description: 'Name shown in the UI.',
     value: ({ spec }) => spec?.displayName,
   },
-  { name: 'Owner', type: 'string', description: 'Who owns the key.', value: ({ status }) => status?.owner },
-  { name: 'Type', type: 'string', description: 'Who manages the key.', value: ({ spec }) => spec?.type },
+  { name: 'Owner', type: 'string', description: 'Owner of the key.', value: ({ status }) => status?.owner },
+  {
+    name: 'Type',
+    type: 'string',
+    description: 'Type of the key, which says who manages it.',
+    value: ({ spec }) => spec?.type,
+  },
   {
     name: 'Disabled',
     type: 'boolean',
-    description: 'Whether the key is refused.',
+    description: 'Whether the key is disabled.',
     value: ({ spec }) => spec?.disabled ?? false,
   },
   {
     name: 'Last Activity',
     type: 'date',
-    description: 'Time since the key was used.',
+    description: 'Time since the key was last used.',
     value: ({ status }) => status?.lastActivity,
   },
   {
@@ -39,14 +44,14 @@ export const columns: readonly Column[] = [
   {
     name: 'Phase',
     type: 'string',
-    description: 'Whether the key gives access.',
+    description: 'Active, Disabled, Expired or Terminating.',
     priority: 1,
     value: ({ status }) => status?.phase,
   },
   {
     name: 'Description',
     type: 'string',
-    description: 'What the key is for.',
+    description: 'Purpose of the key.',
     priority: 1,
     value: ({ spec }) => spec?.description,
   },

@@ -1,4 +1,4 @@
-/** What becomes of a key's credential when the key is made, changed or removed. */
+/** Prepares the credential items that are written when an access key is created, updated or deleted. */
 import { duplicateKey } from '../../../authentication/accesskey.ts'
 import {
   createCredential,
@@ -24,7 +24,7 @@ import type { Services } from './services.ts'
 
 const sameHash = (one: KeyHash, other: KeyHash): boolean => one.version === other.version && one.hash === other.hash
 
-/** A new credential for a new key: of the value that is supplied, or of one of ours; the answer shows it. */
+/** Creates the credential of a new key from the supplied value, or from a generated one. The response shows the value. */
 export async function prepareForCreate(
   { keys }: Services,
   draft: Draft,
@@ -32,13 +32,13 @@ export async function prepareForCreate(
 ): Promise<void> {
   const key = suppliedKey(draft.secrets) ?? keys.generate()
   const [credential] = await keys.hashes(key)
-  if (!credential) throw new Error('no pepper is there to hash access keys with')
+  if (!credential) throw new Error('there is no pepper to hash access keys with')
   draft.internal = writeInternal({ creator: identityOf(user), carried: inheritedChain(user), credential })
   draft.reveal = [{ path: keyPath, value: key }]
   note('credential', 'access key')
 }
 
-/** Moves on what the credential and the inherited scopes are when a request changes the key. */
+/** Updates the credential and the inherited scopes when a request changes the key. */
 export async function prepareForUpdate(
   services: Services,
   draft: Draft,
@@ -63,10 +63,10 @@ export async function prepareForUpdate(
 }
 
 /**
- * Throws 422 where another key has the supplied value, as a dry run, which writes nothing, must learn it too. The write is
- * guarded by the hash under which the key lies, and by what is returned: the value may also lie, or come to lie at the
- * same time, under the hash of another pepper. Where the key itself has the value already, it has been written since it was
- * read: the condition on its row refuses this write, which is then judged again.
+ * Throws 422 if another key has the supplied value. This check also serves dry runs, which write nothing. The hash under
+ * which the key is stored guards the write. The returned items guard it too: another request may store the value at the
+ * same time under the hash of another pepper. If the key itself already has the value, another request wrote it since it
+ * was read. The condition on its row then fails, and the request is evaluated again.
  */
 async function demandUnused(
   { keys }: Services,
@@ -83,7 +83,7 @@ async function demandUnused(
   return requireAbsentCredentials(hashes.filter((hash) => !sameHash(hash, credential)))
 }
 
-/** What of the object its credential repeats: unchanged, the credential need not be written. */
+/** Returns the parts of the object that its credential repeats. If they are unchanged, the credential is not written. */
 const credentialParts = ({ object, internal }: Pick<Stored, 'object' | 'internal'>) => ({
   spec: object.spec ?? {},
   deleted: object.metadata.deletionTimestamp !== undefined,
@@ -91,7 +91,7 @@ const credentialParts = ({ object, internal }: Pick<Stored, 'object' | 'internal
   internal,
 })
 
-/** The credential items that are written with the key; `after` undefined = the key goes. */
+/** Returns the credential items that are written with the key. `after` is undefined when the key is removed. */
 export async function companions(
   services: Services,
   after: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] } | undefined,

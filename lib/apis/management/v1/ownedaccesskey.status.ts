@@ -1,4 +1,4 @@
-/** The status of an access key as reads show it: computed, never written. */
+/** Computes the status of an access key on each read. The computed fields are never stored. */
 import { type KeyStatus, keyStatus, lifeOf } from '../../../authentication/keystatus.ts'
 import { effectiveUser } from '../../../authorization/users/identity.ts'
 import { parseTime, rfc3339 } from '../../../meta/encoding/time.ts'
@@ -15,10 +15,10 @@ export const lifeAt = ({ limits }: Services['keys'], { object, activity }: Store
     limits,
   )
 
-/** What is no time, though the schema takes it for one, is before everything else. */
+/** Returns the time in milliseconds. A text that the schema accepts but that is no valid time sorts first. */
 const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
 
-/** The object with what is computed on reads: who owns it, whether it gives access, until when. */
+/** Returns the object with its computed status: the owner, the phase and the expiration time. */
 export function present({ keys }: Pick<Services, 'keys'>, stored: Stored, now: Date): KubeObject {
   const { object, activity } = stored
   const written = object.status?.lastActivity

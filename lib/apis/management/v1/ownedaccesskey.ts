@@ -1,4 +1,4 @@
-/** OwnedAccessKey: a credential for non-interactive use, presented as a bearer token. Specification section 2.3. */
+/** Defines OwnedAccessKey, a bearer token for non-interactive use. Specification section 2.3. */
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import { readInternal } from '../../../authentication/keyinternal.ts'
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
@@ -30,7 +30,10 @@ import type { Services } from './services.ts'
 const plural = 'ownedaccesskeys'
 const resource = { group, resource: plural }
 
-/** A ttl above a maximum that was lowered since may stay: the maximum binds it anyway, and finalizers must still come off. */
+/**
+ * Validates a key. A stored ttl may exceed a maximum that was lowered later: the maximum applies anyway, and clients must
+ * still be able to remove finalizers.
+ */
 function validate({ keys }: Services, { object, internal, secrets }: Draft, old: Stored | undefined): FieldError[] {
   const key = specOf(object)
   const { maxTtl } = keys.limits
@@ -48,9 +51,8 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
 }
 
 /**
- * A key may change itself only while it is as it was when the request was allowed. Else what was under way when somebody
- * disabled, narrowed or rotated it would undo that, or make it again after it was deleted. Throws 409; whoever tries again
- * is judged again.
+ * Throws 409 if a key changes itself after it was changed since the request was allowed. Otherwise a request in flight
+ * could undo that somebody disabled, narrowed, rotated or deleted the key. A retry is authorized again.
  */
 function demandUnchanged({ key }: UserInfo, { object }: Draft, old: Stored | undefined): void {
   const { name = '', uid, generation } = (old?.object ?? object).metadata
@@ -61,7 +63,7 @@ function demandUnchanged({ key }: UserInfo, { object }: Draft, old: Stored | und
 
 function strategy(services: Services): Strategy {
   const { scopes } = services
-  /** A role may leave the holder only their own keys, whatever their groups. */
+  /** Reports whether the scopes restrict the user to their own keys, regardless of their groups. */
   const ownOnly = (user: UserInfo, verb: string): boolean => {
     const decision = evaluate(user.chain, managementRequest({ ...resource, verb }), scopes)
     return decision.allowed && decision.own === true
@@ -89,7 +91,7 @@ function strategy(services: Services): Strategy {
     },
     quota({ object, internal }, { user }) {
       const { maxPerOwner: most } = services.keys
-      // Administrators are not in the way of themselves, nor of whoever has reached the bound.
+      // Administrators are exempt, so that they can create keys for themselves and for users who have reached the limit.
       if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
       return { name: 'max-keys-per-owner', partition: keyIdentity(keyOf({ object, internal })), most }
     },
@@ -107,7 +109,7 @@ export const OwnedAccessKey: StoredKind<Services> = {
   plural,
   singular: 'ownedaccesskey',
   scope: 'Cluster',
-  description: 'A credential for non-interactive use, such as CI jobs, presented as a bearer token.',
+  description: 'A bearer token for non-interactive use, such as CI jobs.',
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,

@@ -1,4 +1,4 @@
-/** What is read of an access key: of one that is stored, and of what a request brings. */
+/** Reads values of an access key from stored objects and from requests. */
 import type { Sealed } from '../../../authentication/credential.ts'
 import { readInternal } from '../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../authentication/keystatus.ts'
@@ -13,18 +13,18 @@ import type { Stored } from '../../../storage/interface.ts'
 
 export const kind = 'OwnedAccessKey'
 
-/** Where the key's value stands. */
+/** Path of the field that holds the key. */
 export const keyPath = ['spec', 'key']
 
 const isKey = ({ path }: Secret): boolean => path.join('.') === keyPath.join('.')
 
-/** The key that a request supplies. */
+/** Returns the key that a request supplies, if any. */
 export const suppliedKey = (secrets: readonly Secret[]): string | undefined => {
   const value = secrets.find(isKey)?.value
   return typeof value === 'string' ? value : undefined
 }
 
-/** The other write-only values, by their path below spec. */
+/** Returns the other write-only values by their paths below spec. */
 export const sealedOf = (secrets: readonly Secret[]): Sealed =>
   Object.fromEntries(
     secrets
@@ -32,24 +32,24 @@ export const sealedOf = (secrets: readonly Secret[]): Sealed =>
       .map(({ path, value }) => [path.slice(1).join('.'), value as string]),
   )
 
-/** Its spec, which the schema has judged. */
+/** Returns the spec, which the schema has validated. */
 export const specOf = ({ spec }: KubeObject): KeySpec => (spec ?? {}) as KeySpec
 
-/** What rules know of the key. */
+/** Returns the key as the authorization rules see it. */
 export function keyOf({ object, internal }: Pick<Stored, 'object' | 'internal'>): Key {
   const { creator, carried } = readInternal(internal)
   return { uid: object.metadata.uid ?? '', spec: specOf(object), creator, carried }
 }
 
-/** The scopes that a request with this key must pass. */
+/** Returns the scopes that must allow each request with this key. */
 export const scopesOf = (stored: Stored): ScopeChain => effectiveChain(keyOf(stored))
 
-/** What a change does to a key besides its spec: whether it gets another value; and since when the key is there. */
+/** Returns when the key was created, and whether the update gives it another value. */
 export const changeOf = (draft: Draft, old: Stored): { created: number; isRotated: boolean } => ({
   created: lifeOf(old.object).created,
   isRotated: !deepEqual(draft.internal.credential, old.internal.credential),
 })
 
-/** Whether anything of the key's spec is about to change, the values that nobody sees included. */
+/** Reports whether the update changes the spec, including its write-only values. */
 export const changesSpec = (draft: Draft, old: Stored): boolean =>
   draft.specChanged === true || !deepEqual(draft.object.spec ?? {}, old.object.spec ?? {})

@@ -1,5 +1,4 @@
-/** Self: who am I, as the field's clients ask it. */
-
+/** Defines Self, which returns the user and the access key of a request. */
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { identityOf, nameOf } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
@@ -10,17 +9,17 @@ import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { group, version } from './group.ts'
 import type { Services } from './services.ts'
 
-const person = object('The user or the subject, when the key stands for one.', {
+const person = object('The user or subject, if the key authenticates one.', {
   name: string('Name of the user; subject:SUBJECT for a subject.'),
   username: string('Username.'),
-  displayName: string('Name for people.'),
+  displayName: string('Display name.'),
   email: string('Email address.'),
   subject: string('Subject of the user.'),
 })
 
 /**
- * Returns whom a given access key stands for. Throws 401 in the words that a request with that key would be refused with, so
- * it tells nobody more than presenting the key does.
+ * Returns the user that an access key authenticates. Throws the same 401 as a request with that key, so that Self reveals
+ * no more than using the key does.
  */
 async function holderOf(accessKey: string, context: RequestContext, { authenticate }: Services): Promise<UserInfo> {
   const authentication = await authenticate(accessKey)
@@ -40,21 +39,23 @@ export const Self: VirtualKind<Services> = {
   plural: 'selves',
   singular: 'self',
   scope: 'Cluster',
-  description: 'The user and the access key that a request is made with, or that are asked for.',
+  description: 'Returns the user and the access key of the request, or of the access key in spec.',
   schema: {
-    spec: object('What is asked.', {
-      accessKey: string('The access key to use instead of that of the request. Never shown.', { writeOnly: 'never' }),
+    spec: object('The access key to look up.', {
+      accessKey: string('Access key to use instead of the one of the request. Never returned.', { writeOnly: 'never' }),
     }),
-    status: object('The answer.', {
+    status: object('The user and the access key.', {
       user: person,
-      team: object('The team, when the key stands for one.', { name: string('Name of the team.') }),
-      subject: string('Whom the key stands for: a user, team:TEAM or subject:SUBJECT.'),
+      team: object('The team, if the key authenticates one.', { name: string('Name of the team.') }),
+      subject: string('Identity that the key authenticates: a user, team:TEAM or subject:SUBJECT.'),
       uid: string('UID of the access key.'),
       groups: list('Groups of the user.', string('A group.')),
-      accessKey: string('Name of the access key, not its value.'),
+      accessKey: string('Name of the access key object, not the key itself.'),
       accessKeyType: string('Type of the access key.'),
       accessKeyScope: scopeSchema,
-      projectNamespacePrefix: string('The objects of project P lie in the namespace with this prefix.'),
+      projectNamespacePrefix: string(
+        'Prefix of project namespaces: the objects of a project are in the namespace PREFIX + PROJECT.',
+      ),
     }),
   },
   async create({ object: self, context }, services) {

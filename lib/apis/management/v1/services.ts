@@ -1,5 +1,4 @@
-/** What the kinds of this group need of the rest of the server; made in server/services.ts. */
-
+/** Declares the services that the kinds of this group use. `lib/server/server.ts` implements them. */
 import type { Authentication } from '../../../authentication/authenticate.ts'
 import type { LifeLimits } from '../../../authentication/keystatus.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
@@ -13,14 +12,14 @@ import type { IssuerSettings } from '../../../token/issuer.ts'
 import type { Signer } from '../../../token/signer.ts'
 
 export interface KeyServices {
-  /** A new access key. */
+  /** Generates an access key. */
   generate(): string
-  /** The hashes under which a key may be stored, the newest pepper's first. */
+  /** Returns the hashes under which a key may be stored, that of the newest pepper first. */
   hashes(key: string): Promise<readonly KeyHash[]>
-  /** The credential item under a hash. */
+  /** Reads the credential item that is stored under a hash. */
   readCredential(hash: KeyHash): Promise<JsonObject | undefined>
   limits: LifeLimits
-  /** How many keys may stand for one user, team or subject; 0 = any number. */
+  /** Maximum number of keys for each user, team or subject. 0 means no limit. */
   maxPerOwner: number
 }
 
@@ -29,13 +28,13 @@ export interface Services {
   scopes: ScopeOptions
   kubeConfigs: KubeConfigServices
   tokens: { settings: IssuerSettings; signer: Signer }
-  /** Whom an access key authenticates here. */
+  /** Authenticates an access key. */
   authenticate(token: string): Promise<Authentication>
-  /** Throws 403 unless the scope chain of the request allows these attributes. */
+  /** Throws 403 unless the scope chain of the request allows the attributes. */
   demandChain(context: RequestContext, attributes: Attributes): void
-  /** Throws 401 unless the key of the request still is as it was when the request was allowed. */
+  /** Throws 401 if the key of the request was changed since the request was allowed. */
   demandKey(context: RequestContext): Promise<void>
-  /** A virtual cluster instance that this request may use so; throws 404 and 403. */
+  /** Returns a virtual cluster instance. Throws 404 if the user may not see it, 403 if they may not use it this way. */
   instance(
     reference: { namespace: string; name: string },
     use: { verb: string; subresource: string },

@@ -1,20 +1,20 @@
-/** The fields of a virtual cluster instance. */
+/** Defines the fields of a virtual cluster instance. */
 import { boolean, type FromSchema, int64, list, object, string, time } from '../../../meta/schema/schema.ts'
 
-const owner = object('Who owns the instance: may read it, change what is not reserved, and fetch its kube config.', {
-  user: string('Name of the user.'),
-  team: string('Name of the team.'),
-})
+const owner = object(
+  'Owner of the instance, who may read it, change its unreserved fields and create its kubeconfig.',
+  {
+    user: string('Name of the user.'),
+    team: string('Name of the team.'),
+  },
+)
 
 const access = list(
-  'Who else may do what with the instance.',
+  'Access rules for other users and teams.',
   object('An access rule.', {
-    verbs: list(
-      'Verbs that are allowed: those of this API, use (= create a kube config), or * for all.',
-      string('A verb.'),
-    ),
+    verbs: list('Allowed verbs: the verbs of this API, "use" to create a kubeconfig, or * for all.', string('A verb.')),
     subresources: list(
-      'Subresources that the verbs apply to; none = the instance itself.',
+      'Subresources that the verbs apply to. If empty, they apply to the instance itself.',
       string('A subresource.', { enum: ['kubeconfig', 'status'] }),
     ),
     users: list('Names of users.', string('A user.')),
@@ -27,33 +27,36 @@ export const spec = object('Desired state of the virtual cluster instance.', {
   description: string('Free-text description.'),
   owner,
   access,
-  clusterRef: object('Where the virtual cluster runs.', {
+  clusterRef: object('Location of the virtual cluster.', {
     cluster: string('Name of the connected cluster.'),
     namespace: string('Namespace in that cluster.'),
-    virtualCluster: string('Name of the virtual cluster there.'),
+    virtualCluster: string('Name of the virtual cluster in that namespace.'),
   }),
-  accessPoint: object('How the virtual cluster is reached from outside.', {
+  accessPoint: object('Endpoints of the virtual cluster for external clients.', {
     ingress: object('The ingress endpoint.', {
       enabled: boolean('Whether the ingress endpoint is configured.'),
       host: string('Host name, or host and port, of the ingress endpoint.', { maxLength: 253 }),
     }),
   }),
-  certificateAuthorityData: string('PEM certificates, base64, that the endpoint presents; written to kube configs.', {
-    maxLength: 65536,
-  }),
-  credentialsSecretRef: object('The secret with credentials for the virtual cluster.', {
+  certificateAuthorityData: string(
+    'Base64-encoded PEM certificates of the certificate authorities of the endpoint. Written to kubeconfigs.',
+    {
+      maxLength: 65536,
+    },
+  ),
+  credentialsSecretRef: object('Secret with the credentials for the virtual cluster.', {
     secretName: string(
-      'Name of the secret below the prefix of the deployment; default NAMESPACE/NAME of the instance.',
+      'Name of the secret below the prefix of the deployment. Defaults to NAMESPACE/NAME of the instance.',
       { maxLength: 256 },
     ),
   }),
 })
 
 export const status = object('Observed state of the virtual cluster instance.', {
-  canUse: boolean('Whether the one who reads this may create a kube config of the instance.', { readOnly: true }),
-  phase: string('Where the instance is in its life.'),
-  reason: string('Why the instance is in this phase, one word.'),
-  message: string('Why the instance is in this phase, for people.'),
+  canUse: boolean('Whether the user who reads the instance may create a kubeconfig for it.', { readOnly: true }),
+  phase: string('Current phase of the instance.'),
+  reason: string('One-word reason for the phase, for programs.'),
+  message: string('Human-readable explanation of the phase.'),
   conditions: list(
     'Conditions of the instance.',
     object(
@@ -61,11 +64,11 @@ export const status = object('Observed state of the virtual cluster instance.', 
       {
         type: string('Type of the condition.'),
         status: string('True, False or Unknown.'),
-        severity: string('How bad it is when the condition is not True.'),
-        reason: string('Why, one word.'),
-        message: string('Why, for people.'),
-        lastTransitionTime: time('When the status changed last.'),
-        observedGeneration: int64('The generation that the condition was set upon.'),
+        severity: string('Severity if the condition is not True.'),
+        reason: string('One-word reason for the status, for programs.'),
+        message: string('Human-readable explanation of the status.'),
+        lastTransitionTime: time('Time when the status last changed.'),
+        observedGeneration: int64('Generation of the instance that the condition describes.'),
       },
       { required: ['type'] },
     ),

@@ -1,5 +1,4 @@
-/** VirtualClusterInstance: the registry of virtual clusters whose kube configs can be fetched. */
-
+/** Defines VirtualClusterInstance, which registers a virtual cluster so that users can create kubeconfigs for it. */
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
 import { evaluate } from '../../../authorization/scopes/evaluate.ts'
 import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
@@ -20,13 +19,13 @@ const columns: readonly Column[] = [
   {
     name: 'Phase',
     type: 'string',
-    description: 'Where the instance is in its life.',
+    description: 'Current phase of the instance.',
     value: ({ status }) => status?.phase,
   },
   {
     name: 'Cluster',
     type: 'string',
-    description: 'The connected cluster that it runs in.',
+    description: 'Connected cluster that the instance runs in.',
     value: ({ spec }) => (spec as Spec | undefined)?.clusterRef?.cluster,
   },
   {
@@ -38,7 +37,7 @@ const columns: readonly Column[] = [
   {
     name: 'Owner',
     type: 'string',
-    description: 'Who owns the instance.',
+    description: 'Owner of the instance.',
     priority: 1,
     value: ({ spec }) => {
       const { user, team } = (spec as Spec | undefined)?.owner ?? {}
@@ -54,7 +53,7 @@ const columns: readonly Column[] = [
   },
 ]
 
-/** Reports whether a user may create the kube config of an instance: by their scopes, then by its owner and access rules. */
+/** Reports whether the scopes, the owner and the access rules let a user create the kubeconfig of an instance. */
 function mayUse({ scopes }: Services, { object }: Stored, user: UserInfo): boolean {
   const { namespace = '', name = '' } = object.metadata
   const asked = managementRequest({
@@ -103,7 +102,7 @@ export const VirtualClusterInstance: StoredKind<Services> = {
   singular: 'virtualclusterinstance',
   shortNames: ['vci'],
   scope: 'Namespaced',
-  description: 'A virtual cluster that kube configs can be fetched for.',
+  description: 'A virtual cluster that users can create kubeconfigs for.',
   grantsAccess: true,
   schema: { spec, status },
   table: { resource: plural, partitions: () => [], activity: false },

@@ -1,4 +1,4 @@
-/** VirtualClusterInstanceKubeConfig: the kube config of a virtual cluster. Specification sections 2.5 and 4.1. */
+/** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
 import { toInstance } from '../../../kubeconfig/instance.ts'
 import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
@@ -10,23 +10,23 @@ import type { Services } from './services.ts'
 
 const kind = 'VirtualClusterInstanceKubeConfig'
 
-const spec = object('What kube config is wanted.', {
+const spec = object('The requested kubeconfig.', {
   certificateTTL: int32(
-    'Seconds of validity of the credential in the kube config. Absent = one day; 0 = as long as the virtual cluster (for a token: this service) allows.',
+    'Validity of the credential in seconds. Defaults to one day. 0 means the longest validity that the virtual cluster allows for a certificate, or this service for a token.',
   ),
-  server: string('Address of the virtual cluster to write instead of its ingress endpoint: an https URL.'),
-  clientCert: boolean('Whether the kube config holds a generated client certificate instead of a token.'),
+  server: string('https URL to write to the kubeconfig instead of the ingress endpoint of the virtual cluster.'),
+  clientCert: boolean('Whether the kubeconfig contains a client certificate instead of a token.'),
 })
 
-/** A name in the body must be the one of the path, as for a TokenRequest. */
+/** Validates that a name in the body matches the name in the path, as for a TokenRequest. */
 function nameErrors(given: string | undefined, name: string): FieldError[] {
   if (given === undefined || given === name) return []
   return [invalid('metadata.name', given, 'must match the virtual cluster instance name if specified')]
 }
 
 /**
- * Throws 409 where the body says the uid of another instance: one that was deleted, and made again under its name.
- * Source: k8s.io/kubernetes pkg/registry/core/serviceaccount/storage/token.go. A resourceVersion says nothing there.
+ * Throws 409 if the body contains another uid, because the instance was deleted and created again under the same name.
+ * A resourceVersion is ignored. Source: k8s.io/kubernetes pkg/registry/core/serviceaccount/storage/token.go.
  */
 function demandUid(given: string | undefined, uid: string | undefined, name: string): void {
   if (!given || given === uid) return
@@ -43,13 +43,13 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
   singular: 'virtualclusterinstance',
   subresource: 'kubeconfig',
   scope: 'Namespaced',
-  description: 'The kube config of a virtual cluster. Answers a create and is stored nowhere.',
+  description: 'The kubeconfig of a virtual cluster. The server returns it once and does not store it.',
   grantsAccess: true,
   schema: {
     spec,
-    status: object('The kube config.', {
-      kubeConfig: string('The kube config, a YAML document of kind Config.'),
-      expirationTimestamp: time('When the credential in the kube config expires.'),
+    status: object('The created kubeconfig.', {
+      kubeConfig: string('The kubeconfig, a YAML document of kind Config.'),
+      expirationTimestamp: time('Time when the credential in the kubeconfig expires.'),
     }),
   },
   async create({ object: request, namespace, name, context }, services) {
@@ -70,7 +70,7 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
       services.kubeConfigs,
     )
     if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
-    // The virtual cluster may have taken long, and nothing ends a certificate that is handed out.
+    // Check the key again: the virtual cluster may have been slow, and an issued certificate cannot be revoked.
     if (wanted.clientCert && !context.dryRun) await services.demandKey(context)
     for (const warning of made.warnings) context.warn(warning)
     for (const [name, fact] of Object.entries(made.facts)) context.note(name, fact)

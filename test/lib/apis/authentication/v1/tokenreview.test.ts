@@ -1,4 +1,4 @@
-/** What stored access keys should never be, and a TokenReview must not pass on all the same. */
+/** Tests that TokenReview does not pass on users that stored access keys should never have. */
 import { expect, test } from 'vitest'
 import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
@@ -34,13 +34,13 @@ async function statusFor(user: UserInfo) {
   return { status, touched }
 }
 
-test('a user below system: never leaves, and has not used the key', async () => {
+test('does not authenticate a user with the prefix system:, nor record a use of the key', async () => {
   const { status, touched } = await statusFor({ ...as({ user: 'alice', scope }), name: 'system:admin' })
   expect(status).toEqual({ user: {}, error: 'invalid bearer token' })
   expect(touched).toEqual([])
 })
 
-test('the uid of a user goes along where there is one', async () => {
+test('returns the uid of a user who has one', async () => {
   const { status, touched } = await statusFor({ ...as({ user: 'alice', scope }), uid: 'u-7' })
   expect(status).toMatchObject({ authenticated: true, user: { username: 'alice', uid: 'u-7' } })
   expect(touched).toEqual(['alice'])

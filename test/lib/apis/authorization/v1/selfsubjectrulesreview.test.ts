@@ -1,4 +1,4 @@
-/** The rules that a user hears of are looked for among all resources and verbs that discovery tells of. */
+/** Tests that SelfSubjectRulesReview covers every resource and verb that discovery lists. */
 import { expect, test } from 'vitest'
 import { SelfSubjectRulesReview } from '../../../../../lib/apis/authorization/v1/selfsubjectrulesreview.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
@@ -17,7 +17,7 @@ const services = { decide: async () => ({ allowed: true, reason: '' }) } as unkn
 /** `GROUP/RESOURCE verb verb …` */
 const line = (group: string, resource: string, verbs: readonly string[]) => `${group}/${resource} ${verbs.join(' ')}`
 
-test('whom everything is allowed, is told of every verb of every resource', async () => {
+test('lists every verb of every resource for a user who may do everything', async () => {
   const object = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', metadata: {} }
   const request = {
     object: { ...object, spec: { namespace: 'p-a' } },
