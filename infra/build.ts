@@ -1,26 +1,26 @@
 /**
  * Bundles every function: functions/X.ts becomes .build/functions/X.mjs with .build/chunks, which the local server runs, and
- * .build/archives/X.zip, which is deployed. Both depend on the sources only, never on the time or the machine.
+ * .build/archives/X.zip, which is deployed. The output depends on the sources only, never on the time or the machine.
  */
 import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
+import { type ZipOptions, zipSync } from 'fflate'
 import { run } from './command.ts'
-import { archive, type Entry, entry } from './zip.ts'
 
 export interface Bundle {
-  /** Path below functions/ without its ending: `ownedaccesskeys/create`. */
+  /** Path below functions/ without its extension, such as `ownedaccesskeys/create`. */
   name: string
-  /** Bytes that are loaded when the function starts. */
+  /** Bytes loaded when the function starts. */
   initial: number
-  /** Bytes of all that is deployed with it. */
+  /** Bytes deployed with the function. */
   total: number
 }
 
 /** Some packages inside the bundles are CommonJS and require Node.js modules. */
 const require = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);"
 
-/** A Lambda has its credentials in the environment. Every other source that the SDK brings is a quarter of a bundle. */
+/** Lambda provides credentials in the environment. The SDK's other credential providers would be a quarter of a bundle. */
 const environmentCredentials: Plugin = {
   name: 'environment-credentials',
   setup({ onResolve, onLoad }) {
@@ -36,7 +36,10 @@ const environmentCredentials: Plugin = {
   },
 }
 
-/** Bundles all of `root`/functions into `root`/.build and returns the bundles sorted by name. Throws for errors and warnings. */
+/** The first day that a zip archive can express, at Unix mode 0644: the same for every build. fflate reads local time. */
+const REPRODUCIBLE: ZipOptions = { mtime: new Date(1980, 0, 1), os: 3, attrs: (0o100644 << 16) >>> 0 }
+
+/** Bundles `root`/functions into `root`/.build and returns the bundles sorted by name. Throws for errors and for warnings. */
 export async function build(root: string): Promise<Bundle[]> {
   const names = await functionNames(root)
   const { outputFiles, metafile, warnings } = await esbuild({
@@ -46,14 +49,14 @@ export async function build(root: string): Promise<Bundle[]> {
     outbase: '.',
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // What functions share is printed once, which makes this many times quicker, and what is imported lazily is read lazily.
+    // Shared code is emitted once, which makes the build many times faster; lazy imports stay lazy.
     splitting: true,
     chunkNames: 'chunks/[hash]',
     minify: true,
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    // The SDK's ES modules can be shaken, its CommonJS cannot: a third fewer bytes.
+    // Tree shaking works on the SDK's ES modules but not on its CommonJS: a third fewer bytes.
     mainFields: ['module', 'main'],
     banner: { js: require },
     legalComments: 'none',
@@ -63,39 +66,40 @@ export async function build(root: string): Promise<Bundle[]> {
     write: false,
   })
   const doubts = await formatMessages(warnings, { kind: 'warning' })
-  // Its process would stay, with more than 100 MB, as long as the local server that packages when it starts.
+  // Otherwise the esbuild process, of over 100 MB, would run as long as the local server that packages at startup.
   await stop()
   if (doubts.length > 0) throw new Error(doubts.join('\n'))
 
   const prefix = join(root, '.build')
   await rm(prefix, { recursive: true, force: true })
-  const entries = await Promise.all(
-    outputFiles.map(async ({ path, contents }) => {
-      await write(path, contents)
-      return entry(path.slice(prefix.length + 1).replaceAll('\\', '/'), contents)
-    }),
+  await Promise.all(outputFiles.map(({ path, contents }) => write(path, contents)))
+  const contentsOf = new Map(
+    outputFiles.map(({ path, contents }) => [path.slice(prefix.length + 1).replaceAll('\\', '/'), contents]),
   )
-  const byPath = new Map(entries.map((one) => [`.build/${one.path}`, one]))
+  const filesOf = (paths: readonly string[]): Record<string, Uint8Array> =>
+    Object.fromEntries(
+      paths.map((path) => path.slice('.build/'.length)).map((path) => [path, contentsOf.get(path) as Uint8Array]),
+    )
   return Promise.all(
     names.map(async (name) => {
       const path = `.build/functions/${name}.mjs`
-      const all = parts(path, metafile, true).map((part) => byPath.get(part) as Entry)
-      // Archives are uploaded by the last step of their path: no two may have the same.
-      await write(join(prefix, 'archives', `${name.replaceAll('/', '-')}.zip`), archive(all))
-      const initial = parts(path, metafile, false).map((part) => byPath.get(part) as Entry)
-      return { name, initial: bytes(initial), total: bytes(all) }
+      const all = filesOf(importsOf(path, metafile, true))
+      // Archives are uploaded under the last segment of their path, which must be unique.
+      await write(join(prefix, 'archives', `${name.replaceAll('/', '-')}.zip`), zipSync(all, REPRODUCIBLE))
+      const initial = filesOf(importsOf(path, metafile, false))
+      return { name, initial: sizeOf(initial), total: sizeOf(all) }
     }),
   )
 }
 
-/** The functions of a project: paths below functions/ without the ending, sorted. */
+/** Returns the functions of a project, sorted: their paths below functions/ without the extension. */
 export async function functionNames(root: string): Promise<string[]> {
   const files = await Array.fromAsync(glob('**/*.ts', { cwd: join(root, 'functions') }))
   return files.map((file) => file.slice(0, -'.ts'.length).replaceAll('\\', '/')).sort()
 }
 
-/** The outputs that an output needs, itself first, with or without those that it imports when it runs. */
-function parts(path: string, { outputs }: Metafile, lazily: boolean): string[] {
+/** Returns an output followed by its transitive imports, with or without dynamic ones. */
+function importsOf(path: string, { outputs }: Metafile, lazily: boolean): string[] {
   const found = new Set([path])
   for (const one of found) {
     for (const { path: other, kind, external } of outputs[one]?.imports ?? []) {
@@ -105,7 +109,7 @@ function parts(path: string, { outputs }: Metafile, lazily: boolean): string[] {
   return [...found]
 }
 
-const bytes = (entries: readonly Entry[]) => entries.reduce((sum, { size }) => sum + size, 0)
+const sizeOf = (files: Record<string, Uint8Array>) => Object.values(files).reduce((sum, { length }) => sum + length, 0)
 
 async function write(path: string, contents: Uint8Array) {
   await mkdir(dirname(path), { recursive: true })
@@ -114,7 +118,7 @@ async function write(path: string, contents: Uint8Array) {
 
 if (import.meta.main) {
   const kilobytes = (size: number) => String(Math.ceil(size / 1024)).padStart(5)
-  const about = 'Bundles every function into .build, and prints how large each is.'
+  const about = 'Bundles every function into .build and prints the size of each bundle.'
   await run({ call: 'npm run build', about, options: {} }, async () => {
     process.stdout.write('KiB at start, of all\n')
     for (const { name, initial, total } of await build(join(import.meta.dirname, '..'))) {

@@ -21,7 +21,6 @@ export interface EndpointsOptions {
   dynamodbEndpoint?: string
   region: string
   account: string
-  now: () => number
   verify: VerifySignature
   /** Takes what must be stopped. */
   stack: AsyncDisposableStack
@@ -29,8 +28,8 @@ export interface EndpointsOptions {
 
 /** Throws a StartupError. */
 export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
-  const { dataDir, dynamodbEndpoint, region, account, now, verify, stack } = options
-  const common = { region, account, now, verify }
+  const { dataDir, dynamodbEndpoint, region, account, verify, stack } = options
+  const common = { region, account, verify }
   const [database, keys] = await Promise.allSettled([
     dynamodbEndpoint === undefined ? embedded(dataDir, verify, stack) : { url: dynamodbEndpoint, broken: never },
     startKms({ ...common, ...dataDir.stateFile('kms.json') }).then((kms) => kept(stack, kms)),

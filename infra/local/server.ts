@@ -103,9 +103,12 @@ const newCredentials = (): Credentials => ({
 })
 
 /** What does not need each other, at once. All have settled before a failure of one is reported, so that all can be stopped. */
-async function startParts(settings: Settings, common: Pick<EndpointsOptions, 'dataDir' | 'now' | 'verify' | 'stack'>) {
+async function startParts(
+  settings: Settings,
+  { now, ...common }: Pick<EndpointsOptions, 'dataDir' | 'verify' | 'stack'> & { now: () => number },
+) {
   const { dynamodbEndpoint } = settings
-  const { dataDir, now, stack } = common
+  const { dataDir, stack } = common
   const parts = [
     startEndpoints({
       ...common,

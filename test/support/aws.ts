@@ -17,17 +17,15 @@ export interface AwsOptions {
   /** Files that keep the state; absent = in memory. */
   kmsPath?: string
   secretsPath?: string
-  /** Unix milliseconds. */
-  now?: () => number
 }
 
 export const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
 export const region = 'eu-central-1'
 
 /** One attempt per call, so that an expected refusal is seen at once. */
-export async function startAws({ kmsPath, secretsPath, now = Date.now }: AwsOptions = {}): Promise<Aws> {
+export async function startAws({ kmsPath, secretsPath }: AwsOptions = {}): Promise<Aws> {
   const verify = createVerifier({ credentials, region, now: Date.now })
-  const common = { region, account: '000000000000', now, verify }
+  const common = { region, account: '000000000000', verify }
   const kmsEndpoint = await startKms({ ...common, ...(kmsPath !== undefined && { path: kmsPath }) })
   const secretsEndpoint = await startSecretsManager({
     ...common,

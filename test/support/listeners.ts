@@ -40,8 +40,8 @@ async function familyOf(pid: number): Promise<number[]> {
 /** Requests that open everything where nobody asks who sends them: `[path, X-Amz-Target, service, body]`. */
 const requests = [
   ['/', 'secretsmanager.GetSecretValue', 'secretsmanager', { SecretId: 'keyplane/local/access-key' }],
-  ['/', 'secretsmanager.ListSecrets', 'secretsmanager', {}],
-  ['/', 'TrentService.ListAliases', 'kms', {}],
+  ['/', 'secretsmanager.CreateSecret', 'secretsmanager', {}],
+  ['/', 'TrentService.CreateKey', 'kms', {}],
   ['/', 'DynamoDB_20120810.ListTables', 'dynamodb', {}],
   ['/', 'DynamoDB_20120810.Scan', 'dynamodb', { TableName: 'keyplane-Table' }],
   ['/v3/kv/range', '', '', { key: 'AA==', range_end: 'AA==' }],

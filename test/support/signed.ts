@@ -7,7 +7,7 @@ import { credentials, region } from './aws.ts'
 export interface SignedCall {
   endpoint: string
   service: string
-  /** `TrentService.DescribeKey`; '' = none. */
+  /** `TrentService.Sign`, or '' for none. */
   target?: string
   body?: string
   path?: string

@@ -1,61 +1,108 @@
-/** The secrets behind the Secrets Manager endpoint: sealed before they are stored, opened only to be handed out. */
+/**
+ * Stores the secrets of the Secrets Manager endpoint: encrypted with a key of the KMS endpoint, bound to their secret and
+ * version as in AWS. Keeps two versions of each, AWSCURRENT and AWSPREVIOUS.
+ */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { openStored, type Stored } from '../host/stored.ts'
 import { AwsError } from './awsjson.ts'
 import type { Kms } from './kms.ts'
-import type { SecretValue } from './secretinput.ts'
-import { addVersion, NO_SECRETS, type Secret, type SecretsState, type SecretVersion } from './secretversions.ts'
+
+export interface SecretVersion {
+  id: string
+  stages: string[]
+  /** The member of the request and the response that carries the value. */
+  member: 'SecretString' | 'SecretBinary'
+  /** The ciphertext in base64. */
+  sealed: string
+}
+
+/** A value before encryption. */
+export type SecretValue = Pick<SecretVersion, 'member'> & { bytes: Buffer }
+
+export interface Secret {
+  arn: string
+  name: string
+  /** Truthy when the secret is marked for deletion. */
+  deleted?: unknown
+  versions: SecretVersion[]
+}
+
+export interface SecretsState {
+  secrets: Secret[]
+}
 
 export interface SecretVaultOptions {
-  /** The file that keeps the secrets; absent = in memory. */
+  /** The file that stores the secrets; in memory when absent. */
   path?: string
   region: string
   /** Twelve digits. */
   account: string
-  /** Unix milliseconds. */
-  now: () => number
-  /** Where the key of the secrets lies. */
+  /** Holds the key of the secrets. */
   kms: Pick<Kms, 'ensureKey' | 'seal' | 'open'>
 }
 
 export interface SecretVault {
   stored: Stored<SecretsState>
-  now(): number
+  /** Adds a secret without versions to the draft, in place of a deleted one. Throws ResourceExistsException when the name is in use. */
+  add(draft: SecretsState, name: string): Secret
+  /** Returns the version with the label, AWSCURRENT by default. Throws ResourceNotFoundException. */
+  findVersion(reference: string, stage?: string): { secret: Secret; version: SecretVersion }
+  /** Returns the secret with this name or ARN, with or without its suffix. Throws for an unknown secret and for one marked for deletion. */
+  findSecret(reference: string, state: SecretsState): Secret
   reveal(secret: Secret, version: SecretVersion): Buffer
-  /** Adds a secret without versions to the draft. */
-  add(draft: SecretsState, name: string, description?: string, tags?: Secret['tags']): Secret
-  /** Adds the value as version `id`. The same value under the same id again is no change; another one is refused. */
-  put(secret: Secret, id: string, value: SecretValue, stages: string[]): SecretVersion
-  /** The ARN of the secret of this name; makes it, without a value, when it is missing. */
+  /** Makes the value the current version. Repeating an ID with the same value changes nothing; another value is refused. */
+  put(secret: Secret, id: string, value: SecretValue): SecretVersion
+  /** Returns the ARN of the secret with this name; creates it without a value when it is missing. */
   ensureSecret(name: string): Promise<string>
-  /** The current text of a secret; undefined when it has none. */
+  /** Returns the current text of a secret, or undefined when it has none. */
   currentText(name: string): string | undefined
-  /** Makes this the current text, unless it is already. */
+  /** Makes this the current text, unless it already is. */
   setText(name: string, text: string): Promise<void>
 }
 
-/** What AWS's own key for this service is called. */
+/** The alias of AWS's own key for this service. */
 const KEY_ALIAS = 'alias/aws/secretsmanager'
 
-/** Throws a StartupError for a damaged file. */
-export async function openSecretVault({ path, region, account, now, kms }: SecretVaultOptions): Promise<SecretVault> {
-  const stored = await openStored<SecretsState>(path, NO_SECRETS)
+/** Length of the `-` and the six random characters that end an ARN. */
+const SUFFIX_LENGTH = 7
+
+const notFound = (what: string): AwsError =>
+  new AwsError('ResourceNotFoundException', `Secrets Manager can't find the specified ${what}.`)
+
+/** Throws a StartupError when the file is damaged. */
+export async function openSecretVault({ path, region, account, kms }: SecretVaultOptions): Promise<SecretVault> {
+  const stored = await openStored<SecretsState>(path, { secrets: [] })
   const key = await kms.ensureKey(KEY_ALIAS, 'SYMMETRIC_DEFAULT')
 
-  /** As in AWS: a ciphertext is good for its own secret and version only. */
-  const context = ({ arn }: Secret, id: string) => ({ SecretARN: arn, SecretVersionId: id })
+  /** As in AWS, a ciphertext is valid for its own secret and version only. */
+  const contextOf = ({ arn }: Secret, id: string) => ({ SecretARN: arn, SecretVersionId: id })
 
   const reveal: SecretVault['reveal'] = (secret, { id, sealed }) =>
-    kms.open(Buffer.from(sealed, 'base64'), context(secret, id))
+    kms.open(Buffer.from(sealed, 'base64'), contextOf(secret, id))
 
-  const add: SecretVault['add'] = (draft, name, description = '', tags = []) => {
+  const named = ({ secrets }: SecretsState, name: string) => secrets.find((one) => one.name === name && !one.deleted)
+
+  const add: SecretVault['add'] = (draft, name) => {
+    if (named(draft, name))
+      throw new AwsError('ResourceExistsException', `The operation failed because the secret ${name} already exists.`)
     const arn = `arn:aws:secretsmanager:${region}:${account}:secret:${name}-${randomBytes(3).toString('hex')}`
-    const secret: Secret = { arn, name, description, created: now(), changed: now(), tags, versions: [] }
-    draft.secrets.push(secret)
+    const secret: Secret = { arn, name, versions: [] }
+    draft.secrets = [...draft.secrets.filter((one) => one.name !== name), secret]
     return secret
   }
 
-  const put: SecretVault['put'] = (secret, id, value, stages) => {
+  const findSecret: SecretVault['findSecret'] = (reference, { secrets }) => {
+    const secret = secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(reference))
+    if (!secret) throw notFound('secret')
+    if (secret.deleted)
+      throw new AwsError(
+        'InvalidRequestException',
+        "You can't perform this operation on the secret because it was marked for deletion.",
+      )
+    return secret
+  }
+
+  const put: SecretVault['put'] = (secret, id, value) => {
     const known = secret.versions.find((one) => one.id === id)
     if (known) {
       if (known.member === value.member && reveal(secret, known).equals(value.bytes)) return known
@@ -64,36 +111,41 @@ export async function openSecretVault({ path, region, account, now, kms }: Secre
         `You can't use ClientRequestToken ${id} because that value is already in use for a version of secret ${secret.arn}.`,
       )
     }
-    const sealed = kms.seal(key, value.bytes, context(secret, id)).toString('base64')
-    const version = { id, created: now(), stages, member: value.member, sealed }
-    addVersion(secret, version)
+    const sealed = kms.seal(key, value.bytes, contextOf(secret, id)).toString('base64')
+    const version: SecretVersion = { id, stages: ['AWSCURRENT'], member: value.member, sealed }
+    const previous = secret.versions.find(({ stages }) => stages.includes('AWSCURRENT'))
+    secret.versions = [...(previous ? [{ ...previous, stages: ['AWSPREVIOUS'] }] : []), version]
     return version
   }
 
-  const living = ({ secrets }: SecretsState, name: string) => secrets.find((one) => one.name === name && !one.deleted)
-
   function currentText(name: string): string | undefined {
-    const secret = living(stored.state, name)
+    const secret = named(stored.state, name)
     const version = secret?.versions.find(({ stages }) => stages.includes('AWSCURRENT'))
     return secret && version && reveal(secret, version).toString('utf8')
   }
 
   return {
     stored,
-    now,
-    reveal,
     add,
+    findSecret,
+    findVersion(reference, stage = 'AWSCURRENT') {
+      const secret = findSecret(reference, stored.state)
+      const version = secret.versions.find(({ stages }) => stages.includes(stage))
+      if (!version) throw notFound(`secret value for staging label: ${stage}`)
+      return { secret, version }
+    },
+    reveal,
     put,
     currentText,
     async ensureSecret(name) {
-      const secret = living(stored.state, name) ?? (await stored.change((draft) => add(draft, name)))
+      const secret = named(stored.state, name) ?? (await stored.change((draft) => add(draft, name)))
       return secret.arn
     },
     async setText(name, text) {
       if (currentText(name) === text) return
       await stored.change((draft) => {
         const value: SecretValue = { member: 'SecretString', bytes: Buffer.from(text) }
-        put(living(draft, name) ?? add(draft, name), randomUUID(), value, ['AWSCURRENT'])
+        put(named(draft, name) ?? add(draft, name), randomUUID(), value)
       })
     },
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedDynamoDB, startEmbeddedDynamoDB } from '../../../../infra/local/aws/dynamodb.ts'
 import { createVerifier } from '../../../../infra/local/aws/signature.ts'
@@ -11,6 +12,7 @@ let dynamodb: EmbeddedDynamoDB
 beforeAll(async () => {
   const verify = createVerifier({ credentials, region, now: Date.now })
   aws = await startAws()
+  await aws.secrets.send(new CreateSecretCommand({ Name: 'signed', SecretString: 'one' }))
   dynamodb = await startEmbeddedDynamoDB({ platform: `${process.platform}-${process.arch}`, verify })
 })
 afterAll(async () => {
@@ -19,11 +21,12 @@ afterAll(async () => {
 })
 
 const calls = {
-  kms: () => ({ endpoint: aws.endpoints.kms, service: 'kms', target: 'TrentService.ListAliases' }),
+  kms: () => ({ endpoint: aws.endpoints.kms, service: 'kms', target: 'TrentService.CreateKey' }),
   secretsmanager: () => ({
     endpoint: aws.endpoints.secretsManager,
     service: 'secretsmanager',
-    target: 'secretsmanager.ListSecrets',
+    target: 'secretsmanager.GetSecretValue',
+    body: '{"SecretId":"signed"}',
   }),
   dynamodb: () => ({ endpoint: dynamodb.url, service: 'dynamodb', target: 'DynamoDB_20120810.ListTables' }),
 }
