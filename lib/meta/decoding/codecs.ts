@@ -1,5 +1,5 @@
 /**
- * Request bodies to values, in either media type, and what a client hears of a body that is neither.
+ * Decodes JSON and YAML request bodies and builds the errors for bodies that are neither.
  * Source: k8s.io/apimachinery/pkg/runtime/serializer/json, k8s.io/apiserver/pkg/endpoints/handlers/rest.go.
  */
 
@@ -15,24 +15,24 @@ import { isObject } from '../value/walk.ts'
 
 export type MediaType = 'json' | 'yaml'
 
-/** What a text stands for, and what it says twice, one finished sentence each. */
+/** A decoded value and a message for each duplicate key. */
 export interface Decoded {
   value: JsonValue
-  /** For Warnings: `duplicate field "spec.ttl"` of JSON, `line 4: key "ttl" already set in map` of YAML. */
+  /** Messages for Warnings: `duplicate field "spec.ttl"` of JSON, `line 4: key "ttl" already set in map` of YAML. */
   duplicates: string[]
-  /** For a strict error: the same, those of YAML in one. */
+  /** Messages for a strict error: the same, but those of YAML in a single message. */
   strict: string[]
-  /** What a JSON text writes as floating point; YAML becomes JSON in which whole numbers are integers. */
+  /** Numbers that the JSON text writes as floating point; none for YAML, whose whole numbers become integers in JSON. */
   floats: Floats
 }
 
-/** The value of a body; null of a YAML text that says nothing. Throws 400 in the words for an object of this kind. */
+/** Decodes the body of an object; an empty YAML document is null. Throws 400 with the message for an object of this kind. */
 export async function decodeBody(body: Uint8Array, mediaType: MediaType, { kind }: { kind: string }): Promise<Decoded> {
   if (body.length === 0) throw unrecognized(kind, 'the request has no body: send the object as JSON or YAML', body)
   return read(body, mediaType, (why) => unrecognized(kind, why, body))
 }
 
-/** A body that is no object of a kind: options. Throws 400. */
+/** Decodes a body that contains options. Throws 400 if malformed. */
 export function decodeOptions(body: Uint8Array, mediaType: MediaType): Promise<Decoded> {
   return read(body, mediaType, badRequest)
 }
@@ -48,7 +48,7 @@ async function read(body: Uint8Array, mediaType: MediaType, failure: (why: strin
   }
 }
 
-/** The value of a JSON body. Throws DecodeError. */
+/** Decodes a JSON body. Throws DecodeError. */
 export function decodeJson(body: Uint8Array): Decoded {
   const { value, duplicates, floats } = parseJson(utf8(body))
   const findings = duplicates.map((path) => `duplicate field ${quoted(path)}`)
@@ -63,7 +63,7 @@ async function decodeYaml(body: Uint8Array): Promise<Decoded> {
 
 const unmarshalErrors = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`
 
-/** The configuration in an apply patch, which is YAML even when it is JSON; of an empty text one without members. */
+/** Decodes an apply patch as YAML, which includes JSON. An empty text becomes an empty object. */
 export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObject; duplicates: string[] }> {
   try {
     const { value, duplicates } = await parseYaml(utf8(body))
@@ -78,21 +78,21 @@ export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObjec
   }
 }
 
-/** The refusal of a configuration that says something twice. */
+/** Returns the 400 for a configuration with duplicate keys. */
 export const strictApplyError = (duplicates: readonly string[]): StatusError =>
   badRequest(`error strict decoding YAML: error converting YAML to JSON: ${unmarshalErrors(duplicates)}`)
 
-/** 400 for a body that does not even say what it is. */
+/** Returns the 400 for a body that is not an object. */
 function unrecognized(kind: string, why: string, body: Uint8Array): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${excerpt(body)})`)
 }
 
-/** A Kubernetes server shows the first 30 bytes of any body. */
+/** A Kubernetes server quotes the first 30 bytes of any body. */
 const SHOWN_BYTES = 30
 
 /**
- * A short body as Kubernetes shows it. A longer one is not shown, not even in part: its first bytes may be those of a
- * key (`{"spec":{"key":"mpk_…`, or a bare key). A body of 30 bytes holds none, as keys have 32 characters and more.
+ * Returns a short body as Kubernetes quotes it. Redacts longer bodies completely: their first bytes may belong to an access
+ * key (`{"spec":{"key":"mpk_…`, or only the key). A body of 30 bytes cannot contain one, because keys have at least 32 characters.
  */
 function excerpt(body: Uint8Array): string {
   if (body.length === 0) return '<empty>'

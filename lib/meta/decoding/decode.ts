@@ -1,6 +1,6 @@
 /**
- * From a decoded JSON or YAML value to an object of a kind: type and metadata read in Go's terms, unknown fields dropped
- * and named. What the values of spec and status must be is validateschema.ts.
+ * Converts a decoded JSON or YAML value to an object of a kind: decodes type and metadata as Go does, then drops and reports
+ * unknown fields. schema/validate.ts validates the values of spec and status.
  * Source: k8s.io/apiserver/pkg/endpoints/handlers (create, update, patch, rest), k8s.io/apiextensions-apiserver
  * (customresource_handler.go).
  */
@@ -21,33 +21,33 @@ import type { GroupVersionKind, JsonValue, KubeObject } from '../types.ts'
 import { REDACTED } from '../value/credentials.ts'
 import { isObject, own } from '../value/walk.ts'
 
-/** What decoding needs to know of a kind. */
+/** The properties of a kind that decoding needs. */
 export interface DecodableKind extends GroupVersionKind {
   schema: KindSchema
 }
 
 export interface DecodeOptions extends PruneOptions {
-  /** `patch` for the result of a JSON or merge patch: what is a 400 in a body is a 422 there. */
+  /** `patch` for the result of a JSON or merge patch, whose errors are 422 instead of 400. */
   source?: 'body' | 'patch'
-  /** Leave out what is malformed in metadata. */
+  /** Omits malformed members of metadata. */
   lenientMeta?: boolean
-  /** Leave it to the validation of the object to refuse another kind (and in a patch another apiVersion). */
+  /** Leaves a wrong kind (and in a patch a wrong apiVersion) to the validation of the object. */
   typeLater?: boolean
-  /** Another kind is a 400, as for kinds that are compiled into a kube-apiserver, and null is an empty object. */
+  /** Rejects a wrong kind with 400, like kube-apiserver's built-in kinds, and treats null as an empty object. */
   isCompiled?: boolean
 }
 
 export interface Decoded {
   object: KubeObject
-  /** Paths of dropped fields: those of metadata first, then the others by bytes. */
+  /** Paths of dropped fields: first those of metadata, then the others in byte order. */
   unknown: string[]
-  /** Warnings about deprecated fields, whatever fieldValidation says. */
+  /** Warnings about deprecated fields, independent of fieldValidation. */
   warnings: string[]
 }
 
 const SHOWN_BYTES = 30
 
-/** The beginning of a body as kube-apiserver shows it: text for an object, hexadecimal for anything else. */
+/** Returns the beginning of a body as kube-apiserver quotes it: text for an object, hexadecimal for anything else. */
 function summary(text: string): string {
   if (text === stringify(REDACTED)) return REDACTED
   const bytes = Buffer.from(text)
@@ -56,14 +56,14 @@ function summary(text: string): string {
   return (text.startsWith('{') ? shown.toString() : shown.toString('hex')) + more
 }
 
-/** kube-apiserver quotes whole bodies; an answer of ours must stay smaller than Lambda's 6 MB. */
+/** Limits quoted bodies: kube-apiserver quotes them whole, but a response must stay below Lambda's 6 MB. */
 const MAX_QUOTED = 16_384
 
 const shortened = (text: string): string => (text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)} ...` : text)
 
-/** One way to fail, for bodies (400) and for results of patches (422 on the field `patch`). Never shows a secret. */
+/** Builds the errors for bodies (400) and for results of patches (422 on the field `patch`). Redacts secrets. */
 function failures(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch') {
-  // Go sorts the members of what a patch made, and leaves a body as it came. What has no text in it has no secret.
+  // Go sorts the members of a patched object but leaves a body as it was sent. A value without strings has no secret.
   const write = source === 'patch' ? json : stringify
   const hasSecrets = writeOnlyFields(kind.schema).length > 0
   const text = (): string => {
@@ -88,13 +88,13 @@ function failures(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch
 
 type Failures = ReturnType<typeof failures>
 
-/** What an object says it is. */
+/** The type that an object declares. */
 export interface SentType {
   apiVersion: string
   kind: string
 }
 
-/** What the value says it is, with what the endpoint says in the place of what is left out (specification 2.1). */
+/** Returns the declared type; the endpoint supplies absent members (specification 2.1). */
 function sentType(
   value: JsonValue,
   kind: DecodableKind,
@@ -112,15 +112,15 @@ function sentType(
   return { apiVersion: sent.apiVersion || groupVersion(kind), kind: sent.kind || kind.kind }
 }
 
-/** Whether it is an object of the kind, if of another version. */
+/** Reports whether the object has the expected group and kind, in any version. */
 const isOf = (sent: SentType, { group, kind }: DecodableKind): boolean =>
   sent.kind === kind && parseGroupVersion(sent.apiVersion).group === group
 
-/** A version that is not served has no fields. */
+/** Returns an empty schema for a version that is not served. */
 const schemaOf = (sent: SentType, kind: DecodableKind): KindSchema =>
   isOf(sent, kind) && parseGroupVersion(sent.apiVersion).version !== kind.version ? {} : kind.schema
 
-/** Throws `failure` of what Go has to say of wrong types. */
+/** Throws `failure` of Go's message when a type is wrong. */
 function readOr<T>(read: () => T, failure: (why: string) => StatusError): T {
   try {
     return read()
@@ -129,7 +129,7 @@ function readOr<T>(read: () => T, failure: (why: string) => StatusError): T {
   }
 }
 
-/** Throws unless apiVersion and kind are the endpoint's. */
+/** Throws when apiVersion or kind differ from those of the endpoint. */
 function checkType(
   sent: SentType,
   name: string,
@@ -148,7 +148,7 @@ function checkType(
   }
 }
 
-/** What is wrong with what an object says it is. */
+/** Returns the errors in the declared type of an object. */
 export function typeErrors(sent: SentType, kind: GroupVersionKind): FieldError[] {
   const expected = groupVersion(kind)
   return [
@@ -158,9 +158,9 @@ export function typeErrors(sent: SentType, kind: GroupVersionKind): FieldError[]
 }
 
 /**
- * The object that a body or the result of a patch stands for. Throws 400 (422 with `source: 'patch'`) in Kubernetes'
- * words for another apiVersion, wrong types in metadata and what is no object; 422 for another kind, after `judge`
- * (400 before it with `isCompiled`).
+ * Decodes the object in a body or in the result of a patch. Throws 400 (422 with `source: 'patch'`), with Kubernetes'
+ * messages, for a wrong apiVersion, wrong types in metadata and values that are not objects. Throws 422 for a wrong kind,
+ * after calling `judge` (with `isCompiled` 400, before calling it).
  */
 export function decodeObject(
   value: JsonValue,
@@ -190,12 +190,12 @@ export function decodeObject(
   return decoded
 }
 
-/** What a body says twice and what the kind does not have, one text each: duplicates first. Warnings, or one error. */
+/** Returns a message for each duplicate and each unknown field, duplicates first, for Warnings or a strict error. */
 export function fieldFindings(duplicates: readonly string[], unknown: readonly string[]): string[] {
   return [...duplicates.map((path) => `duplicate field "${path}"`), ...unknown.map((path) => `unknown field "${path}"`)]
 }
 
-/** The refusal of fieldValidation=Strict: 400, for the result of a patch 422 on the field `patch`. */
+/** Returns the error for fieldValidation=Strict: 400, or 422 on the field `patch` for the result of a patch. */
 export function strictDecodingError(
   value: JsonValue,
   kind: DecodableKind,

@@ -1,14 +1,14 @@
-/** The time that a request has, from the moment in which it was allowed. */
+/** Enforces the deadline of a request, which starts when the request is authorized. */
 import { undecided } from './status.ts'
 
-/** Returns the milliseconds that are left. Once there are none, nothing of the request begins any more. */
+/** Returns the remaining milliseconds. At zero or below, the request must not start anything new. */
 export type Deadline = () => number
 
-/** The 504 of a request whose time is over. */
+/** Returns the 504 for a request that exceeded its deadline. */
 export const timeIsOver = (cause?: unknown) =>
   undecided('request did not complete within requested timeout - context deadline exceeded', cause)
 
-/** Throws 504 once the time is over. */
+/** Throws 504 when the deadline has passed. */
 export function demandTime(deadline: Deadline): void {
   if (deadline() <= 0) throw timeIsOver()
 }

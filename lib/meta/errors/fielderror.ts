@@ -1,5 +1,5 @@
 /**
- * Field errors: what is wrong with one field of an object, in the words of kube-apiserver.
+ * Builds field errors, which describe an invalid field of an object with kube-apiserver's messages.
  * Source: k8s.io/apimachinery/pkg/util/validation/field.
  */
 import { type BadValue, formatValue } from '../encoding/badvalue.ts'
@@ -15,7 +15,7 @@ export type FieldErrorType =
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
 
-/** One finding: `field` is the path (`spec.scope.roles[1].role`), `message` is what follows `<field>: `. */
+/** One error: `field` is the path (`spec.scope.roles[1].role`), `message` the text after `<field>: `. */
 export interface FieldError {
   type: FieldErrorType
   field: string
@@ -30,7 +30,7 @@ export const required = (field: string, detail = ''): FieldError =>
 export const invalid = (field: string, value: BadValue, detail: string): FieldError =>
   error('FieldValueInvalid', field, `Invalid value: ${formatValue(value)}: ${detail}`)
 
-/** `supported` is printed in the order given. */
+/** Lists the values of `supported` in the given order. */
 export const notSupported = (field: string, value: BadValue, supported: readonly string[]): FieldError =>
   error(
     'FieldValueNotSupported',
@@ -51,12 +51,12 @@ export const tooLong = (field: string, maxBytes: number): FieldError =>
 export const tooMany = (field: string, actual: number, max: number): FieldError =>
   error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`)
 
-/** In characters: what the findings of one answer say at most. */
+/** Limits the total text of the errors in one response, in characters. */
 export const MOST_TOLD = 64 * 1024
 
 /**
- * Returns the findings of the items, one after another, until they say more than an answer shows: a body of 3 MiB has room
- * for a million mistakes.
+ * Collects the errors of all items, in order, and stops when they exceed the text of one response: a body of 3 MiB can
+ * contain a million mistakes.
  */
 export function findingsOf<T>(
   items: Iterable<T>,
@@ -75,7 +75,7 @@ export function findingsOf<T>(
   return found
 }
 
-/** The first findings, as many as say at most `most` characters together; at least one. */
+/** Returns the first errors whose total text is at most `most` characters, and always at least one error. */
 export function told<T extends StatusCause>(errors: readonly T[], most: number): readonly T[] {
   let said = 0
   const end = errors.findIndex(({ field = '', message = '' }) => {
@@ -87,7 +87,7 @@ export function told<T extends StatusCause>(errors: readonly T[], most: number):
 
 export const toCause = ({ type, field, message }: FieldError): StatusCause => ({ reason: type, message, field })
 
-/** `<field>: <message>` of one, `[a, b]` of several; repeated texts appear once (the causes keep them all). */
+/** Returns `<field>: <message>` for one error and `[a, b]` for several. Repeated texts appear once; the causes keep all. */
 export function aggregate(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
   return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`

@@ -1,6 +1,6 @@
 /**
- * The error alphabet of the API: one constructor for each reason of a Kubernetes Status.
- * Every error that may reach a client is a StatusError; anything else becomes a 500 without its text.
+ * Defines the API errors: one constructor for each reason of a Kubernetes Status.
+ * Every error intended for a client is a StatusError; any other error becomes a 500 without its text.
  * Source: k8s.io/apimachinery/pkg/api/errors.
  */
 
@@ -10,12 +10,12 @@ import { withoutCredentials } from '../value/credentials.ts'
 import { aggregate, type FieldError, MOST_TOLD, toCause, told } from './fielderror.ts'
 
 /**
- * Whose failure an error is, whatever its code says: kube-apiserver answers some mistakes of clients with 500 or 504. Only
- * what is the server's is an outage.
+ * The party that caused an error, regardless of its code: kube-apiserver answers some client mistakes with 500 or 504.
+ * Only faults of the server count as an outage.
  */
 export type Fault = 'client' | 'server' | 'virtualCluster'
 
-/** A failure with a public Status. `cause` and `fault` are for log and metrics only and never reach a client. */
+/** An error with a public Status. `cause` and `fault` are only for logs and metrics and never reach a client. */
 export class StatusError extends Error {
   readonly status: Status & { code: number }
   readonly fault: Fault
@@ -28,17 +28,17 @@ export class StatusError extends Error {
   }
 }
 
-/** Returns whose failure an answer with this code is, where nothing else is known of it. */
+/** Returns the default fault of a response with this code. */
 export const faultOf = (code: number): Fault => (code < 500 ? 'client' : 'server')
 
-/** In characters: what one text of an answer may have, so that a few of them stay below Lambda's 6 MB, however escaped. */
+/** Limits one text of a response, in characters, so that a few texts stay below Lambda's 6 MB even when escaped. */
 const MAX_TEXT = 128 * 1024
 
-/** Messages quote what clients sent, and clients send credentials where none belong. */
+/** Shortens a text and redacts credentials: messages quote client input, which may contain credentials by mistake. */
 const cut = (text: string): string =>
   withoutCredentials(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} ...` : text)
 
-/** A name as messages show it. */
+/** Quotes a name for a message. */
 const shownName = (name: string): string => quoted(cut(name))
 
 const cutCause = (cause: StatusCause): StatusCause => ({
@@ -75,7 +75,7 @@ function failure(
   return new StatusError(status, cause, fault)
 }
 
-/** `ownedaccesskeys.management.platform`, or the bare resource in the core group. */
+/** Returns `ownedaccesskeys.management.platform`, or only the resource in the core group. */
 const qualified = ({ group, resource }: GroupResource): string => (group ? `${resource}.${group}` : resource)
 
 const named = ({ group, resource }: GroupResource, name: string): StatusDetails => ({
@@ -84,18 +84,18 @@ const named = ({ group, resource }: GroupResource, name: string): StatusDetails 
   kind: resource,
 })
 
-/** 400. `cause` is for the log. */
+/** Returns a 400. Only the log contains `cause`. */
 export const badRequest = (message: string, cause?: unknown): StatusError =>
   failure(400, 'BadRequest', message, undefined, cause)
 
-/** 401. `message` says more only where that helps the holder of a known key ("access key has expired"). */
+/** Returns a 401. `message` gives details only to the holder of a known key ("access key has expired"). */
 export const unauthorized = (message = 'Unauthorized'): StatusError => failure(401, 'Unauthorized', message)
 
-/** 401 of a request that outlasts what it was allowed with: its key has been revoked, rotated or narrowed. */
+/** Returns the 401 for a running request whose key was revoked, rotated or restricted after authorization. */
 export const keyChanged = (): StatusError =>
   unauthorized('access key has been changed or deleted since the request was allowed')
 
-/** 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */
+/** Returns the 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */
 export const forbiddenResource = (gr: GroupResource, name: string, why: string): StatusError =>
   failure(
     403,
@@ -104,24 +104,24 @@ export const forbiddenResource = (gr: GroupResource, name: string, why: string):
     named(gr, name),
   )
 
-/** 403 for a path that is no resource. */
+/** Returns the 403 for a non-resource path. */
 export const forbiddenPath = (why: string): StatusError => failure(403, 'Forbidden', `forbidden: ${why}`, {})
 
-/** 404 of an object, also of one that this user may not see. */
+/** Returns the 404 for an object that does not exist or that the user may not see. */
 export const notFound = (gr: GroupResource, name: string): StatusError =>
   failure(404, 'NotFound', `${qualified(gr)} ${shownName(name)} not found`, named(gr, name))
 
-/** `hint` follows what kube-apiserver says. */
+/** Appends `hint` to kube-apiserver's message. */
 const hinted = (message: string, hint: string | undefined): string => (hint ? `${message}: ${hint}` : message)
 
-/** 404 of a route that nobody serves. */
+/** Returns the 404 for an unknown route. */
 export const routeNotFound = (hint?: string): StatusError =>
   failure(404, 'NotFound', hinted('the server could not find the requested resource', hint), {})
 
 export const methodNotAllowed = (hint?: string): StatusError =>
   failure(405, 'MethodNotAllowed', hinted('the server does not allow this method on the requested resource', hint), {})
 
-/** 405 for a method that no path of a custom resource has: `create is not supported on resources of kind "…"`. */
+/** Returns the 405 for a method that no custom resource supports: `create is not supported on resources of kind "…"`. */
 export const methodNotSupported = (gr: GroupResource, verb: string): StatusError =>
   failure(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind "${qualified(gr)}"`, {
     group: gr.group,
@@ -142,14 +142,14 @@ export const beingDeleted = (gr: GroupResource, name: string): StatusError =>
     named(gr, name),
   )
 
-/** The generated name exists, after all attempts (specification section 7); says what the last of them said. */
+/** Returns the 409 after the last attempt to generate a unique name (specification section 7), with that attempt's message. */
 export const generatedNameExists = ({ status: { message, details } }: StatusError): StatusError =>
   failure(409, 'AlreadyExists', `${message}, the server was not able to generate a unique name for the object`, {
     ...details,
     retryAfterSeconds: 1,
   })
 
-/** 409 of an optimistic lock. `gr.resource` is the Kind for failed delete preconditions, else the plural. */
+/** Returns the 409 of an optimistic lock. `gr.resource` is the Kind for failed delete preconditions, otherwise the plural. */
 export const conflict = (gr: GroupResource, name: string, why: string): StatusError =>
   failure(
     409,
@@ -158,14 +158,14 @@ export const conflict = (gr: GroupResource, name: string, why: string): StatusEr
     named(gr, name),
   )
 
-/** Why a write loses that names a resourceVersion which is not the stored one. */
+/** Explains why a write with an outdated resourceVersion fails. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
-/** 409 of a server-side apply: details hold nothing but the causes. */
+/** Returns the 409 of a server-side apply, whose details contain only the causes. */
 export const applyConflict = (message: string, causes: StatusCause[]): StatusError =>
   failure(409, 'Conflict', message, { causes })
 
-/** 410: the asked resourceVersion is no longer known. `token` lets a list go on, inconsistently. */
+/** Returns the 410 for a resourceVersion that is too old. With `token`, a client can continue a list inconsistently. */
 export function expired(message: string, token?: string): StatusError {
   const error = failure(410, 'Expired', message)
   if (token !== undefined) error.status.metadata.continue = token
@@ -175,7 +175,7 @@ export function expired(message: string, token?: string): StatusError {
 export const requestEntityTooLarge = (message: string): StatusError =>
   failure(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`)
 
-/** 415. `advice` follows what kube-apiserver says. */
+/** Returns a 415. Appends `advice` to kube-apiserver's message. */
 export function unsupportedMediaType(accepted: readonly string[], advice = ''): StatusError {
   const types = `accepted media types include: ${accepted.join(', ')}`
   const message = `the body of the request was in an unknown format - ${types}${advice && `; ${advice}`}`
@@ -183,8 +183,8 @@ export function unsupportedMediaType(accepted: readonly string[], advice = ''): 
 }
 
 /**
- * 422 with the first causes, as many as an answer shows. `kind` is the Kind for objects (`CreateOptions` in group
- * `meta.k8s.io` for options).
+ * Returns a 422 with as many causes as fit into one response. `kind` is the Kind of the object, or `CreateOptions` in
+ * group `meta.k8s.io` for options.
  */
 export function invalidObject(group: string, kind: string, name: string, errors: readonly FieldError[]): StatusError {
   const some = told(errors, MOST_TOLD)
@@ -197,14 +197,14 @@ export function invalidObject(group: string, kind: string, name: string, errors:
   })
 }
 
-/** 422 of a JSON patch that cannot be applied: the reason stays hidden, as in kube-apiserver. */
+/** Returns the 422 for a JSON patch that cannot be applied. It hides the reason, as kube-apiserver does. */
 export const unprocessable = (): StatusError =>
   failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
 
 export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
   failure(429, 'TooManyRequests', message, { retryAfterSeconds })
 
-/** 500 that says nothing of its cause. */
+/** Returns a 500 that does not reveal its cause. */
 export const internalError = (cause: unknown): StatusError =>
   failure(
     500,
@@ -214,7 +214,7 @@ export const internalError = (cause: unknown): StatusError =>
     cause,
   )
 
-/** 500 without reason or details: what kube-apiserver answers to mistakes of clients that have no reason in its API. */
+/** Returns a 500 without reason or details, kube-apiserver's response to client mistakes that have no API reason. */
 export const plainError = (message: string): StatusError =>
   failure(500, undefined, message, undefined, undefined, 'client')
 
@@ -230,11 +230,11 @@ export const serviceUnavailable = (message: string, retryAfterSeconds?: number, 
     cause,
   )
 
-/** 504 of a request that may have been done, or may be done yet: whoever sends it again must look first. */
+/** Returns the 504 for a request with an unknown outcome, which may still take effect: check the object before a retry. */
 export const undecided = (message: string, cause?: unknown): StatusError =>
   timeout(message, { retryAfterSeconds: 1 }, cause)
 
-/** 504 where a client asks for a resourceVersion that is not there yet: one that it did not get from here. */
+/** Returns the 504 for a resourceVersion in the future, which this server has not issued. */
 export const tooLargeResourceVersion = (asked: string, current: string, retryAfterSeconds: number): StatusError =>
   failure(
     504,
@@ -248,6 +248,6 @@ export const tooLargeResourceVersion = (asked: string, current: string, retryAft
     'client',
   )
 
-/** 504. Nothing is known of the outcome. */
+/** Returns a 504; the outcome is unknown. */
 export const timeout = (message: string, details?: StatusDetails, cause?: unknown): StatusError =>
   failure(504, 'Timeout', `Timeout: ${message}`, details, cause)

@@ -1,6 +1,6 @@
 /**
- * Field management of every write: who owns what afterwards (`metadata.managedFields`), and server-side apply.
- * Pure; objects that are passed in stay as they are, objects that come back share parts with them.
+ * Maintains field ownership (`metadata.managedFields`) for every write and implements server-side apply.
+ * All functions are pure: they do not change their arguments, and their results share parts with them.
  * Source: k8s.io/apimachinery util/managedfields/internal, k8s.io/apiserver endpoints/handlers/fieldmanager.
  */
 
@@ -30,21 +30,21 @@ import {
 } from './managedfields.ts'
 import { type Applied, afterUpdate, applyConfiguration, type Conflict } from './update.ts'
 
-/** What both kinds of writes say. */
+/** The parameters that updates and applies share. */
 interface Write {
-  /** Of the request or its User-Agent; '' becomes `unknown`. */
+  /** The name from the request or its User-Agent; '' becomes `unknown`. */
   manager: string
   subresource: '' | 'status'
   now: Date
   gvk: GroupVersionKind
-  /** Of whole objects of the kind: `wholeObject(…)`. */
+  /** The schema of whole objects of the kind: `wholeObject(…)`. */
   schema: ObjectSchema
 }
 
 export interface UpdateWrite extends Write {
-  /** What is stored, undefined on creation. */
+  /** The stored object; undefined on creation. */
   live: KubeObject | undefined
-  /** What is to be stored; its managedFields are what the request says of them. */
+  /** The object to store, with the managedFields of the request. */
   updated: KubeObject
 }
 
@@ -58,15 +58,15 @@ export interface ApplyWrite extends Write {
 const path = (...names: string[]): FieldPath => names.map(fieldElement)
 
 /**
- * What a write to the object, or to its status, cannot own. Metadata that comes with a status is not stored, and is
- * owned nevertheless: so it is with custom resources.
+ * The fields that a write to the object, or to its status, cannot own. A status write owns the metadata it sends although
+ * it is not stored, as with custom resources.
  */
 const UNREACHABLE = {
   '': setOf(path('status')),
   status: setOf(path('spec')),
 }
 
-/** What nobody owns: identity, and what only the server writes. */
+/** Fields without an owner: identity and server-owned fields. */
 const NEVER_OWNED = setOf(
   path('apiVersion'),
   path('kind'),
@@ -96,7 +96,7 @@ const actor = (
   subresource,
 })
 
-/** As plain JSON, without its managedFields: nobody owns them, and they are no part of what is compared. */
+/** Returns the object without managedFields, which have no owner and are not compared. */
 function plainObject(object: KubeObject | undefined, { gvk }: Write): JsonObject {
   if (object === undefined) return { apiVersion: groupVersion(gvk), kind: gvk.kind }
   const { managedFields: _, ...metadata } = object.metadata
@@ -112,7 +112,7 @@ function withManagers(object: JsonObject, managers: Managers): KubeObject {
   return written as KubeObject
 }
 
-/** The managers before an update: those the request names on the object itself, else the stored ones. */
+/** Returns the managers before an update: those in the request unless it writes a subresource, otherwise the stored ones. */
 function managersBefore({ live, updated, subresource, gvk, schema }: UpdateWrite): Managers {
   const stored = () => decodeManagers(requestedFields(live), groupVersion(gvk), schema) ?? new Map()
   if (subresource !== '') return stored()
@@ -122,7 +122,7 @@ function managersBefore({ live, updated, subresource, gvk, schema }: UpdateWrite
   return managers === undefined || managers.size === 0 ? stored() : managers
 }
 
-/** Books what the change from `live` to `updated` touches on the acting manager. */
+/** Assigns the fields that differ between `live` and `updated` to the acting manager. */
 function book(live: JsonObject, updated: JsonObject, managers: Managers, write: Write): Managers {
   const { managers: others, taken } = afterUpdate(live, updated, managers, write.schema, UNREACHABLE[write.subresource])
   const fields = difference(taken, NEVER_OWNED)
@@ -136,10 +136,10 @@ function book(live: JsonObject, updated: JsonObject, managers: Managers, write: 
 }
 
 /**
- * `updated` with the managedFields that it has after a create, PUT, JSON or merge patch. An object that is stored
- * without any stays so: only creation and the first apply start tracking. One with values of other types than the
- * schema's has none, even where the values are in a part that this write does not store; nor one that is said to be of
- * another kind, or to have managers of another version.
+ * Sets the managedFields of `updated` after a create, PUT, JSON patch or merge patch. A stored object without managedFields
+ * remains untracked: only creation and the first apply start tracking. The result has no managedFields if a value has
+ * a type other than its schema's, even in a part that this write does not store. The same applies to an object of
+ * another kind, or with managers of another version.
  */
 export function updateManagers(write: UpdateWrite): KubeObject {
   const { live, updated, schema } = write
@@ -165,8 +165,8 @@ function kindOf({ apiVersion, kind }: JsonObject): GroupVersionKind {
 const isLeftOut = (value: JsonValue | undefined): boolean => value === undefined || value === null || value === ''
 
 /**
- * The configuration with what the endpoint says of its type in the place of what is left out. One without any member says
- * nothing: it would take away all that its manager has applied.
+ * Adds the endpoint's apiVersion and kind where the configuration omits them. An empty configuration stays empty and is
+ * rejected: it would remove everything that its manager has applied.
  */
 function ofType(config: JsonObject, gvk: GroupVersionKind): JsonObject {
   if (Object.keys(config).length === 0) return config
@@ -177,7 +177,7 @@ function ofType(config: JsonObject, gvk: GroupVersionKind): JsonObject {
   }
 }
 
-/** Whether Go reads it as the managers of an object: where one is none, there are none. */
+/** Reports whether Go decodes the value as managedFields: one invalid entry invalidates the list. */
 function areEntries(managedFields: JsonValue | undefined): boolean {
   if (!Array.isArray(managedFields) || !managedFields.every((one) => asObject(one))) return false
   try {
@@ -206,7 +206,7 @@ function managerText({ manager, operation, apiVersion, subresource }: Manager): 
   return `${quoted(manager)}${where}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
 }
 
-/** Conflicts come sorted by manager, so those of one stand together. */
+/** Groups the conflicts by manager; they arrive sorted. */
 function conflictMessage(conflicts: readonly Conflict[]): string {
   const [first] = conflicts
   if (first && conflicts.length === 1) {
@@ -228,7 +228,7 @@ function refuse(conflicts: readonly Conflict[]): never {
   throw applyConflict(conflictMessage(conflicts), causes)
 }
 
-/** kubectl takes over what it applied on the client side before; what remains are the conflicts. */
+/** Merges the configuration. kubectl takes over the fields that it applied client-side before, without a conflict. */
 function merged(write: ApplyWrite, live: JsonObject, managers: Managers): Applied {
   const { config, manager, force, schema, subresource, gvk } = write
   const acting: Manager = { ...actor(write, 'Apply'), fields: EMPTY }
@@ -244,16 +244,16 @@ function merged(write: ApplyWrite, live: JsonObject, managers: Managers): Applie
   return conflicts.length > 0 ? { type: 'conflicts', conflicts } : applyConfiguration({ ...application, force: true })
 }
 
-/** As Kubernetes reads metadata: a member that is null or has no content is none. */
+/** Drops null and empty members of metadata, as Kubernetes does. */
 function tidied(object: JsonObject): JsonObject {
   const metadata = Object.entries(asObject(object.metadata) ?? {})
   return { ...object, metadata: Object.fromEntries(metadata.filter(([, value]) => !isEmpty(value))) }
 }
 
 /**
- * The object that an apply makes of the live one. Throws 400 for a body of another kind or with managedFields, 500 (as
- * Kubernetes does) for one that does not fit its schema, 409 with all conflicts. Status, resourceVersion and uid are
- * merged as applied: what they mean is up to the caller. The entry's time is `now` only if the object changes.
+ * Applies a configuration to the live object. Throws 400 for a configuration of another kind or with managedFields, 500 (as
+ * Kubernetes does) for one that does not match its schema, and 409 with all conflicts. Merges status, resourceVersion and
+ * uid like other fields; the caller interprets them. Sets the entry's time to `now` only if the object changes.
  */
 export function apply(write: ApplyWrite): KubeObject {
   validateConfig(write)
@@ -277,8 +277,8 @@ export function apply(write: ApplyWrite): KubeObject {
 }
 
 /**
- * Whether two states of an object differ in nothing but the times of their managedFields: such a write is none, and the
- * old object stands.
+ * Reports whether two states of an object differ at most in the times of their managedFields: such a write is a no-op, and
+ * the old object remains.
  */
 export function sameButForTimes(old: KubeObject, next: KubeObject): boolean {
   const timeless = ({ metadata: { managedFields, ...metadata }, ...rest }: KubeObject) => ({

@@ -1,6 +1,6 @@
 /**
- * The way from client-side to server-side apply: what `kubectl apply` once wrote into its annotation does not conflict
- * with what `kubectl apply --server-side` applies, and the annotation follows.
+ * Migrates objects from client-side to server-side apply: fields in kubectl's last-applied annotation do not conflict with
+ * `kubectl apply --server-side`, which then updates the annotation.
  * Source: k8s.io/apimachinery util/managedfields/internal (lastappliedmanager.go, lastappliedupdater.go).
  */
 import { annotationBytes, LAST_APPLIED, MAX_ANNOTATION_BYTES } from '../annotations.ts'
@@ -13,8 +13,9 @@ import { difference, type FieldSet } from '../structuredmerge/set.ts'
 import { asObject } from '../structuredmerge/typed.ts'
 import { configurationErrors } from '../structuredmerge/validate.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
+import { own } from '../value/walk.ts'
 
-/** The only manager this is for: others opt out by their name. */
+/** The only manager with this migration; any other name opts out. */
 export const KUBECTL = 'kubectl'
 
 function annotationsOf(object: JsonObject): JsonObject | undefined {
@@ -23,7 +24,7 @@ function annotationsOf(object: JsonObject): JsonObject | undefined {
 
 function lastApplied(object: JsonObject): string {
   const annotations = annotationsOf(object)
-  const text = annotations && Object.hasOwn(annotations, LAST_APPLIED) ? annotations[LAST_APPLIED] : ''
+  const text = own(annotations ?? {}, LAST_APPLIED)
   return typeof text === 'string' ? text : ''
 }
 
@@ -36,7 +37,7 @@ function decode(text: string): JsonValue {
   }
 }
 
-/** The fields of the annotation that the object still has as they were applied; undefined where it says nothing usable. */
+/** Returns the annotation's fields that are unchanged in the object; undefined if the annotation is absent or invalid. */
 export function clientSideApplied(live: JsonObject, apiVersion: string, schema: ObjectSchema): FieldSet | undefined {
   const text = lastApplied(live)
   const config = text === '' ? undefined : asObject(decode(text))
@@ -54,8 +55,8 @@ function withoutAnnotation(config: JsonObject): JsonObject {
 }
 
 /**
- * `object` with its annotation, where it has one, brought to the configuration just applied; without it where that is
- * too large for an annotation.
+ * Updates the object's annotation, if it has one, to the configuration just applied, or removes the annotation if the
+ * configuration is too large.
  */
 export function followApplied(object: JsonObject, config: JsonObject): JsonObject {
   if (lastApplied(object) === '') return object

@@ -1,5 +1,5 @@
 /**
- * `metadata.managedFields` as it travels, and the managers that it describes.
+ * Decodes and encodes `metadata.managedFields`, and limits the number of its managers.
  * Source: k8s.io/apimachinery util/managedfields/internal (managedfields.go, capmanagers.go).
  */
 
@@ -10,7 +10,7 @@ import { type At, asList, asObject, isLeaf, stepSchema } from '../structuredmerg
 import type { JsonObject, JsonValue, ManagedFieldsEntry } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
 
-/** One owner of fields. '' stands for what an entry leaves out; `time` is RFC 3339 text. */
+/** One owner of fields. Members that the entry omits are ''; `time` is in RFC 3339. */
 export interface Manager {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -20,10 +20,10 @@ export interface Manager {
   readonly fields: FieldSet
 }
 
-/** By identity. */
+/** Managers by identity. */
 export type Managers = ReadonlyMap<string, Manager>
 
-/** Entries with one identity are one manager. An applier keeps its fields when it moves to another version. */
+/** Returns the identity of a manager. It omits an applier's version, so that an applier keeps its fields across versions. */
 export const identity = ({ manager, operation, apiVersion, subresource }: Omit<Manager, 'fields' | 'time'>): string =>
   JSON.stringify({
     ...(manager && { manager }),
@@ -33,8 +33,8 @@ export const identity = ({ manager, operation, apiVersion, subresource }: Omit<M
   })
 
 /**
- * What of a claimed set can be owned: nothing write-only, and of an atomic list or map the whole (it may have been
- * granular when the set was written).
+ * Restricts a decoded set to the fields that can be owned: drops write-only fields, and replaces fields inside an atomic
+ * list or map by the whole, which may have been granular when the set was written.
  */
 function ownable(set: FieldSet, schema: At): FieldSet {
   const result = new Map<string, FieldNode>()
@@ -72,9 +72,9 @@ function decodeEntry(value: JsonValue, schema: At): Manager | undefined {
 }
 
 /**
- * The managers of a list of entries, those without fields too; undefined when anything in it is not valid. Of entries
- * with one identity the last counts. Entries of other versions than `apiVersion` speak of fields that nobody serves any
- * more: they own nothing.
+ * Decodes a list of entries, including entries without fields. Returns undefined if any entry is invalid. If several
+ * entries share an identity, the last one wins. Entries of a version other than `apiVersion` own nothing, because their
+ * fields are no longer served.
  */
 export function decodeManagers(list: JsonValue | undefined, apiVersion: string, schema: At): Managers | undefined {
   const result = new Map<string, Manager>()
@@ -87,7 +87,7 @@ export function decodeManagers(list: JsonValue | undefined, apiVersion: string, 
   return result
 }
 
-/** Whether a request asks for nobody to own anything: a list of one empty entry. */
+/** Reports whether a request resets ownership: it sends a list with a single empty entry. */
 export function isReset(list: JsonValue | undefined): boolean {
   const [entry, ...others] = asList(list) ?? []
   const members = asObject(entry)
@@ -99,7 +99,7 @@ const seconds = ({ time }: Manager): number => (time === undefined ? 0 : decodeT
 interface Timed {
   id: string
   manager: Manager
-  /** Unix time: read once, since sorting asks for it again and again. */
+  /** Unix time in seconds, parsed once for sorting. */
   at: number
 }
 
@@ -117,7 +117,7 @@ const inOutputOrder = (one: Timed, other: Timed): number => {
   )
 }
 
-/** The entries, in the order in which Kubernetes lists them: Apply before Update, then the oldest first. */
+/** Encodes the managers in Kubernetes' order: Apply before Update, then the oldest first. */
 export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] =>
   timed(managers)
     .filter(({ manager: { fields } }) => fields.size > 0)
@@ -136,8 +136,8 @@ const MAX_UPDATERS = 10
 const BUCKET = 'ancient-changes'
 
 /**
- * At most ten managers that update: the oldest are merged into one called `ancient-changes`, whose time is that of the
- * newest of them. Managers that apply do not count.
+ * Limits Update managers to ten: merges the oldest into one called `ancient-changes`, with the time of the newest among
+ * them. Apply managers do not count.
  */
 export function capUpdaters(managers: Managers): Managers {
   const updaters = timed(managers).filter(({ manager }) => manager.operation === 'Update')
@@ -151,7 +151,7 @@ export function capUpdaters(managers: Managers): Managers {
   const taken: FieldSet[] = []
   for (const { id, manager } of rest.slice(0, updaters.length - MAX_UPDATERS)) {
     const known = result.get(bucketId)
-    // The bucket may be younger than the oldest manager; it then takes that one in, never itself.
+    // If the bucket is younger than the oldest manager, merge that manager into the bucket, never the bucket itself.
     const gone = known === undefined || id === bucketId ? oldest : { id, manager }
     if (taken.length === 0) taken.push((known ?? manager).fields)
     taken.push(gone.manager.fields)
@@ -163,5 +163,5 @@ export function capUpdaters(managers: Managers): Managers {
   return result.set(bucketId, { ...bucket, time, fields: unionOf(taken) })
 }
 
-/** The list as it was written by this module, or sent by a client: any JSON. */
+/** Returns the managedFields of an object, which a client may have sent: any JSON. */
 export const managedFieldsOf = (object: JsonObject): JsonValue | undefined => asObject(object.metadata)?.managedFields

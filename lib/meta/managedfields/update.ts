@@ -1,6 +1,6 @@
 /**
- * Who owns which fields after a write, and what server-side apply makes of an object: merge, removal of what an applier
- * no longer applies, conflicts.
+ * Computes field ownership after a write and the result of server-side apply: merges the configuration, removes the fields
+ * that its applier no longer applies, and detects conflicts.
  * Source: sigs.k8s.io/structured-merge-diff merge/update.go.
  */
 
@@ -24,14 +24,14 @@ import { byBytes } from '../value/byteorder.ts'
 import { deepEqual } from '../value/equal.ts'
 import type { Manager, Managers } from './managedfields.ts'
 
-/** Somebody else owns a field that an apply would change. */
+/** A field that an apply would change but another manager owns. */
 export interface Conflict {
   id: string
   manager: Manager
   path: FieldPath
 }
 
-/** Fields that a write cannot reach; changes of them do not count. */
+/** Fields that a write cannot change; differences in them are ignored. */
 export type Unreachable = FieldSet
 
 function differences(live: JsonObject, next: JsonObject, schema: At, unreachable: Unreachable): Comparison {
@@ -45,7 +45,7 @@ function differences(live: JsonObject, next: JsonObject, schema: At, unreachable
 
 const changed = ({ added, modified }: Comparison): FieldSet => union(modified, added)
 
-/** Everybody but the acting manager loses what was changed or removed; who owns nothing is no manager. */
+/** Removes changed and deleted fields from all managers except the acting one, and drops managers without fields. */
 function deprive(managers: Managers, comparison: Comparison, acting: string): Map<string, Manager> {
   const lost = union(changed(comparison), comparison.removed)
   const result = new Map<string, Manager>()
@@ -57,7 +57,8 @@ function deprive(managers: Managers, comparison: Comparison, acting: string): Ma
 }
 
 /**
- * After any write but apply: `taken` is what the write added or changed; nobody owns that any more, nor what it removed.
+ * Updates ownership after any write except apply: `taken` contains the added and changed fields. No manager in the result
+ * owns them or the removed fields.
  */
 export function afterUpdate(
   live: JsonObject,
@@ -70,7 +71,7 @@ export function afterUpdate(
   return { managers: deprive(managers, comparison, ''), taken: changed(comparison) }
 }
 
-/** With every declared field on the way to a member: an emptied struct goes with its content, a key of a map does not. */
+/** Adds the declared parents of all members: pruning removes an emptied struct with its content, but keeps a map's key. */
 function withStructs(set: FieldSet, schema: At): FieldSet {
   const result = new Map<string, FieldNode>()
   for (const [id, node] of set) {
@@ -83,11 +84,11 @@ function withStructs(set: FieldSet, schema: At): FieldSet {
 }
 
 /**
- * `merged` without what `last` owned and nobody owns now. What this manager never applied stays, whoever owns it.
- * Containers that lose their content but belong to somebody become null: validation then refuses the apply (outside of
- * metadata), as it does in kube-apiserver.
+ * Removes from `merged` the fields in `last` that nobody owns now. Keeps all fields that this manager never applied.
+ * A container that loses its content but still has an owner becomes null: validation then rejects the apply (outside of
+ * metadata), as kube-apiserver does.
  */
-function prune(merged: JsonObject, last: FieldSet, owned: FieldSet, schema: At): JsonValue {
+function removeUnowned(merged: JsonObject, last: FieldSet, owned: FieldSet, schema: At): JsonValue {
   const all = withStructs(toFieldSet(merged, schema), schema)
   const mine = withStructs(last, schema)
   const present = (value: JsonValue): FieldSet => withStructs(toFieldSet(value, schema), schema)
@@ -104,27 +105,27 @@ function conflictsOf(managers: Managers, taken: FieldSet, acting: string): Confl
   )
 }
 
-/** What an apply comes to. `object` is undefined when nothing changes but ownership. */
+/** The result of an apply. `object` is undefined if only ownership changes. */
 export type Applied =
   | { type: 'applied'; object: JsonObject | undefined; managers: Map<string, Manager> }
   | { type: 'conflicts'; conflicts: Conflict[] }
 
-/** A configuration that has been validated, and the manager that applies it (`fields` are not looked at). */
+/** A validated configuration and the manager that applies it, whose `fields` are ignored. */
 export interface Application {
   live: JsonObject
   config: JsonObject
   managers: Managers
   id: string
   manager: Manager
-  /** Take fields from others instead of reporting conflicts. */
+  /** Takes fields from other managers instead of reporting conflicts. */
   force: boolean
   schema: At
   unreachable: Unreachable
 }
 
 /**
- * Server-side apply: the live object with the configuration merged in and without what this manager applied before and
- * does not any more. Conflicts, unless forced, are all that others own of what would be added or changed.
+ * Merges the configuration into the live object and removes the fields that this manager applied before but no longer
+ * applies. Unless forced, returns a conflict for each added or changed field that another manager owns.
  */
 export function applyConfiguration(application: Application): Applied {
   const { live, config, managers, id, manager, force, schema, unreachable } = application
@@ -132,7 +133,7 @@ export function applyConfiguration(application: Application): Applied {
   const fields = recursiveDifference(toFieldSet(config, schema), unreachable)
   const claimed = new Map(managers).set(id, { ...manager, fields })
   const merged = asObject(merge(live, config, schema)) ?? live
-  const next = last.size === 0 ? merged : pruned(merged, last, claimed, schema)
+  const next = last.size === 0 ? merged : pruneUnapplied(merged, last, claimed, schema)
   const comparison = differences(live, next, schema, unreachable)
   const conflicts = force ? [] : conflictsOf(claimed, changed(comparison), id)
   if (conflicts.length > 0) return { type: 'conflicts', conflicts }
@@ -140,7 +141,7 @@ export function applyConfiguration(application: Application): Applied {
   return { type: 'applied', object, managers: deprive(claimed, comparison, id) }
 }
 
-function pruned(merged: JsonObject, last: FieldSet, claimed: Managers, schema: At): JsonObject {
+function pruneUnapplied(merged: JsonObject, last: FieldSet, claimed: Managers, schema: At): JsonObject {
   const owned = unionOf(Array.from(claimed.values(), ({ fields }) => fields))
-  return asObject(prune(merged, last, owned, schema)) ?? merged
+  return asObject(removeUnowned(merged, last, owned, schema)) ?? merged
 }

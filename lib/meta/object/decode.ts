@@ -6,7 +6,7 @@ import { decodeGoStruct, type GoStruct, type GoType } from '../encoding/gostruct
 import type { JsonValue, ObjectMeta } from '../types.ts'
 
 const text: GoType = { kind: 'string', type: 'string' }
-/** Written even when empty. */
+/** A string that is encoded even when empty. */
 const requiredText: GoType = { kind: 'string', type: 'string', keepZero: true }
 const uid: GoType = { kind: 'string', type: 'types.UID' }
 const flag: GoType = { kind: 'bool', type: 'bool', keepZero: true }
@@ -63,16 +63,16 @@ const objectMeta: GoStruct = {
   },
 }
 
-/** `unknown` are paths from the root (`metadata.ownerReferences[0].foo`), at most 100. */
+/** `unknown` contains at most 100 paths from the root (`metadata.ownerReferences[0].foo`). */
 export interface DecodedMeta {
   metadata: ObjectMeta
   unknown: string[]
 }
 
 /**
- * Reads the `metadata` of a decoded body; absent and null are empty metadata. selfLink is dropped: it has had no meaning
- * since Kubernetes 1.20. Shares nothing with its input. Throws GoDecodeError with Go's text; `lenient` leaves out what
- * is malformed, as is done with the result of an apply (whose types have been checked by then).
+ * Decodes the `metadata` of a body; absent and null values become empty metadata. Drops selfLink, which has been unused since
+ * Kubernetes 1.20. The result shares nothing with the input. Throws GoDecodeError with Go's message. With `lenient`, it omits
+ * malformed members instead, as for the result of an apply, whose types have been checked already.
  */
 export function decodeMeta(value: JsonValue | undefined, { lenient = false } = {}): DecodedMeta {
   const { value: decoded, unknown } = decodeGoStruct(value ?? null, objectMeta, { path: 'metadata', lenient })

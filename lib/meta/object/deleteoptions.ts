@@ -1,5 +1,5 @@
 /**
- * DeleteOptions as a body says them. What kube-apiserver answers 500 to is a 400 here, with the same text.
+ * Decodes the DeleteOptions in a request body. Where kube-apiserver returns 500, this returns 400 with the same message.
  * Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go, k8s.io/apiserver/pkg/endpoints/handlers/delete.go.
  */
 
@@ -38,7 +38,7 @@ const deleteOptions: GoStruct = {
   },
 }
 
-/** The kind is DeleteOptions of any version, or not said; unknown members are ignored. Throws 400. */
+/** Decodes DeleteOptions of any version; the kind may be absent. Ignores unknown members. Throws 400 if malformed. */
 export function decodeDeleteOptions(value: JsonValue, floats: Floats = NO_FLOATS): SentDeleteOptions {
   try {
     const { apiVersion, kind } = decodeTypeMeta(value)

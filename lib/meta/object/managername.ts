@@ -1,5 +1,5 @@
 /**
- * Names of field managers: what a request may say, and what it is called when it says nothing.
+ * Validates the names of field managers and derives the default name from the User-Agent.
  * Source: k8s.io/apimachinery meta/v1/validation, k8s.io/apiserver endpoints/handlers/create.go.
  */
 
@@ -10,7 +10,7 @@ const MAX_BYTES = 128
 
 const bytes = (text: string): number => Buffer.byteLength(text)
 
-/** What is wrong with a name; '' is valid and stands for none. Positions count UTF-8 bytes. */
+/** Returns the errors of a name. The empty name is valid and means that none was given. Positions count UTF-8 bytes. */
 export function validateFieldManager(name: string, field = 'fieldManager'): FieldError[] {
   const errors = bytes(name) > MAX_BYTES ? [tooLong(field, MAX_BYTES)] : []
   let position = 0
@@ -24,7 +24,7 @@ export function validateFieldManager(name: string, field = 'fieldManager'): Fiel
   return errors
 }
 
-/** The name of a manager that gave none: the User-Agent up to its first slash, printable, cut to 128 bytes; may be ''. */
+/** Returns the default name: the printable characters of the User-Agent before its first slash, at most 128 bytes; may be ''. */
 export function defaultFieldManager(userAgent: string): string {
   let name = ''
   for (const character of userAgent.split('/', 1)[0] ?? '') {

@@ -1,6 +1,6 @@
 /**
- * The syntax of names, label keys and label values, in Kubernetes' words, and the making of names.
- * Each check returns what is wrong with the value, nothing when it is fine. All run in linear time.
+ * Validates names, label keys and label values with Kubernetes' messages, and generates names.
+ * Each check returns the errors of a value, or an empty list if it is valid. All checks run in linear time.
  * Source: k8s.io/apimachinery/pkg/util/validation and api/validation, k8s.io/apiserver/pkg/storage/names.
  */
 
@@ -15,12 +15,12 @@ const QUALIFIED_RULE = `must consist of alphanumeric characters, '-', '_' or '.'
 const MAX_LABEL = 63
 const MAX_SUBDOMAIN = 253
 
-/** `(e.g. 'a',  or 'b', regex used for validation is '…')`, with the two spaces that Kubernetes has. */
+/** Appends `(e.g. 'a',  or 'b', regex used for validation is '…')`, with the two spaces of Kubernetes' message. */
 function withExamples(rule: string, format: string, ...examples: string[]): string {
   return `${rule} (e.g. ${examples.map((one) => `'${one}', `).join(' or ')}regex used for validation is '${format}')`
 }
 
-/** Kubernetes counts UTF-8 bytes here, though the text says characters. */
+/** Counts UTF-8 bytes, as Kubernetes does, although the message says characters. */
 const tooLongText = (value: string, max: number): string[] =>
   Buffer.byteLength(value) > max ? [`must be no more than ${max} characters`] : []
 
@@ -28,7 +28,7 @@ const isLabel = (value: string): boolean => /^[-a-z0-9]+$/.test(value) && !value
 
 const isSubdomain = (value: string): boolean => value.split('.').every(isLabel)
 
-/** A DNS label: namespaces, and names that become part of a host name. */
+/** Validates a DNS label: a namespace, or a name that becomes part of a host name. */
 export function dnsLabelErrors(value: string): string[] {
   const errors = tooLongText(value, MAX_LABEL)
   if (isLabel(value)) return errors
@@ -37,7 +37,7 @@ export function dnsLabelErrors(value: string): string[] {
   return [...errors, withExamples(rule, LABEL_FORMAT, 'my-name', '123-abc')]
 }
 
-/** A DNS subdomain: names of objects. */
+/** Validates a DNS subdomain: the name of an object. */
 export function dnsSubdomainErrors(value: string): string[] {
   const errors = tooLongText(value, MAX_SUBDOMAIN)
   if (isSubdomain(value)) return errors
@@ -53,7 +53,7 @@ function prefixErrors(prefix: string): string[] {
   return dnsSubdomainErrors(prefix).map((text) => `prefix part ${text}`)
 }
 
-/** A key of labels, annotations (lower-cased first) and finalizers: `[subdomain/]name`. */
+/** Validates a key of a label or annotation (lower-cased first), or a finalizer: `[subdomain/]name`. */
 export function qualifiedNameErrors(value: string): string[] {
   const rule = withExamples(QUALIFIED_RULE, QUALIFIED_FORMAT, 'MyName', 'my.name', '123-abc')
   const slash = value.indexOf('/')
@@ -70,7 +70,7 @@ export function qualifiedNameErrors(value: string): string[] {
   ]
 }
 
-/** What is wrong with the value of a label, in Kubernetes' words. */
+/** Validates the value of a label. */
 export function labelValueErrors(value: string): string[] {
   const errors = tooLongText(value, MAX_LABEL)
   if (value === '' || isName(value)) return errors
@@ -78,24 +78,24 @@ export function labelValueErrors(value: string): string[] {
   return [...errors, withExamples(rule, `(${QUALIFIED_FORMAT})?`, 'MyValue', 'my_value', '12345')]
 }
 
-/** What any name must at least be to stand in a path. A prefix may be `.` or `..`. */
+/** Validates that a name can be a path segment, the minimum for any kind. A prefix may be `.` or `..`. */
 export function pathSegmentErrors(value: string, prefix = false): string[] {
   if (!prefix && (value === '.' || value === '..')) return [`may not be '${value}'`]
   return ['/', '%'].filter((char) => value.includes(char)).map((char) => `may not contain '${char}'`)
 }
 
 /**
- * What a generateName is checked as: a dash at its end, which the suffix makes harmless, is masked together with the
- * character before it.
+ * Prepares a generateName for validation: replaces a trailing dash, which is valid before the suffix, and the character
+ * before it.
  */
 export const maskTrailingDash = (prefix: string): string =>
   prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix
 
-/** No vowels and no 0, 1, 3: suffixes spell no words. */
+/** Contains no vowels and no 0, 1 or 3, so that suffixes do not spell words. */
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 
-/** `base`, cut so that the name stays a DNS label, and five random characters. `random(n)` is uniform in [0, n). */
+/** Appends five random characters to `base`, cut so that the name stays a DNS label. `random(n)` is uniform in [0, n). */
 export function generateName(base: string, random: (bound: number) => number): string {
   const suffix = Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_ALPHABET[random(SUFFIX_ALPHABET.length)])
   return base.slice(0, MAX_LABEL - SUFFIX_LENGTH) + suffix.join('')

@@ -1,5 +1,5 @@
 /**
- * Owner references: what they must be, and what becomes of duplicates.
+ * Validates owner references and removes duplicates.
  * Source: k8s.io/apimachinery/pkg/api/validation/objectmeta.go, k8s.io/apiserver/pkg/endpoints/handlers/rest.go.
  */
 
@@ -10,11 +10,11 @@ import type { JsonObject, KubeObject, OwnerReference } from '../types.ts'
 
 const FIELD = 'metadata.ownerReferences'
 
-/** Whether two references name one owner, whatever else they say of it. Of the uid alone nobody has checked whose it is. */
+/** Reports whether two references identify the same owner. The uid alone is not enough: nobody has verified it. */
 export const isSameOwner = (one: OwnerReference, other: OwnerReference): boolean =>
   one.uid === other.uid && one.name === other.name && one.kind === other.kind && one.apiVersion === other.apiVersion
 
-/** As Go writes the struct. */
+/** Orders the members as Go encodes the struct. */
 const asJson = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): JsonObject => ({
   apiVersion,
   kind,
@@ -38,7 +38,7 @@ function validateOne(reference: OwnerReference): FieldError[] {
   ]
 }
 
-/** Each must name its owner fully; at most one is the controller. The fields of causes have no index, as in Kubernetes. */
+/** Requires each reference to be complete and at most one to be the controller. As in Kubernetes, causes have no index. */
 export function validateOwnerReferences(references: readonly OwnerReference[]): FieldError[] {
   let first = ''
   return references.flatMap((reference) => {
@@ -54,7 +54,7 @@ export function validateOwnerReferences(references: readonly OwnerReference[]): 
   })
 }
 
-/** Without those that are equal to an earlier one; `duplicates` are their uids. */
+/** Removes each reference that equals an earlier one; `duplicates` contains the uids of removed references. */
 function deduplicate(references: readonly OwnerReference[]): { kept: OwnerReference[]; duplicates: string[] } {
   const seen = new Set<string>()
   const [kept, duplicates]: [OwnerReference[], string[]] = [[], []]
@@ -68,8 +68,8 @@ function deduplicate(references: readonly OwnerReference[]): { kept: OwnerRefere
 }
 
 /**
- * The object without duplicate references, and a Warning about them. kube-apiserver looks at bodies before admission, at
- * the results of patches only after it, and says so.
+ * Removes duplicate references from the object and warns about them. kube-apiserver checks bodies before admission, but
+ * the results of patches only after it, and the warning says so.
  */
 export function dedupeOwnerReferences(
   object: KubeObject,

@@ -1,14 +1,14 @@
-/** What a delete demands of the object. Source: k8s.io/apiserver/pkg/storage/interfaces.go (Preconditions.Check). */
+/** Checks the preconditions of a delete. Source: k8s.io/apiserver/pkg/storage/interfaces.go (Preconditions.Check). */
 import { conflict } from '../errors/status.ts'
 import type { GroupResource, ObjectMeta } from '../types.ts'
 
-/** undefined = anything. */
+/** An undefined member matches any value. */
 export interface Preconditions {
   uid?: string | undefined
   resourceVersion?: string | undefined
 }
 
-/** Throws 409. `gr.resource` is the Kind, as kube-apiserver has it here. */
+/** Throws 409 when a precondition fails. `gr.resource` is the Kind, as in kube-apiserver's message. */
 export function checkPreconditions(
   gr: GroupResource,
   { uid, resourceVersion }: Preconditions,

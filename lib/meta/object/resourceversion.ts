@@ -1,5 +1,5 @@
 /**
- * resourceVersions as clients send them: decimal text of a uint64, whatever zeros it begins with.
+ * Parses the resourceVersions that clients send: a uint64 in decimal digits, with any number of leading zeros.
  * Source: k8s.io/apiserver/pkg/storage (APIObjectVersioner).
  */
 
@@ -7,14 +7,14 @@ import { uint64 } from '../encoding/gointegers.ts'
 import { quoted } from '../encoding/gotext.ts'
 import { badRequest } from '../errors/status.ts'
 
-/** 0 of an empty text. Throws what `failure` makes of Go's words: 400 (kube-apiserver answers 500 with the same). */
+/** Returns 0 for an empty text. Throws `failure` of Go's message, by default a 400 (kube-apiserver returns 500 with it). */
 export function parseResourceVersion(text: string, failure: (why: string) => Error = badRequest): bigint {
   const version = text === '' ? 0n : uint64(text)
   if (typeof version === 'string') throw failure(`strconv.ParseUint: parsing ${quoted(text)}: ${version}`)
   return version
 }
 
-/** The same, and 0 of a text that is none. */
+/** Parses a resourceVersion like `parseResourceVersion`, but returns 0 for an invalid text. */
 export function resourceVersionOrNone(text: string): bigint {
   const version = uint64(text)
   return typeof version === 'string' ? 0n : version

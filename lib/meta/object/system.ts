@@ -1,5 +1,5 @@
 /**
- * What of an object belongs to the server: wiped from what clients send, carried over from what is stored.
+ * Manages the server-owned fields of an object: clears them on creation and carries them over on update.
  * Source: k8s.io/apiserver/pkg/registry/rest/{create,update,meta}.go, apiextensions-apiserver customresource strategy.
  */
 
@@ -8,7 +8,7 @@ import { byBytes } from '../value/byteorder.ts'
 import { deepEqual } from '../value/equal.ts'
 import { qualifiedNameErrors } from './names.ts'
 
-/** The metadata of a creation as a client may give it: without what the server sets. */
+/** Clears the server-owned fields of a new object's metadata. */
 export function wipeForCreate(metadata: ObjectMeta): ObjectMeta {
   const { uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, ...rest } = metadata
   const { deletionGracePeriodSeconds, ...kept } = rest
@@ -16,8 +16,8 @@ export function wipeForCreate(metadata: ObjectMeta): ObjectMeta {
 }
 
 /**
- * `updated` with what no update changes, before it is validated. What then still differs is an error; the resourceVersion has
- * been compared, as a number.
+ * Restores the fields that an update cannot change, before validation rejects any remaining difference. The caller has
+ * compared the resourceVersion already, as a number.
  */
 export function fixupForUpdate(updated: KubeObject, old: KubeObject): KubeObject {
   const { generation, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } =
@@ -37,7 +37,7 @@ export function fixupForUpdate(updated: KubeObject, old: KubeObject): KubeObject
   }
 }
 
-/** Whether generation must rise: anything but metadata and status differs; an absent spec is another than an empty one. */
+/** Reports whether generation must increase: anything except metadata and status differs. An absent spec differs from an empty one. */
 export function specDiffers(
   { metadata: _, status: __, ...updated }: KubeObject,
   { metadata: ___, status: ____, ...old }: KubeObject,
@@ -47,7 +47,7 @@ export function specDiffers(
 
 const STANDARD_FINALIZERS = ['orphan', 'foregroundDeletion', 'kubernetes']
 
-/** Warnings about finalizers that are new in this write and that others may use by accident. */
+/** Returns warnings about new finalizers whose names could conflict with those of other writers. */
 export function finalizerWarnings({ finalizers }: ObjectMeta, old?: ObjectMeta): string[] {
   const added = [...new Set(finalizers).difference(new Set(old?.finalizers))].sort(byBytes)
   return added

@@ -1,4 +1,4 @@
-/** What an object says it is, as Go reads it before all else. Source: k8s.io/apimachinery/pkg/runtime/serializer/json/meta.go. */
+/** Decodes apiVersion and kind, which Go reads before the rest of an object. Source: k8s.io/apimachinery/pkg/runtime/serializer/json/meta.go. */
 import { decodeGoStruct, GoDecodeError, type GoStruct } from '../encoding/gostruct.ts'
 import type { JsonValue } from '../types.ts'
 
@@ -9,7 +9,7 @@ const typeMeta: GoStruct = {
   fields: { apiVersion: { kind: 'string', type: 'string' }, kind: { kind: 'string', type: 'string' } },
 }
 
-/** '' for what is absent; of null both. Throws GoDecodeError. */
+/** Returns '' for an absent member, and for both if the value is null. Throws GoDecodeError. */
 export function decodeTypeMeta(value: JsonValue): { apiVersion: string; kind: string } {
   try {
     const { apiVersion = '', kind = '' } = decodeGoStruct(value, typeMeta).value

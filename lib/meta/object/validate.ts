@@ -1,5 +1,5 @@
 /**
- * The rules of metadata on creation and update, in Kubernetes' words and order of causes.
+ * Validates metadata on creation and update, with Kubernetes' messages and order of causes.
  * Source: k8s.io/apimachinery/pkg/api/validation/objectmeta.go, apis/meta/v1/validation,
  * k8s.io/apiserver/pkg/registry/rest/{create,update,meta}.go.
  */
@@ -32,7 +32,7 @@ const all = (field: string, value: string, messages: readonly string[]): FieldEr
 type NameRule = (name: string, prefix: boolean) => string[]
 
 const subdomain: NameRule = (name, prefix) => dnsSubdomainErrors(prefix ? maskTrailingDash(name) : name)
-/** The rule of kinds whose names are DNS labels. */
+/** Validates the names of kinds whose names are DNS labels. */
 export const labelNames: NameRule = (name, prefix) => dnsLabelErrors(prefix ? maskTrailingDash(name) : name)
 
 function validateNames({ name = '', generateName = '' }: ObjectMeta, rule: NameRule): FieldError[] {
@@ -58,7 +58,7 @@ function validateLabels({ labels = {} }: ObjectMeta): FieldError[] {
   ])
 }
 
-/** Keys are checked in lower case: a prefix may have capitals here, unlike one of a label. */
+/** Checks keys in lower case: unlike that of a label, the prefix may contain capitals. */
 function validateAnnotations({ annotations = {} }: ObjectMeta): FieldError[] {
   const field = 'metadata.annotations'
   return [
@@ -107,11 +107,11 @@ function validateContents(metadata: ObjectMeta, rules: MetaRules, rule: NameRule
   ]
 }
 
-/** Findings about the metadata of a new object, after its name was generated. */
+/** Returns the errors in the metadata of a new object, after its name was generated. */
 export const validateMeta = (metadata: ObjectMeta, rules: MetaRules, names: NameRule = subdomain): FieldError[] =>
   validateContents(metadata, rules, names)
 
-/** Go syntax of a string slice, sorted. */
+/** Formats a sorted string slice in Go syntax. */
 const goSlice = (texts: readonly string[]): string => `[]string{${[...texts].sort(byBytes).map(quoted).join(', ')}}`
 
 function validateNoNewFinalizers(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
@@ -151,9 +151,9 @@ function validateTransition(metadata: ObjectMeta, old: ObjectMeta): FieldError[]
 }
 
 /**
- * All findings about the metadata of an update, after `fixupForUpdate`: those of any kind, then those of custom resources.
- * Most stand in it three times, as in the answers for custom resources: the rules for all objects, for all updates, and
- * those of custom resources run one after another.
+ * Returns the errors in the metadata of an update, after `fixupForUpdate`: the common ones, then those of custom resources.
+ * Most errors occur three times, as in kube-apiserver's responses for custom resources: the rules for all objects, for
+ * all updates and for custom resources run one after another.
  */
 export function validateMetaUpdate(
   metadata: ObjectMeta,

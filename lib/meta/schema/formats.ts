@@ -1,6 +1,6 @@
-/** The formats of texts that schemas may name. Source: k8s.io/kube-openapi/pkg/validation/strfmt, Go's net/url. */
+/** Validates the string formats of schemas. Source: k8s.io/kube-openapi/pkg/validation/strfmt, Go's net/url. */
 
-/** A day that exists in the calendar of Go: years 0000 to 9999. */
+/** Reports whether the day exists in Go's calendar, which has the years 0000 to 9999. */
 function isDay(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []
   if (year === undefined) return false
@@ -10,8 +10,8 @@ function isDay(text: string): boolean {
 }
 
 /**
- * What strfmt takes for RFC 3339, which is more: any character before the fraction, any two digits in the offset, and
- * anything after another `t`. Whoever reads a time must bear one that is none.
+ * Reports whether strfmt accepts the text as an RFC 3339 time. It accepts more: any character before the fraction, any two
+ * digits in the offset, and anything after another `t`. Readers of a time must therefore handle an invalid one.
  */
 export function isDateTime(text: string): boolean {
   const [day = '', time = ''] = text.split(/t/i, 2)
@@ -23,13 +23,13 @@ export function isDateTime(text: string): boolean {
 const CONTROL = /\p{Cc}/u
 const BROKEN_ESCAPE = /%(?![0-9a-fA-F]{2})/
 
-/** `[user@]host[:port]` as net/url takes it, without the rare cases of escaped hosts. */
+/** Reports whether net/url accepts the text as `[user@]host[:port]`, without the rare escaped hosts. */
 function isAuthority(text: string): boolean {
   const host = text.slice(text.lastIndexOf('@') + 1)
   return /^(?:\[[0-9a-fA-F:.]+\]|[^\s"<>[\]\\^`{|}%:]*)(?::\d*)?$/.test(host) && !/\s/.test(text)
 }
 
-/** What url.ParseRequestURI takes: an absolute URI or an absolute path. */
+/** Reports whether url.ParseRequestURI accepts the text: an absolute URI or an absolute path. */
 export function isUri(text: string): boolean {
   if (CONTROL.test(text) || BROKEN_ESCAPE.test(text)) return false
   if (text.startsWith('/')) return true

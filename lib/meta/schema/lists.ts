@@ -1,5 +1,5 @@
 /**
- * Duplicates in lists whose items are told apart by value (set) or by their keys (map).
+ * Finds duplicate items in lists of type set (equal values) and map (equal keys).
  * Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype.
  */
 
@@ -10,7 +10,7 @@ import { child, isObject, own, sortedEntries } from '../value/walk.ts'
 import type { ListSchema, Schema } from './schema.ts'
 import { memberSchema } from './schema.ts'
 
-/** The second of several equal values, once for each value. */
+/** Returns the index of the second occurrence of each repeated value. */
 function secondOnes(values: readonly JsonValue[]): number[] {
   const seen = new Map<string, number>()
   return values.flatMap((value, index) => {
@@ -21,7 +21,7 @@ function secondOnes(values: readonly JsonValue[]): number[] {
   })
 }
 
-/** The members that tell an item from others; a null item has none. */
+/** Returns the key members of a list item; a null item has none. */
 function keysOf(item: JsonValue, { keys = [] }: ListSchema): JsonObject {
   if (!isObject(item)) return {}
   const found = keys.flatMap((key): [string, JsonValue][] => {
@@ -45,7 +45,7 @@ function ownDuplicates(items: readonly JsonValue[], schema: ListSchema, path: st
   return findingsOf(secondOnes(keys), (index) => [duplicate(`${path}[${index}]`, keys[index] ?? null)])
 }
 
-/** Findings in `value` and everything below it; values of a wrong type and write-only ones are left alone. */
+/** Returns the duplicates in `value`, recursively. Ignores values of a wrong type and write-only values. */
 export function duplicateItems(value: JsonValue, schema: Schema, path: string): FieldError[] {
   if (schema.writeOnly) return []
   if (Array.isArray(value) && schema.type === 'list') {

@@ -1,17 +1,17 @@
-/** Credentials where none belongs: refused by the field, without the value. */
+/** Rejects credentials in fields that are not meant for them; errors name the field but not the value. */
 import { LAST_APPLIED } from '../annotations.ts'
 import type { FieldError } from '../errors/fielderror.ts'
 import type { JsonValue, KubeObject } from '../types.ts'
 import { holdsCredential, REDACTED } from '../value/credentials.ts'
 import { child } from '../value/walk.ts'
 
-/** Nobody needs to hear of more. */
+/** Limits the number of errors in a response. */
 const MOST_FINDINGS = 16
 
 /**
- * Returns a finding for each text that holds an access key or a token of this service. `object` comes without its
- * write-only values, and its last-applied annotation is cleaned, not refused. What `old` holds already is let be: an object
- * with a key in it must still be changed, disabled above all.
+ * Returns an error for each string that contains an access key or a token of this service. `object` has no write-only values
+ * any more; another module cleans its last-applied annotation. Strings that `old` contains are accepted: an object with
+ * a key in it must remain editable, above all to disable it.
  */
 export function misplacedCredentials(object: KubeObject, old?: KubeObject): FieldError[] {
   const found = textsIn(object, MOST_FINDINGS)
@@ -46,7 +46,7 @@ function textsIn(object: KubeObject, most: number): Found[] {
     }
     for (const [name, member] of Object.entries(value)) {
       if (name === LAST_APPLIED && path === 'metadata.annotations') continue
-      // A path is shown: what is below such a name has none.
+      // Messages show paths, so do not visit members below such a name.
       if (holdsCredential(name)) found.push({ path, text: name })
       else visit(member, child(path, name))
     }

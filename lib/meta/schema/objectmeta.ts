@@ -1,4 +1,4 @@
-/** The schema of metadata: what `kubectl explain`, OpenAPI and field ownership know of it. Specification section 2.2. */
+/** Defines the schema of metadata, which `kubectl explain`, OpenAPI and field ownership use. Specification section 2.2. */
 import { boolean, int64, list, map, object, string, time } from './schema.ts'
 
 const ownerReference = object(
@@ -26,7 +26,7 @@ const managedFieldsEntry = object('The fields that one manager owns.', {
   subresource: string('Subresource that was written to; empty for the object itself.'),
 })
 
-/** The schema of an object's `metadata`. It documents and says who may own what; decode.ts is what reads metadata. */
+/** Describes an object's `metadata` and the ownership of its fields. object/decode.ts decodes it. */
 export const objectMetaSchema = object('Standard metadata of the object.', {
   name: string(
     'Unique among the objects of its kind and namespace. Required unless generateName is given. Never changes.',

@@ -1,5 +1,5 @@
 /**
- * Drops what a kind does not have from an object that a client sent, and says what that was.
+ * Drops the unknown fields of an object that a client sent, and reports them.
  * Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting}.
  */
 
@@ -11,16 +11,16 @@ import type { KindSchema, Schema } from './schema.ts'
 import { memberSchema } from './schema.ts'
 
 export interface PruneOptions {
-  /** Keeps members that are null (server-side apply refuses them later); they are dropped otherwise. */
+  /** Keeps null members, which server-side apply rejects later; drops them otherwise. */
   keepNulls?: boolean
 }
 
 export interface Pruned {
-  /** `spec` and `status` as far as they are known; shares nothing with the input. */
+  /** The known fields of `spec` and `status`; shares nothing with the input. */
   object: JsonObject
-  /** Paths of dropped fields, sorted by bytes, at most 100, with names cut to 256 characters: `spec.scope.roles[0].foo`. */
+  /** Paths of dropped fields in byte order, at most 100, with names cut to 256 characters: `spec.scope.roles[0].foo`. */
   unknown: string[]
-  /** Deprecated fields in use, sorted: what is inside one is not named again. */
+  /** Deprecated fields in use, sorted, without the fields inside them. */
   deprecated: { path: string; instead: string }[]
 }
 
@@ -30,14 +30,14 @@ interface Walk {
   deprecated: { path: string; instead: string }[]
 }
 
-/** Paths are long where names are, and there may be any number of both. */
+/** Limits the reported paths, because a client can send any number of fields. */
 function drop(path: string, { unknown }: Walk): void {
   if (unknown.length < MAX_FINDINGS) unknown.push(path)
 }
 
 const below = (path: string, name: string): string => child(path, shortName(name))
 
-/** A value of any shape where the schema describes none: no member is known, so lists are followed and objects emptied. */
+/** Prunes a value without a schema: all members are unknown, so it visits lists and empties objects. */
 function pruneUndescribed(value: JsonValue, path: string, walk: Walk): JsonValue {
   if (Array.isArray(value)) return value.map((item, index) => pruneUndescribed(item, `${path}[${index}]`, walk))
   if (!isObject(value)) return value
@@ -59,14 +59,14 @@ function pruneObject(object: JsonObject, schema: Schema, path: string, walk: Wal
   return Object.fromEntries(kept)
 }
 
-/** Clients that write every field of a struct do not use those that they leave empty. */
+/** Reports whether a field is unused: some clients send every field of a struct, empty ones too. */
 const isEmpty = (value: JsonValue): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value
 
 function pruneValue(value: JsonValue, schema: Schema, path: string, walk: Walk): JsonValue {
   if (schema.deprecated !== undefined && !isEmpty(value)) {
     walk.deprecated.push({ path, instead: schema.deprecated })
-    // Whoever is told to leave a field need not hear of the fields inside it.
+    // The warning about this field covers the fields inside it.
     return pruneInside(value, schema, path, { ...walk, deprecated: [] })
   }
   return pruneInside(value, schema, path, walk)
@@ -82,8 +82,8 @@ function pruneInside(value: JsonValue, schema: Schema, path: string, walk: Walk)
 }
 
 /**
- * Prunes everything beside apiVersion, kind and metadata. Values of a wrong type stay, for validation to name them; what
- * is inside them is unknown. Null list items stay too. Computed (readOnly) fields go silently.
+ * Prunes everything except apiVersion, kind and metadata. Keeps values of a wrong type, which validation reports; fields
+ * inside them are unknown. Also keeps null list items. Drops computed (readOnly) fields without a report.
  */
 export function prune(object: JsonObject, kind: KindSchema, { keepNulls = false }: PruneOptions = {}): Pruned {
   const walk: Walk = { keepNulls, unknown: [], deprecated: [] }
@@ -97,6 +97,6 @@ export function prune(object: JsonObject, kind: KindSchema, { keepNulls = false 
   }
 }
 
-/** The text of the Warning header for a deprecated field, in the form of Kubernetes' own kinds. */
+/** Returns the warning about a deprecated field, in the form of Kubernetes' built-in kinds. */
 export const deprecationWarning = (version: string, { path, instead }: Pruned['deprecated'][number]): string =>
   `${path}: deprecated since ${version}; use ${instead} instead`

@@ -1,4 +1,4 @@
-/** Objects as they may be shown to anybody: in logs, and in errors that quote what was sent. */
+/** Redacts objects for logs and for error messages that quote the request. */
 import { LAST_APPLIED } from '../annotations.ts'
 import type { JsonValue } from '../types.ts'
 import { REDACTED } from '../value/credentials.ts'
@@ -8,7 +8,7 @@ import { memberSchema } from './schema.ts'
 
 const isScalar = (schema: Schema): boolean => !['object', 'map', 'list'].includes(schema.type)
 
-/** What stands where a value of another shape belongs may be anything, so it is not shown either. */
+/** Also redacts values of an unexpected shape, which could contain anything. */
 function redactValue(value: JsonValue, schema: Schema | undefined): JsonValue {
   if (value === null) return value
   if (schema === undefined || schema.writeOnly) return REDACTED
@@ -32,8 +32,8 @@ function redactMetadata(metadata: JsonValue): JsonValue {
 }
 
 /**
- * A copy in which every write-only value reads `<redacted>`, and so does every value that the kind does not describe or
- * that has another shape: `spec.Key` may hold what was meant for `spec.key`. Names of members stay.
+ * Returns a copy in which `<redacted>` replaces every write-only value, and every value that the schema does not describe
+ * or whose shape differs: `spec.Key` may contain the value intended for `spec.key`. Keeps the names of members.
  */
 export function redactJson(value: JsonValue, kind: KindSchema): JsonValue {
   if (!isObject(value)) return redactValue(value, undefined)

@@ -1,17 +1,18 @@
 /**
- * The schema language of kinds: the single source of a kind's TypeScript types, decoding, unknown and deprecated field
- * warnings, pruning, write-only fields, list ownership, OpenAPI and reference page. Pure data; the walkers are beside it.
+ * Defines the schema language of kinds. A schema is the single source of a kind's TypeScript types, decoding, pruning,
+ * warnings about unknown and deprecated fields, write-only fields, list ownership, OpenAPI and reference page. Schemas are
+ * plain data; the other modules of this package process them.
  */
 import { own } from '../value/walk.ts'
 
 interface Described {
-  /** Shown by `kubectl explain` and on the reference page. */
+  /** Appears in `kubectl explain` and on the reference page. */
   description: string
-  /** What to use instead; using the field answers with a Warning. */
+  /** The replacement of this field. Requests that use the field receive a Warning with it. */
   deprecated?: string
-  /** Never stored in the object, never returned by a read; `once` is returned by the answer that creates the object. */
+  /** Neither stored in the object nor returned by reads. With `once`, the response to the creation returns it. */
   writeOnly?: 'never' | 'once'
-  /** Computed on reads: dropped from what clients send. */
+  /** Computed on reads; dropped from requests. */
   readOnly?: true
 }
 
@@ -20,7 +21,7 @@ export interface StringSchema extends Described {
   enum?: readonly string[]
   minLength?: number
   maxLength?: number
-  /** ECMAScript source that is also RE2 source. */
+  /** An ECMAScript regular expression that is also valid RE2. */
   pattern?: string
   format?: 'date-time' | 'uri'
 }
@@ -44,7 +45,7 @@ export interface ObjectSchema extends Described {
   atomic?: true
 }
 
-/** An object with free member names and values of one schema. */
+/** An object with any member names, whose values share one schema. */
 export interface MapSchema extends Described {
   type: 'map'
   values: Schema
@@ -54,17 +55,17 @@ export interface MapSchema extends Described {
 export interface ListSchema extends Described {
   type: 'list'
   items: Schema
-  /** `atomic` lists are owned as a whole; `set` items by value; `map` items by their `keys`. */
+  /** Field managers own `atomic` lists as a whole, `set` items by value and `map` items by their `keys`. */
   listType: 'atomic' | 'set' | 'map'
   keys?: readonly string[]
-  /** Items that lack a key have this one. */
+  /** The values of absent keys. */
   keyDefaults?: Readonly<Record<string, string>>
   maxItems?: number
 }
 
 export type Schema = StringSchema | IntegerSchema | BooleanSchema | ObjectSchema | MapSchema | ListSchema
 
-/** What of a kind describes its objects; metadata is the same for all. */
+/** Describes the objects of a kind; all kinds share the schema of metadata. */
 export interface KindSchema {
   spec?: ObjectSchema
   status?: ObjectSchema
@@ -73,7 +74,7 @@ export interface KindSchema {
 /** The TypeScript type of the values that a schema describes. Every member is optional unless `required` names it. */
 export type FromSchema<S> = S extends { type: infer T extends keyof Values<S> } ? Values<S>[T] : never
 
-/** One member for each type, looked up and not searched: a chain of conditions exceeds the compiler's depth in a deep schema. */
+/** Has one member for each type: a chain of conditional types exceeds the compiler's depth limit in a deep schema. */
 interface Values<S> {
   string: S extends { enum: readonly (infer E)[] } ? E : string
   integer: number
@@ -90,8 +91,8 @@ interface Values<S> {
 }
 
 /**
- * `None` for options that nobody gave, and `NoInfer` where results are used as arguments: otherwise the compiler takes
- * the options from what the outer schema accepts, which widens `items` and `properties` to any schema.
+ * `None` is the default of omitted options, and results use `NoInfer`. Otherwise the compiler infers the options from the
+ * type that the outer schema accepts, which widens `items` and `properties` to any schema.
  */
 type Options<S> = Partial<Omit<S, 'type' | 'description' | 'items' | 'properties' | 'values'>>
 type None = Record<never, never>
@@ -116,7 +117,7 @@ export const int64 = <const O extends Options<IntegerSchema> = None>(description
     description: string
   } & NoInfer<O>
 
-/** RFC 3339 text, kept as it was sent. */
+/** An RFC 3339 time, stored exactly as sent. */
 export const time = <const O extends Options<StringSchema> = None>(description: string, options?: O) =>
   ({ type: 'string', format: 'date-time', description, ...options }) as {
     type: 'string'
@@ -124,7 +125,7 @@ export const time = <const O extends Options<StringSchema> = None>(description: 
     description: string
   } & NoInfer<O>
 
-/** A list that is owned as a whole: two appliers must never widen a scope between them (the default here). */
+/** A list, by default atomic: two appliers must not be able to widen a scope together. */
 export const list = <const I extends Schema, const O extends Options<ListSchema> = None>(
   description: string,
   items: I,
@@ -154,7 +155,7 @@ export const object = <const P extends Readonly<Record<string, Schema>>, const O
     properties: P
   } & NoInfer<O>
 
-/** Returns the schema of an object's member, or of any value of a map; undefined where none is declared. */
+/** Returns the schema of an object's member or of a map's values; undefined if the schema declares none. */
 export function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
   if (schema?.type === 'map') return schema.values
   return schema?.type === 'object' ? own(schema.properties, name) : undefined

@@ -1,5 +1,5 @@
 /**
- * Whether values are what a schema says, in the words of kube-apiserver for custom resources.
+ * Validates values against a schema, with kube-apiserver's messages for custom resources.
  * Source: k8s.io/kube-openapi/pkg/validation/validate (which check runs when), k8s.io/apiextensions-apiserver
  * (apiserver/validation, apiserver/schema/listtype), answers of a kube-apiserver 1.34.4.
  */
@@ -19,11 +19,11 @@ import { MAX_PATTERN_LENGTH, matches } from './pattern.ts'
 import type { IntegerSchema, KindSchema, ListSchema, MapSchema, ObjectSchema, Schema, StringSchema } from './schema.ts'
 import { memberSchema } from './schema.ts'
 
-/** `field` is the path of the cause, `name` what the message calls it: they differ on the status endpoint. */
+/** `field` is the path in the cause, `name` the path in the message; they differ on the status endpoint. */
 interface Place {
   field: string
   name: string
-  /** Inside a write-only field: no message shows a value. */
+  /** True inside a write-only field, whose values no message may show. */
   hidden: boolean
   floats: Floats
 }
@@ -72,14 +72,14 @@ function jsonType(value: JsonValue, { field, floats }: Place): string {
   return isWhole && !floats.has(field) ? 'integer' : 'number'
 }
 
-/** Floating point stands for an integer where JSON has no doubt of it. */
+/** Reports whether a floating-point number is exactly an integer, which is valid for integer fields. */
 const isWholeFloat = (value: JsonValue): boolean => Number.isSafeInteger(value)
 
-/** `Invalid value: "string": spec.ttl in body must be of type integer: "string"`. Names of types are no secret. */
+/** `Invalid value: "string": spec.ttl in body must be of type integer: "string"`. Names of types need no redaction. */
 const wrongType = (place: Place, expected: string, actual: string): FieldError =>
   finding('FieldValueTypeInvalid', place, actual, `must be of type ${expected}: "${actual}"`)
 
-/** What go-openapi calls the type of a value that stands where a text with a format should be. */
+/** Returns go-openapi's name for the type of a value where the schema requires a string with a format. */
 function formatOf(type: string): string {
   if (type === 'array') return type
   if (type === 'integer') return 'int64'
@@ -97,7 +97,7 @@ function checkType(value: JsonValue, schema: Schema, place: Place): FieldError[]
 
 const FORMATS = { 'date-time': isDateTime, uri: isUri }
 
-/** Only the first of the bounds is reported, as go-openapi does; lengths are in characters though the text says bytes. */
+/** Reports only the first violated bound, as go-openapi does. Counts characters, although the message says bytes. */
 function checkBounds(value: string, schema: StringSchema, place: Place): FieldError[] {
   const { minLength = 0, maxLength = schema.pattern ? MAX_PATTERN_LENGTH : Number.POSITIVE_INFINITY, pattern } = schema
   const length = value.length > maxLength || minLength > 0 ? [...value].length : value.length
@@ -117,7 +117,7 @@ function checkString(value: string, schema: StringSchema, place: Place): FieldEr
 
 const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }
 
-/** Beyond what custom resources do, the range of `int32` is a bound too: a wider value could not be handed on. */
+/** Unlike custom resources, enforces the range of `int32`: a larger value could not be passed on. */
 function checkNumber(value: number | bigint, schema: IntegerSchema, place: Place): FieldError[] {
   const { minimum, maximum } = { ...(schema.format === 'int32' && INT32), ...schema }
   const bad = (detail: string): FieldError[] => [finding('FieldValueInvalid', place, value, detail)]
@@ -169,23 +169,23 @@ function checkEnum(value: JsonValue, { enum: allowed }: StringSchema, place: Pla
   return [{ type: 'FieldValueNotSupported', field: place.field, message }]
 }
 
-/** What stays as it was is not judged again, so that a stricter schema does not block unrelated changes. */
+/** Skips unchanged values, so that a stricter schema does not block unrelated changes. */
 function check(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: Place): FieldError[] {
   if (old !== undefined && deepEqual(value, old) && !holdsFloat(value, place.field, place.floats)) return []
   return checkValue(value, old, schema, schema.writeOnly ? { ...place, hidden: true } : place)
 }
 
-/** An object of which only what the kind's schema describes is looked at. */
+/** The parts of an object that validation reads. */
 export interface Validatable {
   spec?: JsonValue
   status?: JsonValue
 }
 
 /**
- * Findings about spec and status, in order: values by path, then duplicate list items. `subresource: 'status'` looks at
- * status alone and names fields from there in its messages (`conditions[0].type in body`), as kube-apiserver does.
- * With `old`, values that are unchanged are not judged. Values of write-only fields read `<redacted>`. `floats` are numbers
- * that the body writes as floating point.
+ * Returns the errors in spec and status: first invalid values by path, then duplicate list items. `subresource: 'status'`
+ * validates only status and shortens the paths in messages (`conditions[0].type in body`), as kube-apiserver does. With
+ * `old`, skips unchanged values. Redacts the values of write-only fields. `floats` are the numbers that the body writes
+ * as floating point.
  */
 export function validateSchema(
   object: Validatable,

@@ -1,6 +1,6 @@
 /**
- * Write-only fields: taken out of an object before anything else sees it, so that no store, patch, selector or owner
- * ever meets a secret. Which fields these are, the schema says.
+ * Removes write-only fields from an object before any other processing, so that storage, patches, selectors and field
+ * ownership never see a secret. The schema declares these fields.
  */
 import { LAST_APPLIED } from '../annotations.ts'
 import { parseJson, stringify } from '../encoding/json.ts'
@@ -12,7 +12,7 @@ import { isObject, own } from '../value/walk.ts'
 import { prune } from './prune.ts'
 import type { KindSchema, ObjectSchema, Schema } from './schema.ts'
 
-/** A value that a client sent for a write-only field: never part of the object, never logged. */
+/** The value of a write-only field in a request; never stored in the object and never logged. */
 export interface Secret {
   /** Member names from the root: `['spec', 'key']`. */
   path: readonly string[]
@@ -26,8 +26,8 @@ export interface WriteOnlyField {
 
 function fieldsBelow(schema: Schema, path: readonly string[], insideList: boolean): WriteOnlyField[] {
   if (schema.writeOnly) {
-    // Items of lists have no lasting path: what was sent for one could be kept for another.
-    if (insideList) throw new Error(`write-only field ${path.join('.')} lies in a list or map`)
+    // List items have no stable path, so the value of one item could be stored for another.
+    if (insideList) throw new Error(`write-only field ${path.join('.')} is inside a list or map`)
     return [{ path, schema }]
   }
   if (schema.type === 'list') return fieldsBelow(schema.items, path, true)
@@ -36,7 +36,7 @@ function fieldsBelow(schema: Schema, path: readonly string[], insideList: boolea
   return Object.entries(schema.properties).flatMap(([name, one]) => fieldsBelow(one, [...path, name], insideList))
 }
 
-/** All write-only fields of a kind. Throws for a schema that has one where it cannot be kept apart. */
+/** Returns the write-only fields of a kind. Throws if the schema declares one inside a list or map. */
 export function writeOnlyFields({ spec, status }: KindSchema): WriteOnlyField[] {
   const parts: [string, ObjectSchema | undefined][] = [
     ['spec', spec],
@@ -49,7 +49,7 @@ function valueAt(object: JsonValue, path: readonly string[]): JsonValue | undefi
   return path.reduce<JsonValue | undefined>((at, name) => (isObject(at) ? own(at, name) : undefined), object)
 }
 
-/** A copy along the path; members beside it are shared. */
+/** Returns the object without the member at the path. Copies along the path and shares all other members. */
 function without(object: JsonObject, [name = '', ...rest]: readonly string[]): JsonObject {
   const members = Object.entries(object).flatMap(([member, value]): [string, JsonValue][] => {
     if (member !== name) return [[member, value]]
@@ -70,7 +70,7 @@ const cut = (object: JsonObject, schema: KindSchema): JsonObject =>
     object,
   )
 
-/** Whether everything on the way to a write-only field is an object, so that the field is where it is looked for. */
+/** Reports whether all parents of a write-only field are objects, so that the field can be found. */
 const reachable = (object: JsonObject, { path }: WriteOnlyField): boolean =>
   path.slice(0, -1).every((_, index) => {
     const value = valueAt(object, path.slice(0, index + 1)) ?? null
@@ -78,8 +78,8 @@ const reachable = (object: JsonObject, { path }: WriteOnlyField): boolean =>
   })
 
 /**
- * Without write-only values, without what neither metadata nor the kind describes (`Spec`, `items`, `spec.Key`), and
- * without a manifest inside it.
+ * Removes from a manifest the write-only values, the fields that neither metadata nor the kind describes (`Spec`, `items`,
+ * `spec.Key`) and a nested manifest.
  */
 function cutManifest(manifest: JsonObject, schema: KindSchema): JsonObject {
   const { spec: _, status: __, ...rest } = manifest
@@ -97,8 +97,8 @@ function cutManifest(manifest: JsonObject, schema: KindSchema): JsonObject {
 }
 
 /**
- * kubectl's text of the manifest without secrets; undefined where it is no JSON object or has other shapes than the kind,
- * because then nobody can say what is in it, and where a credential stands in it all the same. Text without secrets stays byte for byte the same.
+ * Removes the secrets from kubectl's copy of the manifest. Returns undefined if the text is not a JSON object or does not
+ * match the kind, because it could then contain anything, or if a credential remains. Does not change text without secrets.
  */
 function cutLastApplied(text: string, schema: KindSchema): string | undefined {
   try {
@@ -114,7 +114,7 @@ function cutLastApplied(text: string, schema: KindSchema): string | undefined {
   }
 }
 
-/** Metadata of an applied configuration is any JSON: what is no text is removed too. */
+/** Cleans the last-applied annotation, and removes one that is not a string: applied metadata may be any JSON. */
 function cleanAnnotations(object: JsonObject, schema: KindSchema): JsonObject {
   const text = valueAt(object, ['metadata', 'annotations', LAST_APPLIED])
   if (text === undefined || (writeOnlyFields(schema).length === 0 && !holdsCredential(String(text)))) return object
@@ -131,8 +131,8 @@ function cleanAnnotations(object: JsonObject, schema: KindSchema): JsonObject {
 const isEmpty = (value: JsonValue): boolean => value === null || value === ''
 
 /**
- * The object without its write-only values, also in kubectl's last-applied annotation, and these values apart. Absent,
- * null and empty ones are no secrets: they leave what is stored as it is. An annotation that is no JSON object is removed.
+ * Separates the write-only values from an object and cleans kubectl's last-applied annotation. Absent, null and empty values
+ * are not secrets and leave stored values unchanged. Removes an annotation that is not a JSON object.
  */
 export function splitWriteOnly(object: KubeObject, schema: KindSchema): { object: KubeObject; secrets: Secret[] } {
   const secrets = writeOnlyFields(schema).flatMap(({ path }): Secret[] => {
@@ -142,7 +142,7 @@ export function splitWriteOnly(object: KubeObject, schema: KindSchema): { object
   return { object: cleanAnnotations(cut(object, schema), schema) as KubeObject, secrets }
 }
 
-/** The object with these values in their places, for validation and for the one answer that shows them. */
+/** Restores write-only values, for validation and for the single response that returns them. */
 export function joinWriteOnly(object: KubeObject, secrets: readonly Secret[]): KubeObject {
   return secrets.reduce<JsonObject>((joined, { path, value }) => withValue(joined, path, value), object) as KubeObject
 }

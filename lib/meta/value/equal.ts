@@ -1,4 +1,4 @@
-/** Whether two JSON values are the same. */
+/** Compares JSON values. */
 
 /**
  * Member order does not count, an absent member and an undefined one are the same, and an integer is itself as `number`

@@ -27,7 +27,7 @@ test('the schema says which fields are write-only', () => {
 
 test('a write-only field in a list has no lasting place', () => {
   const spec = object('', { items: list('', object('', { token: string('', { writeOnly: 'never' }) })) })
-  expect(() => writeOnlyFields({ spec })).toThrow('write-only field spec.items.token lies in a list or map')
+  expect(() => writeOnlyFields({ spec })).toThrow('write-only field spec.items.token is inside a list or map')
 })
 
 describe('taking them out', () => {
