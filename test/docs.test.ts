@@ -9,7 +9,9 @@ import { wordsOfOneShell } from './support/shelltext.ts'
 
 const root = join(import.meta.dirname, '..')
 const pages = (
-  await Array.fromAsync(glob(['README.md', 'CONTRIBUTING.md', 'docs/*.md', 'lib/**/*.md', 'test/**/*.md'], { cwd: root }))
+  await Array.fromAsync(
+    glob(['README.md', 'CONTRIBUTING.md', 'docs/*.md', 'lib/**/*.md', 'test/**/*.md'], { cwd: root }),
+  )
 ).sort()
 
 /** Returns a page without its code blocks. */
