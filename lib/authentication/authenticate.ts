@@ -1,4 +1,6 @@
-/** From a bearer token to the user of a request. Access keys only: the tokens that this service signs are for other servers. */
+/**
+ * Authenticates bearer tokens. Only access keys are accepted: the tokens that this service signs are for other servers.
+ */
 
 import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
@@ -10,13 +12,13 @@ import type { KeyHash } from './pepper.ts'
 export interface AuthenticationDeps extends LifeLimits {
   /** See `Peppers`. */
   hashes(key: string): Promise<readonly KeyHash[]>
-  /** The first credential item that exists under these hashes, consistently read, with the hash that it lies under. */
+  /** Returns the first credential item stored under one of these hashes, with that hash. The read is consistent. */
   readCredential(hashes: readonly KeyHash[]): Promise<{ hash: KeyHash; item: JsonObject } | undefined>
   /** Unix milliseconds. */
   now(): number
   /**
-   * Sets attributes of the credential item, if it is still of this key and generation, and notes the last activity (Unix seconds)
-   * beside the key. Never creates what is gone.
+   * Sets attributes of the credential item if it still belongs to this key and generation, and stores the last activity
+   * (Unix seconds) beside the key. Never recreates a deleted item.
    */
   touch(
     hash: KeyHash,
@@ -24,19 +26,22 @@ export interface AuthenticationDeps extends LifeLimits {
     lastActivity: number,
     attributes: JsonObject,
   ): Promise<void>
-  /** Told of a touch that failed; it fails no request. */
+  /** Receives the error of a failed touch, which does not fail the request. */
   touchFailed(error: unknown): void
 }
 
 export type Authentication =
-  /** `touch` moves the last activity if that is due; to be called after the request was allowed. It never rejects. */
+  /**
+   * A valid key. Call `touch` after the request is authorized: it updates the last activity when due, and never
+   * rejects.
+   */
   | { user: UserInfo; credential: PresentedCredential; touch: () => Promise<void> }
-  /** A known key that may not be used; the reason may be told to its holder. */
+  /** A known but invalid key. The reason may be shown to its holder. */
   | { dead: string; key: { name: string; uid: string; user: string } }
-  /** Nobody's key. */
+  /** An unknown key. */
   | { unknown: true }
 
-/** Rejects only when something is broken: the store, the peppers, an item. */
+/** Authenticates the token. Rejects only on internal errors: of the store, the peppers or a stored item. */
 export async function authenticate(token: string | undefined, deps: AuthenticationDeps): Promise<Authentication> {
   if (token === undefined || !isWellFormed(token)) return { unknown: true }
   const found = await deps.readCredential(await deps.hashes(token))

@@ -1,8 +1,8 @@
-/** The token of an Authorization header. Source: RFC 6750 section 2.1, k8s.io/apiserver bearertoken. */
+/** Reads the bearer token of a request. Source: RFC 6750 section 2.1, k8s.io/apiserver bearertoken. */
 
 /**
- * The token of the only Authorization header; undefined when there is none, more than one (which one would count?), or another
- * scheme. The scheme is case-insensitive; nothing is said of the token's own form.
+ * Returns the token of the Authorization header. Returns undefined when the header is absent, repeated (it would be
+ * ambiguous) or has another scheme. The scheme is case-insensitive; the token's own format is not checked.
  */
 export function bearerToken(values: readonly string[] | undefined): string | undefined {
   if (values?.length !== 1) return undefined

@@ -1,4 +1,4 @@
-/** Whether two secrets are the same text, in a time that says nothing of how much of one is right. */
+/** Compares secrets in constant time, so that the duration does not reveal how much of a guess is correct. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 
 export const constantTimeEqual = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))

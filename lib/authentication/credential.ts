@@ -1,6 +1,7 @@
 /**
- * The credential of a key: one item with all that the authorizer needs, so that authentication is one read. It is written in the same
- * transaction as the key. pk `credential#VERSION#HASH`, sk `#`; the key's value itself is nowhere.
+ * Reads and writes the credential of a key: one item with everything that the authorizer needs, so that authentication
+ * takes one read. It is written in the same transaction as the key. pk `credential#VERSION#HASH`, sk `#`. The key's value
+ * itself is never stored.
  *
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
@@ -20,18 +21,21 @@ import type { KeyHash } from './pepper.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 
 export interface Credential extends KeyLife {
-  /** Of the key object. */
+  /** The name of the key object. */
   name: string
   uid: string
-  /** Of the key's spec, which a change of its value counts for, too. Items of earlier versions have none. */
+  /**
+   * The generation of the key's spec, which also counts changes of the key's value. Absent in items of earlier
+   * versions.
+   */
   generation?: number
   type: string
-  /** The name and groups of a request with this key. */
+  /** The user name and groups of requests with this key. */
   user: string
   identity: Identity
   groups: string[]
   chain: ScopeChain
-  /** As the spec has them, for Self. */
+  /** From the spec, for Self. */
   specUser?: string
   specTeam?: string
   specSubject?: string
@@ -39,37 +43,37 @@ export interface Credential extends KeyLife {
   email?: string
 }
 
-/** A key as it is about to be stored. */
+/** A key about to be stored. */
 export interface StoredKey {
   object: KubeObject
   internal: JsonObject
 }
 
-/** The values of write-only fields by their path (`identity.connectorData`). Reads never return them. */
+/** The values of write-only fields by path (`identity.connectorData`). Reads never return them. */
 export type Sealed = Readonly<Record<string, string>>
 
 const SORT_KEY = '#'
 const SEALED = 'sealed:'
 /**
- * The sparse index by which the sweep finds what has expired, and its attributes. Keys without an end are not in it, nor
- * those whose deletion has begun. The time is that of the maximum ttl at the last write or use of the key.
+ * The sparse index, and its attributes, in which the sweep finds expired keys. It omits keys without an expiry and keys
+ * under deletion. The stored time applies the maximum ttl at the key's last write or use.
  */
 export const EXPIRY_INDEX = { name: 'expiry', partition: 'expiryIndex', sort: 'expiry', value: 'credential' } as const
 
-/** Where the credential lies that belongs to a hash. */
+/** Returns the item key of the credential for a hash. */
 export const credentialItemKey = ({ version, hash }: KeyHash): { pk: string; sk: string } => ({
   pk: `credential#${version}#${hash}`,
   sk: SORT_KEY,
 })
 
-/** Of a key that is created. Refused by storage (CompanionExists) when another key has the same value. */
+/** Returns the write for a new key. Storage rejects it (CompanionExists) when another key has the same value. */
 export const createCredential = (key: StoredKey, sealed: Sealed, limits: LifeLimits): Companion[] => [
   { op: 'put', ...itemKeyOf(key), attributes: { ...attributesOf(key, limits), ...seal(sealed) }, ifAbsent: true },
 ]
 
 /**
- * Of a key that changes and keeps its value. The last activity and sealed values that are not given stay. `lastActivity` is what was read
- * beside the key, if anything; it only places the item in the index of expiries.
+ * Returns the write for a changed key that keeps its value. The last activity and omitted sealed values are preserved.
+ * `lastActivity` is the value read beside the key; it only determines the item's position in the expiry index.
  */
 export function updateCredential(
   key: StoredKey,
@@ -83,8 +87,8 @@ export function updateCredential(
 }
 
 /**
- * Of a key whose value changes: `old` is the item under the old value as it was read, whose sealed values and last activity
- * move on to the new one. The key's internal part names the new value's hash already.
+ * Returns the writes for a key whose value changes. `old` is the item read under the old value; its sealed values and
+ * last activity move to the new item. The key's internal part already contains the hash of the new value.
  */
 export function rotateCredential(
   key: StoredKey,
@@ -102,11 +106,11 @@ export function rotateCredential(
   ]
 }
 
-/** That nobody has the value under these hashes: what a condition on the item that is written cannot say. */
+/** Requires that no key is stored under these hashes. A condition on the written item cannot express that. */
 export const requireAbsentCredentials = (hashes: readonly KeyHash[]): Companion[] =>
   hashes.map((hash) => ({ op: 'absent', ...credentialItemKey(hash) }))
 
-/** That the key is still as it was when a request with it was allowed: neither deleted, nor rotated, nor changed. */
+/** Requires that the key is unchanged since the request was authorized: not deleted, rotated or updated. */
 export function requireUnchangedCredential(
   { uid, generation }: UserInfo['key'],
   credential: PresentedCredential,
@@ -115,34 +119,41 @@ export function requireUnchangedCredential(
     op: 'unchanged',
     ...credentialItemKey(credential),
     attributes: { uid, deleted: false, ...(generation !== undefined && { generation }) },
-    // An item of an earlier version gets a generation when it is written.
+    // Items of earlier versions get a generation at their next write.
     lacks: generation === undefined ? ['generation'] : [],
   }
 }
 
-/** Of a key that is removed for good. (One that finalizers still hold is updated: its credential says so.) */
+/**
+ * Returns the write for a key that is removed permanently. A key that finalizers still hold is updated instead, and its
+ * credential records the deletion.
+ */
 export const deleteCredential = (key: StoredKey): Companion[] => [{ op: 'delete', ...itemKeyOf(key) }]
 
-/** Whether the item holds this sealed value: owners may try values that they cannot read. */
+/**
+ * Reports whether the item has this sealed value. Constant time, because owners can test values that they cannot read.
+ */
 export function hasSealedValue(item: JsonObject, path: string, value: string): boolean {
   const held = item[SEALED + path]
   return typeof held === 'string' && constantTimeEqual(held, value)
 }
 
-/** What a use of the key at `now` writes into its item. */
+/** Returns the attributes that a use of the key at `now` writes to its item. */
 export const activityAttributes = (credential: Credential, now: number, limits: LifeLimits): JsonObject => ({
   lastActivity: now,
   ...indexed({ ...credential, lastActivity: now }, limits),
 })
 
-/** Throws an Error that says nothing of the content when the item is not as it is written here. */
+/**
+ * Parses a credential item. Throws an Error without the content when the item does not have the format written here.
+ */
 export function readCredential(item: JsonObject): Credential {
   const own = Object.entries(item).filter(([name]) => !name.startsWith(SEALED) && !IGNORED.has(name))
   const { chain, ...rest } = strictRecord('a credential', Object.fromEntries(own), REQUIRED, OPTIONAL)
   return { ...(rest as unknown as Omit<Credential, 'chain'>), chain: parseChain(chain) }
 }
 
-/** The user of a request with this key. */
+/** Returns the user of requests with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
   const { uid, identity, groups, name, type, chain } = credential
   const { generation, specUser, specTeam, specSubject, displayName, email } = credential
@@ -227,7 +238,7 @@ function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: 
   }
 }
 
-/** For show only, so that what is too long for the authorizer's context can be left out. */
+/** These names are for display only, so values too long for the authorizer's context are omitted. */
 const MAX_SHOWN_BYTES = 128
 
 const shownName = (member: 'displayName' | 'email', value: JsonValue | undefined) =>

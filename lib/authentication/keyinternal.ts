@@ -1,4 +1,6 @@
-/** What is stored beside a key, versioned with it, and never leaves the server. */
+/**
+ * Reads and writes the internal part of a key, which is stored and versioned with the key and never leaves the server.
+ */
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { Identity } from '../authorization/users/user.ts'
@@ -7,22 +9,22 @@ import type { KeyHash } from './pepper.ts'
 import { isIdentity, isNonEmptyText, strictRecord } from './strictrecord.ts'
 
 export interface KeyInternal {
-  /** Whom the one who made the key stood for. */
+  /** The identity of the key's creator. */
   creator: Identity
-  /** The scopes inherited from the key that made this one; its own scope is not among them. */
+  /** The scopes inherited from the key that created this one, without its own scope. */
   carried: ScopeChain
-  /** Where the credential lies. */
+  /** Where the credential is stored. */
   credential: KeyHash
 }
 
-/** The form in which it is stored. */
+/** Returns the stored form. */
 export const writeInternal = ({ creator, carried, credential }: KeyInternal): JsonObject => ({
   creator,
   carried: carried as unknown as JsonValue,
   credential: { version: credential.version, hash: credential.hash },
 })
 
-/** Throws an Error when the value is not what `writeInternal` makes. */
+/** Parses the stored form. Throws an Error when `writeInternal` cannot have written the value. */
 export function readInternal(value: JsonObject): KeyInternal {
   const { creator, carried, credential } = strictRecord('the internal part of a key', value, {
     creator: isIdentity,

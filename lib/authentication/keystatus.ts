@@ -1,22 +1,25 @@
-/** Whether a key may be used, and until when (docs/access-keys.md, "Life"). Checked on every request. All times are Unix seconds. */
+/**
+ * Computes the state and expiry of a key (docs/access-keys.md, "Life"), which every request checks. All times are Unix
+ * seconds.
+ */
 import type { KeySpec } from '../authorization/users/identity.ts'
 import type { KubeObject } from '../meta/types.ts'
 
-/** What of a credential decides about its life. */
+/** The part of a credential that determines its lifetime. */
 export interface KeyLife {
   created: number
   /** Absent before the first use. */
   lastActivity?: number
-  /** 0 or absent = no end of its own. */
+  /** 0 or absent means that the key has no expiry of its own. */
   ttl?: number
-  /** The ttl counts from the last activity, before the first use from the creation. */
+  /** The ttl counts from the last activity or, before the first use, from creation. */
   ttlAfterLastActivity: boolean
   disabled: boolean
-  /** It has a deletionTimestamp, whatever finalizers hold it. */
+  /** The key has a deletionTimestamp, even if finalizers delay its removal. */
   deleted: boolean
 }
 
-/** What the object of a key says of its life; the last activity lies beside it. */
+/** Returns the lifetime members of a key object. The last activity is stored beside the object. */
 export function lifeOf({ metadata, spec = {} }: KubeObject, lastActivity?: number): KeyLife {
   const { ttl, ttlAfterLastActivity, disabled } = spec as KeySpec
   return {
@@ -33,19 +36,21 @@ export type KeyState = 'Active' | 'Disabled' | 'Expired' | 'Terminating'
 
 export interface KeyStatus {
   state: KeyState
-  /** The first second in which it is expired; absent = never. For a sliding key: unless it is used before. */
+  /**
+   * The first second in which the key is expired; absent means never. The expiry of a sliding key moves with each use.
+   */
   expires?: number
 }
 
-/** A deploy-time maximum, in seconds; binds keys that were made before it was set. */
+/** Deploy-time maximum in seconds. It also applies to keys that were created before it was set. */
 export interface LifeLimits {
   maxTtl?: number
 }
 
-/** The last second that a timestamp can show: 9999-12-31T23:59:59Z. What ends later has no end. */
+/** The last second that a timestamp can show: 9999-12-31T23:59:59Z. A later expiry counts as none. */
 const END_OF_TIME = 253_402_300_799
 
-/** What a key is and when it ends; deletion outranks disabling, which outranks expiry. */
+/** Returns the state and expiry of a key. Deletion takes precedence over disabling, and disabling over expiry. */
 export function keyStatus(life: KeyLife, now: number, limits: LifeLimits = {}): KeyStatus {
   const expires = expiry(life, limits)
   return { state: state(life, now, expires), ...(expires !== undefined && { expires }) }
@@ -57,7 +62,7 @@ function state({ deleted, disabled }: KeyLife, now: number, expires: number | un
   return expires !== undefined && now >= expires ? 'Expired' : 'Active'
 }
 
-/** The first second in which the key is expired, undefined = never. */
+/** Returns the first second in which the key is expired, or undefined when it never expires. */
 export function expiry(life: KeyLife, limits: LifeLimits = {}): number | undefined {
   const ttl = boundTtl(life.ttl, limits)
   if (ttl === undefined) return undefined
@@ -70,16 +75,19 @@ function boundTtl(ttl: number | undefined, { maxTtl }: LifeLimits): number | und
   return least === Number.POSITIVE_INFINITY ? undefined : least
 }
 
-/** How old a last activity becomes before it is written again, at most. */
+/** Maximum age of the stored last activity before it is updated. */
 const ACTIVITY_SECONDS = 60
 
-/** Whether the last activity is so old that a use of the key should move it; for short ttls earlier, so that sliding keys survive. */
+/**
+ * Reports whether a use of the key should update its last activity. Short ttls need earlier updates, so that sliding
+ * keys in use do not expire.
+ */
 export function activityDue(life: KeyLife, now: number, limits: LifeLimits = {}): boolean {
   const ttl = boundTtl(life.ttl, limits) ?? Number.POSITIVE_INFINITY
   return life.lastActivity === undefined || now - life.lastActivity > Math.min(ACTIVITY_SECONDS, ttl / 4)
 }
 
-/** The message of the 401 for a known key that may not be used. */
+/** The message of the 401 for a known but invalid key. */
 export const INVALID_KEY_REASONS: Readonly<Record<Exclude<KeyState, 'Active'>, string>> = {
   Disabled: 'access key is disabled',
   Expired: 'access key has expired',

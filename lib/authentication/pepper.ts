@@ -1,39 +1,42 @@
 /**
- * Hashes of access keys: HMAC-SHA-256 with a secret pepper, so that a copy of the table gives away no key. Peppers have versions; while
- * one is replaced both are looked under. The secret is JSON: `{"current": "2", "peppers": {"1": BASE64, "2": BASE64}}`.
+ * Hashes access keys: HMAC-SHA-256 with a secret pepper, so that a copy of the table reveals no key. Peppers are
+ * versioned; during a rotation, keys are looked up under both versions. The secret is JSON: `{"current": "2",
+ * "peppers": {"1": BASE64, "2": BASE64}}`.
  */
 import { createHmac } from 'node:crypto'
 import { isObject } from '../meta/value/walk.ts'
 
-/** What a key is stored under. `hash` is base64url without padding. */
+/** The hash under which a key is stored. `hash` is base64url without padding. */
 export interface KeyHash {
   version: string
   hash: string
 }
 
 export interface PepperDeps {
-  /** The secret's text at a stage of Secrets Manager. */
+  /** Returns the secret's text at a stage of Secrets Manager. */
   getSecret(stage: 'AWSCURRENT'): Promise<string>
-  /** Milliseconds of a clock. */
+  /** Returns the current time in milliseconds. */
   now(): number
 }
 
 export interface Peppers {
-  /** The hashes under which the key may be stored, the current pepper's first; new keys are stored under that one. */
+  /**
+   * Returns the hashes under which the key may be stored, the current pepper's first. New keys use the current pepper.
+   */
   hashes(key: string): Promise<KeyHash[]>
 }
 
-/** How long a pepper is used without asking again: the longest a rotation takes to arrive. */
+/** How long peppers are cached, which limits how long a rotation takes to arrive. */
 const FRESH_MS = 5 * 60_000
-/** How long a pepper that cannot be fetched again is used on. */
+/** How long cached peppers remain in use when they cannot be fetched again. */
 const STALE_MS = 60 * 60_000
-/** After a failed fetch nobody asks again for so long. */
+/** Wait between a failed fetch and the next one. */
 const RETRY_MS = 10_000
 
 const MIN_BYTES = 32
 const MAX_VERSIONS = 8
 
-/** Peppers that are fetched when first needed, once for all who wait, and kept for minutes. */
+/** Returns peppers that are fetched on first use and cached for minutes. Concurrent callers share one fetch. */
 export function createPeppers({ getSecret, now }: PepperDeps): Peppers {
   let kept: { versions: readonly Pepper[]; fetched: number; askAgain: number } | undefined
   let fetching: Promise<readonly Pepper[]> | undefined
@@ -71,7 +74,10 @@ interface Pepper {
 const hmac = (pepper: Buffer, key: string): string =>
   createHmac('sha256', pepper).update(key, 'utf8').digest('base64url')
 
-/** The peppers of a secret, current first, then the newest. Throws an Error that says nothing of the secret's content. */
+/**
+ * Parses the secret. Returns the current pepper first, then the others from newest to oldest. Throws an Error that does
+ * not reveal the secret's content.
+ */
 export function parsePeppers(secret: string): readonly Pepper[] {
   const { current, peppers, ...more } = record(parseSecret(secret), 'the pepper secret')
   if (Object.keys(more).length > 0) throw new Error('the pepper secret has other members than current and peppers')
@@ -88,7 +94,7 @@ export function parsePeppers(secret: string): readonly Pepper[] {
   return versions
 }
 
-/** A parser's own error would quote the text. */
+/** Parses JSON. A parser's own error would quote the text. */
 function parseSecret(text: string): unknown {
   try {
     return JSON.parse(text)

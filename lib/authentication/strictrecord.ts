@@ -1,4 +1,7 @@
-/** Reads JSON objects of our own making, when they come back from where others could have written: exactly as made, or not at all. */
+/**
+ * Validates JSON objects that this service wrote, when it reads them from where others could have written. An object
+ * must match its format exactly.
+ */
 import { isObject } from '../meta/value/walk.ts'
 
 export type Check = (value: unknown) => boolean
@@ -6,14 +9,14 @@ export type Check = (value: unknown) => boolean
 export const isText: Check = (value) => typeof value === 'string'
 export const isNonEmptyText: Check = (value) => typeof value === 'string' && value !== ''
 export const isFlag: Check = (value) => typeof value === 'boolean'
-/** A count or a time: a whole number from 0 on. */
+/** A count or a time: a whole number of at least 0. */
 export const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0
 export const isTextList: Check = (value) => Array.isArray(value) && value.every(isText)
 export const isIdentity: Check = (value) => typeof value === 'string' && /^(user|team|subject):./su.test(value)
 
 /**
- * The value as an object that has every `required` member, no members but those and the `optional` ones, and whose members pass.
- * Throws an Error that names `what` and the member and says nothing of the value.
+ * Returns the value if it is an object with every `required` member, no members besides those and the `optional` ones,
+ * and only valid values. Otherwise throws an Error that names `what` and the member but never the value.
  */
 export function strictRecord(
   what: string,

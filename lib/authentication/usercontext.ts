@@ -1,6 +1,6 @@
 /**
- * The user on the way from the authorizer to the handlers: one base64url text of JSON, since API Gateway passes on text, numbers and
- * booleans only. What does not decode exactly is no user.
+ * Encodes the user that the authorizer passes to the handlers. The form is base64url JSON text, because API Gateway
+ * passes only text, numbers and booleans. A text that does not decode exactly is rejected.
  */
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
@@ -8,12 +8,15 @@ import { AUTHENTICATED } from '../authorization/users/identity.ts'
 import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 
-/** Characters of the encoded user. Names, groups and chain are bounded where they are written so that every user fits. */
+/**
+ * Maximum length of the encoded user, in characters. The limits on names, groups and chain ensure that every user fits.
+ */
 export const MAX_CONTEXT = 10_240
 
 /**
- * Throws an Error when the user does not fit: better no request than one with half a chain. A function of the version before
- * decodes the text as strictly as this one, so what is new to it must travel beside: the credential does.
+ * Encodes the user. Throws an Error when it does not fit, because a truncated chain would grant more. During a deploy,
+ * a function of the previous version decodes this text just as strictly. New data, such as the credential, therefore
+ * needs a text of its own.
  */
 export function encodeUser({ credential: _, ...user }: UserInfo): string {
   const text = encode(user)
@@ -21,7 +24,7 @@ export function encodeUser({ credential: _, ...user }: UserInfo): string {
   return text
 }
 
-/** Throws an Error, without the text, for anything but what `encodeUser` makes. */
+/** Decodes the user. Throws an Error, without the text, for anything that `encodeUser` does not produce. */
 export function decodeUser(text: string): UserInfo {
   if (text.length > MAX_CONTEXT) throw new Error('the user is larger than the context of the authorizer')
   const user = strictRecord('the user', decode('the user', text), USER, { uid: isText, identity: isIdentity })
@@ -31,11 +34,11 @@ export function decodeUser(text: string): UserInfo {
   return user as unknown as UserInfo
 }
 
-/** The credential of the presented key, as a text of its own. */
+/** Encodes the credential of the presented key as a separate text. */
 export const encodeCredential = ({ version, hash, created }: PresentedCredential): string =>
   encode({ version, hash, created })
 
-/** Throws an Error, without the text, for anything but what `encodeCredential` makes. */
+/** Decodes the credential. Throws an Error, without the text, for anything that `encodeCredential` does not produce. */
 export function decodeCredential(text: string): PresentedCredential {
   const what = 'the credential of the user'
   return strictRecord(what, decode(what, text), CREDENTIAL) as unknown as PresentedCredential

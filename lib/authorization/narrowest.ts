@@ -1,4 +1,6 @@
-/** The refusal of a request that a scope leaves out: it says so, and names the narrowest entry that would allow the request. */
+/**
+ * Builds the 403 for a request that a scope denies. The message names the narrowest scope entry that would allow it.
+ */
 
 import { stringify } from '../meta/encoding/json.ts'
 import type { StatusError } from '../meta/errors/status.ts'
@@ -9,7 +11,7 @@ import { projectOf, type ScopeOptions } from './scopes/project.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
 import type { UserInfo } from './users/user.ts'
 
-/** Returns the 403 of a request that the chain does not allow. `reason` is why, as `evaluate` says it. */
+/** Returns the 403 for a request that the chain denies. `reason` is the reason from `evaluate`. */
 export function forbiddenByScope(
   attributes: Attributes,
   user: Pick<UserInfo, 'name' | 'chain'>,
@@ -21,8 +23,8 @@ export function forbiddenByScope(
 }
 
 /**
- * Returns the narrowest scope of one entry that would allow the request if the scope that refuses it had that entry, too.
- * Undefined where several scopes of the chain refuse, or no single entry suffices.
+ * Returns the narrowest single-entry scope that would allow the request if added to the scope that denies it. Returns
+ * undefined when several scopes of the chain deny the request, or when no single entry suffices.
  */
 export function missingEntry(chain: ScopeChain, attributes: Attributes, options: ScopeOptions): Scope | undefined {
   const refusing = chain.filter((scope) => !evaluate([scope], attributes, options).allowed)
@@ -30,7 +32,7 @@ export function missingEntry(chain: ScopeChain, attributes: Attributes, options:
   return candidates(attributes, options).find((scope) => evaluate([scope], attributes, options).allowed)
 }
 
-/** Scopes of one entry, narrow ones first; rules, which are deprecated, only where nothing else will do. */
+/** Returns single-entry scopes, narrowest first. Rules are deprecated, so they come last. */
 function candidates(attributes: Attributes, options: ScopeOptions): Scope[] {
   if (attributes.kind === 'nonresource') return [forPath(attributes)]
   const project = projectOf(attributes.namespace, options)

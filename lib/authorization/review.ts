@@ -1,6 +1,6 @@
 /**
- * The reviews that connected clusters call, TokenReview and SubjectAccessReview: who may call them, from which place a
- * call comes, and which access keys a place takes. docs/clusters.md says it in words.
+ * Authorizes TokenReviews and SubjectAccessReviews, which connected clusters create: who may create them, for which
+ * place, and which access keys a place accepts. See docs/clusters.md.
  */
 
 import type { Attributes, Decision, Target } from './attributes/attributes.ts'
@@ -16,7 +16,7 @@ import type { UserInfo } from './users/user.ts'
 
 const GROUPS = { tokenreviews: 'authentication.k8s.io', subjectaccessreviews: 'authorization.k8s.io' } as const
 
-/** The creation of a review. */
+/** Returns the attributes of a request that creates a review. */
 export const reviewAttributes = (resource: keyof typeof GROUPS, target: Target): Attributes => ({
   kind: 'resource',
   target,
@@ -29,8 +29,9 @@ export const reviewAttributes = (resource: keyof typeof GROUPS, target: Target):
 })
 
 /**
- * Whether somebody whose scopes leave them a review may create it; undefined for other requests. It is the one thing
- * that a role gives: a review tells its caller nothing that whoever holds the reviewed token does not know.
+ * Decides whether a user whose scopes allow a review may create it. Returns undefined for other requests. Reviews are
+ * the only permission that a role grants. They disclose nothing to the caller that the holder of the reviewed token
+ * does not know.
  */
 export function mayReview(user: UserInfo, attributes: Attributes, options: ScopeOptions): Decision | undefined {
   if (!isReview(attributes)) return undefined
@@ -41,16 +42,16 @@ export function mayReview(user: UserInfo, attributes: Attributes, options: Scope
   return { allowed: false, reason: 'only system:masters and access keys of role agent or vcluster may ask this' }
 }
 
-/** Whether the scopes of a caller leave them the reviews of this place. */
+/** Reports whether the caller's scopes allow reviews for this place. */
 export const mayReviewAt = (chain: ScopeChain, place: Place, options: ScopeOptions): boolean =>
   evaluate(chain, reviewAttributes('subjectaccessreviews', targetOf(place, options)), options).allowed
 
-/** A place as a scope names it: the uid of a virtual cluster is not in it. */
+/** A place as scopes name it: without the uid of a virtual cluster. */
 export type NamedPlace = { type: 'cluster'; name: string } | { type: 'virtualCluster'; namespace: string; name: string }
 
 /**
- * The places that the chain of a caller names and leaves the reviews of: clusters for role agent, virtual clusters for
- * role vcluster, both for a chain without either. A wildcard names none.
+ * Returns the places that the caller's chain names and for which it allows reviews: clusters for role agent, virtual
+ * clusters for role vcluster, and both for a chain with neither role. Wildcards name no place.
  */
 export function namedPlaces(chain: ScopeChain, options: ScopeOptions): NamedPlace[] {
   const roles = new Set(chain.flatMap(({ roles = [] }) => roles.map(({ role }) => role)))
@@ -94,9 +95,9 @@ function virtualClustersNamed({ roles = [], virtualClusters = [], rules = [] }: 
 }
 
 /**
- * Whether a place takes access keys with this chain: every scope leaves something of the place, and one of them speaks
- * of it (by a name, its project, or a wildcard). A key without a scope is taken nowhere: whoever runs a cluster must not
- * come by a key that opens everything.
+ * Reports whether a place accepts access keys with this chain. Every scope must allow something at the place, and at
+ * least one must select it by name, project or wildcard. Keys without a scope are never accepted: the operator of a
+ * cluster must not obtain an unrestricted key.
  */
 export function acceptsKeys(chain: ScopeChain, place: Place, options: ScopeOptions): boolean {
   if (place.type === 'virtualCluster') {
@@ -114,9 +115,9 @@ export function acceptsKeys(chain: ScopeChain, place: Place, options: ScopeOptio
 }
 
 /**
- * Whether a connected cluster that says by an audience which one it is takes access keys with this chain, too: every scope
- * leaves something of it, and one speaks of spaces. That is of namespaces of connected clusters, but of no cluster's in
- * particular. A project is more than its spaces, so that it is not enough here.
+ * Reports whether a connected cluster that identifies itself by an audience also accepts access keys with this chain.
+ * Every scope must allow something in the cluster, and one must list spaces. A space is a namespace in every connected
+ * cluster, not in a particular one. A project covers more than its spaces, so a project alone does not suffice.
  */
 export const acceptsKeysOfSpaces = (chain: ScopeChain, place: Place): boolean => {
   const left = reachableClusters(chain)
@@ -127,7 +128,7 @@ export const acceptsKeysOfSpaces = (chain: ScopeChain, place: Place): boolean =>
   )
 }
 
-/** Whether there can be a place that takes access keys with this chain. */
+/** Reports whether any place could accept access keys with this chain. */
 export const acceptsKeysAnywhere = (chain: ScopeChain): boolean =>
   chain.length > 0 &&
   (chain.some(({ clusters = [], spaces = [] }) => clusters.length + spaces.length > 0) ||
@@ -135,7 +136,7 @@ export const acceptsKeysAnywhere = (chain: ScopeChain): boolean =>
     chain.some(({ projects = [], virtualClusters = [] }) => projects.length + virtualClusters.length > 0) ||
     chain.some(({ rules = [] }) => rules.some(({ virtualClusters = [] }) => virtualClusters.length > 0)))
 
-/** Whether a scope leaves anything of a virtual cluster, and whether by naming it. */
+/** Reports whether a scope allows anything in a virtual cluster, and whether it selects that cluster explicitly. */
 function speaksOf(scope: Scope, place: Place, options: ScopeOptions): 'named' | 'left' | undefined {
   const { projects = [], virtualClusters = [], rules = [] } = scope
   const target = targetOf(place, options)

@@ -1,4 +1,4 @@
-/** What our tokens say. The names of the claims are a contract with every cluster: docs/clusters.md. */
+/** Builds the claims of tokens. Their names are a contract with every cluster: docs/clusters.md. */
 
 import { MANAGEMENT_GROUP } from '../authorization/attributes/attributes.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
@@ -8,17 +8,17 @@ import { mayLeave, outsideGroups } from './identity.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /**
- * The one private claim, named after the API group: what the review endpoint needs to judge the token without reading
- * anything but the key.
+ * The only private claim, named after the API group. It lets the review endpoint evaluate the token by reading only the
+ * key.
  */
 export const PRIVATE_CLAIM = MANAGEMENT_GROUP
 
 export interface PrivateClaim {
-  /** The access key that the token was made with: the token is dead when the key is. */
+  /** The access key that created the token. The token becomes invalid when the key does. */
   key: { name: string; uid: string }
   /**
-   * JSON text of the scope chain, `[]` when unrestricted. Text, because CEL in a kube-apiserver can copy text but not
-   * write JSON, and because Kubernetes drops empty extras: a token without it must never look unrestricted.
+   * JSON text of the scope chain, `[]` when unrestricted. It is text because CEL in kube-apiserver can copy text but
+   * not write JSON, and because Kubernetes drops empty extras: a token without scopes must never look unrestricted.
    */
   scopes: string
 }
@@ -38,14 +38,14 @@ export interface Claims {
 
 export interface ClaimsRequest {
   user: UserInfo
-  /** The scopes that bind the token: those of the user, and its own. */
+  /** The scopes that restrict the token: the user's and its own. */
   chain: ScopeChain
   audiences: string[]
   lifetime: Lifetime
   now: Date
 }
 
-/** Undefined for a user that no cluster may see (`system:…`). */
+/** Returns the claims of a token, or undefined for a user that clusters must not see (`system:…`). */
 export function claimsFor(
   { user, chain, audiences, lifetime, now }: ClaimsRequest,
   { issuer, uuid }: { issuer: string; uuid(): string },

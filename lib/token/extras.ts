@@ -1,7 +1,7 @@
 /**
- * What a cluster knows of one of our users besides name and groups, and hands back with each question to the review
- * endpoint: the `extra` of its UserInfo. Set from the private claim of a token by the cluster's configuration
- * (infra/clusterconfig.ts), and by our TokenReview for an access key.
+ * Writes and reads the `extra` of a user's UserInfo in a cluster, which the cluster returns with each request to the
+ * review endpoint. The cluster's configuration sets it from a token's private claim (infra/clusterconfig.ts). For an
+ * access key, the TokenReview sets it.
  */
 
 import { validateChain } from '../authorization/scopes/chain.ts'
@@ -11,19 +11,26 @@ import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { parseJson, stringify } from '../meta/encoding/json.ts'
 
-/** Lower case, below a domain of ours: Kubernetes' rule for the keys of extras. */
+/** Lower case, below a domain of this service: the Kubernetes rule for extra keys. */
 export const EXTRA = {
   /** Name of the access key. */
   key: 'management.platform/access-key',
-  /** Its uid; where this is, the user is ours and the review endpoint must be asked. */
+  /**
+   * Uid of the access key. Its presence marks a user of this service, for whom the cluster must ask the review
+   * endpoint.
+   */
   keyUid: 'management.platform/access-key-uid',
   /** JSON text of the scope chain, `[]` when unrestricted: see PrivateClaim. */
   scopes: 'management.platform/scopes',
-  /** Who asks: the audience without the issuer, `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`. */
+  /**
+   * The place of the user: the audience without the issuer, `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`.
+   */
   target: 'management.platform/target',
 } as const
 
-/** The extras of a user whom an access key authenticates; without a place no request of theirs is judged well. */
+/**
+ * Returns the extras of a user authenticated by an access key. Without a place, every request of the user is denied.
+ */
 export const extrasOf = (
   { key, chain }: Pick<UserInfo, 'key' | 'chain'>,
   place: Place | undefined,
@@ -34,7 +41,7 @@ export const extrasOf = (
   ...(place && { [EXTRA.target]: [formatPlace(place)] }),
 })
 
-/** What the extras of a user of ours say. */
+/** The parsed extras of a user of this service. */
 export interface Outsider {
   key: { name: string; uid: string }
   chain: ScopeChain
@@ -42,8 +49,9 @@ export interface Outsider {
 }
 
 /**
- * Reads extras back. Undefined where none of them is ours; a problem, fit to be told, where any is missing, given twice
- * or not as `extrasOf` makes it. Their names arrive in lower case; others that differ only in case count as the same.
+ * Parses extras. Returns undefined when none belong to this service. Returns a problem that may be shown when any is
+ * missing, repeated or not in the form of `extrasOf`. Kubernetes lower-cases their names; names that differ only in
+ * case are equal.
  */
 export function readExtras(
   extra: Readonly<Record<string, readonly string[]>>,
@@ -72,7 +80,7 @@ function chainOf(text: string | undefined): ScopeChain | undefined {
     const chain = parseChain(value)
     return duplicates.length === 0 && validateChain(chain).length === 0 ? chain : undefined
   } catch {
-    // Whatever it is, it is no chain that we wrote.
+    // Any error means that this service did not write the chain.
     return undefined
   }
 }

@@ -1,19 +1,19 @@
 /**
- * How a user of this API appears to a cluster, in a token or in a certificate. Names below `system:` belong to
- * Kubernetes itself, so none ever leaves: `system:masters` in a certificate would be an administrator that no
- * authorizer can refuse.
+ * Maps a user to the name and groups that a cluster sees in a token or certificate. Names below `system:` belong to
+ * Kubernetes, so they are never passed on: `system:masters` in a certificate would be an administrator that no
+ * authorizer can deny.
  */
 import { MASTERS } from '../authorization/users/identity.ts'
 
 const RESERVED = 'system:'
 
-/** The group that administrators (system:masters here) have outside. Nobody else appears in it. */
+/** The group of administrators (system:masters here) in clusters. Only they can be in it. */
 const ADMINISTRATORS = 'platform:admins'
 
-/** Whether clusters may see a user of this name at all. */
+/** Reports whether clusters may see a user of this name. */
 export const mayLeave = (user: string): boolean => user !== '' && !user.startsWith(RESERVED)
 
-/** The groups that clusters see: sorted, each once. */
+/** Returns the groups that clusters see, sorted and without duplicates. */
 export function outsideGroups(groups: readonly string[]): string[] {
   const leaving = groups.filter((group) => group !== '' && !group.startsWith(RESERVED) && group !== ADMINISTRATORS)
   const all = groups.includes(MASTERS) ? [...leaving, ADMINISTRATORS] : leaving

@@ -1,4 +1,4 @@
-/** The tokens that this API hands out, from the wish to the signed text. */
+/** Validates token requests and issues signed tokens. */
 
 import { validateChain, withScope } from '../authorization/scopes/chain.ts'
 import type { Scope } from '../authorization/scopes/scope.ts'
@@ -19,7 +19,7 @@ export interface IssuerSettings {
   uuid(): string
 }
 
-/** A token that may be signed; nothing is left to refuse. */
+/** A validated token, ready to be signed. */
 export interface Prepared {
   claims: Claims
   warnings: string[]
@@ -30,7 +30,7 @@ export interface Token {
   expires: Date
 }
 
-/** The wish for a token that goes straight to connected clusters. */
+/** A request for a token that is used directly with connected clusters. */
 export interface ClusterTokenRequest {
   user: UserInfo
   /** Seconds. */
@@ -40,9 +40,9 @@ export interface ClusterTokenRequest {
 }
 
 /**
- * A token for the clusters that all scopes leave: those of the key and the one that is asked for. A chain that leaves
- * no cluster is a field error: such a token would open nothing, and its holder should learn that here.
- * Throws 401 for a dead key and 403 for a `system:` user.
+ * Prepares a token for the clusters that both the key's scopes and the requested scope allow. A chain that reaches no
+ * cluster is a field error, because the token would grant nothing. Throws 401 for an invalid key and 403 for a
+ * `system:` user.
  */
 export function prepareClusterToken(
   { user, ttl, scope, now }: ClusterTokenRequest,
@@ -51,7 +51,7 @@ export function prepareClusterToken(
   const chain = withScope(user.chain, scope)
   const lifetime = tokenLifetime('spec.ttl', ttl, { maxSeconds: settings.maxSeconds, key: user.key, now })
   const errors = validateChain(chain)
-  // A chain without bounds is not looked at any closer.
+  // A chain that exceeds its limits is not evaluated further.
   const audiences = errors.length > 0 ? [] : clusterAudiences(settings.issuer, chain)
   if (errors.length === 0 && audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
   if ('error' in lifetime) errors.unshift(lifetime.error)
@@ -61,7 +61,7 @@ export function prepareClusterToken(
   return { claims, warnings: lifetime.warnings }
 }
 
-/** The virtual cluster that a kube config is for. */
+/** The virtual cluster of a kube config. */
 export interface VirtualCluster {
   namespace: string
   name: string
@@ -69,8 +69,9 @@ export interface VirtualCluster {
 }
 
 /**
- * A token for one virtual cluster, `seconds` long at most (a checked number: see lib/kubeconfig/ttl.ts).
- * Throws 401 for a dead key, 403 for a `system:` user and for a user whose scopes and groups fit no header.
+ * Prepares a token for one virtual cluster, valid for at most `seconds` (already validated: see lib/kubeconfig/ttl.ts).
+ * Throws 401 for an invalid key. Throws 403 for a `system:` user and for a user whose scopes and groups do not fit a
+ * header.
  */
 export function prepareVirtualClusterToken(
   { user, cluster, seconds, now }: { user: UserInfo; cluster: VirtualCluster; seconds: number; now: Date },
@@ -83,7 +84,7 @@ export function prepareVirtualClusterToken(
   return { claims, warnings: lifetime.warnings }
 }
 
-/** Signs what was prepared. Rejects with the signer's StatusError (503). */
+/** Signs a prepared token. Rejects with the signer's StatusError (503). */
 export async function issue({ claims }: Prepared, signer: Signer): Promise<Token> {
   return { token: await signToken(claims, signer), expires: new Date(claims.exp * 1000) }
 }

@@ -1,6 +1,6 @@
 /**
- * The two public documents that let anybody verify our tokens. Both are made of public keys that the signer keeps, so
- * answering costs no call once they are loaded.
+ * Builds the two public documents with which anyone can verify tokens. The signer caches the public keys, so responses
+ * cost no call once the keys are loaded.
  */
 import type { PublicKey, Signer } from './signer.ts'
 
@@ -9,8 +9,8 @@ export const DISCOVERY_PATH = '/.well-known/openid-configuration'
 export const JWKS_PATH = '/openid/v1/jwks'
 
 /**
- * 5 minutes: a new key is published a whole deploy before it signs, a removed one has no living tokens. kube-apiserver
- * keeps keys on its own terms and asks again when it meets an unknown kid.
+ * 5 minutes. A new key is published one deploy before it signs, and a removed key has no valid tokens left.
+ * kube-apiserver caches keys on its own terms and refetches them when it meets an unknown kid.
  */
 export const CACHE_CONTROL = 'public, max-age=300'
 
@@ -22,7 +22,7 @@ export interface Discovery {
   id_token_signing_alg_values_supported: string[]
 }
 
-/** The members that OpenID Connect Discovery requires of an issuer without an authorization endpoint. */
+/** Returns the members that OpenID Connect Discovery requires of an issuer without an authorization endpoint. */
 export const discoveryDocument = (issuer: string): Discovery => ({
   issuer,
   jwks_uri: `${issuer}${JWKS_PATH}`,
@@ -31,14 +31,14 @@ export const discoveryDocument = (issuer: string): Discovery => ({
   id_token_signing_alg_values_supported: ['ES256'],
 })
 
-/** RFC 7517 section 5. Rejects with the signer's StatusError (503). */
+/** Returns the key set (RFC 7517 section 5). Rejects with the signer's StatusError (503). */
 export const jwksDocument = async (signer: Signer): Promise<{ keys: PublicKey[] }> => ({
   keys: [...(await signer.keys())],
 })
 
 /**
- * The issuer, if it is one that kube-apiserver takes: https, no user, query, fragment or closing slash. Throws: a
- * wrong issuer must not survive a deploy.
+ * Returns the issuer if kube-apiserver accepts it: https, without user, query, fragment or trailing slash. Otherwise
+ * throws, so that a deploy with an invalid issuer fails.
  */
 export function checkIssuer(text: string): string {
   const url = URL.parse(text)

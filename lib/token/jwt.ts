@@ -1,10 +1,10 @@
-/** JSON Web Tokens in compact form (RFC 7515 section 7.1), signed outside of this process. */
+/** Builds JSON Web Tokens in compact form (RFC 7515 section 7.1). A separate signer signs them. */
 import type { Claims } from './claims.ts'
 import type { Signer } from './signer.ts'
 
 /**
- * The longest token, in characters: with `Authorization: Bearer ` it fits one header line of the proxies in front of
- * clusters (nginx: 8 KiB). A chain of scopes may have 4 KiB; what else can grow are groups and audiences.
+ * Maximum length of a token, in characters. With `Authorization: Bearer ` it fits one header line of the proxies in
+ * front of clusters (nginx: 8 KiB). The scope chain is limited to 4 KiB; groups and audiences also contribute.
  */
 export const MAX_TOKEN_LENGTH = 8000
 
@@ -16,11 +16,11 @@ const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toStr
 
 const header = (kid: string) => encode({ alg: 'ES256', kid, typ: 'JWT' })
 
-/** The length of the token that these claims will make, known before anything is signed. */
+/** Returns the length that the token for these claims will have, before anything is signed. */
 export const tokenLength = (claims: Claims): number =>
   header('k'.repeat(KID_LENGTH)).length + encode(claims).length + SIGNATURE_LENGTH + 2
 
-/** Signs with the first key of the signer. Rejects as the signer does. */
+/** Signs with the signer's first key. Rejects as the signer does. */
 export async function signToken(claims: Claims, signer: Signer): Promise<string> {
   const [{ kid }] = await signer.keys()
   const signed = `${header(kid)}.${encode(claims)}`

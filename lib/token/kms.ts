@@ -1,4 +1,7 @@
-/** A Signer whose private keys never leave AWS KMS. With kmsclient.ts the only one that knows @aws-sdk/client-kms. */
+/**
+ * Implements a Signer whose private keys never leave AWS KMS. Only this module and kmsclient.ts import
+ * @aws-sdk/client-kms.
+ */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
 import { calculateJwkThumbprint } from 'jose'
@@ -9,8 +12,8 @@ import type { PublicKey, Signer } from './signer.ts'
 const sdk = () => import('./kmsclient.ts')
 
 /**
- * The client that `kmsSigner` needs. Throttling and broken connections are retried by the SDK and nowhere else: at most
- * 3 attempts of 3 s each leave a handler, which gives up at 20 s, the time to answer.
+ * Returns the client for `kmsSigner`. Only the SDK retries throttling and broken connections. It makes at most 3
+ * attempts of 3 s each, so that a handler can still respond before its timeout of 20 s.
  */
 export async function connectKms(config: KMSClientConfig = {}): Promise<KMSClient> {
   const { KMSClient } = await sdk()
@@ -28,9 +31,9 @@ interface Loaded {
 }
 
 /**
- * `keyIds` are KMS keys of key spec ECC_NIST_P256 and usage SIGN_VERIFY; the first one signs, all are published.
- * Public keys are read once and kept (they never change); a failed read is tried again at the next call.
- * All failures are 503 without internals; the cause is for the log.
+ * Returns a Signer for KMS keys of key spec ECC_NIST_P256 and usage SIGN_VERIFY. The first key signs; all are
+ * published. Public keys never change, so they are read once and cached; a failed read is retried at the next call. All
+ * failures are 503 without internal details; the cause is for the log.
  */
 export function kmsSigner(keyIds: readonly [string, ...string[]], connect: () => Promise<KMSClient>): Signer {
   let loading: Promise<[Loaded, ...Loaded[]]> | undefined
@@ -81,16 +84,16 @@ async function signWith(client: KMSClient, { arn, key }: Loaded, bytes: Uint8Arr
   const { SignCommand } = await sdk()
   const { Signature = new Uint8Array() } = await client.send(
     new SignCommand({
-      // The ARN that the public key came with: an alias may name another key by now.
+      // The ARN returned with the public key, because an alias may point to another key by now.
       KeyId: arn,
-      // A digest, because a raw message may have no more than 4096 bytes.
+      // A digest, because KMS limits raw messages to 4096 bytes.
       Message: createHash('sha256').update(bytes).digest(),
       MessageType: 'DIGEST',
       SigningAlgorithm: 'ECDSA_SHA_256',
     }),
   )
   const raw = derToRaw(Signature)
-  // No token leaves that our own published key would refuse.
+  // Never return a token that the published key would not verify.
   if (!verify('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' }, raw)) {
     throw new Error('the signature does not verify with the published key')
   }

@@ -1,4 +1,4 @@
-/** How long a token lives. */
+/** Computes the lifetime of tokens. */
 
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 import { unauthorized } from '../meta/errors/status.ts'
@@ -8,20 +8,20 @@ const DAY = 86_400
 export interface LifetimeLimits {
   /** Deploy-time maximum. */
   maxSeconds: number
-  /** The access key that asks; `expires` in Unix seconds, absent = never. */
+  /** The requesting access key. `expires` is in Unix seconds; absent means never. */
   key: { expires?: number }
   now: Date
 }
 
-/** Seconds that a token may live, and what the client should be told about it. */
+/** The lifetime of a token in seconds, and warnings for the client. */
 export interface Lifetime {
   seconds: number
   warnings: string[]
 }
 
 /**
- * `ttl` in seconds; absent or 0 = 24 hours, or the maximum where that is less. Below 0 or over the maximum is a field
- * error. A bigint is what JSON numbers outside ±(2^53-1) decode to.
+ * Returns the lifetime for a `ttl` in seconds. Absent or 0 means 24 hours, or the maximum if that is less. A negative
+ * ttl or one over the maximum is a field error. JSON numbers outside ±(2^53-1) decode to a bigint.
  */
 export function tokenLifetime(
   field: string,
@@ -38,8 +38,8 @@ export function tokenLifetime(
 }
 
 /**
- * A token never outlives the key that it was made with: shortened, with a warning in the words of Kubernetes'
- * TokenRequest. Throws the 401 of a dead key when nothing is left.
+ * Limits the lifetime to that of the key that creates the token, with the warning of the Kubernetes TokenRequest API.
+ * Throws the 401 for an expired key when no time remains.
  */
 export function limitToKey(seconds: number, { key, now }: Omit<LifetimeLimits, 'maxSeconds'>): Lifetime {
   if (key.expires === undefined) return { seconds, warnings: [] }

@@ -1,12 +1,12 @@
-/** ECDSA P-256 signatures as KMS gives them (DER) and as JWS wants them (raw). */
+/** Converts ECDSA P-256 signatures from the KMS format (DER) to the JWS format (raw). */
 
 const SIZE = 32
 const SEQUENCE = 0x30
 const INTEGER = 0x02
 
 /**
- * r ‖ s, 32 bytes each, big-endian (RFC 7518 section 3.4), from an ASN.1 DER ECDSA-Sig-Value (RFC 3279 section 2.2.3).
- * Strict: anything but the one DER encoding of two positive integers of at most 32 bytes throws a TypeError.
+ * Returns r ‖ s, 32 bytes each, big-endian (RFC 7518 section 3.4), from an ASN.1 DER ECDSA-Sig-Value (RFC 3279 section
+ * 2.2.3). Throws a TypeError for anything but the DER encoding of two positive integers of at most 32 bytes.
  */
 export function derToRaw(der: Uint8Array): Uint8Array {
   if (der[0] !== SEQUENCE || der[1] !== der.length - 2) throw malformed()
@@ -22,7 +22,10 @@ export function derToRaw(der: Uint8Array): Uint8Array {
   return raw
 }
 
-/** The magnitude of a DER integer, without the zero byte that keeps a high first bit from meaning "negative". */
+/**
+ * Returns the magnitude of a DER integer, without the leading zero byte that marks a number with a high first bit as
+ * positive.
+ */
 function parsePositive(tag: number | undefined, content: Uint8Array, length: number): Uint8Array {
   const [first = 0x80, second = 0] = content
   const padded = first === 0 && content.length > 1

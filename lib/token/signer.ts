@@ -1,6 +1,6 @@
-/** The port between tokens and whatever holds the private keys. */
+/** Defines the interface between tokens and the holder of the private keys. */
 
-/** A public P-256 key as it is published. `kid` is its RFC 7638 thumbprint. */
+/** A public P-256 key in its published form. `kid` is its RFC 7638 thumbprint. */
 export interface PublicKey {
   kid: string
   kty: 'EC'
@@ -13,10 +13,12 @@ export interface PublicKey {
 
 export interface Signer {
   /**
-   * Every key that may have signed a token that is still alive; never empty. The first one signs, the rest is there to
-   * be published: a new key is listed one deploy before it becomes the first.
+   * Returns every key that may have signed a still valid token; never empty. The first key signs. The others are only
+   * published: a new key is listed one deploy before it becomes the first.
    */
   keys(): Promise<readonly [PublicKey, ...PublicKey[]]>
-  /** The ES256 signature (raw, 64 bytes) over `bytes` with a key of `keys()`. Rejects with a StatusError (503). */
+  /**
+   * Returns the ES256 signature (raw, 64 bytes) over `bytes` with one of `keys()`. Rejects with a StatusError (503).
+   */
   sign(kid: string, bytes: Uint8Array): Promise<Uint8Array>
 }

@@ -1,4 +1,4 @@
-/** Reading back our own tokens. */
+/** Verifies tokens that this service signed. */
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import { unauthorized } from '../meta/errors/status.ts'
 import { type Claims, PRIVATE_CLAIM } from './claims.ts'
@@ -7,14 +7,14 @@ import type { PublicKey } from './signer.ts'
 
 export interface Expectations {
   issuer: string
-  /** One of these must be among the token's audiences. */
+  /** The token must have at least one of these audiences. */
   audience: string | string[]
   now: Date
 }
 
 /**
- * The claims of a token of ours, or a 401 that does not say why. No leeway: issuer and verifier are the same system.
- * Whether its key is still alive and its scopes allow a request is not asked here.
+ * Returns the claims of a valid token of this service. Throws a 401 without a reason otherwise. There is no leeway,
+ * because issuer and verifier are the same system. The caller checks the token's key and scopes.
  */
 export async function verifyOwnToken(
   jwt: string,
@@ -37,7 +37,10 @@ export async function verifyOwnToken(
   return payload
 }
 
-/** The signature proves that we wrote it; this proves that this version of us did. */
+/**
+ * Reports whether all claims are present. The signature proves that this service signed the token; this check proves
+ * that its version knows the same claims.
+ */
 function isComplete(payload: JWTPayload): payload is JWTPayload & Claims {
   const { groups } = payload
   const own = payload[PRIVATE_CLAIM] as Partial<Claims[typeof PRIVATE_CLAIM]> | undefined

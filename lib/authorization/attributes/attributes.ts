@@ -1,4 +1,4 @@
-/** What a request wants, as the evaluator sees it. Source: k8s.io/apiserver authorizer.Attributes, specification 2.3. */
+/** Describes a request to the evaluator. Source: k8s.io/apiserver authorizer.Attributes, specification 2.3. */
 import type { GroupResource } from '../../meta/types.ts'
 
 /** The API group of this API's own kinds. */
@@ -16,16 +16,22 @@ export type Target =
 export interface ResourceAttributes {
   kind: 'resource'
   target: Target
-  /** One of this API (`create`, `deletecollection`), any of a cluster, or `*` as SubjectAccessReviews may ask. */
+  /**
+   * A verb of this API (`create`, `deletecollection`), any verb of a cluster, or `*`, which SubjectAccessReviews may
+   * send.
+   */
   verb: string
   group: string
   resource: string
   subresource: string
-  /** '' where the request names none. */
+  /** '' when the request names no object. */
   name: string
-  /** '' for cluster-scoped resources and all namespaces. */
+  /** '' for cluster-scoped resources and for all namespaces. */
   namespace: string
-  /** Set where a namespaced resource is asked for in all namespaces: the '' of a rule's namespaces does not match then. */
+  /**
+   * Set when the request is for a namespaced resource in all namespaces. The '' in a rule's namespaces then does not
+   * match.
+   */
   allNamespaces?: true
 }
 
@@ -41,7 +47,7 @@ export type Attributes = ResourceAttributes | NonResourceAttributes
 
 type Asked = Pick<ResourceAttributes, 'verb'> & Partial<Pick<ResourceAttributes, 'subresource' | 'name' | 'namespace'>>
 
-/** A request for a resource of this API, whatever its group; what is not said is ''. */
+/** Returns the attributes of a request for a resource of this API, in any group. Omitted members default to ''. */
 export const managementRequest = (asked: GroupResource & Asked): ResourceAttributes => ({
   kind: 'resource',
   target: { type: 'Management' },
@@ -52,7 +58,7 @@ export const managementRequest = (asked: GroupResource & Asked): ResourceAttribu
 })
 
 /**
- * `reason` names the line that made the decision: `spec.scope.projects[0]`. `own` means: only objects that belong to the
- * user's own identity, for system:masters too (a scope is judged before the groups are).
+ * A decision about a request. `reason` names the line that made it, such as `spec.scope.projects[0]`. `own` limits the
+ * request to objects of the user's own identity, even for system:masters, because scopes are evaluated before groups.
  */
 export type Decision = { allowed: true; reason: string; own?: true } | { allowed: false; reason: string }

@@ -1,10 +1,16 @@
-/** The 403 of a request that nobody allowed, in the words of kube-apiserver. Source: k8s.io/apiserver responsewriters.Forbidden. */
+/**
+ * Builds the 403 for a request that no authorizer allowed, in kube-apiserver's words. Source: k8s.io/apiserver
+ * responsewriters.Forbidden.
+ */
 
 import { formatValue } from '../../meta/encoding/badvalue.ts'
 import { forbiddenPath, forbiddenResource, type StatusError } from '../../meta/errors/status.ts'
 import type { Attributes } from './attributes.ts'
 
-/** `reason` is appended as it is; '' = none, as kube-apiserver answers where no authorizer gives one. */
+/**
+ * Returns the 403 for the request. `reason` is appended unchanged; '' omits it, as kube-apiserver does when no
+ * authorizer gives a reason.
+ */
 export function forbiddenFor(attributes: Attributes, user: { name: string }, reason = ''): StatusError {
   const why = escapeHtml(`User ${formatValue(user.name)} cannot ${attributes.verb} ${object(attributes)}`)
   const message = reason ? `${why}: ${reason}` : why

@@ -1,6 +1,7 @@
 /**
- * What a request wants, from API Gateway's own routing: the template of the matched route and its parameters, never the path. So a
- * request is judged by the route that serves it. Source of the shapes: k8s.io/apiserver request.RequestInfo.
+ * Derives a request's attributes from API Gateway's routing: the template of the matched route and its parameters,
+ * never the path. The route that serves a request is therefore the one that is authorized. Source of the path formats:
+ * k8s.io/apiserver request.RequestInfo.
  */
 
 import { formatValue } from '../../meta/encoding/badvalue.ts'
@@ -8,7 +9,7 @@ import { badRequest } from '../../meta/errors/status.ts'
 import { pathSegmentErrors } from '../../meta/object/names.ts'
 import type { Attributes } from './attributes.ts'
 
-/** The members of an API Gateway proxy or authorizer event that are read here. */
+/** The members of an API Gateway proxy or authorizer event that this module reads. */
 export interface RoutedRequest {
   /** `/base/apis/GROUP/VERSION/namespaces/{namespace}/RESOURCE/{name}/SUBRESOURCE` */
   resource: string
@@ -18,7 +19,7 @@ export interface RoutedRequest {
 }
 
 export interface RoutingOptions {
-  /** `/kubernetes/management`: cut off, so that paths are those of a Kubernetes API. */
+  /** A prefix such as `/kubernetes/management`, removed so that paths match those of a Kubernetes API. */
   basePath: string
   /** The plural names of namespaced resources. */
   namespaced: ReadonlySet<string>
@@ -26,7 +27,7 @@ export interface RoutingOptions {
 
 interface VerbRow {
   method: string
-  /** With a name in the route, without one, and without one when a watch is asked for. */
+  /** The verb when the route has a name, when it has none, and when it has none and the request asks for a watch. */
   named: string
   unnamed: string
   watching: string
@@ -41,10 +42,13 @@ const VERBS: readonly VerbRow[] = [
   { method: 'DELETE', named: 'delete', unnamed: 'deletecollection', watching: 'deletecollection' },
 ]
 
-/** The verbs of which a field selector on metadata.name makes a request for that one object. */
+/** The verbs for which a field selector on metadata.name limits the request to that one object. */
 const SELECTING: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 
-/** 400 where a parameter could not be one step of a path. A route that names no resource is a request for its path. */
+/**
+ * Returns the attributes of the request. A route without a resource is a request for its path. Throws 400 when a
+ * parameter is not a valid path segment.
+ */
 export function requestAttributes(request: RoutedRequest, options: RoutingOptions): Attributes {
   const steps = stepsOf(request, options.basePath)
   const target = { type: 'Management' as const }
@@ -68,13 +72,13 @@ export function requestAttributes(request: RoutedRequest, options: RoutingOption
   }
 }
 
-/** Returns a path as a Kubernetes API has it: without the base path, where it begins with that. */
+/** Returns the path without the base path, if it starts with it. */
 export function belowBase(path: string, basePath: string): string {
   if (path === basePath) return '/'
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path
 }
 
-/** A step of the route: written in its template, or the value of a parameter. */
+/** A segment of the route: literal text of the template, or the value of a parameter. */
 interface Step {
   text: string
   literal: boolean
@@ -93,7 +97,7 @@ function stepsOf({ resource, pathParameters }: RoutedRequest, basePath: string):
     })
 }
 
-/** A value that cannot mean anything but one step, however often anybody decodes it. */
+/** Returns the value if it remains a single path segment however often it is decoded. Throws 400 otherwise. */
 function checkPathSegment(parameter: string, value: string): string {
   const problems = value === '' ? ['must be provided'] : pathSegmentErrors(value)
   if (problems.length === 0) return value
@@ -101,7 +105,10 @@ function checkPathSegment(parameter: string, value: string): string {
   throw badRequest(`${name} parameter invalid: ${formatValue(value)}: ${problems.join(';')}`)
 }
 
-/** /api/VERSION/… and /apis/GROUP/VERSION/…, as far as the template itself spells group, version and resource. */
+/**
+ * Parses /api/VERSION/… and /apis/GROUP/VERSION/…. Returns undefined unless the template itself spells out group,
+ * version and resource.
+ */
 function resourceSteps([root, ...steps]: Step[]) {
   if (root?.text !== 'api' && root?.text !== 'apis') return undefined
   const [group, version] =
@@ -123,11 +130,14 @@ function verbOf(request: RoutedRequest, name: string): string {
   return watches(query(request, 'watch')[0]) ? row.watching : row.unnamed
 }
 
-/** Whatever is not false is true, also the empty value. */
+/** Reports whether the `watch` parameter is true. Every value except `0` and `false` is, including the empty one. */
 const watches = (value: string | undefined): boolean =>
   value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
 
-/** X of a single field selector with the term `metadata.name=X`, else ''. One with escapes is not read: a comma may be part of a value. */
+/**
+ * Returns X when a single field selector has the term `metadata.name=X`, else ''. Selectors with escapes are ignored,
+ * because a comma may be part of a value.
+ */
 function selectedName(request: RoutedRequest): string {
   const selectors = query(request, 'fieldSelector')
   if (selectors.length !== 1) return ''

@@ -1,21 +1,22 @@
 /**
- * Chains of scopes: what a key or token carries of the keys that made it. Scopes are compared as a whole; there is no
- * arithmetic on them, a chain only grows: the scope of a key narrows and never widens.
+ * Builds, compares and validates chains of scopes, which keys and tokens inherit from the keys that created them.
+ * Scopes are compared as a whole, without set arithmetic. A chain only grows, so a key's scope can narrow access but
+ * never widen it.
  */
 
 import { stringify } from '../../meta/encoding/json.ts'
 import { type FieldError, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
-/** Together they keep every chain within the authorizer's context and a JWT within a header. */
+/** These limits keep every chain within the authorizer's context, and a JWT within a header. */
 export const MAX_CHAIN_BYTES = 4096
 export const MAX_CHAIN_SCOPES = 8
 
-/** What must pass the chain and this scope as well, if there is one: a request with a scoped key, a scoped token. */
+/** Returns the chain extended by the scope of a key or token, if there is one. */
 export const withScope = (chain: ScopeChain, scope: Scope | null | undefined): ScopeChain =>
   extend(chain, scope ? [scope] : [])
 
-/** `chain` followed by those of `more` that it lacks. */
+/** Returns `chain` followed by the scopes of `more` that it does not contain. */
 export function extend(chain: ScopeChain, more: ScopeChain): ScopeChain {
   const result = new Map<string, Scope>()
   for (const scope of [...chain, ...more])
@@ -23,13 +24,13 @@ export function extend(chain: ScopeChain, more: ScopeChain): ScopeChain {
   return [...result.values()]
 }
 
-/** Whether every scope of `part` is in `chain`. */
+/** Reports whether `chain` contains every scope of `part`. */
 export function containsChain(chain: ScopeChain, part: ScopeChain): boolean {
   const known = new Set(chain.map(canonicalText))
   return part.every((scope) => known.has(canonicalText(scope)))
 }
 
-/** 422 findings of a chain that is about to be written (stored with a key, or signed into a token). */
+/** Returns the 422 errors for a chain before it is stored with a key or signed into a token. */
 export function validateChain(chain: ScopeChain, path = 'spec.scope'): FieldError[] {
   const errors: FieldError[] = []
   if (chain.length > MAX_CHAIN_SCOPES) errors.push(tooMany(path, chain.length, MAX_CHAIN_SCOPES))
@@ -37,13 +38,16 @@ export function validateChain(chain: ScopeChain, path = 'spec.scope'): FieldErro
   return errors
 }
 
-/** UTF-8 bytes of the value as JSON. */
+/** Returns the size of the value as JSON, in UTF-8 bytes. */
 export const byteLength = (value: unknown): number => Buffer.byteLength(stringify(value))
 
-/** Equal exactly for values that differ in nothing but the order of members; undefined has a text of its own. */
+/**
+ * Returns a canonical text of a JSON value. Two texts are equal only if the values differ in nothing but the order of
+ * members. Undefined has a text of its own.
+ */
 export const canonicalText = (value: unknown): string => (value === undefined ? '' : stringify(sorted(value)))
 
-/** Objects as the sorted list of their members, wrapped so that no list has the text of an object. */
+/** Converts objects to sorted member lists, wrapped so that no list has the text of an object. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

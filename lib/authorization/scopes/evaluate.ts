@@ -1,4 +1,4 @@
-/** Whether a chain of scopes allows a request: every scope must, each by one of its lists (docs/scopes.md). */
+/** Evaluates a chain of scopes: every scope must allow the request through one of its lists (docs/scopes.md). */
 import { formatValue } from '../../meta/encoding/badvalue.ts'
 import type { Attributes, Decision, Target } from '../attributes/attributes.ts'
 import { everyScopeAllows } from './everyscope.ts'
@@ -8,15 +8,16 @@ import { ruleAllows } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 /**
- * Never throws on what a scope says: what it does not understand allows nothing. An empty chain is unrestricted. The reason
- * names the line of each scope that allowed, or what the first scope that refuses leaves out.
+ * Decides whether the chain allows the request. It never throws because of a scope's content: unknown content allows
+ * nothing. An empty chain is unrestricted. The reason names the line of each scope that allowed the request, or the
+ * request that the first denying scope does not cover.
  */
 export const evaluate = (chain: ScopeChain, attributes: Attributes, options: ScopeOptions): Decision =>
   evaluateAny(chain, [attributes], options)
 
 /**
- * The same of a request that can be read in several ways: each scope must allow one of them, not all scopes the same. A
- * refusal is told of the first.
+ * Evaluates a request with several interpretations. Each scope must allow at least one, not necessarily the same one. A
+ * denial describes the first interpretation.
  */
 export function evaluateAny(
   chain: ScopeChain,
@@ -62,7 +63,7 @@ function allowingLine(scope: Scope, attributes: Attributes, options: ScopeOption
 
 interface List {
   list: keyof Scope
-  /** What each entry of the list allows, in order. */
+  /** Returns what each entry of the list allows, in order. */
   grants(scope: Scope, attributes: Attributes, options: ScopeOptions): Grant[]
 }
 
@@ -121,7 +122,7 @@ const LISTS: readonly List[] = [
 const isName = (listed: string | undefined, name: string): boolean =>
   listed !== undefined && listed !== '' && listed === name
 
-/** The project that a request stays within: its namespace here, or its spaces and virtual clusters. */
+/** Returns the project of the request: from its namespace in this API, or from its space or virtual cluster. */
 function projectAskedFor(attributes: Attributes, options: ScopeOptions): string | undefined {
   const { target } = attributes
   if (target.type === 'ProjectSpace' || target.type === 'ProjectVirtualCluster') return target.project
@@ -130,7 +131,7 @@ function projectAskedFor(attributes: Attributes, options: ScopeOptions): string 
     : undefined
 }
 
-/** The virtual cluster that a request goes to, or whose instance it gets or whose kube config it creates. */
+/** Returns the virtual cluster that the request targets, whose instance it gets, or whose kube config it creates. */
 function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions) {
   const { target } = attributes
   if (target.type === 'ProjectVirtualCluster') return target
@@ -141,7 +142,10 @@ function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions) {
   return meant && project !== undefined ? { project, virtualCluster: name } : undefined
 }
 
-/** `get of virtualclusterinstances "x" in project "a"`, `get of path "/metrics" in cluster "c"`. */
+/**
+ * Describes the request for the reason of a denial: `get of virtualclusterinstances "x" in project "a"`, `get of path
+ * "/metrics" in cluster "c"`.
+ */
 function describeRequest(attributes: Attributes, options: ScopeOptions): string {
   return `${attributes.verb} of ${describeSubject(attributes)}${describeNamespace(attributes, options)}${describeTarget(attributes.target)}`
 }

@@ -1,12 +1,15 @@
-/** Scopes as they come back from storage, the authorizer's context and tokens: believed only when the schema knows all of it. */
+/**
+ * Parses scope chains read from storage, the authorizer's context and tokens. Only chains that fully match the schema
+ * are accepted.
+ */
 import type { Schema } from '../../meta/schema/schema.ts'
 import { isObject, own } from '../../meta/value/walk.ts'
 import { MAX_CHAIN_SCOPES } from './chain.ts'
 import { type ScopeChain, scopeSchema } from './scope.ts'
 
 /**
- * The value as a chain. Throws an Error without the value when it is none, when a member is unknown (it may be a restriction
- * that only newer code understands), or when it is longer than a chain may be.
+ * Returns the value as a chain. Throws an Error without the value when it is not a chain, is too long, or has an
+ * unknown member, which may be a restriction that only newer code understands.
  */
 export function parseChain(value: unknown): ScopeChain {
   if (!Array.isArray(value) || value.length > MAX_CHAIN_SCOPES) throw new Error('not a chain of scopes')

@@ -1,6 +1,6 @@
 /**
- * The places outside that take our users: connected clusters and virtual clusters. A place is written as the audience of
- * its tokens without the issuer, `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`.
+ * Defines the places where users of this API can act: connected clusters and virtual clusters. A place is written as
+ * the audience of its tokens without the issuer: `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`.
  */
 import type { Attributes, Decision, Target } from '../attributes/attributes.ts'
 import { evaluateAny } from './evaluate.ts'
@@ -11,10 +11,12 @@ import { type SpaceOptions, spaceOf } from './space.ts'
 
 export type Place =
   | { type: 'cluster'; name: string }
-  /** With the uid: what is for a deleted virtual cluster is nothing to the next one of its name. */
+  /**
+   * Includes the uid, so that a credential for a deleted virtual cluster is not valid for a new one of the same name.
+   */
   | { type: 'virtualCluster'; namespace: string; name: string; uid: string }
 
-/** The text of a place. */
+/** Returns the text form of a place. */
 export const formatPlace = (place: Place): string =>
   place.type === 'cluster' ? `clusters/${place.name}` : `virtualclusters/${place.namespace}/${place.name}/${place.uid}`
 
@@ -25,10 +27,13 @@ const VIRTUAL_CLUSTER = new RegExp(
   `^virtualclusters/(?<namespace>${LABEL})/(?<name>${SUBDOMAIN})/(?<uid>[-A-Za-z0-9]+)$`,
 )
 
-/** More than the longest names and a uid need. */
+/** Enough for the longest names and a uid. */
 const MAX_LENGTH = 600
 
-/** The place of a text; undefined for anything but what `formatPlace` makes of names that Kubernetes allows. */
+/**
+ * Parses the text form of a place. Returns undefined for anything that `formatPlace` does not produce from valid
+ * Kubernetes names.
+ */
 export function parsePlace(text: string): Place | undefined {
   if (text.length > MAX_LENGTH) return undefined
   const cluster = CLUSTER.exec(text)?.groups
@@ -39,7 +44,10 @@ export function parsePlace(text: string): Place | undefined {
   return { type: 'virtualCluster', namespace, name, uid }
 }
 
-/** Where a request to this place goes. A virtual cluster outside of projects is in project '', which no list selects. */
+/**
+ * Returns the target of requests to this place. A virtual cluster outside of projects is in project '', which no list
+ * selects.
+ */
 export const targetOf = (place: Place, options: ScopeOptions): Target =>
   place.type === 'cluster'
     ? { type: 'Cluster', cluster: place.name }
@@ -50,9 +58,9 @@ export const targetOf = (place: Place, options: ScopeOptions): Target =>
       }
 
 /**
- * Whether the chain lets its holder do this at the place, where a token or a TokenReview has let them in. In a namespace
- * that is a space, each scope may allow it as a request to the cluster or as one to the space. What every scope allows
- * here (discovery, asking about oneself) no scope takes away there.
+ * Decides whether the chain allows this request at the place. The place has already authenticated the user by a token
+ * or a TokenReview. In the namespace of a space, each scope may allow the request either to the cluster or to the
+ * space. Scopes also always allow there what every scope allows here, such as discovery and self-reviews.
  */
 export function evaluateAt(
   chain: ScopeChain,
@@ -67,7 +75,7 @@ export function evaluateAt(
   return { allowed: true, reason: 'every scope' }
 }
 
-/** The space that a request at a connected cluster stays within. The namespace of a Namespace is its own name. */
+/** Returns the space of a request to a connected cluster. The namespace of a Namespace object is its own name. */
 function spaceAskedFor(attributes: Attributes, options: SpaceOptions): Target | undefined {
   if (attributes.kind === 'nonresource') return undefined
   const { group, resource, namespace, name } = attributes

@@ -1,15 +1,21 @@
-/** Projects and their namespaces. The objects of project P live in the namespace PREFIX + P; the prefix is set at deploy. */
+/**
+ * Maps namespaces to projects. The objects of project P are in the namespace PREFIX + P; each deployment sets the
+ * prefix.
+ */
 
 export interface ScopeOptions {
   /** For example `p-`. */
   projectNamespacePrefix: string
 }
 
-/** The project whose namespace this is; undefined for any other namespace and for none. */
+/** Returns the project of the namespace, or undefined when the namespace belongs to no project. */
 export function projectOf(namespace: string, { projectNamespacePrefix: prefix }: ScopeOptions): string | undefined {
   return namespace.startsWith(prefix) && namespace.length > prefix.length ? namespace.slice(prefix.length) : undefined
 }
 
-/** Whether one listed name selects `name`: the same, or the wildcard `*`. An absent or empty listed name selects nothing. */
+/**
+ * Reports whether a listed name selects `name`: it is the same name or the wildcard `*`. An absent or empty listed name
+ * selects nothing.
+ */
 export const selects = (listed: string | undefined, name: string): boolean =>
   listed !== undefined && listed !== '' && name !== '' && (listed === '*' || listed === name)

@@ -1,13 +1,15 @@
 /**
- * Which connected clusters a chain of scopes leaves anything of; what exactly is judged at each request. A scope that
- * speaks of spaces or projects does not say in which clusters: it leaves those spaces of every cluster.
+ * Computes the connected clusters in which a chain of scopes allows anything. Each request is still evaluated in full.
+ * Spaces and projects name no cluster, so a scope that lists them reaches those spaces in every cluster.
  */
 import { dnsLabelErrors, dnsSubdomainErrors } from '../../meta/object/names.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 export type Clusters = 'all' | ReadonlySet<string>
 
-/** Each cluster in which every scope of the chain leaves something in common; of an empty chain all. */
+/**
+ * Returns the clusters in which all scopes of the chain have something in common. An empty chain reaches all clusters.
+ */
 export function reachableClusters(chain: ScopeChain): Clusters {
   const areas = chain.map(areaOf)
   if (leavesSomething(areas, undefined)) return 'all'
@@ -15,19 +17,19 @@ export function reachableClusters(chain: ScopeChain): Clusters {
   return new Set(named.filter((cluster) => leavesSomething(areas, cluster)))
 }
 
-/** What a scope leaves of connected clusters: some of them as a whole, and some spaces of all of them. */
+/** The part of the connected clusters that a scope allows: some clusters entirely, and some spaces of all clusters. */
 interface Area {
   clusters: Clusters
   spaces: readonly Space[]
 }
 
-/** `*` is all. Of two of them one contains the other, or they have nothing in common. */
+/** `*` selects all. Of any two spaces, one contains the other or they are disjoint. */
 interface Space {
   project: string
   space: string
 }
 
-/** Of this cluster, or (undefined) of one that no scope names. */
+/** Reports whether all areas overlap in this cluster or, if undefined, in a cluster that no scope names. */
 function leavesSomething(areas: readonly Area[], cluster: string | undefined): boolean {
   const confined = areas.filter(
     ({ clusters }) => clusters !== 'all' && !(cluster !== undefined && clusters.has(cluster)),
@@ -50,7 +52,7 @@ function inBothSpaces(one: Space, other: Space): Space | undefined {
 
 function areaOf({ clusters = [], projects = [], spaces = [], rules = [] }: Scope): Area {
   const named = clusters.map(({ cluster = '' }) => cluster)
-  // A rule about virtual clusters is about nothing else (specification 2.3).
+  // A rule with virtualClusters applies to nothing else (specification 2.3).
   const places = rules.filter(({ virtualClusters = [] }) => virtualClusters.length === 0)
   const reaching = places.filter(reaches('Cluster')).map(({ cluster = '' }) => cluster)
   const everySpace = places.some((rule) => !rule.cluster && reaches('ProjectSpace')(rule))
@@ -74,5 +76,5 @@ const reaches =
   ({ requestTargets = [] }: Rule): boolean =>
     requestTargets.length === 0 || requestTargets.includes(target)
 
-/** A name of any other shape (`*`, `a/../b`) would mean something else inside a URL. */
+/** Names of any other form (`*`, `a/../b`) would have another meaning in a URL. */
 const isClusterName = (name: string): boolean => dnsSubdomainErrors(name).length === 0

@@ -1,11 +1,14 @@
-/** The roles of a scope: one row per role. Specification section 2.3 names them; what they allow is in docs/scopes.md. */
+/**
+ * Defines the roles of a scope, one row for each. Specification section 2.3 names them; docs/scopes.md describes what
+ * they allow.
+ */
 import { type Attributes, MANAGEMENT_GROUP, type ResourceAttributes } from '../attributes/attributes.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
 import type { Scope } from './scope.ts'
 
 export type RoleEntry = NonNullable<Scope['roles']>[number]
 
-/** `own`: as far as the objects belong to the user's own identity. */
+/** `own` grants access only to objects of the user's own identity. */
 export type Grant = 'all' | 'own' | undefined
 
 interface Role {
@@ -18,7 +21,7 @@ const READ: readonly string[] = ['get', 'list', 'watch']
 const STATUS: readonly string[] = ['get', 'update', 'patch']
 const REVIEWS: readonly string[] = ['authentication.k8s.io/tokenreviews', 'authorization.k8s.io/subjectaccessreviews']
 
-/** Whether the request is the creation of one of the reviews that authenticate and authorize for others. */
+/** Reports whether the request creates a TokenReview or a SubjectAccessReview. */
 export const isReview = (attributes: Attributes): boolean =>
   attributes.kind === 'resource' &&
   attributes.verb === 'create' &&
@@ -36,10 +39,10 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
   }),
 )
 
-/** The names that `spec.scope.roles[].role` may have. */
+/** The valid values of `spec.scope.roles[].role`. */
 export const ROLE_NAMES: readonly string[] = [...ROLES.keys()]
 
-/** What a role entry allows of a request. A role that nobody knows allows nothing. */
+/** Returns what a role entry allows of a request. An unknown role allows nothing. */
 export function roleGrants(entry: RoleEntry, attributes: Attributes, options: ScopeOptions): Grant {
   const role = ROLES.get(entry.role ?? '')
   if (role === undefined) return undefined
@@ -48,7 +51,7 @@ export function roleGrants(entry: RoleEntry, attributes: Attributes, options: Sc
     .reduce((best, grant) => (best === 'all' ? best : (grant ?? best)), undefined)
 }
 
-/** agent, vcluster: the reviews that authenticate and authorize for others; reading instances, and their status. */
+/** agent and vcluster: create reviews, read instances, and read and update their status. */
 function connected(attributes: Attributes, entry: RoleEntry, options: ScopeOptions): Grant {
   if (attributes.kind !== 'resource') return undefined
   const { target, verb, subresource } = attributes
@@ -63,7 +66,10 @@ function connected(attributes: Attributes, entry: RoleEntry, options: ScopeOptio
     : undefined
 }
 
-/** platformCLI: reading instances and one's own keys. Keys belong to no project: a narrowed role has none. */
+/**
+ * platformCLI: read instances and the user's own keys. Keys belong to no project, so a narrowed role does not include
+ * them.
+ */
 function commandLine(attributes: Attributes, entry: RoleEntry, options: ScopeOptions): Grant {
   if (attributes.kind !== 'resource' || attributes.target.type !== 'Management') return undefined
   if (attributes.subresource !== '' || !READ.includes(attributes.verb)) return undefined
@@ -72,7 +78,7 @@ function commandLine(attributes: Attributes, entry: RoleEntry, options: ScopeOpt
   return isKey && within(entry, undefined, '') ? 'own' : undefined
 }
 
-/** Whether the request is for instances of this API, or for one of their subresources. */
+/** Reports whether the request is for instances of this API or one of their subresources. */
 export const isInstance = ({ target, group, resource }: ResourceAttributes): boolean =>
   target.type === 'Management' && group === MANAGEMENT_GROUP && resource === 'virtualclusterinstances'
 
@@ -81,7 +87,10 @@ const placeOf = ({ namespace, name }: ResourceAttributes, options: ScopeOptions)
   name,
 ]
 
-/** Whether a virtual cluster of a project ('' = all of them, undefined = outside of projects) is what the entry is narrowed to. */
+/**
+ * Reports whether the entry covers a virtual cluster of a project. Name '' means all virtual clusters; an undefined
+ * project means outside of projects.
+ */
 function within(
   { projects = [], virtualClusters = [] }: RoleEntry,
   project: string | undefined,

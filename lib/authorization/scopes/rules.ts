@@ -1,6 +1,7 @@
 /**
- * The deprecated rules of a scope. A rule allows a request that all of its members match; an absent or empty member matches
- * everything, so an empty rule allows everything. Specification section 2.3; wildcards as in Kubernetes audit policies.
+ * Evaluates the deprecated rules of a scope. A rule allows a request when all of its members match. An absent or empty
+ * member matches everything, so an empty rule allows everything. Specification section 2.3; wildcards work as in
+ * Kubernetes audit policies.
  */
 import type { FromSchema } from '../../meta/schema/schema.ts'
 import type { Attributes, NonResourceAttributes, ResourceAttributes, Target } from '../attributes/attributes.ts'
@@ -15,7 +16,7 @@ type Listed = readonly string[] | undefined
 const anyOf = (list: Listed, value: string): boolean => list === undefined || list.length === 0 || list.includes(value)
 const isGiven = (list: readonly unknown[] | undefined): boolean => list !== undefined && list.length > 0
 
-/** Whether the rule allows the request. A rule that speaks of both resources and paths allows nothing. */
+/** Reports whether the rule allows the request. A rule with both resources and paths allows nothing. */
 export function ruleAllows(rule: Rule, attributes: Attributes, options: ScopeOptions): boolean {
   return (
     verbMatches(rule.verbs, attributes.verb) &&

@@ -1,4 +1,4 @@
-/** The scope of a key: the schema shared by keys and tokens, and its type. Specification section 2.3. */
+/** Defines the scope of a key: the schema that keys and tokens share, and its type. Specification section 2.3. */
 import { boolean, type FromSchema, list, object, string } from '../../meta/schema/schema.ts'
 
 const rule = object('Deprecated: what a request must match to be allowed.', {
@@ -74,5 +74,5 @@ export const scopeSchema = object(
 
 export type Scope = FromSchema<typeof scopeSchema>
 
-/** The scopes a request must pass, all of them; the first is the oldest ancestor's. Empty = unrestricted. */
+/** The scopes that must all allow a request, oldest ancestor first. Empty means unrestricted. */
 export type ScopeChain = readonly Scope[]

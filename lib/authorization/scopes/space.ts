@@ -1,10 +1,11 @@
 /**
- * Spaces: space S of project P is the namespace of that name in every connected cluster. How it is named a deployment
- * says once, by a text such as `p-{project}-s-{space}`, so that a namespace can be read back without asking anybody.
+ * Maps namespaces to spaces. Space S of project P is the namespace of the same name in every connected cluster. A
+ * deployment defines the name by a template such as `p-{project}-s-{space}`, so that a namespace can be parsed without
+ * a lookup.
  */
 import { dnsLabelErrors } from '../../meta/object/names.ts'
 
-/** What stands before, between and behind the two names. */
+/** The text before, between and after the two names. */
 export interface SpaceNamespace {
   prefix: string
   separator: string
@@ -15,11 +16,11 @@ export interface SpaceOptions {
   spaceNamespace: SpaceNamespace
 }
 
-/** Lengths leave half of a DNS label to the two names. */
+/** The lengths reserve half of a DNS label for the two names. */
 const SETTING =
   /^(?<prefix>([a-z0-9][-a-z0-9]{0,15})?)\{project\}(?<separator>[-a-z0-9]{1,8})\{space\}(?<suffix>([-a-z0-9]{0,7}[a-z0-9])?)$/
 
-/** The setting of a deployment. Throws where its namespaces would be no DNS labels, or say nothing of both names. */
+/** Parses the template of a deployment. Throws when its namespaces would not be DNS labels or would omit a name. */
 export function parseSpaceNamespace(setting: string): SpaceNamespace {
   const { prefix, separator, suffix } = SETTING.exec(setting)?.groups ?? {}
   if (prefix === undefined || separator === undefined || suffix === undefined) {
@@ -29,8 +30,8 @@ export function parseSpaceNamespace(setting: string): SpaceNamespace {
 }
 
 /**
- * The space that a namespace is; undefined for every other one. A namespace in which the separator stands more than
- * once could be the space of two projects: it is nobody's.
+ * Returns the space of a namespace, or undefined when it is not one. A namespace that contains the separator more than
+ * once could belong to two projects, so it belongs to none.
  */
 export function spaceOf(
   namespace: string,

@@ -1,11 +1,14 @@
-/** What is wrong with a deprecated rule. Specification section 2.3; texts as for Kubernetes audit policies and webhook rules. */
+/**
+ * Validates deprecated rules. Specification section 2.3; the messages match those for Kubernetes audit policies and
+ * webhook rules.
+ */
 import { type FieldError, invalid, required } from '../../meta/errors/fielderror.ts'
 import { isPattern, patternsOverlap } from './resourcepattern.ts'
 import type { Rule } from './rules.ts'
 
 type Resources = NonNullable<Rule['resources']>[number]
 
-/** 422 findings of one rule at `path` (`spec.scope.rules[0]`). */
+/** Returns the 422 errors for one rule at `path` (`spec.scope.rules[0]`). */
 export function validateRule(rule: Rule, path: string): FieldError[] {
   const { verbs = [], resources = [], resourceNames = [], namespaces = [], nonResourceURLs = [] } = rule
   const errors = verbs.flatMap((verb, index) => (verb === '' ? [required(`${path}.verbs[${index}]`)] : []))
@@ -55,7 +58,7 @@ function validateURL(url: string, path: string): FieldError[] {
     : [invalid(path, url, "a wildcard '*' must be the full final step of the path")]
 }
 
-/** A restriction to clusters of a kind that the rule's own targets leave out would allow nothing. */
+/** Rejects a restriction to clusters of a kind that the rule's own targets exclude: such a rule would allow nothing. */
 function validateTargets({ requestTargets = [], cluster, virtualClusters = [] }: Rule, path: string): FieldError[] {
   const errors: FieldError[] = []
   const leavesOut = (target: (typeof requestTargets)[number]) =>

@@ -1,11 +1,14 @@
-/** What is wrong with a scope beyond its schema. Specification section 2.3. */
+/** Validates a scope beyond its schema. Specification section 2.3. */
 import { type FieldError, invalid, notSupported, required, tooLong } from '../../meta/errors/fielderror.ts'
 import { byteLength, MAX_CHAIN_BYTES } from './chain.ts'
 import { ROLE_NAMES, type RoleEntry } from './roles.ts'
 import type { Scope } from './scope.ts'
 import { validateRule } from './validaterule.ts'
 
-/** 422 findings of a scope that conforms to its schema; a scope over 4 KiB is refused without a closer look. */
+/**
+ * Returns the 422 errors for a scope that matches its schema. A scope over 4 KiB is rejected without further
+ * validation.
+ */
 export function validateScope(scope: Scope | undefined, path = 'spec.scope'): FieldError[] {
   if (scope === undefined) return []
   if (byteLength(scope) > MAX_CHAIN_BYTES) return [tooLong(path, MAX_CHAIN_BYTES)]
@@ -51,7 +54,10 @@ function validateRole(entry: RoleEntry, path: string): FieldError[] {
   ]
 }
 
-/** A name must be there, be one step of a path, and hold no wildcard but the whole-name one where that has a meaning. */
+/**
+ * Validates a name: it must be present and a single path segment. The wildcard is valid only as the whole name, and
+ * only where it has a meaning.
+ */
 function name(value: string | undefined, path: string, wildcard?: '*'): FieldError[] {
   if (value === undefined || value === '') return [required(path)]
   if (value === wildcard) return []

@@ -1,17 +1,20 @@
 /**
- * Whom a key stands for, and which keys are whose: a request's user is the first set of the key's user, team, subject, or
- * else the one who made the key.
+ * Resolves the identity of a key and who owns it. The identity is the first of the key's user, team and subject that is
+ * set, or else the key's creator.
  */
 
 import type { Scope, ScopeChain } from '../scopes/scope.ts'
 import type { Identity, UserInfo } from './user.ts'
 
-/** The group that may do everything that its scope leaves it. */
+/** The group of administrators. Only scopes restrict its members. */
 export const MASTERS = 'system:masters'
-/** The group that every user of an access key is in. */
+/** The group of every authenticated user. */
 export const AUTHENTICATED = 'system:authenticated'
 
-/** What of a key's spec decides about privileges. All else (identity, oidcProvider, oidcLogin, parent) grants nothing. */
+/**
+ * The part of a key's spec that determines privileges. The other members (identity, oidcProvider, oidcLogin, parent)
+ * grant nothing.
+ */
 export interface KeySpec {
   user?: string
   team?: string
@@ -25,7 +28,7 @@ export interface KeySpec {
   disabled?: boolean
 }
 
-/** A stored key as the privilege rules see it. `carried` is what it inherited, without its own scope. */
+/** A stored key, as the privilege rules see it. `carried` is the inherited chain, without the key's own scope. */
 export interface Key {
   uid: string
   spec: KeySpec
@@ -33,26 +36,26 @@ export interface Key {
   carried: ScopeChain
 }
 
-/** Whether the user is of that group, whatever scopes leave them. */
+/** Reports whether the user is in system:masters, regardless of scopes. */
 export const isMaster = ({ groups }: Pick<UserInfo, 'groups'>): boolean => groups.includes(MASTERS)
 
-/** Whom the key stands for. Empty text counts as not set. */
+/** Returns the identity of the key. An empty string counts as unset. */
 export function keyIdentity({ spec: { user, team, subject }, creator }: Pick<Key, 'spec' | 'creator'>): Identity {
   if (user) return `user:${user}`
   if (team) return `team:${team}`
   return subject ? `subject:${subject}` : creator
 }
 
-/** Beginnings of names that mean something else than a user: no user or subject is named so. */
+/** Prefixes with a meaning of their own. No user or subject name may start with one. */
 export const RESERVED_NAMES = ['system:', 'team:', 'subject:'] as const
 
 /**
- * Returns the username of an identity: the bare name of a user, `team:TEAM`, `subject:SUBJECT`. No two identities share one,
- * so that whoever knows no more than the username, such as a cluster that verifies a token, tells them apart.
+ * Returns the username of an identity: the bare name of a user, `team:TEAM` or `subject:SUBJECT`. Usernames are unique,
+ * so that a system that sees only the username, such as a cluster that verifies a token, can tell identities apart.
  */
 export const usernameOf = (identity: Identity): string => (identity.startsWith('user:') ? nameOf(identity) : identity)
 
-/** Name and groups that a request with this key has. The group of a team's keys is `team:TEAM`, too. */
+/** Returns the name and groups of requests with this key. Keys of a team are also in the group `team:TEAM`. */
 export function effectiveUser(key: Pick<Key, 'spec' | 'creator'>): {
   name: string
   identity: Identity
@@ -65,21 +68,24 @@ export function effectiveUser(key: Pick<Key, 'spec' | 'creator'>): {
   return { name: usernameOf(identity), identity, groups: [...new Set(groups)] }
 }
 
-/** Whom a request stands for. */
+/** Returns the identity of the user. */
 export function identityOf({ identity, name, key }: Pick<UserInfo, 'identity' | 'name' | 'key'>): Identity {
   if (identity !== undefined) return identity
   return keyIdentity({ spec: key, creator: /^(team|subject):./u.test(name) ? (name as Identity) : `user:${name}` })
 }
 
-/** The identities whose keys belong to the user: also the names of the index partitions in which those keys lie. */
+/**
+ * Returns the identities whose keys the user owns. They are also the names of the index partitions that hold those
+ * keys.
+ */
 export function ownIdentities(user: UserInfo): Identity[] {
   const teams = user.groups.filter((group): group is `team:${string}` => /^team:./.test(group))
   return [...new Set([identityOf(user), ...teams])]
 }
 
-/** Whether the key belongs to the user; to system:masters none does for that alone. */
+/** Reports whether the user owns the key. Membership of system:masters alone does not make a user an owner. */
 export const ownsKey = (user: UserInfo, key: Pick<Key, 'spec' | 'creator'>): boolean =>
   ownIdentities(user).includes(keyIdentity(key))
 
-/** The name within its kind: `alice` of `user:alice`. */
+/** Returns the name without its kind: `alice` for `user:alice`. */
 export const nameOf = (identity: Identity): string => identity.slice(identity.indexOf(':') + 1)

@@ -1,6 +1,7 @@
 /**
- * Who may do what with a VirtualClusterInstance, beyond what the scope chain says of the request. system:masters everything; the
- * owner all that does not decide where a kube config leads or who else gets in; others what `spec.access` says.
+ * Decides what a user may do with a VirtualClusterInstance, after the scope chain has allowed the request.
+ * system:masters may do everything. Owners may do everything except change where kube configs point or who has access.
+ * Other users may do what `spec.access` allows.
  */
 
 import type { Decision } from '../attributes/attributes.ts'
@@ -9,26 +10,26 @@ import { identityOf, isMaster } from './identity.ts'
 import type { UserInfo } from './user.ts'
 
 export interface AccessRule {
-  /** Verbs of this API, `use` (= creating a kube config), or `*`. None = the entry opens nothing. */
+  /** Verbs of this API, `use` (create a kube config), or `*`. An entry without verbs grants nothing. */
   verbs?: readonly string[]
-  /** None = the instance itself; else these subresources and not the instance. */
+  /** The subresources that the entry applies to. When empty, it applies to the instance itself. */
   subresources?: readonly string[]
   users?: readonly string[]
   teams?: readonly string[]
 }
 
-/** What of an instance's spec decides about access. */
+/** The part of an instance's spec that determines access. */
 export interface InstanceSpec {
   owner?: { user?: string; team?: string }
   access?: readonly AccessRule[]
 }
 
-/** The members that say whom the instance belongs to, who gets in, and where its kube configs lead: for system:masters. */
+/** The members that determine ownership, access and where kube configs point. Only system:masters may change them. */
 const PROTECTED = ['owner', 'access', 'accessPoint', 'certificateAuthorityData', 'credentialsSecretRef'] as const
 
 /**
- * The verbs of an owner by subresource. Deleting is among them: it takes away the entry, not the virtual cluster, and an owner who
- * lets go of it hurts nobody else. Creating is not: the entry's name and credentials are the administrators' to give.
+ * The verbs of an owner, by subresource. Owners may delete: this removes the entry, not the virtual cluster, and
+ * affects nobody else. Owners may not create: administrators choose the entry's name and credentials.
  */
 const OWNER: Readonly<Record<string, readonly string[]>> = {
   '': ['get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection', 'use'],
@@ -36,7 +37,7 @@ const OWNER: Readonly<Record<string, readonly string[]>> = {
   kubeconfig: ['create'],
 }
 
-/** Whether the user may do this to this instance. `subresource` is '' for the instance itself. */
+/** Decides whether the user may perform the verb on this instance. `subresource` is '' for the instance itself. */
 export function mayAccess(user: UserInfo, spec: InstanceSpec, verb: string, subresource: string): Decision {
   if (isMaster(user)) return { allowed: true, reason: 'system:masters' }
   if (isOwner(user, spec)) {
@@ -51,7 +52,10 @@ export function mayAccess(user: UserInfo, spec: InstanceSpec, verb: string, subr
   return { allowed: false, reason: 'neither spec.owner nor spec.access of the instance allows it' }
 }
 
-/** Why the user may not make this change (403), or undefined. The rest of the spec is for whoever may update. */
+/**
+ * Returns why the user may not make this change (403), or undefined. Every user with update access may change the rest
+ * of the spec.
+ */
 export function forbiddenInstanceChange(
   user: UserInfo,
   old: Readonly<Record<string, unknown>>,
@@ -62,7 +66,7 @@ export function forbiddenInstanceChange(
   return changed && `only system:masters may change spec.${changed}`
 }
 
-/** Subjects are no users here either: a subject that is named like one gets nothing of theirs. */
+/** Reports whether the user has this name. A subject with the same name is a different identity. */
 const isUser = (user: UserInfo, name: string | undefined): boolean => !!name && identityOf(user) === `user:${name}`
 const isMember = ({ groups }: UserInfo, team: string | undefined): boolean => !!team && groups.includes(`team:${team}`)
 

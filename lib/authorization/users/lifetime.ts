@@ -1,10 +1,14 @@
-/** Whether a change lets a key live longer, or a new one longer than its maker. Expiry itself is in lib/authentication/keystatus.ts. */
+/**
+ * Compares the lifetimes of keys: whether a change extends one, and whether a key can outlive a point in time. For
+ * expiry itself, see lib/authentication/keystatus.ts.
+ */
 import type { KeySpec } from './identity.ts'
 
 /**
- * Whether the key could live longer with `next` than with `old`, for some course of its use: a larger ttl (0 and absent are
- * without end), counting from the last activity instead of the creation, or use of what was disabled. Where an end moves both
- * ways (a larger ttl, no longer from the last activity) this is a lengthening as well.
+ * Reports whether the key could live longer with `next` than with `old`, for some pattern of use. That is the case for
+ * a larger ttl (0 or absent means unlimited), for counting from the last activity instead of creation, and for
+ * re-enabling a disabled key. A change that moves the expiry both ways also counts, such as a larger ttl that no longer
+ * counts from the last activity.
  */
 export function lengthens(old: KeySpec, next: KeySpec): boolean {
   const before = seconds(old)
@@ -15,11 +19,11 @@ export function lengthens(old: KeySpec, next: KeySpec): boolean {
 }
 
 /**
- * Whether a key that was made at `created` could give access after `end` (both Unix seconds), for some course of its use. One
- * whose end moves with its use could, however short its ttl. No ttl is longer than `maxTtl`.
+ * Reports whether a key created at `created` could be valid after `end` (both in Unix seconds), for some pattern of
+ * use. A key whose expiry slides with its use always could, however short its ttl. `maxTtl` limits every ttl.
  */
 export const outlives = (spec: KeySpec, created: number, end: number, maxTtl = Number.POSITIVE_INFINITY): boolean =>
   spec.ttlAfterLastActivity === true || created + Math.min(seconds(spec), maxTtl) > end
 
-/** The ttl as a number to compare. */
+/** Returns the ttl as a comparable number. */
 const seconds = ({ ttl }: KeySpec): number => (ttl ? Number(ttl) : Number.POSITIVE_INFINITY)

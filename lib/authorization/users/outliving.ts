@@ -1,6 +1,6 @@
 /**
- * A key with an end leaves no access behind that outlives it: it makes no key that does, and gives nobody more of one that
- * does. Else whoever got hold of it for an hour would keep access for ever.
+ * Prevents an expiring key from leaving behind access that outlives it. Such a key cannot create a longer-lived key or
+ * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access for ever.
  */
 
 import { rfc3339 } from '../../meta/encoding/time.ts'
@@ -9,25 +9,25 @@ import { isMaster, type Key, type KeySpec } from './identity.ts'
 import { lengthens, outlives } from './lifetime.ts'
 import type { UserInfo } from './user.ts'
 
-/** Whoever has just signed in may make keys: only the service makes keys of this type, for who signs in. */
+/** Users who have just signed in may create keys. Only the service creates keys of this type, at sign-in. */
 const LOGIN = 'Login'
 const SIGNED_IN_SECONDS = 15 * 60
 
-/** When something is asked for, and the deploy-time maximum ttl in seconds. */
+/** The time of the request and the deploy-time maximum ttl in seconds. */
 export interface Moment {
   now: Date
   maxTtl?: number | undefined
 }
 
-/** What a request does to a key, besides its spec. */
+/** A change to a key, besides its spec. */
 export interface Change extends Moment {
-  /** Unix seconds, of the key that is changed. */
+  /** Creation time of the changed key, in Unix seconds. */
   created: number
-  /** Whether the key gets another value. */
+  /** Whether the change replaces the key's value. */
   isRotated: boolean
 }
 
-/** Why the user may not make this key at this moment (403), or undefined. */
+/** Returns why the user may not create this key now (403), or undefined. */
 export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }: Moment): string | undefined {
   const end = endOf(user, now)
   if (end === undefined || !outlives(spec, seconds(now), end, maxTtl)) return undefined
@@ -35,8 +35,9 @@ export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }
 }
 
 /**
- * Why the user may not change this key to `next` (403), or undefined: of a key that then outlives theirs nobody gets a longer
- * life, a value that they choose, or another scope. It may be disabled, and given a scope or an end.
+ * Returns why the user may not change this key to `next` (403), or undefined. If the key could then outlive the user's
+ * own key, the user may not extend its lifetime, choose its value or change its scope. The user may still disable it,
+ * and may add a scope or an expiry.
  */
 export function outlivingChange(user: UserInfo, old: Key, next: KeySpec, change: Change): string | undefined {
   const end = endOf(user, change.now)
@@ -51,7 +52,10 @@ const gain = ({ scope }: KeySpec, next: KeySpec, { isRotated }: Change): string 
   return scope && (!next.scope || canonicalText(scope) !== canonicalText(next.scope)) ? 'change the scope' : undefined
 }
 
-/** The end of the key that nothing may outlive, Unix seconds; undefined where the user may do as they like. A scope comes before groups. */
+/**
+ * Returns the expiry of the user's key in Unix seconds, or undefined when new keys may outlive it. Scopes are evaluated
+ * before groups.
+ */
 function endOf(user: UserInfo, now: Date): number | undefined {
   const { chain, credential, key } = user
   if (chain.length > 0) return key.expires

@@ -1,6 +1,6 @@
 /**
- * Who may do what with keys, beyond what the scope chain says of the request. Pure rules over the user, the key as it is and the
- * key as it would be.
+ * Decides what a user may do with keys, after the scope chain has allowed the request. The rules are pure functions of
+ * the user, the current key and the desired key.
  */
 
 import { formatValue } from '../../meta/encoding/badvalue.ts'
@@ -11,37 +11,37 @@ import { lengthens } from './lifetime.ts'
 import { type Change, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
 import type { UserInfo } from './user.ts'
 
-/** Types that people may choose; the others are managed by the service itself. */
+/** Types that users may choose. The service itself manages the others. */
 const USER_TYPES: ReadonlySet<string> = new Set(['', 'User', 'Other'])
 
-/** The members that only system:masters change. */
+/** The members that only system:masters may change. */
 const PRIVILEGED = ['user', 'team', 'subject', 'groups', 'type'] as const
 
 /**
- * Whether the key exists for the user; where it does not, the answer is 404. `own` is that of the decision on the request: with
- * it system:masters see their own keys only, too.
+ * Reports whether the user may see the key; if not, the response is 404. `own` comes from the decision on the request:
+ * it limits even system:masters to their own keys.
  */
 export const maySeeKey = (user: UserInfo, key: Pick<Key, 'spec' | 'creator'>, own?: boolean): boolean =>
   (isMaster(user) && own !== true) || ownsKey(user, key)
 
-/** The index partitions that hold the keys that the user may see; undefined = all keys. */
+/** Returns the index partitions with the keys that the user may see. Undefined means all keys. */
 export const visiblePartitions = (user: UserInfo, own?: boolean): readonly string[] | undefined =>
   isMaster(user) && own !== true ? undefined : ownIdentities(user)
 
-/** The chain that a key inherits from the one who makes it. Its own scope comes on top: `effectiveChain`. */
+/** Returns the chain that a key inherits from its creator. `effectiveChain` adds the key's own scope. */
 export const inheritedChain = (user: UserInfo): ScopeChain => extend(user.chain, [])
 
-/** The chain that a request with this key must pass. */
+/** Returns the chain that requests with this key must satisfy. */
 export const effectiveChain = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): ScopeChain =>
   withScope(carried, spec.scope)
 
-/** Why the user may not make this key at this moment (403), or undefined. */
+/** Returns why the user may not create this key now (403), or undefined. */
 export const forbiddenCreation = (user: UserInfo, spec: KeySpec, moment: Moment): string | undefined =>
   outlivingCreation(user, spec, moment) ?? (isMaster(user) ? undefined : exceeds(user, spec))
 
 /**
- * Why the user may not change the spec of a key that exists for them to `next` (403), or undefined. To be asked for every change of
- * anything in spec, the key's value and the other write-only fields included.
+ * Returns why the user may not change the spec of a visible key to `next` (403), or undefined. Call it for every change
+ * in spec, including the key's value and the other write-only fields.
  */
 export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change: Change): string | undefined {
   const reason = exceedsScope(user, old, next) ?? outlivingChange(user, old, next, change)
@@ -51,8 +51,9 @@ export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change:
 }
 
 /**
- * The inherited chain of a key after the user changed its spec to `next`: as before, and what the user's own chain would
- * otherwise lose (a scoped caller that replaces the scope of its own key keeps the old one beneath it).
+ * Returns the inherited chain of a key after the user changes its spec to `next`. The chain keeps its scopes and gains
+ * any scope of the user's own chain that the change would remove. A scoped caller that replaces the scope of its own
+ * key thus keeps the old scope beneath the new one.
  */
 export function chainAfterChange(user: UserInfo, old: Key, next: KeySpec): ScopeChain {
   const after = effectiveChain({ spec: next, carried: old.carried })
@@ -62,7 +63,10 @@ export function chainAfterChange(user: UserInfo, old: Key, next: KeySpec): Scope
   )
 }
 
-/** What a caller with a scope may not do to a key, system:masters included: the scope comes before the groups. */
+/**
+ * Returns why a scoped caller may not change the key, or undefined. This applies to system:masters too, because scopes
+ * are evaluated before groups.
+ */
 function exceedsScope(user: UserInfo, old: Key, next: KeySpec): string | undefined {
   if (user.chain.length === 0) return undefined
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
@@ -74,7 +78,7 @@ function exceedsScope(user: UserInfo, old: Key, next: KeySpec): string | undefin
   return undefined
 }
 
-/** What of the spec is more than the user has. */
+/** Returns which part of the spec exceeds the user's own privileges, or undefined. */
 function exceeds(user: UserInfo, { user: name, team, subject, groups = [], type = '' }: KeySpec): string | undefined {
   const identity = identityOf(user)
   if (name && identity !== `user:${name}`) return 'spec.user: only system:masters may make access keys for others'
@@ -90,6 +94,6 @@ function exceeds(user: UserInfo, { user: name, team, subject, groups = [], type 
     : `spec.type: access keys of type ${formatValue(type)} are managed by the service`
 }
 
-/** Equal for equal values; an empty value is as good as none. */
+/** Returns the same text for equal values. Empty and absent values are equal. */
 const text = (value: string | string[] | undefined): string =>
   value === undefined || value.length === 0 ? '' : JSON.stringify(value)

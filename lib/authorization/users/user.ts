@@ -1,10 +1,10 @@
-/** Who makes a request, as the authorizer hands it to the handlers. */
+/** Defines the user of a request, as the authorizer passes it to the handlers. */
 import type { ScopeChain } from '../scopes/scope.ts'
 
-/** Whom a key stands for. Ownership is compared by it, so that a subject named like a user is not that user. */
+/** The identity of a key. Ownership compares identities, so a subject with the name of a user is not that user. */
 export type Identity = `user:${string}` | `team:${string}` | `subject:${string}`
 
-/** Where the credential of the presented key lies, and since when there is such a key. */
+/** Where the credential of the presented key is stored, and when it was created. */
 export interface PresentedCredential {
   version: string
   hash: string
@@ -14,10 +14,10 @@ export interface PresentedCredential {
 
 export interface UserInfo {
   name: string
-  /** Absent where nothing but the members of `key` tells it; `identityOf` resolves both. */
+  /** Absent when only the members of `key` determine it; `identityOf` resolves both cases. */
   identity?: Identity
   uid?: string
-  /** Always with `system:authenticated`. */
+  /** Always contains `system:authenticated`. */
   groups: string[]
   /** The key that was presented. */
   key: {
@@ -27,16 +27,16 @@ export interface UserInfo {
     user?: string
     team?: string
     subject?: string
-    /** Both from `spec.identity`; shown by Self, they grant nothing. */
+    /** From `spec.identity`. Self returns them; they grant nothing. */
     displayName?: string
     email?: string
     /** Unix seconds; absent = no expiry. */
     expires?: number
-    /** Of the key as it was when the request was allowed. */
+    /** Generation of the key when the request was allowed. */
     generation?: number
   }
-  /** Absent of requests that no access key was presented for. */
+  /** Absent when the request did not present an access key. */
   credential?: PresentedCredential
-  /** The scopes that a request must pass, all of them; empty = unrestricted. */
+  /** The scopes that must all allow a request. Empty means unrestricted. */
   chain: ScopeChain
 }

@@ -1,18 +1,21 @@
-/** What is wrong with the names that a key gives its holder. They travel into tokens, certificates and the authorizer's context. */
+/**
+ * Validates the names that a key grants to its holder. They appear in tokens, certificates and the authorizer's
+ * context.
+ */
 import { type FieldError, invalid, required, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
 import { byteLength } from '../scopes/chain.ts'
 import { type KeySpec, RESERVED_NAMES } from './identity.ts'
 
-/** Kubernetes' bound of names. */
+/** The Kubernetes limit for names. */
 const MAX_NAME_BYTES = 253
 const MAX_GROUPS = 64
-/** All groups as JSON: with all else that is bounded a user then fits the authorizer's context. */
+/** Limit for all groups as JSON. Together with the other limits it keeps every user within the authorizer's context. */
 const MAX_GROUPS_BYTES = 1024
 
-/** Unicode's control, format (invisible, direction-changing), surrogate and line separator characters. */
+/** Unicode control, format (invisible or direction-changing), surrogate and line separator characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** 422 findings of user, team, subject and groups. */
+/** Returns the 422 errors for user, team, subject and groups. */
 export function validateIdentity(spec: KeySpec, path = 'spec'): FieldError[] {
   return [
     ...(['user', 'subject'] as const).flatMap((member) => {
