@@ -1,11 +1,11 @@
-/** Fills the secrets of a deployment that are empty: the pepper, and the first access key where no administrator's key works. */
+/** Fills the empty secrets of a deployment: the pepper, and the first access key when no administrator's key works. */
 import { type Command, run } from './command.ts'
 import { osls, target, toolArguments } from './osls.ts'
 
 const COMMAND = {
   call: 'npm run bootstrap',
-  about: `Makes the pepper and the first access key of a deployment where there are none, in Secrets Manager, and says what it
-made. As long as the first key works it does nothing.`,
+  about: `Creates the pepper and the first access key of a deployment in Secrets Manager where they are missing, and prints what
+it created. Does nothing while the first key works.`,
   options: target,
 } as const satisfies Command
 

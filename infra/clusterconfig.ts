@@ -1,4 +1,4 @@
-/** Prints the files that connect a cluster (docs/clusters.md), one YAML document each, or writes them with --out. */
+/** Prints the files that connect a cluster (docs/clusters.md) as YAML documents, or writes them with --out. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
@@ -9,28 +9,32 @@ import { type Command, readCall, run, UsageError } from './command.ts'
 
 const COMMAND = {
   call: 'npm run cluster-config',
-  about: `Prints the files that make a kube-apiserver take the tokens of a deployment (docs/clusters.md), for the cluster
-or the virtual cluster that is named.`,
+  about: `Prints the files that make a kube-apiserver accept the tokens of a deployment (docs/clusters.md), for the named
+cluster or virtual cluster.`,
   options: {
-    cluster: { type: 'string', value: 'NAME', help: 'a connected cluster, as scopes name it' },
-    'virtual-cluster': { type: 'string', value: 'NAMESPACE/NAME', help: 'a virtual cluster; takes --uid too' },
+    cluster: { type: 'string', value: 'NAME', help: 'name of a connected cluster, as used in scopes' },
+    'virtual-cluster': { type: 'string', value: 'NAMESPACE/NAME', help: 'a virtual cluster; requires --uid' },
     uid: { type: 'string', value: 'UID', help: 'metadata.uid of its VirtualClusterInstance' },
     issuer: { type: 'string', value: 'URL', required: true, help: "the issuer of the deployment's tokens" },
-    api: { type: 'string', value: 'URL', help: 'the API, where it is not the issuer' },
+    api: { type: 'string', value: 'URL', help: 'base URL of the API, if it differs from the issuer' },
     directory: {
       type: 'string',
       value: 'DIR',
       default: '/etc/kubernetes/keyplane',
-      help: 'where the files will lie on the control plane',
+      help: 'directory of the files on the control plane',
     },
-    ca: { type: 'string', value: 'FILE', help: 'PEM of the authority of issuer and API, where it is not a public one' },
-    out: { type: 'string', value: 'DIR', help: 'write the files there instead of printing them' },
+    ca: {
+      type: 'string',
+      value: 'FILE',
+      help: 'PEM of the certificate authority of issuer and API, if it is not public',
+    },
+    out: { type: 'string', value: 'DIR', help: 'write the files to this directory instead of printing them' },
   },
 } as const satisfies Command
 
 type Values = ReturnType<typeof readCall<(typeof COMMAND)['options']>>['values']
 
-/** Returns what the arguments ask for. Throws a UsageError. */
+/** Parses the arguments. Throws a UsageError. */
 export const readArguments = async (args: string[]) => optionsOf(readCall(COMMAND, args).values)
 
 async function optionsOf(values: Values): Promise<ClusterFilesOptions & { out?: string }> {
@@ -69,7 +73,7 @@ function identityOf(values: Values): Place {
   return placeAt(`virtualclusters/${virtualCluster}/${uid ?? ''}`, '--uid is needed: the uid of the instance')
 }
 
-/** The files as text: a comment with the flags, then one YAML document each. */
+/** Returns the files as text: a comment with the flags, then one YAML document per file. */
 export async function printed(options: ClusterFilesOptions): Promise<string> {
   const documents = await Promise.all(
     clusterFiles(options).map(

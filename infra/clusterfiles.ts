@@ -1,6 +1,7 @@
 /**
- * The files that make a stock kube-apiserver (1.34) take our tokens and ask us about their scopes. What they promise is
- * in docs/clusters.md. Source: apiserver.config.k8s.io/v1, k8s.io/apiserver/pkg/apis/apiserver.
+ * Generates the files with which a stock kube-apiserver (1.34) accepts keyplane's tokens and sends their scopes to keyplane
+ * for review. docs/clusters.md states the guarantees. Source: apiserver.config.k8s.io/v1,
+ * k8s.io/apiserver/pkg/apis/apiserver.
  */
 
 import { formatPlace, type Place } from '../lib/authorization/scopes/place.ts'
@@ -12,12 +13,12 @@ import { EXTRA } from '../lib/token/extras.ts'
 export interface ClusterFilesOptions {
   /** See `checkIssuer`. */
   issuer: string
-  /** Base URL of the API: the issuer, unless the deployment names another. */
+  /** Base URL of the API; the issuer by default. */
   api: string
   identity: Place
-  /** Where the files will lie on the control plane, without a closing slash. */
+  /** Directory of the files on the control plane, without a trailing slash. */
   directory: string
-  /** PEM of the authority of issuer and API; absent = a public one. */
+  /** PEM of the certificate authority of issuer and API; absent when it is public. */
   certificateAuthority?: string
 }
 
@@ -26,17 +27,17 @@ export interface ClusterFile {
   content: JsonValue
 }
 
-/** How long an answer of ours is kept: after this a revoked key is dead in every cluster. */
+/** How long clusters cache a review. After this time a revoked key is invalid in every cluster. */
 const CACHE_TTL = '30s'
 
 const AUTHENTICATION = 'authentication.yaml'
 const AUTHORIZATION = 'authorization.yaml'
 const REVIEW_ACCESS = 'keyplane-authorization.kubeconfig'
 const REVIEW_TOKEN = 'keyplane-authentication.kubeconfig'
-/** Holds an access key of role agent or vcluster: made by hand, never printed. */
+/** Contains an access key of role agent or vcluster. Created by hand, never printed. */
 const ACCESS_KEY = 'keyplane-access-key'
 
-/** The files, with their names in `directory`. */
+/** Returns the files, with their names in `directory`. */
 export function clusterFiles(options: ClusterFilesOptions): ClusterFile[] {
   const reviews = `${options.api}/apis`
   return [
@@ -47,7 +48,7 @@ export function clusterFiles(options: ClusterFilesOptions): ClusterFile[] {
   ]
 }
 
-/** The flags of kube-apiserver that name the files. */
+/** Returns the flags of kube-apiserver that name the files. */
 export const clusterFlags = ({ directory }: Pick<ClusterFilesOptions, 'directory'>): string[] => [
   `--authentication-config=${directory}/${AUTHENTICATION}`,
   `--authorization-config=${directory}/${AUTHORIZATION}`,
@@ -82,7 +83,7 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
         },
         claimValidationRules: [
           {
-            // Kubernetes drops empty extras: a token without these would look like nobody's, and unrestricted.
+            // Kubernetes drops empty extras: without these values a token would appear unrestricted.
             expression: `${own}.key.name != '' && ${own}.key.uid != '' && ${own}.scopes != ''`,
             message: 'the token names no access key or no scopes',
           },
@@ -121,7 +122,7 @@ function authorization({ directory }: ClusterFilesOptions): JsonValue {
           matchConditionSubjectAccessReviewVersion: 'v1',
           authorizedTTL: CACHE_TTL,
           unauthorizedTTL: CACHE_TTL,
-          // Whoever cannot be judged is refused; whom it hits is said by the condition below: our users alone.
+          // An unreachable webhook denies. The condition below limits that to keyplane's users.
           failurePolicy: 'Deny',
           matchConditions: [{ expression: `has(request.extra) && '${EXTRA.keyUid}' in request.extra` }],
           connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: `${directory}/${REVIEW_ACCESS}` },

@@ -1,9 +1,9 @@
-/** What the commands of package.json have in common: options, `--help`, and how they end. */
+/** Parses the options of the commands of package.json, prints `--help`, and sets exit codes. */
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util'
 
 export interface Option extends ParseArgsOptionDescriptor {
   help: string
-  /** What stands for its value in the help: `STAGE`. */
+  /** Placeholder of the value in the help, such as `STAGE`. */
   value?: string
   required?: true
 }
@@ -11,13 +11,13 @@ export interface Option extends ParseArgsOptionDescriptor {
 type Options = Readonly<Record<string, Option>>
 
 export interface Command<O extends Options = Options> {
-  /** How people run it: `npm run deploy`. */
+  /** How the command is run, such as `npm run deploy`. */
   call: string
   about: string
   options: O
-  /** The words that it takes beside options: `[PART...]`. */
+  /** Positional arguments, such as `[PART...]`. */
   words?: string
-  /** Variables of the environment that it reads, and what they do. */
+  /** Environment variables that the command reads, with their descriptions. */
   variables?: Readonly<Record<string, string>>
 }
 
@@ -31,14 +31,14 @@ type Values<O extends Options> = {
         : string | undefined
 }
 
-/** A wrong call: its message is printed with the usage. */
+/** Reports an invalid call. The message is printed with the usage. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-const helpOption: Option = { type: 'boolean', help: 'print this' }
+const helpOption: Option = { type: 'boolean', help: 'print this help' }
 
-/** Returns the options that are given, and the words beside them. Throws a UsageError for whatever else is given or missing. */
+/** Returns the options and positional arguments. Throws a UsageError for unknown and for missing ones. */
 export function readCall<const O extends Options>(command: Command<O>, args: readonly string[]) {
   const { values, positionals } = parsed(command, args)
   for (const [name, { required }] of Object.entries(command.options)) {
@@ -65,7 +65,7 @@ function parsed({ options, words }: Command, args: readonly string[]) {
   }
 }
 
-/** Runs the work of a command; a UsageError is printed with the usage and ends with 2, any other error with 1. */
+/** Runs a command. Prints a UsageError with the usage and exits with 2; exits with 1 for any other error. */
 export async function run<const O extends Options>(
   command: Command<O>,
   work: (values: Values<O>, words: readonly string[]) => Promise<void>,
@@ -85,7 +85,7 @@ export async function run<const O extends Options>(
   }
 }
 
-/** Returns what `--help` prints: the usage, what the command does, and what each option and variable means. */
+/** Returns the output of `--help`: usage, description, options and environment variables. */
 export function helpOf(command: Command): string {
   const { about, options, variables = {} } = command
   const rows = Object.entries({ ...options, help: helpOption }).map(

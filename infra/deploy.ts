@@ -1,6 +1,5 @@
 /**
- * Deploys the project, or brings a deployment up to date, and sees to it that its secrets are filled. Can be run again at any
- * time: what is as it should be stays.
+ * Deploys the project or updates a deployment, and fills its empty secrets. Idempotent.
  */
 import { join } from 'node:path'
 import { build } from './build.ts'
@@ -9,8 +8,8 @@ import { osls, outputsOf, param, type Target, target, toolArguments } from './os
 
 const COMMAND = {
   call: 'npm run deploy',
-  about: `Deploys the project, or brings a deployment up to date. Makes the pepper and the first access key where there
-are none, in Secrets Manager, and prints neither. Takes credentials of AWS from the environment.`,
+  about: `Deploys the project or updates a deployment. Creates the pepper and the first access key in Secrets Manager where
+they are missing, and prints neither. Reads AWS credentials from the environment.`,
   options: { ...target, param },
 } as const satisfies Command
 
@@ -20,9 +19,9 @@ async function deploy(settings: Target): Promise<void> {
   const all = toolArguments(settings)
   const named = toolArguments({ ...settings, param: [] })
   const bundles = await build(join(import.meta.dirname, '..'))
-  say(`${bundles.length} functions bundled, deploying (a first time takes some minutes)`)
+  say(`${bundles.length} functions bundled, deploying (the first deploy takes some minutes)`)
   await osls('deploy', all)
-  // Its answer says what it did, never what it made.
+  // The response reports what the function did and never contains a secret.
   const { pepper, accessKey } = JSON.parse(await osls('invoke --function bootstrap', named))
   const { Url, TableName, AccessKeySecretId, AlarmTopicArn } = await outputsOf(named)
   say(`url         ${Url}
@@ -31,15 +30,15 @@ pepper      ${pepper}
 first key   ${accessKey}, in secret ${AccessKeySecretId}
 alarms      ${AlarmTopicArn}
 
-Next, check that it serves as it must. The first key goes into no file and no command line:
+Next, check the deployment. These commands write the first key to no file and no command line:
 
 ${readSecret(settings, String(AccessKeySecretId))} |
   npm run smoke -- --url ${Url} --key-file /dev/stdin
 
-docs/deploying.md makes a kube config with that key; docs/monitoring.md subscribes to the alarms.`)
+docs/deploying.md describes how to create a kube config with that key, docs/monitoring.md how to subscribe to the alarms.`)
 }
 
-/** Returns the command that prints a secret. */
+/** Returns the shell command that prints a secret. */
 const readSecret = ({ region, 'aws-profile': profile }: Target, secret: string): string =>
   [
     `aws secretsmanager get-secret-value --region ${region}`,

@@ -1,15 +1,15 @@
-/** One process at a time. */
+/** Locks a file, so that one process at a time does some work. */
 import { DatabaseSync } from 'node:sqlite'
 
-/** Result code of SQLite: another process has the lock. */
+/** SQLite's result code when another process holds the lock. */
 const SQLITE_BUSY = 5
 
 /**
- * Takes the lock and returns what lets go of it; undefined while another process has it. Throws what SQLite throws for a file
- * that cannot be written.
+ * Takes the lock and returns a function that releases it, or undefined while another process holds it. Throws SQLite's error
+ * for a file that cannot be written.
  *
- * It is SQLite's lock on an empty database, because the system drops that whenever and however the process ends: a file with
- * a process id would outlive a crash, and in a container every server has the same id.
+ * The lock is SQLite's lock on an empty database, which the system releases however the process exits. A file with a process
+ * ID would outlive a crash, and in containers every server has the same ID.
  */
 export function takeLock(file: string): (() => void) | undefined {
   let database: DatabaseSync | undefined

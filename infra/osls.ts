@@ -1,4 +1,4 @@
-/** The deploy tool as a command: which deployment it is about, and what it says. */
+/** Runs the deploy tool (osls) and builds its arguments. */
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -7,11 +7,15 @@ import { type Option, UsageError } from './command.ts'
 const require = createRequire(import.meta.url)
 const { stagePattern, stageRule } = require('./plugins/settings.cjs') as { stagePattern: string; stageRule: string }
 
-/** Options that name a deployment; nothing is deployed or removed by default. */
+/** Options that name a deployment. They are required, so that nothing is deployed or removed by default. */
 export const target = {
   stage: { type: 'string', value: 'STAGE', required: true, help: `name of the deployment: ${stageRule}` },
-  region: { type: 'string', value: 'REGION', required: true, help: 'region of AWS' },
-  'aws-profile': { type: 'string', value: 'PROFILE', help: 'credentials of that profile, not of the environment' },
+  region: { type: 'string', value: 'REGION', required: true, help: 'AWS region' },
+  'aws-profile': {
+    type: 'string',
+    value: 'PROFILE',
+    help: 'AWS profile to use instead of the credentials in the environment',
+  },
 } as const satisfies Record<string, Option>
 
 export const param = {
@@ -28,7 +32,7 @@ export interface Target {
   param?: readonly string[]
 }
 
-/** Returns the arguments of the deploy tool for a deployment. Throws a UsageError for what cannot be one. */
+/** Returns the arguments of the deploy tool for a deployment. Throws a UsageError when they are invalid. */
 export function toolArguments({ stage, region, 'aws-profile': profile, param = [] }: Target): string[] {
   if (stage !== undefined && !new RegExp(stagePattern).test(stage)) {
     throw new UsageError(`--stage ${stage} cannot be the name of a deployment: it must be ${stageRule}`)
@@ -45,13 +49,13 @@ export function toolArguments({ stage, region, 'aws-profile': profile, param = [
 
 const root = join(import.meta.dirname, '..')
 
-/** Runs it in the project and returns its standard output. Throws with all that it said when it fails. */
+/** Runs the deploy tool in the project and returns its standard output. Throws with its whole output when it fails. */
 export function osls(command: string, options: readonly string[]): Promise<string> {
   const script = join(root, 'node_modules', 'serverless', 'bin', 'serverless.js')
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [script, ...command.split(' '), ...options], {
       cwd: root,
-      // It would wait for the end of an input that is no terminal.
+      // The tool would wait for the end of an input that is not a terminal.
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let said = ''
@@ -70,7 +74,7 @@ export function osls(command: string, options: readonly string[]): Promise<strin
   })
 }
 
-/** The outputs of the deployed stack by name. Throws where there is none. */
+/** Returns the outputs of the deployed stack by name. Throws when there is no stack. */
 export async function outputsOf(target: readonly string[]): Promise<Record<string, string>> {
   const [, outputs = ''] = (await osls('info --verbose', target)).split('Stack Outputs:\n')
   return Object.fromEntries([...outputs.matchAll(/^ {2}(\w+): (.*)$/gm)].map(([, name, value]) => [name, value]))

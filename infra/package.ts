@@ -1,4 +1,4 @@
-/** Packages the deployment: bundles, archives and the CloudFormation template in .serverless. Needs no network and no login. */
+/** Packages the deployment: bundles, archives and the CloudFormation template in .serverless. Requires no network and no login. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { glob, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -14,16 +14,16 @@ const project = join(import.meta.dirname, '..')
 export interface Packaged {
   /** Path of the CloudFormation template. */
   template: string
-  /** Folder in which `functions/X.handler` of the template is `functions/X.mjs`. */
+  /** Folder in which the template's `functions/X.handler` is the file `functions/X.mjs`. */
   bundles: string
 }
 
-/** Is told what takes a while, for the person who waits. */
+/** Receives progress messages for the person who waits. */
 export type Say = (sentence: string) => void
 
 /**
- * Packages the project with its default settings unless that was already done from the same sources. Several processes may
- * ask at once. Throws with what the packager printed when it fails; prints that when it succeeds unless `quiet`.
+ * Packages the project with its default settings, unless the existing package was built from the same sources. Several
+ * processes may call this at once. Throws with the packager's output when it fails; prints it on success unless `quiet`.
  */
 export async function ensurePackaged({
   quiet = false,
@@ -38,9 +38,9 @@ export async function ensurePackaged({
   const digest = await digestOfSources(root)
   const isPackaged = async () => (await readFile(stamp, 'utf8').catch(() => '')) === digest
   if (!(await isPackaged())) {
-    await alone(join(root, '.local', 'package.lock'), say, async () => {
+    await withLock(join(root, '.local', 'package.lock'), say, async () => {
       if (await isPackaged()) return
-      say('Packaging the functions: some seconds, and again only when sources have changed ...')
+      say('Packaging the functions. This takes some seconds, and is repeated only when sources change ...')
       await pack({ root, quiet, options: [] })
       await writeFile(stamp, digest)
     })
@@ -49,20 +49,20 @@ export async function ensurePackaged({
   return { template, bundles: join(root, '.build') }
 }
 
-/** Bundling removes the stamp with all of .build, so a package with other options is never taken for the default one. */
+/** Bundling removes .build with the stamp, so a package with other options is never mistaken for the default one. */
 async function pack({ root, quiet, options }: { root: string; quiet: boolean; options: readonly string[] }) {
   const { build } = await import('./build.ts')
   const bundles = await build(root)
   const osls = join(project, 'node_modules', 'serverless', 'bin', 'serverless.js')
   const packaging = promisify(execFile)(process.execPath, [osls, 'package', ...options], { cwd: root })
-  // It writes what is wrong to standard output.
+  // The packager writes errors to standard output.
   const { stdout, stderr } = await packaging.catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`packaging failed:\n${error.stdout}${error.stderr}`)
   })
   if (!quiet) process.stdout.write(`${bundles.length} functions bundled\n${stdout}${stderr}`)
 }
 
-/** SHA-256 over the names and contents of everything the package is made of. */
+/** Returns the SHA-256 over the names and contents of all files that the package depends on. */
 async function digestOfSources(root: string): Promise<string> {
   const patterns = ['functions/**/*', 'lib/**/*', 'infra/*', 'infra/plugins/*', 'serverless.yml', 'package-lock.json']
   const entries = await Array.fromAsync(glob(patterns, { cwd: root, withFileTypes: true }))
@@ -75,11 +75,11 @@ async function digestOfSources(root: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Does the work when no other process does such work. */
-async function alone(file: string, say: Say, work: () => Promise<void>): Promise<void> {
+/** Runs the work while this process holds the lock on the file. */
+async function withLock(file: string, say: Say, work: () => Promise<void>): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   let unlock = takeLock(file)
-  if (unlock === undefined) say('Another process packages the functions, waiting for it ...')
+  if (unlock === undefined) say('Another process is packaging the functions; waiting ...')
   while (unlock === undefined) {
     await delay(50)
     unlock = takeLock(file)
@@ -93,8 +93,8 @@ async function alone(file: string, say: Say, work: () => Promise<void>): Promise
 
 const COMMAND = {
   call: 'npm run package',
-  about: `Writes what would be deployed: the CloudFormation template to .serverless, the archives of the functions to .build.
-Needs no network and no login.`,
+  about: `Writes the CloudFormation template to .serverless and the archives of the functions to .build, as deployed.
+Requires no network and no login.`,
   options: {
     stage: { type: 'string', value: 'STAGE', help: target.stage.help },
     region: { type: 'string', value: 'REGION', help: target.region.help },

@@ -1,6 +1,6 @@
 /**
- * Preloaded by the commands of package.json: says in one sentence that Node.js is too old or that modules are missing,
- * before anything is loaded that would fail for it. Any Node.js since version 10 can read it.
+ * Preloaded by the commands of package.json. Reports in one sentence that Node.js is too old or that modules are missing,
+ * before other modules fail to load. Runs on Node.js 10 and later.
  */
 // biome-ignore lint/style/useNodejsImportProtocol: Node.js before 14 does not know it.
 const { existsSync } = require('fs')
@@ -16,7 +16,7 @@ function problem() {
   }
   const { node } = process.versions
   if (Number(node.split('.')[0]) >= needed) return undefined
-  return `keyplane needs Node.js ${needed}, and this is ${node}: run it with npm, which takes the one that npm ci installs.`
+  return `keyplane requires Node.js ${needed}, and this is ${node}: run it with npm, which uses the version that npm ci installs.`
 }
 
 const sentence = problem()

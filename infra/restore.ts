@@ -1,10 +1,10 @@
 /**
- * Takes the objects of a deployment's table back to what another table has: one that DynamoDB restored from a moment before a
- * mishap. Nobody may write meanwhile (docs/recovery.md says how to see to that). Can be run again after it was interrupted.
+ * Restores the objects of a deployment's table from another table, which DynamoDB restored to a time before an incident.
+ * Nobody may write meanwhile (docs/recovery.md describes how to ensure that). Can be repeated after an interruption.
  *
- * - Counters only rise: every revision after it is one that nobody has seen, and whoever holds an older one is answered 410
- *   and reads anew. The change log is not taken over.
- * - Revocations stay: access keys that are named do not come back, whatever the other table says.
+ * - Counters only rise: later revisions are new to every client. A client that holds an older one gets a 410 and lists again.
+ *   The change log is not restored.
+ * - Revocations stay in force: the named access keys are not restored.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -23,13 +23,13 @@ export type StoredItem = Record<string, AttributeValue>
 
 export interface Restoration {
   client: DynamoDBClient
-  /** Table that has what is wanted. */
+  /** Table to restore from. */
   from: string
   /** Table of the deployment. */
   to: string
-  /** Names of access keys that stay dead. */
+  /** Names of access keys that stay revoked. */
   without: ReadonlySet<string>
-  /** Unix ms. */
+  /** Unix milliseconds. */
   now: number
   sleep(ms: number): Promise<unknown>
 }
@@ -37,11 +37,11 @@ export interface Restoration {
 export interface Restored {
   written: number
   removed: number
-  /** Of the named keys, those that the other table has. */
+  /** The named keys that the other table contains. */
   withheld: string[]
 }
 
-/** Beyond what a writer that hangs since before the mishap could hold. */
+/** Above every revision that a writer could hold which has been hanging since before the incident. */
 const margin = 10_000
 
 const textOf = ({ S = '' }: AttributeValue = { S: '' }) => S
@@ -49,7 +49,7 @@ const numberOf = ({ N = '0' }: AttributeValue = { N: '0' }) => Number(N)
 const idOf = ({ pk, sk }: StoredItem) => JSON.stringify([textOf(pk), textOf(sk)])
 const isRevision = ({ pk, sk }: StoredItem) => textOf(sk) === revisionKey(textOf(pk)).sk
 
-/** Makes `to` what `from` is; says how many items that took. Throws what the client throws: it can be run again. */
+/** Makes `to` equal to `from` and returns the numbers of changed items. Throws the client's errors; can be repeated. */
 export async function restore(restoration: Restoration): Promise<Restored> {
   const { client, from, to, without, now, sleep } = restoration
   const wanted = new Map<string, StoredItem>()
@@ -92,7 +92,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
 
 const accessKeys = 'ownedaccesskeys'
 
-/** The access key that an item is about: its row, a copy, its activity, its credential, its entry at an owner. */
+/** Returns the name of the access key that an item belongs to: a row, copy, activity, credential or owner index entry. */
 function keyNameOf({ pk, sk, name, key }: StoredItem): string | undefined {
   const partition = textOf(pk)
   const rows = rowsOf(accessKeys)
@@ -105,7 +105,7 @@ async function* itemsOf(client: DynamoDBClient, TableName: string): AsyncGenerat
   for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) yield* Items
 }
 
-/** All that was before is settled, and nobody may ask for it. */
+/** Marks all earlier revisions as settled and expired. */
 async function putRevision(client: DynamoDBClient, TableName: string, kind: string, n: number, now: number) {
   const number = (value: number) => ({ N: String(value) })
   const { pk, sk } = revisionKey(kind)
@@ -120,10 +120,10 @@ async function putRevision(client: DynamoDBClient, TableName: string, kind: stri
   await client.send(new PutItemCommand({ TableName, Item }))
 }
 
-/** What one BatchWriteItem takes. */
+/** Maximum number of requests in one BatchWriteItem call. */
 const batchSize = 25
 
-/** What a batch leaves out, the table had no capacity for: it is sent again after pauses that double, from one to the other, in ms. */
+/** Requests that the table had no capacity for are repeated after pauses that double, between these bounds in ms. */
 const [firstPause, longestPause] = [50, 5_000]
 
 async function writeAll(
@@ -144,13 +144,13 @@ async function writeAll(
 
 const COMMAND = {
   call: 'npm run restore',
-  about: `Takes the objects of a deployment's table back to what another table has. Nobody may write meanwhile:
-docs/recovery.md says how to see to that. Can be run again after it was interrupted.`,
+  about: `Restores the objects of a deployment's table from another table. Nobody may write meanwhile: docs/recovery.md
+describes how to ensure that. Can be repeated after an interruption.`,
   options: {
     region: { type: 'string', value: 'REGION', required: true, help: 'region of both tables' },
     from: { type: 'string', value: 'TABLE', required: true, help: 'the table that DynamoDB restored' },
     to: { type: 'string', value: 'TABLE', required: true, help: 'the table of the deployment' },
-    without: { type: 'string', value: 'FILE', help: 'names of access keys that stay dead, one a line' },
+    without: { type: 'string', value: 'FILE', help: 'names of access keys that stay revoked, one per line' },
   },
 } as const satisfies Command
 

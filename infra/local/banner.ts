@@ -1,21 +1,21 @@
 /**
- * What the local server prints when it is ready. Its lines work when they are pasted, into an interactive zsh too: nothing is
- * indented, and nothing is explained between them, since zsh takes comments for commands.
+ * Formats the text that the local server prints when it is ready. Its commands can be pasted into any shell: nothing is
+ * indented, and there are no comments, which an interactive zsh would run as commands.
  */
 import { DEMO } from './virtualcluster/demo.ts'
 
 export interface BannerFacts {
-  /** With the base path. */
+  /** URL with the base path. */
   url: string
   /** Absolute paths. */
   files: { ca: string; accessKey: string; kubeconfig: string }
-  /** Of the demo's kube config, which the printed lines make. */
+  /** Path of the demo's kube config, which the printed commands write. */
   demoKubeconfig: string
-  /** What happens to the data at the end. */
+  /** Sentence about the data after the server stops. */
   keeps: string
 }
 
-/** Begins and ends with a line end. */
+/** Returns the text, which starts and ends with a newline. */
 export function banner({ url, files, demoKubeconfig, keeps }: BannerFacts): string {
   const api = `${url}/apis/management.platform/v1`
   const curl = `curl -sS --cacert ${quote(files.ca)} -H "Authorization: Bearer $(cat ${quote(files.accessKey)})" -H 'Content-Type: application/json'`
@@ -24,9 +24,9 @@ export function banner({ url, files, demoKubeconfig, keeps }: BannerFacts): stri
 keyplane serves ${url}
 ${keeps}
 
-The lines below work in another terminal. They show who you are with the first access key; make a key for a CI job of ${DEMO.owner},
-which opens the project ${DEMO.project} for a day; fetch a kube config of the demo virtual cluster with it (it is in status.kubeConfig);
-and fetch one with a client certificate, as the administrator, to list pods with. README.md has a tour of five minutes.
+Run the commands below in another terminal. They show who you are with the first access key; create a key for a CI job of ${DEMO.owner}
+that is valid for one day and for the project ${DEMO.project}; use it to fetch a kube config of the demo virtual cluster (in status.kubeConfig);
+and, as the administrator, fetch one with a client certificate and list pods with it. README.md has a five-minute tour.
 
 ${curl} -d '{}' ${api}/selves
 
@@ -50,9 +50,9 @@ ${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/
   node -e 'fs.writeFileSync(process.argv[1], JSON.parse(fs.readFileSync(0)).status.kubeConfig, { mode: 0o600 })' ${quote(demoKubeconfig)}
 kubectl --kubeconfig ${quote(demoKubeconfig)} get pods
 
-Ctrl-C ends it.
+Press Ctrl-C to stop.
 `
 }
 
-/** For a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 export const quote = (text: string): string => (/^[\w./@:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

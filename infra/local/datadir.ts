@@ -1,4 +1,4 @@
-/** The folder that the local server keeps its data in: made, tried and locked before anything else happens. */
+/** Creates and locks the folder in which the local server stores its data, before anything else starts. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,15 +7,15 @@ import { StartupError } from './host/startuperror.ts'
 import type { Settings } from './settings.ts'
 
 export interface DataDir {
-  /** Absolute path of the folder for the files that a person needs: ca.crt, access-key, kubeconfig. */
+  /** Absolute path of the folder, which also contains the files for clients: ca.crt, access-key, kubeconfig. */
   path: string
-  /** Where a file that keeps state lies; no path when nothing is kept. */
+  /** Returns the path of a state file; no path with `memory`. */
   stateFile(name: string): { path?: string }
-  /** Lets the next server in; with `memory`, removes the folder. */
+  /** Releases the lock; with `memory`, removes the folder. */
   release(): Promise<void>
 }
 
-/** Throws a StartupError when the folder cannot be written or another server has it. */
+/** Throws a StartupError when the folder is not writable or another server uses it. */
 export async function openDataDir({ dataDir, memory }: Pick<Settings, 'dataDir' | 'memory'>): Promise<DataDir> {
   if (memory) {
     const path = await mkdtemp(join(tmpdir(), 'keyplane-'))

@@ -1,4 +1,4 @@
-/** The virtual cluster behind p-demo/demo: the small one of this project, or a real kube-apiserver where there is one. */
+/** Starts the virtual cluster behind p-demo/demo: the built-in demo, or a real kube-apiserver when one is configured. */
 import { join } from 'node:path'
 import { virtualClusterAudience } from '../../lib/token/audience.ts'
 import type { DataDir } from './datadir.ts'

@@ -1,5 +1,4 @@
-/** The AWS services of the local server: DynamoDB, KMS and Secrets Manager. */
-
+/** Starts the AWS services of the local server: DynamoDB, KMS and Secrets Manager. */
 import { startEmbeddedDynamoDB } from './aws/dynamodb.ts'
 import { type Kms, startKms } from './aws/kms.ts'
 import { type SecretsManager, startSecretsManager } from './aws/secretsmanager.ts'
@@ -7,22 +6,22 @@ import type { VerifySignature } from './aws/signature.ts'
 import type { DataDir } from './datadir.ts'
 
 export interface Endpoints {
-  /** Address of the DynamoDB. */
+  /** DynamoDB's URL. */
   dynamodb: string
   kms: Kms
   secrets: SecretsManager
-  /** Resolves, with a sentence, when the embedded DynamoDB ended by itself. */
+  /** Resolves with a sentence when the embedded DynamoDB exits unexpectedly. */
   broken: Promise<string>
 }
 
 export interface EndpointsOptions {
   dataDir: DataDir
-  /** Another DynamoDB than the embedded one. */
+  /** Replaces the embedded DynamoDB. */
   dynamodbEndpoint?: string
   region: string
   account: string
   verify: VerifySignature
-  /** Takes what must be stopped. */
+  /** Collects the parts to stop. */
   stack: AsyncDisposableStack
 }
 
@@ -31,24 +30,27 @@ export async function startEndpoints(options: EndpointsOptions): Promise<Endpoin
   const { dataDir, dynamodbEndpoint, region, account, verify, stack } = options
   const common = { region, account, verify }
   const [database, keys] = await Promise.allSettled([
-    dynamodbEndpoint === undefined ? embedded(dataDir, verify, stack) : { url: dynamodbEndpoint, broken: never },
-    startKms({ ...common, ...dataDir.stateFile('kms.json') }).then((kms) => kept(stack, kms)),
+    dynamodbEndpoint === undefined ? startEmbedded(dataDir, verify, stack) : { url: dynamodbEndpoint, broken: never },
+    startKms({ ...common, ...dataDir.stateFile('kms.json') }).then((kms) => disposeWith(stack, kms)),
   ])
   if (database.status === 'rejected') throw database.reason
   if (keys.status === 'rejected') throw keys.reason
   const kms = keys.value
-  const secrets = kept(stack, await startSecretsManager({ ...common, kms, ...dataDir.stateFile('secrets.json') }))
+  const secrets = disposeWith(
+    stack,
+    await startSecretsManager({ ...common, kms, ...dataDir.stateFile('secrets.json') }),
+  )
   return { dynamodb: database.value.url, broken: database.value.broken, kms, secrets }
 }
 
 const never = new Promise<never>(() => {})
 
-function kept<Part extends { close(): Promise<void> }>(stack: AsyncDisposableStack, part: Part): Part {
+function disposeWith<Part extends { close(): Promise<void> }>(stack: AsyncDisposableStack, part: Part): Part {
   stack.defer(() => part.close())
   return part
 }
 
-async function embedded(dataDir: DataDir, verify: VerifySignature, stack: AsyncDisposableStack) {
+async function startEmbedded(dataDir: DataDir, verify: VerifySignature, stack: AsyncDisposableStack) {
   const platform = `${process.platform}-${process.arch}`
   const dynamodb = await startEmbeddedDynamoDB({ ...dataDir.stateFile('dynamodb.db'), platform, verify })
   let stopping = false

@@ -1,12 +1,12 @@
-/** The first access key of a local server, made by the same function as in AWS. */
+/** Creates the first access key of a local server with the same function as in AWS. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { SecretsManager } from './aws/secretsmanager.ts'
 import { StartupError } from './host/startuperror.ts'
 
 /**
- * Runs `npm run bootstrap`'s function of the bundles, which fills the secrets that are empty, and reads the key that it
- * left. The environment of the functions must be set.
+ * Runs the bundled bootstrap function, which fills the empty secrets, and returns the first access key. The environment of the
+ * functions must be set.
  */
 export async function firstKey(
   bundles: string,
@@ -18,6 +18,6 @@ export async function firstKey(
   }
   await handler()
   const key = secrets.currentText(secretName)
-  if (key === undefined) throw new StartupError('The first access key was not made; the log above says why.')
+  if (key === undefined) throw new StartupError('The first access key was not created; the log above gives the reason.')
   return key
 }

@@ -1,4 +1,4 @@
-/** The files for people: what trusts the server, what opens it, and both for kubectl. */
+/** Writes the files for clients: the certificate authority, the access key, and a kube config with both. */
 import { join } from 'node:path'
 import { kubeConfigFile } from './host/kubeconfigfile.ts'
 import { writeDurably } from './host/stored.ts'
@@ -11,7 +11,7 @@ export interface OutputFiles {
   kubeconfig: string
 }
 
-/** Writes ca.crt (readable for all), access-key and kubeconfig (0600, without a line end: `$(cat …)` or not). */
+/** Writes ca.crt (readable by all), access-key and kubeconfig (both 0600). The access key has no trailing newline. */
 export async function writeOutputs(
   folder: string,
   { url, authority, accessKey }: { url: string; authority: string; accessKey: string },

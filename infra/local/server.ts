@@ -1,4 +1,4 @@
-/** The whole local server: data folder, AWS endpoints, demo virtual cluster, gateway; started in order, stopped in reverse. */
+/** Starts the local server: data folder, AWS endpoints, demo virtual cluster and gateway. Stops them in reverse order. */
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,18 +25,18 @@ import type { DemoCluster } from './virtualcluster/demotypes.ts'
 export interface LocalServer {
   /** `https://127.0.0.1:8443/kubernetes/management` */
   url: string
-  /** What to try next. */
+  /** Text with the first commands to try. */
   banner: string
-  /** Resolves, with a sentence, when a part ended that the rest needs. */
+  /** Resolves with a sentence when a required part exits unexpectedly. */
   broken: Promise<string>
-  /** Resolves when everything has ended and every write is on disk. */
+  /** Resolves when all parts have stopped and every write is on disk. */
   close(): Promise<void>
 }
 
-/** What the person who started it hears of. */
+/** Output for the person at the terminal. */
 export interface Screen {
   say: Say
-  /** Every request, when its answer has begun. */
+  /** Called for every request when its response starts. */
   answered(answered: Answered): void
 }
 
@@ -46,7 +46,7 @@ const ACCOUNT = '000000000000'
 const SECRETS = 'keyplane/local/'
 const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
 
-/** Throws a StartupError for what a person can put right; whatever was started before is stopped then. */
+/** Throws a StartupError for problems that the user can fix, after it has stopped the parts that were started. */
 export async function startLocalServer(
   settings: Settings,
   now: () => number,
@@ -59,7 +59,7 @@ export async function startLocalServer(
   const credentials = newCredentials()
   const verify = createVerifier({ credentials, region: REGION, now })
   const { endpoints, cluster, authority } = await startParts(settings, { dataDir, now, verify, stack: starting })
-  // After what fails at once, because packaging takes seconds when sources have changed.
+  // Packaging can take seconds, so it follows the steps that fail at once.
   const packaged = await ensurePackaged({ quiet: true, say })
   const refs = await prepare(packaged.template, endpoints, credentials, cluster)
 
@@ -86,7 +86,7 @@ export async function startLocalServer(
   await cluster.trust({ issuer, authority: authority.certificate, accessKey: clusterKey, identity })
 
   const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey })
-  const keeps = settings.memory ? 'Nothing is kept when it ends.' : `Data is kept in ${dataDir.path}.`
+  const keeps = settings.memory ? 'Nothing is stored.' : `Data is stored in ${dataDir.path}.`
   const started = starting.move()
   return {
     url: issuer,
@@ -96,13 +96,13 @@ export async function startLocalServer(
   }
 }
 
-/** Of this start only, and known to this process only: whoever has them may read every secret and write every row. */
+/** Generates credentials for this process only. Their holder can read every secret and write every row. */
 const newCredentials = (): Credentials => ({
   accessKeyId: 'local',
   secretAccessKey: randomBytes(32).toString('base64url'),
 })
 
-/** What does not need each other, at once. All have settled before a failure of one is reported, so that all can be stopped. */
+/** Starts independent parts in parallel. Waits for all before it reports a failure, so that all can be stopped. */
 async function startParts(
   settings: Settings,
   { now, ...common }: Pick<EndpointsOptions, 'dataDir' | 'verify' | 'stack'> & { now: () => number },
@@ -134,7 +134,7 @@ async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
   return authority
 }
 
-/** Makes the table, keys and secrets that the template declares, and keeps the credentials of the demo virtual cluster. */
+/** Creates the table, keys and secrets of the template, and stores the credentials of the demo virtual cluster. */
 async function prepare(
   template: string,
   { dynamodb, kms, secrets }: Endpoints,
@@ -153,7 +153,7 @@ async function prepare(
   return refs
 }
 
-/** What the functions find in place of AWS. */
+/** Returns the environment that points the functions at the local endpoints. */
 const environmentFor = ({ dynamodb, kms, secrets }: Endpoints, credentials: Credentials, issuer: string) => ({
   ISSUER: issuer,
   STAGE: 'local',

@@ -1,17 +1,17 @@
-/** What the person who starts the local server can set. */
+/** Reads the settings of the local server from the environment. */
 import { resolve } from 'node:path'
 import { StartupError } from './host/startuperror.ts'
 
 export interface Settings {
-  /** 0 = any free one. */
+  /** 0 selects a free port. */
   port: number
   /** Absolute path. Not used with `memory`. */
   dataDir: string
-  /** Keep nothing. */
+  /** Store nothing. */
   memory: boolean
-  /** Another DynamoDB than the embedded one: its address. */
+  /** URL of a DynamoDB that replaces the embedded one. */
   dynamodbEndpoint?: string
-  /** Folder with etcd, kube-apiserver and kube-controller-manager: the demo virtual cluster is a real one then. */
+  /** Folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster. */
   kubebuilderAssets?: string
 }
 

@@ -1,4 +1,4 @@
-/** The archive of a function is what infra/build.ts made of its handler's file: functions/X/Y.handler is .build/archives/X-Y.zip. */
+/** Deploys the archives that infra/build.ts wrote: .build/archives/X-Y.zip for functions/X/Y.handler. */
 
 module.exports = class Artifacts {
   constructor(serverless) {

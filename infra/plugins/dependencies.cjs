@@ -1,8 +1,8 @@
 /**
- * What waits for what in the template, where serverless.yml has no word for it.
- * A deployment of the API is a snapshot: what is made after it is missing from the stage. So it waits for the gateway
- * responses too. Dropped are dependencies that follow from a reference anyway, and those of methods on permissions.
- * The stage is a resource of its own (infra/stage.yml), because a deployment can only describe a stage that it makes.
+ * Sets dependencies between resources that serverless.yml cannot express.
+ * A deployment of the API is a snapshot: resources created after it are missing from the stage. It therefore depends on the
+ * gateway responses too. Removes dependencies that a reference implies, and those of methods on permissions.
+ * The stage is a separate resource (infra/stage.yml), because a deployment can configure only a stage that it creates.
  */
 
 module.exports = class Dependencies {

@@ -1,5 +1,5 @@
 /**
- * Gives every function a role of its own: its log group and the grants that it `uses`, with their environment.
+ * Gives every function its own role, which allows writing to its log group and the grants that it `uses`, with their environment.
  * A grant (infra/grants.yml) is `{ statements, environment? }`.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The keys that sign tokens, by the setting signing-keys: numbers, the first signs, all are published. Number 1 is SigningKey
- * of infra/keys.yml, number N a copy of it called SigningKeyN. A key that is left out stays in KMS (it is retained).
+ * Creates the keys that sign tokens from the setting signing-keys, a list of numbers: the first key signs, all are published.
+ * Number 1 is SigningKey of infra/keys.yml; number N is a copy named SigningKeyN. A key removed from the list is retained in KMS.
  */
 
 const idOf = (number) => (number === '1' ? 'SigningKey' : `SigningKey${number}`)

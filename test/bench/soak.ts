@@ -52,7 +52,7 @@ function urlOf({ stdout, pid }: ChildProcess): Promise<string> {
     const look = (chunk: Buffer): void => {
       said += chunk
       const url = /^keyplane serves (\S+)$/m.exec(said)?.[1]
-      if (url === undefined || !said.includes('Ctrl-C ends it.')) return
+      if (url === undefined || !said.includes('Press Ctrl-C to stop.')) return
       stdout?.off('data', look).resume()
       resolve(url)
     }

@@ -34,7 +34,7 @@ async function start() {
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk
-      if (output.includes('Ctrl-C ends it.')) resolve(output)
+      if (output.includes('Press Ctrl-C to stop.')) resolve(output)
     })
     child.once('exit', (code) => reject(new Error(`ended with ${code}: ${errors}`)))
   })
@@ -113,7 +113,7 @@ test('commands of the README and the server work with a real kube-apiserver, als
     .toContain('the access key no longer gives access')
 
   const [, lines = ''] = first.printed.split('a tour of five minutes.\n')
-  const printed = await shell(lines.replace('Ctrl-C ends it.', ''))
+  const printed = await shell(lines.replace('Press Ctrl-C to stop.', ''))
   expect([printed.code, printed.stdout]).toEqual([0, expect.stringContaining('system:masters')])
   expect(printed.stderr).toContain('No resources found')
   expect(await first.stop()).toEqual([0, ''])

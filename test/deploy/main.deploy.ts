@@ -253,7 +253,7 @@ test('a second deployment keeps everything, publishes a new signing key before u
 test('remove asks for the stage and removes nothing after a different answer', async () => {
   const inTerminal = "python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)'"
   const command = `echo prod | ${inTerminal} npm run --silent remove -- --stage ${stage} --region eu-central-1`
-  const stdout = expect.stringMatching(/Type the stage, e2e, to remove it: .*nothing is removed/s)
+  const stdout = expect.stringMatching(/Type the stage, e2e, to remove it: .*nothing was removed/s)
   await expect(at.run('bash', ['-c', command])).rejects.toMatchObject({ stdout })
   expect(await status('/version', '')).toBe(200)
 })

@@ -89,7 +89,7 @@ options
   --param NAME=VALUE  a setting
   --rounds N          how often (default 3)
   --yes               do not ask
-  --help              print this
+  --help              print this help
 
 environment
   PORT                where
@@ -106,5 +106,5 @@ test('a required option is missed', () => {
 
 test('removing asks first: without a terminal it is refused before anything is looked for', async () => {
   const { code, heard } = await called('infra/remove.ts', '--stage', 'prod', '--region', 'eu-central-1')
-  expect([code, heard]).toEqual([2, expect.stringContaining('there is no terminal to ask in: --yes removes')])
+  expect([code, heard]).toEqual([2, expect.stringContaining('there is no terminal to confirm in: --yes removes')])
 })

@@ -26,7 +26,7 @@ const run = (node: string, ...args: string[]) => {
 const tooOld = (version: string) => ({
   status: 1,
   stdout: '',
-  stderr: `keyplane needs Node.js 24, and this is ${version}: run it with npm, which takes the one that npm ci installs.\n`,
+  stderr: `keyplane requires Node.js 24, and this is ${version}: run it with npm, which uses the version that npm ci installs.\n`,
 })
 
 test('every command that runs Node.js looks first', () => {

@@ -39,7 +39,7 @@ describeKubectl('the tour', () => {
     await new Promise<void>((resolve, reject) => {
       server.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
         printed += chunk
-        if (printed.includes('Ctrl-C ends it.')) resolve()
+        if (printed.includes('Press Ctrl-C to stop.')) resolve()
       })
       server.once('exit', (code) => reject(new Error(`ended with ${code}: ${printed}`)))
     })
@@ -70,7 +70,7 @@ describeKubectl('the tour', () => {
 
   test.each(shells)('prints commands that work in $name', async (shell) => {
     const [, lines = ''] = printed.split('a tour of five minutes.\n')
-    const { stdout, stderr, complaints } = await pasted(shell, lines.split('Ctrl-C ends it.', 1).join())
+    const { stdout, stderr, complaints } = await pasted(shell, lines.split('Press Ctrl-C to stop.', 1).join())
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
     expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running /ms)
     await rm(join(folder, '.local', 'demo.kubeconfig'))

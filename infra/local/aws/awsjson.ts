@@ -1,5 +1,5 @@
 /**
- * The AWS JSON protocol over HTTP: one POST per call, `X-Amz-Target: PREFIX.Operation`, JSON both ways,
+ * Serves the AWS JSON protocol over HTTP: one POST per call with `X-Amz-Target: PREFIX.Operation`, JSON in both directions,
  * errors as `{"__type": NAME, message}`. Source: smithy.io, "AWS JSON 1.0 and 1.1 protocols".
  */
 import { randomUUID } from 'node:crypto'
@@ -8,32 +8,32 @@ import type { AddressInfo } from 'node:net'
 import { isObject } from '../../../lib/meta/value/walk.ts'
 import type { VerifySignature } from './signature.ts'
 
-/** A member's value is whatever the client sent: read it through awsinput.ts. */
+/** Unvalidated input: read its members through awsinput.ts. */
 export type AwsInput = Readonly<Record<string, unknown>>
 
 export type AwsOperation = (input: AwsInput) => Promise<object> | object
 
 export interface AwsService {
-  /** What stands before the dot of X-Amz-Target. */
+  /** The part of X-Amz-Target before the dot. */
   target: string
-  /** The service part of the credential scope, `kms`. */
+  /** The service name in the credential scope, such as `kms`. */
   signingName: string
   operations: ReadonlyMap<string, AwsOperation>
-  /** Above the largest call. */
+  /** Must exceed the largest valid call. */
   maxBodyBytes: number
 }
 
 export interface AwsEndpoint {
   /** `http://127.0.0.1:PORT`, for AWS_ENDPOINT_URL_…. */
   url: string
-  /** Ends open connections too. */
+  /** Closes open connections too. */
   close(): Promise<void>
 }
 
-/** A refusal in AWS's own words; `name` is what SDK clients see as `error.name`. */
+/** An error response with AWS's message; SDK clients see `name` as `error.name`. */
 export class AwsError extends Error {
   readonly statusCode: number
-  /** Beside name and message. */
+  /** Members of the response besides name and message. */
   readonly members: object
 
   constructor(name: string, message: string, statusCode = 400, members: object = {}) {
@@ -44,7 +44,7 @@ export class AwsError extends Error {
   }
 }
 
-/** Listens on 127.0.0.1 only, on a free port, and takes no call whose signature `verify` refuses. */
+/** Listens on a free port of 127.0.0.1 only. Refuses calls whose signature `verify` refuses. */
 export async function serveAwsJson(service: AwsService, verify: VerifySignature): Promise<AwsEndpoint> {
   const server = createServer(async (request, response) => {
     const { status, body } = await answer(service, verify, request)
@@ -84,7 +84,7 @@ async function answer(
     if (request.method !== 'POST' || !operation) throw new AwsError('UnknownOperationException', 'Unknown operation')
     return { status: 200, body: await operation(inputOf(body)) }
   } catch (error) {
-    // A failure of our own says nothing of its cause: it might hold a secret.
+    // An internal failure does not expose its cause, which may contain a secret.
     const known = error instanceof AwsError ? error : new AwsError('InternalFailure', 'Internal failure', 500)
     return { status: known.statusCode, body: { ...known.members, __type: known.name, message: known.message } }
   }

@@ -1,7 +1,6 @@
 /**
- * The embedded DynamoDB. The emulator itself checks no signature, so it does not listen anywhere: it is a child process
- * that is spoken to over its own input and output (its MCP server, whose tools are the operations of DynamoDB), behind an
- * endpoint that takes signed calls only.
+ * Starts the embedded DynamoDB. The emulator verifies no signatures, so it opens no port: it is a child process that serves
+ * DynamoDB's operations as MCP tools over its standard input and output. The endpoint in front accepts signed calls only.
  */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -13,24 +12,24 @@ import { type RpcProcess, startRpcProcess } from './rpcprocess.ts'
 import type { VerifySignature } from './signature.ts'
 
 export interface EmbeddedDynamoDBOptions {
-  /** Database file, fsynced at every commit; absent = in memory. */
+  /** Database file, fsynced at every commit; in memory when absent. */
   path?: string
-  /** `linux-x64`: of process.platform and process.arch. */
+  /** process.platform and process.arch, such as `linux-x64`. */
   platform: string
   verify: VerifySignature
 }
 
 export interface EmbeddedDynamoDB {
-  /** For AWS_ENDPOINT_URL_DYNAMODB. */
+  /** The value for AWS_ENDPOINT_URL_DYNAMODB. */
   url: string
-  /** Of the process group. */
+  /** ID of the process group. */
   pid: number
-  /** Resolves when the process has ended, whoever ended it, with a line that says why. */
+  /** Resolves with a one-line reason when the process has exited for any reason. */
   ended: Promise<string>
   close(): Promise<void>
 }
 
-/** What DynamoDB takes at most: a batch of 16 MB. */
+/** DynamoDB's largest request: a batch of 16 MB. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 const OPERATIONS = [
@@ -39,7 +38,7 @@ const OPERATIONS = [
   ...['TransactGetItems', 'TransactWriteItems'],
 ]
 
-/** Throws a StartupError where there is none for the platform, and for a damaged file. */
+/** Throws a StartupError when the platform has no emulator and when the file is damaged. */
 export async function startEmbeddedDynamoDB(options: EmbeddedDynamoDBOptions): Promise<EmbeddedDynamoDB> {
   const binary = findDynoxide(options.platform, process.env.PATH ?? '')
   if (options.path !== undefined) checkFile(options.path)
@@ -79,10 +78,10 @@ interface Tool {
   inputSchema: { properties?: object }
 }
 
-/** `TransactWriteItems` is the tool `transact_write_items`, and the same goes for the members of its input. */
+/** Tools and the members of their input have names in snake case: `TransactWriteItems` is the tool `transact_write_items`. */
 const snakeCase = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()
 
-/** They change nothing here: every read is consistent, and nobody counts capacity. */
+/** Members without effect here: every read is consistent, and capacity is not counted. */
 const IGNORED = ['ConsistentRead', 'ReturnConsumedCapacity', 'ReturnItemCollectionMetrics']
 
 async function run(child: RpcProcess, { name, inputSchema }: Tool, input: AwsInput): Promise<object> {
@@ -91,7 +90,7 @@ async function run(child: RpcProcess, { name, inputSchema }: Tool, input: AwsInp
   const stranger = members.find(([member]) => !(snakeCase(member) in known))
   if (stranger) throw new AwsError('ValidationException', `The embedded DynamoDB has no ${stranger[0]} here.`)
   const given = members.map(([member, value]) => [snakeCase(member), value])
-  // A described table is a summary for people otherwise.
+  // Without `raw`, the description of a table is a summary for people.
   const shape = 'raw' in known ? { raw: true } : {}
   const answer = (await child.call('tools/call', { name, arguments: { ...Object.fromEntries(given), ...shape } })) as {
     content: { text: string }[]
@@ -102,7 +101,7 @@ async function run(child: RpcProcess, { name, inputSchema }: Tool, input: AwsInp
   return JSON.parse(text) as object
 }
 
-/** The item that failed a condition is not among what the emulator says here. Whoever wants it reads it. */
+/** Converts the emulator's error. It does not contain the item that failed a condition. */
 function errorIn(text: string): AwsError {
   let said: { error_type?: string; message?: string } = {}
   try {
@@ -115,7 +114,7 @@ function errorIn(text: string): AwsError {
   })
 }
 
-/** The emulator stores in SQLite and would notice damage only when it reads it. */
+/** Detects a damaged database file. SQLite itself would report damage only when it reads the affected page. */
 function checkFile(path: string): void {
   if (!existsSync(path)) return
   let verdict: unknown

@@ -1,10 +1,10 @@
-/** Where the DynamoDB emulator is: the package for this platform, else a `dynoxide` that somebody has installed. */
+/** Finds the DynamoDB emulator: the package for this platform, otherwise a `dynoxide` on PATH. */
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { StartupError } from '../host/startuperror.ts'
 
-/** `platform`: `linux-x64`, of process.platform and process.arch; `path`: the folders of PATH. Throws a StartupError. */
+/** Returns the path of the emulator. `platform` is like `linux-x64`, `path` the value of PATH. Throws a StartupError. */
 export function findDynoxide(platform: string, path: string): string {
   const found =
     packaged(platform) ??

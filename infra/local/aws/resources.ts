@@ -1,6 +1,6 @@
 /**
- * Makes what the packaged template declares in the local endpoints: tables, KMS keys, secrets. Idempotent: what is there
- * already is kept. Resource types that only AWS has are left out.
+ * Creates the tables, KMS keys and secrets of the packaged template in the local endpoints. Idempotent: existing resources are
+ * kept. Ignores resource types that exist in AWS only.
  */
 import {
   CreateTableCommand,
@@ -14,11 +14,11 @@ import type { KeySpec } from './kmskeys.ts'
 import type { SecretsManager } from './secretsmanager.ts'
 
 export interface ResourceServices {
-  /** Address of the DynamoDB. */
+  /** DynamoDB's URL. */
   dynamodb: string
   kms: Pick<Kms, 'ensureKey'>
   secrets: Pick<SecretsManager, 'ensureSecret'>
-  /** Comes before the last step of the names of secrets, in place of the template's stage: `keyplane/local/`. */
+  /** Replaces everything before the last segment of a secret's name, such as `keyplane/local/`. */
   secretPrefix: string
   region: string
   credentials: { accessKeyId: string; secretAccessKey: string }
@@ -32,7 +32,7 @@ interface Resource {
   Properties: Record<string, unknown>
 }
 
-/** `template` is the text of a CloudFormation template. Throws a StartupError when DynamoDB does not answer. */
+/** Creates the resources of a CloudFormation template. Throws a StartupError when DynamoDB does not respond. */
 export async function makeResources(template: string, services: ResourceServices): Promise<References> {
   const { Resources } = JSON.parse(template) as { Resources: Record<string, Resource> }
   const made = await Promise.all(
@@ -59,7 +59,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   },
 }
 
-/** The ARN. A table that is there is taken as it is. */
+/** Creates the table, unless it exists, and returns its ARN. */
 async function ensureTable(name: string, properties: Record<string, unknown>, services: ResourceServices) {
   const { dynamodb: endpoint, region, credentials } = services
   const client = new DynamoDBClient({ endpoint, region, credentials })
@@ -81,8 +81,8 @@ async function ensureTable(name: string, properties: Record<string, unknown>, se
 }
 
 /**
- * The properties that CloudFormation and the API have in common. The stream is left out: its readers run on timers here, and
- * the emulator keeps its records for ever and slows down with their number.
+ * Returns the properties that CloudFormation and the API have in common. Omits the stream: its readers run on timers here,
+ * and the emulator keeps stream records forever and slows down as they accumulate.
  */
 function tableInput(name: string, properties: Record<string, unknown>): CreateTableCommandInput {
   const { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes } = properties as Pick<

@@ -1,20 +1,20 @@
 /**
- * A child process that is spoken to over its own input and output, in JSON-RPC 2.0 with one message a line: a channel that
- * no other user of the machine reaches. The process ends with its input, so it never outlives this one.
+ * Runs a child process that speaks JSON-RPC 2.0 over its standard input and output, one message per line. No other user of the
+ * machine can reach that channel. The process exits when its input closes, so it never outlives its parent.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { reasonIn } from '../host/guardedprocess.ts'
 
 export interface RpcProcess {
-  /** Of the process group. */
+  /** ID of the process group. */
   pid: number
-  /** Resolves when the process has ended, whoever ended it, with the line of its error output that says why. */
+  /** Resolves, with the line of error output that gives the reason, when the process has exited for any reason. */
   ended: Promise<string>
-  /** The result. Rejects with what the process says is wrong with the call, and when it ends before it answers. */
+  /** Returns the result. Rejects with the error of the process, and when the process exits before it responds. */
   call(method: string, params: object): Promise<unknown>
   notify(method: string): void
-  /** Resolves when it has ended: with its input, after two seconds by SIGKILL. */
+  /** Closes the input, after two seconds sends SIGKILL, and resolves when the process has exited. */
   stop(): Promise<void>
 }
 
@@ -24,14 +24,14 @@ interface Message {
   error?: { message: string }
 }
 
-/** Keeps the files that the process makes from others, and becomes the process. */
+/** Makes new files private to their owner, then becomes the process. */
 const PRIVATE = 'umask 077; exec "$@"'
 
-/** Characters of error output that are kept: the end of it says why a process ended. */
+/** Characters of error output that are kept; the end contains the reason of an exit. */
 const MAX_SAID = 8192
 const PATIENCE = 2000
 
-/** In a process group of its own: Ctrl-C is for the server, which still needs its parts while it stops. */
+/** Starts the process in its own process group: Ctrl-C must reach only the server, which needs its parts while it stops. */
 export function startRpcProcess(binary: string, args: readonly string[]): RpcProcess {
   const child = spawn('/bin/sh', ['-c', PRIVATE, 'private', binary, ...args], { stdio: 'pipe', detached: true })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
@@ -75,7 +75,7 @@ export function startRpcProcess(binary: string, args: readonly string[]): RpcPro
   }
 }
 
-/** Calls `take` with each whole line. Chunks are joined once a line, so that long lines cost no more than their length. */
+/** Calls `take` with each complete line. Joins chunks once per line, so that long lines take linear time. */
 function onLines(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
   let pieces: string[] = []
   stream.setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,7 +1,7 @@
 /**
- * Signature Version 4 of requests to the local AWS endpoints. Whoever knows the secret of this start may do everything, and
- * nobody else anything: other users of the machine reach 127.0.0.1 too. The canonical form is that of the SDK's own signer:
- * a request is good when signing it again gives the same signature.
+ * Verifies Signature Version 4 of requests to the local AWS endpoints. Other users of the machine can reach 127.0.0.1 too, so
+ * only holders of the secret generated at startup may call. Verification signs the request again with the SDK's own signer and
+ * compares the signatures.
  * Source: AWS Identity and Access Management, "Signature Version 4 for API requests".
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
@@ -17,14 +17,14 @@ export interface Credentials {
 export interface SignatureOptions {
   credentials: Credentials
   region: string
-  /** Unix milliseconds: what `X-Amz-Date` is compared with. */
+  /** Unix milliseconds, compared with `X-Amz-Date`. */
   now: () => number
 }
 
 /** Throws an AwsError unless the request, with this body, is signed for the service. */
 export type VerifySignature = (service: string, request: IncomingMessage, body: Uint8Array) => Promise<void>
 
-/** How far the clocks of a client and of AWS may be apart. */
+/** Maximum clock skew between a client and AWS. */
 const MAX_SKEW = 5 * 60_000
 
 const AUTHORIZATION =
@@ -68,14 +68,14 @@ function dateOf({ headers }: IncomingMessage, now: number): Date {
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date'] ?? '')) ?? []
   const date = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  // An invalid date compares as false, too.
+  // The negation also refuses an invalid date.
   if (!(Math.abs(date.getTime() - now) <= MAX_SKEW)) throw refused('X-Amz-Date is missing, or too far from now.')
   return date
 }
 
-/** The values of the headers that are named as signed. Host and whatever speaks to AWS has to be, and the hash has to be that of the body. */
+/** Returns the signed headers. Host and all x-amz- headers must be signed, and the hash must match the body. */
 function signedHeaders({ headers, url }: IncomingMessage, names: ReadonlySet<string>, body: Uint8Array) {
-  if (url?.includes('?')) throw refused('Signed query strings are not taken here.')
+  if (url?.includes('?')) throw refused('Signed query strings are not supported.')
   const unsigned = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))].filter(
     (name) => !names.has(name),
   )
@@ -85,11 +85,11 @@ function signedHeaders({ headers, url }: IncomingMessage, names: ReadonlySet<str
     throw refused('X-Amz-Content-Sha256 is not the hash of the body.')
   const values = [...names].map((name) => [name, headers[name]] as const)
   const missing = values.find(([, value]) => typeof value !== 'string')
-  if (missing) throw refused(`'${missing[0]}' is signed and not sent.`)
+  if (missing) throw refused(`'${missing[0]}' is signed but was not sent.`)
   return Object.fromEntries(values as [string, string][])
 }
 
-/** What the signer hashes with: SHA-256, or HMAC-SHA-256 where it gives a secret. */
+/** Hashes for the signer: SHA-256, or HMAC-SHA-256 with a secret. */
 class Sha256 {
   readonly #hash
   constructor(secret?: unknown) {

@@ -8,7 +8,7 @@ const text = banner({
   url: 'https://127.0.0.1:8443/kubernetes/management',
   files: { ca: `${folder}/ca.crt`, accessKey: `${folder}/access-key`, kubeconfig: `${folder}/kubeconfig` },
   demoKubeconfig: `${folder}/demo.kubeconfig`,
-  keeps: 'Nothing is kept when it ends.',
+  keeps: 'Nothing is stored.',
 })
 const lines = text.slice(text.indexOf('\ncurl '), text.indexOf('\nCtrl-C'))
 

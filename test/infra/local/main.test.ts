@@ -32,7 +32,7 @@ function start(environment: Record<string, string>, ...args: string[]) {
   const ready = new Promise<void>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       output.stdout += chunk
-      if (output.stdout.includes('Ctrl-C ends it.')) resolve()
+      if (output.stdout.includes('Press Ctrl-C to stop.')) resolve()
     })
     child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output.stderr}`)))
   })
@@ -216,7 +216,7 @@ test.skipIf(!hasPython)(
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       shown += chunk
     })
-    await until(/Ctrl-C ends it\./)
+    await until(/Press Ctrl-C to stop\./)
     const [, url = ''] = /^keyplane serves (\S+)\r$/m.exec(shown) ?? []
     const [, folder = ''] = /--cacert (\S+)\/ca\.crt/.exec(shown) ?? []
     await (await clientOf(folder, `keyplane serves ${url}\n`)).get('/ownedaccesskeys')
