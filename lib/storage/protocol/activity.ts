@@ -1,6 +1,6 @@
 /**
- * When objects were last used: beside the rows, never on them, outside of revisions and watches. A time belongs to one
- * uid, so that an object never shows the activity of an earlier one of its name.
+ * Records when objects were last used, in items beside the rows: activity changes no revision and no watch sees it. Each
+ * time belongs to one uid, so an object never shows the activity of an earlier object with its name.
  */
 
 import type { Listed, ListPage, Stored, Table, Touch } from '../interface.ts'
@@ -10,16 +10,16 @@ import { writerDeadline } from './constants.ts'
 import type { Context } from './context.ts'
 import { isWithin, scan } from './scan.ts'
 
-/** The time of an activity item, if it speaks of this object. */
+/** Adds the time of an activity item to an object, if the item belongs to it. */
 export function withActivity(one: Stored, activity: Item | undefined): Stored {
   const at = activity?.at
   return typeof at === 'number' && activity?.uid === one.object.metadata.uid ? { ...one, activity: at } : one
 }
 
 /**
- * Moves both times forward, in one transaction with conditions on the credential: where the object has been deleted
- * meanwhile nothing of it comes back, and where its credential says something else by now nothing is written over that.
- * Does nothing where a time is as new already, and where the items are held by another transaction.
+ * Advances both times in one transaction with conditions on the credential, so that it recreates nothing of a deleted
+ * object and overwrites no credential that has changed. Does nothing if a time is already as new, or if another transaction
+ * holds the items.
  */
 export async function touch({ items, now }: Context, { table, key, uid, at, credential }: Touch): Promise<void> {
   const { pk, sk, lastActivity, same, attributes: also } = credential
@@ -42,9 +42,9 @@ export async function touch({ items, now }: Context, { table, key, uid, at, cred
   )
 }
 
-/** The activities of one list's page, read while its rows are. */
+/** Reads the activities of a page in parallel with its rows. */
 export interface PageActivity {
-  /** Begins to read, beside the first rows. */
+  /** Starts to read, in parallel with the first rows. */
   prefetch(limit: number | undefined): Promise<void>
   attach(page: ListPage): Promise<ListPage>
 }
@@ -52,8 +52,9 @@ export interface PageActivity {
 const nothing: PageActivity = { prefetch: async () => {}, attach: async (page) => page }
 
 /**
- * A list of everything reads the stretch of activities next to its rows: there are no more of them than of objects,
- * so as many reach as far. A list of a few partitions, whose keys lie scattered, asks for its objects' one by one.
+ * Returns the reader for the activities of a page. A list of all objects reads the matching range of activities: there are
+ * at most as many as objects, so the same limit covers the page. A list of index partitions, whose keys are scattered, reads
+ * the activities of its objects by key.
  */
 export function activityOfPage(
   context: Context,

@@ -1,24 +1,24 @@
-/** What happened after a revision: one poll of a watch. */
+/** Answers one poll of a watch: the changes after a revision. */
 import { sizeOf } from '../body.ts'
 import type { Change, ChangeBatch, Table } from '../interface.ts'
 import { bucketEnd } from '../keys.ts'
 import { pageBytes, pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
 import { closeOverdue, highest, readSlots, type Slots } from './log.ts'
-import { isExpired, readSlot, type Slot, stored } from './records.ts'
-import { demandFresh, demandReachable, expired, state } from './revision.ts'
+import { decodeState, isExpired, readSlot, type Slot } from './records.ts'
+import { checkFresh, checkReachable, expiredError, readRevision } from './revision.ts'
 
 /**
- * Delivers decided slots in order and stops at the first gap that a commit may still fill; a gap below something
- * that is filled is voided once it has been seen for longer than patience, here or by an earlier poll.
+ * Returns filled slots in order and stops at the first gap that a commit may still fill. Voids a gap below a filled slot
+ * once this poll or an earlier one has waited for it longer than `patience`.
  */
 export async function changes(context: Context, table: Table, since: number): Promise<ChangeBatch> {
   const { resource } = table
-  const revision = await state(context, resource)
-  demandReachable(revision, since)
+  const revision = await readRevision(context, resource)
+  checkReachable(revision, since)
   const { slots, to } = await readOn(context, resource, [since, Math.min(revision.n, since + pollSlots)])
-  demandFresh(context, revision)
-  // What lies above the window is taken for filled: a window of gaps alone must not stop a watch for good.
+  checkFresh(context, revision)
+  // Treat the revisions above the window as filled: a window that has only gaps must not stop a watch forever.
   const filled = to < revision.n ? to : highest(slots, since)
   await closeOverdue(context, resource, slots, {
     lo: Math.max(since, revision.settled),
@@ -29,7 +29,7 @@ export async function changes(context: Context, table: Table, since: number): Pr
   while (batch.rv < to) {
     const rev = batch.rv + 1
     const item = slots.get(rev)
-    if (rev <= revision.settled && (item === undefined || isExpired(item, context.now()))) throw expired(rev)
+    if (rev <= revision.settled && (item === undefined || isExpired(item, context.now()))) throw expiredError(rev)
     if (item === undefined) return batch
     const slot = readSlot(item)
     if (slot.type !== 'VOID') batch.changes.push(changeOf(slot))
@@ -38,7 +38,7 @@ export async function changes(context: Context, table: Table, since: number): Pr
   return to < revision.n ? { ...batch, more: true } : batch
 }
 
-/** The slots in (lo, hi], bucket after bucket, up to the one with which they weigh what a page of a list may: they end at `to`. */
+/** Reads the slots in (lo, hi], bucket by bucket, until they reach `pageBytes`. The slots end at `to`. */
 async function readOn(
   context: Context,
   resource: string,
@@ -57,19 +57,19 @@ async function readOn(
   }
 }
 
-/** The state that a deletion ended is shown at the deletion's revision, from which clients resume. */
+/** Decodes a change. A DELETED change has the last state with the revision of the deletion, from which clients resume. */
 function changeOf({ type, rev, key, state: next, prev }: Slot): Change {
   const shown = next ?? prev
-  if (type === 'VOID' || shown === undefined) throw new Error(`revision ${rev} says nothing of ${key}`)
+  if (type === 'VOID' || shown === undefined) throw new Error(`revision ${rev} has no state of ${key}`)
   return {
     type,
     rv: rev,
     key,
     get stored() {
-      return stored(shown, rev)
+      return decodeState(shown, rev)
     },
     get previous() {
-      return prev && stored(prev)
+      return prev && decodeState(prev)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** One attempt to write: the transaction of row, copies, slot and companions, and what became of it. */
+/** Makes one attempt to write: sends the transaction of row, copies, slot and companions, and finds out its outcome. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import {
   itemBytes,
@@ -23,21 +23,21 @@ import type { Revision } from './revision.ts'
 
 export type Change = Exclude<Mutation, { type: 'none' }>
 
-/** One write: the row as it was read, what shall become of it, and the names it goes by in the log. */
+/** A write: the row as it was read, and the change to make. */
 export interface Write {
   table: Table
   key: string
-  /** The row that the change was made from; undefined where none was live. */
+  /** The row that the change is based on; undefined if no row is live. */
   current: State | undefined
   change: Change
-  /** Different for each write that may take the same revision. */
+  /** Identifies the write in its slot. */
   id: string
 }
 
 /** DynamoDB's limit for one transaction. */
 const transactionItems = 100
 
-/** A write as items, complete but for its revision. */
+/** A write as items, complete except for its revision. */
 export interface Plan {
   write: Write
   row: Record<string, Item[string]>
@@ -46,7 +46,7 @@ export interface Plan {
   left: readonly string[]
 }
 
-/** Throws TooLarge and TooManyCompanions: before a revision is taken. */
+/** Encodes a write before it takes a revision. Throws TooLarge and TooManyCompanions. */
 export function plan(write: Write): Plan {
   const { table, current, change, id, key } = write
   const prev = current ? [current.object, current.internal] : []
@@ -81,11 +81,11 @@ export function plan(write: Write): Plan {
   }
   const row = change.type === 'put' ? { ...now, partitions } : { gone: true }
   const planned = { write, row, slot, partitions, left }
-  demandFits(planned)
+  checkFits(planned)
   return planned
 }
 
-function demandFits(planned: Plan): void {
+function checkFits(planned: Plan): void {
   if (!planned.partitions.every((one) => isPartition(planned.write.table.resource, one))) {
     throw new StorageError('TooLarge', 'the name of an index partition')
   }
@@ -104,11 +104,11 @@ function demandFits(planned: Plan): void {
   if (total > transactionBytes) throw new StorageError('TooLarge', `a transaction of ${total} bytes`)
 }
 
-/** Index of the row and of the first companion in the transaction. */
+/** The indexes of the row and of the first companion in the transaction. */
 const rowIndex = 0
 const companionIndex = 2
 
-/** Row, slot, companions, copies in the index partitions, and the activity of what is deleted. */
+/** Returns the writes: row, slot, companions, copies and marks in the index partitions, and the activity to delete. */
 function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
   const { write, partitions, left } = planned
   const { table, key, current, change } = write
@@ -136,7 +136,7 @@ function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
   ]
 }
 
-/** A mark in each index partition that the object enters; none in those that it leaves. */
+/** Adds a mark in each index partition that the object enters, and deletes it in each one that the object leaves. */
 function marks({ write: { table, key, current }, partitions, left }: Plan): ItemWrite[] {
   if (!table.counted) return []
   const sk = sortKey(key)
@@ -164,13 +164,13 @@ function companionWrite(companion: Companion): ItemWrite {
 
 export type CommitOutcome =
   | { type: 'committed' }
-  /** Nothing was written, and never will be under this revision. `cause`: the Fault, if it was one. */
+  /** Nothing was written, and never will be under this revision. `cause` is the Fault, if any. */
   | { type: 'lost'; companion?: number; cause?: unknown }
 
 /**
- * Sends the transaction under a revision just taken, and not after the deadline; again under the same one where nothing but
- * what it only looks at was held by others, as long as readers leave the gap to it. Whatever is answered but success, the
- * slot says what happened: either it can be voided, and then the write never commits, or it carries this write's id.
+ * Sends the transaction under a revision just taken, and not after the deadline. Sends it again under the same revision if
+ * other transactions held only companions that it checks, as long as readers wait for the gap. After any answer except
+ * success, the slot decides: either it can be voided, and the write never commits, or it has the id of this write.
  */
 export async function commit(
   context: Context,
@@ -197,7 +197,7 @@ export async function commit(
   }
   if (outcome.done) return { type: 'committed' }
   const there = await voidSlot(context, resource, rev, taken).catch((error: unknown) => {
-    throw new StorageError('Undecided', 'it is not known whether the write was done', { cause: error })
+    throw new StorageError('Undecided', 'the outcome of the write is unknown', { cause: error })
   })
   if (there?.id === planned.write.id) return { type: 'committed' }
   if (cause !== undefined && !(cause instanceof Fault)) throw cause
@@ -206,8 +206,8 @@ export async function commit(
 }
 
 /**
- * Whether the transaction was cancelled only because others held companions that it does not write. They need not have
- * changed: of two writes that look at one item DynamoDB may cancel both.
+ * Reports whether the transaction was cancelled only because others held companions that it does not write. Those need not
+ * have changed: DynamoDB may cancel both of two transactions that check the same item.
  */
 function isHeldUp({ write }: Plan, { refused, conflicts }: Extract<TransactOutcome, { done: false }>): boolean {
   const isLookedAt = (index: number) => write.change.companions?.[index - companionIndex]?.op === 'unchanged'

@@ -1,11 +1,11 @@
-/** Side items as their owners read them: credentials, owner index entries. */
+/** Reads and writes side items: credentials, owner index entries. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from '../interface.ts'
 import { Fault, type Item, type ItemWrite } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { writerDeadline } from './constants.ts'
-import { type Context, demandTimeLeft, tries } from './context.ts'
+import { type Context, checkDeadline, createPause } from './context.ts'
 
 export async function getCompanions(
   { items }: Context,
@@ -28,11 +28,11 @@ export const keepCompanion = (
 export const dropCompanion = (context: Context, { pk, sk }: ItemKey, deadline: Deadline): Promise<void> =>
   writeAlone(context, { type: 'delete', key: { pk, sk } }, deadline)
 
-/** One write without a condition, sent again until it is done. */
+/** Sends one unconditional write until it succeeds. */
 async function writeAlone(context: Context, one: ItemWrite, deadline: Deadline): Promise<void> {
   const { items, now } = context
-  for (const pause = tries(context); ; ) {
-    demandTimeLeft(deadline)
+  for (const pause = createPause(context); ; ) {
+    checkDeadline(deadline)
     try {
       const end = now() + Math.min(writerDeadline, deadline())
       const { done } = await items.transact([one], end)

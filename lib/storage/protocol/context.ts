@@ -1,4 +1,4 @@
-/** What every operation needs: the items, a clock, randomness; and how often something is tried again. */
+/** Provides the items, the clock and randomness to every operation, and retries with backoff. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import { StorageError } from '../errors.ts'
 import { Fault, type Items } from '../items.ts'
@@ -8,24 +8,24 @@ export interface Context {
   items: Items
   /** Unix ms. */
   now(): number
-  /** Milliseconds of a clock that never jumps; only differences count. */
+  /** Milliseconds of a monotonic clock. */
   elapsed(): number
   /** In [0, 1). */
   random(): number
   sleep(ms: number): Promise<void>
-  /** When gaps of the log were seen first: `resource#revision` to `elapsed()`. */
+  /** When each gap of the log was first seen: `resource#revision` to `elapsed()`. */
   gaps: Map<string, number>
 }
 
 /**
- * Counts one operation's tries. Each call waits before another try: not before the second, then random up to 8, 16 …
- * 128 ms. Throws Busy or Unavailable when the tries or the time are spent.
+ * Waits before the next attempt of an operation: not before the second one, then a random time up to 8, 16 … 128 ms.
+ * Throws Busy or Unavailable when the attempts or the time are used up.
  */
 export type Pause = (cause?: unknown) => Promise<void>
 
 type Clock = Pick<Context, 'elapsed' | 'random' | 'sleep'>
 
-export function tries({ elapsed, random, sleep }: Clock): Pause {
+export function createPause({ elapsed, random, sleep }: Clock): Pause {
   const began = elapsed()
   let count = 0
   return async (cause) => {
@@ -35,7 +35,7 @@ export function tries({ elapsed, random, sleep }: Clock): Pause {
   }
 }
 
-/** How long to wait before the next try, the first time with `count` 0: random up to 8, 16 … 128 ms. */
+/** Returns the wait before the next attempt: random, up to 8 ms for `count` 0, then 16 … 128 ms. */
 export const backoff = (count: number, random: Clock['random']): number => random() * 8 * 2 ** Math.min(count, 4)
 
 function gaveUp(cause: unknown): StorageError {
@@ -45,18 +45,18 @@ function gaveUp(cause: unknown): StorageError {
     : new StorageError('Busy', 'too many tries', { cause })
 }
 
-/** Throws TooLate once the deadline is over. */
-export function demandTimeLeft(deadline: Deadline): void {
-  if (deadline() <= 0) throw new StorageError('TooLate', 'the time of the request is over')
+/** Throws TooLate after the deadline. */
+export function checkDeadline(deadline: Deadline): void {
+  if (deadline() <= 0) throw new StorageError('TooLate', 'the deadline of the request has passed')
 }
 
 /**
- * The same items, but what may be done twice at any time is tried again after a Fault: everything except slots and
- * transactions, which have a deadline.
+ * Wraps items so that idempotent operations are retried after a Fault: all except puts of slots and transactions, which
+ * have a deadline.
  */
-export function persistent(items: Items, clock: Clock): Items {
+export function withRetries(items: Items, clock: Clock): Items {
   async function persist<T>(operation: () => Promise<T>): Promise<T> {
-    const pause = tries(clock)
+    const pause = createPause(clock)
     for (;;) {
       try {
         return await operation()

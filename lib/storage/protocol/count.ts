@@ -1,9 +1,9 @@
-/** How many objects lie in an index partition, by the marks that are written with them. */
+/** Counts the objects of an index partition by the marks that are written with them. */
 
 import { isPartition, marksOf } from '../keys.ts'
 import type { Context } from './context.ts'
 
-/** Counts no further than `most`. In one query as a rule: a mark is some hundred bytes. */
+/** Counts up to `most`. One query is usually enough, because a mark has some hundred bytes. */
 export async function count({ items }: Context, resource: string, partition: string, most: number): Promise<number> {
   if (!isPartition(resource, partition)) return 0
   const query = { pk: marksOf(resource, partition), attributes: ['sk'] }

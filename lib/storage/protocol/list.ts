@@ -1,22 +1,21 @@
 /**
- * Lists at exactly one revision. Rows are read as they are now, in parallel with the log; then the log's entries that
- * the rows may not show yet are laid over them, and rows that have changed since the revision are taken back.
+ * Lists at exactly one revision. Reads the current rows in parallel with the log. Then overlays log entries that the rows
+ * may not show yet, and rewinds rows that have changed since the revision.
  */
 import { byBytes } from '../../meta/value/byteorder.ts'
 import type { Listed, ListPage, ListRequest, Stored, Table } from '../interface.ts'
 import type { Item, ItemQuery } from '../items.ts'
 import { isPartition, isStorable, keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { activityOfPage } from './activity.ts'
-import { countedRows, pageBytes } from './constants.ts'
+import { countedRows, keptBytes, pageBytes } from './constants.ts'
 import type { Context } from './context.ts'
-import { listed, weight } from './listed.ts'
 import { fill, type Slots } from './log.ts'
-import { isExpired, readSlot, rowState, rvOf, type Slot, type State, stored } from './records.ts'
-import { demandFresh, demandReachable, expired, type Revision, state } from './revision.ts'
+import { decodeState, isExpired, readSlot, rowState, rvOf, type Slot, type State } from './records.ts'
+import { checkFresh, checkReachable, expiredError, type Revision, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
 import { type Horizon, isWithin, type Step, scan } from './scan.ts'
 
-/** The revision of a list, and what rows of that moment may not show yet: the newest entry of each key, by sort key. */
+/** The revision of a list, and the log entries that rows may not show yet: the newest one of each key, by sort key. */
 interface Snapshot {
   rv: number
   settled: number
@@ -24,7 +23,7 @@ interface Snapshot {
   overlay: ReadonlyMap<string, Slot>
 }
 
-/** What a list covers: keys after `start`, of one namespace or all, or one key; in any of these partitions (undefined: of rows). */
+/** The range of a list: keys after `start` of one namespace or all, or one key, in these partitions (undefined: the rows). */
 interface Range {
   resource: string
   start: string
@@ -33,14 +32,14 @@ interface Range {
   partitions: readonly (string | undefined)[]
 }
 
-/** The fewest rows read at a time once a page needs more than was asked for. */
+/** The fewest rows per read once a page needs more rows than its limit. */
 const smallestStep = 50
 
 export async function list(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
   const { resource } = table
   const { limit, at, notOlderThan, filter, matches } = request
-  const revision = await state(context, resource)
-  demandReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
+  const revision = await readRevision(context, resource)
+  checkReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
   const range = rangeOf(resource, request)
   const covered = coveredBy(range)
   const rows = scan(
@@ -57,31 +56,31 @@ export async function list(context: Context, table: Table, request: ListRequest)
     activity.prefetch(wanted),
   ])
   const items: Listed[] = []
-  /** The last object looked at, of those that there are for the one who asks, and what all of them weigh. */
+  /** The last object read that the filter accepts, and the stored bytes of all such objects. */
   let next: string | undefined
   let bytes = 0
   let from: Horizon = range.start
   for (let step = first; ; step = await rows.next(wanted && Math.max(wanted, smallestStep))) {
     const found = await objectsAt(context, range, snapshot, { ...step, from })
-    demandFresh(context, revision)
+    checkFresh(context, revision)
     for (const [index, { state: one, newest }] of found.entries()) {
-      const seen = filter || matches ? stored(one) : undefined
-      if (filter && seen && !(filter(seen) && isStill(filter, one, newest))) continue
+      const seen = filter || matches ? decodeState(one) : undefined
+      if (filter && seen && !(filter(seen) && acceptsNewest(filter, one, newest))) continue
       if (next !== undefined && (items.length === limit || bytes >= pageBytes)) {
         const remaining = isCounted && limit !== undefined && step.done ? { remaining: found.length - index } : {}
         return activity.attach({ rv: snapshot.rv, items, next, ...remaining })
       }
       next = one.key
-      bytes += weight(one)
+      bytes += storedBytes(one)
       if (matches && seen && !matches(seen)) continue
-      items.push(listed(one, seen))
+      items.push(toListed(one, seen))
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })
     from = step.horizon
   }
 }
 
-/** Keys and partitions that nothing can lie in are left out: the table refuses to be asked for them. */
+/** Returns the range of a request. Omits keys and partitions that cannot exist, because the table rejects them. */
 function rangeOf(resource: string, { namespace, key, after, partitions }: ListRequest): Range {
   const prefix = namespace === undefined ? '' : namespacePrefix(namespace)
   const only = key === undefined ? undefined : sortKey(key)
@@ -100,7 +99,7 @@ function rangeOf(resource: string, { namespace, key, after, partitions }: ListRe
   }
 }
 
-/** What is queried in each partition of the range. */
+/** Returns the query of each partition of the range. */
 function coveredBy({ start, prefix, only }: Range): Omit<ItemQuery, 'pk'> {
   if (only !== undefined) return { from: only, to: only }
   return { ...(prefix && { prefix }), ...(start && { after: start }) }
@@ -109,12 +108,12 @@ function coveredBy({ start, prefix, only }: Range): Omit<ItemQuery, 'pk'> {
 const isCovered = ({ prefix, only }: Range, sk: string): boolean =>
   only === undefined ? sk.startsWith(prefix) : sk === only
 
-/** What is read of log entries: all but the state before. */
+/** The attributes of log entries that a list reads: all except the previous state. */
 const overlaid = ['sk', 'type', 'key', 'object', 'internal', 'partitions']
 
 /**
- * Decides the revision: the one asked for, else the highest filled slot, so that everything acknowledged before the
- * list began is in it. Throws Expired where the log no longer reaches back to the one asked for.
+ * Chooses the revision: the requested one, else the highest filled slot, so that the list contains every write that was
+ * acknowledged before it began. Throws Expired if the log no longer reaches back to the requested one.
  */
 async function takeSnapshot(
   context: Context,
@@ -129,16 +128,16 @@ async function takeSnapshot(
     settled >= hi
       ? { slots: new Map(), top: hi }
       : fill(context, resource, { lo: settled, hi, must: at ?? notOlderThan ?? settled, asOf, attributes: overlaid }),
-    at !== undefined && at < settled ? demandLogged(context, resource, at + 1) : undefined,
+    at !== undefined && at < settled ? checkLogged(context, resource, at + 1) : undefined,
   ])
-  demandFresh(context, revision)
+  checkFresh(context, revision)
   return { rv: top, settled, asOf, overlay: newestEntries(slots, top) }
 }
 
-/** While the slot after a revision lives, so do the tombstones of everything deleted since. */
-async function demandLogged({ items, now }: Context, resource: string, rev: number): Promise<void> {
+/** Throws Expired if the slot has expired. While it lives, so do the tombstones of all objects deleted since. */
+async function checkLogged({ items, now }: Context, resource: string, rev: number): Promise<void> {
   const slot = await items.get(slotKey(resource, rev))
-  if (slot === undefined || isExpired(slot, now())) throw expired(rev)
+  if (slot === undefined || isExpired(slot, now())) throw expiredError(rev)
 }
 
 function newestEntries(slots: Slots, top: number): Map<string, Slot> {
@@ -151,19 +150,19 @@ function newestEntries(slots: Slots, top: number): Map<string, Slot> {
   return newest
 }
 
-/** Rows with keys in (from, horizon], one list for each partition of the range. */
+/** Rows with keys in (from, horizon]: one list per partition of the range. */
 interface Stretch extends Pick<Step, 'rows' | 'horizon'> {
   from: Horizon
 }
 
-/** An object of the snapshot, and what it is by now. */
+/** The state of an object in the snapshot, and its newest state. */
 interface Found {
   state: State
-  /** Its newest state, or the last one of a deleted object. Undefined where it has left the partitions of the range. */
+  /** The newest state, or the last one of a deleted object. Undefined if the object has left the partitions of the range. */
   newest: State | undefined
 }
 
-/** The objects of the snapshot with keys in this stretch, in key order. */
+/** Returns the objects of the snapshot with keys in this stretch, in key order. */
 async function objectsAt(context: Context, range: Range, snapshot: Snapshot, stretch: Stretch): Promise<Found[]> {
   const { resource, partitions } = range
   const { rows: read, from, horizon } = stretch
@@ -199,7 +198,7 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
   return objects
 }
 
-/** What has become of the object whose state at revision `rv` this is: its copies are all as new as its row, or tombstones. */
+/** Returns the newest state of an object that had `state` at revision `rv`. Its copies are as new as its row, or tombstones. */
 function newestOf(
   state: State,
   copies: readonly (Item | undefined)[],
@@ -211,11 +210,11 @@ function newestOf(
   return last ?? newer.map(rowState).find((one) => one !== undefined)
 }
 
-/** Whether the filter lets through what the object is by now, too. */
-const isStill = (filter: (one: Stored) => boolean, state: State, newest: State | undefined): boolean =>
-  newest === state || (newest !== undefined && filter(stored(newest)))
+/** Reports whether the filter also accepts the newest state of the object. */
+const acceptsNewest = (filter: (one: Stored) => boolean, state: State, newest: State | undefined): boolean =>
+  newest === state || (newest !== undefined && filter(decodeState(newest)))
 
-/** What a row says of its object at revision `rv`, given the log's newest entry and, for a newer row, its past. */
+/** Returns the state of a row's object at revision `rv`, given the newest log entry and, for a newer row, its past. */
 function stateOf(
   row: Item | undefined,
   entry: Slot | undefined,
@@ -226,7 +225,20 @@ function stateOf(
   return entry && entry.rev > rvOf(row) ? entry.state : rowState(row)
 }
 
-/** The newest revision from which a watch misses nothing that is acknowledged after this call. */
+/** Returns the stored bytes of a state, for page sizes. */
+const storedBytes = ({ object, internal }: State): number => object.length + internal.length
+
+/** Reports whether a decoded state is small enough to keep. A deflated one is large. */
+const isSmall = (state: State): boolean => typeof state.object === 'string' && storedBytes(state) <= keptBytes
+
+/** Returns an object of a page. Keeps `seen`, its decoded form, only if it is small. */
+function toListed(state: State, seen?: Stored): Listed {
+  const { key, rv } = state
+  const kept = seen && isSmall(state) ? seen : undefined
+  return { key, rv, read: () => kept ?? decodeState(state) }
+}
+
+/** Returns the newest revision from which a watch misses no write that is acknowledged after this call. */
 export async function newestRevision(context: Context, { resource }: Table): Promise<number> {
-  return (await takeSnapshot(context, resource, await state(context, resource), undefined)).rv
+  return (await takeSnapshot(context, resource, await readRevision(context, resource), undefined)).rv
 }

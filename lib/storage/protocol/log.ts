@@ -1,24 +1,24 @@
 /**
- * The log: one write-once slot per revision. A slot is only ever put where there is none, so a commit and a void of the
- * same revision exclude each other whichever comes first, and who is in doubt voids the slot and so learns the truth.
+ * Reads and fills the log, which has one write-once slot per revision. A slot is put only if it does not exist, so a commit
+ * and a void of the same revision exclude each other. A writer in doubt voids its slot and so learns the outcome.
  */
 
 import { StorageError } from '../errors.ts'
 import { Fault, type Item } from '../items.ts'
 import { bucketEnd, revOf, slotKey } from '../keys.ts'
 import { gapPoll, logSeconds, patience, stale } from './constants.ts'
-import { type Context, tries } from './context.ts'
+import { type Context, createPause } from './context.ts'
 
-/** Slots by revision, as they were found. */
+/** Slots by revision. */
 export type Slots = Map<number, Item>
 
-/** Log partitions that are read at once. */
+/** The number of log partitions that are read in parallel. */
 const parallel = 8
 
-/** When a slot written now expires, in unix seconds. */
+/** Returns when a slot that is written now expires, in unix seconds. */
 export const slotExpiry = (now: number): number => Math.floor(now / 1000) + logSeconds
 
-/** The slots in (lo, hi] that are visible, expired ones too. */
+/** Reads the visible slots in (lo, hi], including expired ones. */
 export async function readSlots(
   { items }: Context,
   resource: string,
@@ -47,9 +47,9 @@ export async function readSlots(
 }
 
 /**
- * Makes sure that the slot is filled, by VOID if by nobody else: undefined when it is VOID by this call, else what is
- * there. A transaction may hold the slot for a moment, and an unanswered put is put again. `asOf` is when the revision
- * was known to be undecided or unexpired (unix ms): after hours an empty slot proves nothing, and it is Unavailable.
+ * Voids the slot if it is empty. Returns undefined if this call has voided it, else the item in the slot. Retries while a
+ * transaction holds the slot, and after an unanswered put. `asOf` (unix ms) is a time at which the slot cannot have expired
+ * yet. Hours later an empty slot proves nothing, and the call throws Unavailable.
  */
 export async function voidSlot(
   context: Context,
@@ -59,7 +59,7 @@ export async function voidSlot(
 ): Promise<Item | undefined> {
   const { items, now } = context
   const deadline = asOf + stale
-  for (const pause = tries(context); ; ) {
+  for (const pause = createPause(context); ; ) {
     if (now() > deadline) throw new StorageError('Unavailable', 'the slot may have expired')
     try {
       return await items.putIfAbsent(voidItem(resource, rev, now()), deadline)
@@ -78,10 +78,10 @@ const voidItem = (resource: string, rev: number, now: number): Item => ({
 
 const gapId = (resource: string, rev: number): string => `${resource}#${rev}`
 
-/** The gaps remembered at most: of gaps that nobody came back to, the oldest are forgotten. */
+/** The most gaps to remember; the oldest ones are forgotten first. */
 const rememberedGaps = 1024
 
-/** Whether this gap has been seen for longer than patience. The first sight is remembered. */
+/** Reports whether this gap was first seen longer than `patience` ago. Records the first sight. */
 function isOverdue({ gaps, elapsed }: Context, resource: string, rev: number): boolean {
   const id = gapId(resource, rev)
   const first = gaps.get(id)
@@ -92,20 +92,20 @@ function isOverdue({ gaps, elapsed }: Context, resource: string, rev: number): b
   return false
 }
 
-/** Revisions in (lo, hi]; `asOf` is when `lo` was known to be settled, unix ms. */
+/** Revisions in (lo, hi]. At `asOf` (unix ms), `lo` was settled. */
 export interface Stretch {
   lo: number
   hi: number
-  /** Up to here no gap is left, whatever is filled above it. */
+  /** The revision up to which every gap is closed, even if no slot above it is filled. */
   must?: number
   asOf: number
   attributes?: readonly string[]
 }
 
 /**
- * Reads (lo, hi] and waits until there is no gap below its highest filled slot, nor up to `must`; gaps that last are
- * voided. `lo` is never below `settled`: what is missing there has expired and must not be taken for a gap. Gaps
- * above the highest filled slot concern nobody, since nothing above them has been acknowledged.
+ * Reads (lo, hi] and waits until no gap remains below the highest filled slot or up to `must`. Voids gaps that outlast
+ * `patience`. `lo` is never below `settled`: a slot missing there has expired and is not a gap. Gaps above the highest
+ * filled slot do not matter, because no write there has been acknowledged.
  */
 export async function fill(
   context: Context,
@@ -123,7 +123,7 @@ export async function fill(
   }
 }
 
-/** Voids the gaps that have been seen for longer than patience, and notes what is in them then. */
+/** Voids the gaps that were first seen longer than `patience` ago, and adds the resulting items to `slots`. */
 export async function closeOverdue(
   context: Context,
   resource: string,
@@ -140,7 +140,7 @@ export async function closeOverdue(
   )
 }
 
-/** The highest filled slot; `lo` where there is none. */
+/** Returns the highest filled slot, or `lo` without one. */
 export const highest = (slots: Slots, lo: number): number =>
   slots.keys().reduce((one, other) => Math.max(one, other), lo)
 

@@ -1,36 +1,36 @@
-/** Rows and log slots as they are read: items with a meaning, decoded only where somebody looks inside. */
+/** Decodes rows and log slots. Objects inside them are decoded on demand. */
 
 import { type Body, isBody, readInternal, readObject } from '../body.ts'
 import type { Stored } from '../interface.ts'
 import type { Item, ItemValue } from '../items.ts'
 import { keyOf, revOf } from '../keys.ts'
 
-/** One state of an object as it lies in rows, in slots and in the `prev` of slots. */
+/** A state of an object as stored in rows, in slots and in the `prev` of slots. */
 export interface State {
   key: string
   rv: number
   object: Body
   internal: Body
-  /** The index partitions it lies in. */
+  /** The index partitions that it is in. */
   partitions: readonly string[]
 }
 
 export interface Slot {
   rev: number
   type: 'VOID' | 'ADDED' | 'MODIFIED' | 'DELETED'
-  /** The write that filled it; empty for VOID. */
+  /** The id of the write that filled the slot; empty for VOID. */
   id: string
   key: string
-  /** What was stored; absent for VOID and DELETED. */
+  /** The new state; absent for VOID and DELETED. */
   state?: State
-  /** What was there before; absent for VOID and ADDED. */
+  /** The previous state; absent for VOID and ADDED. */
   prev?: State
   partitions: readonly string[]
-  /** The index partitions that this change left: a tombstone lies there. */
+  /** The index partitions that the object left with this change; each holds a tombstone. */
   left: readonly string[]
 }
 
-/** Whether TTL may remove what expires then (unix seconds) any moment: it counts as removed. */
+/** Reports whether an item with this expiry (unix seconds) has expired. TTL may not have removed it yet. */
 export const isOver = (expires: ItemValue | undefined, now: number): boolean =>
   typeof expires === 'number' && expires * 1000 <= now
 
@@ -51,7 +51,7 @@ function stateOf(key: string, rv: ItemValue | undefined, from: Record<string, It
   return { key, rv, object, internal, partitions: strings(partitions) }
 }
 
-/** The state of a row; undefined for a tombstone and where nothing is. */
+/** Returns the state of a row; undefined for a tombstone and without a row. */
 export const rowState = (row: Item | undefined): State | undefined =>
   row === undefined || isTombstone(row) ? undefined : stateOf(keyOf(row.sk), row.rv, row)
 
@@ -74,7 +74,7 @@ export function readSlot(item: Item): Slot {
   return slot
 }
 
-/** Decodes a state; `rv` where it is shown at another revision than its own. */
-export function stored(state: State, rv = state.rv): Stored {
+/** Decodes a state. `rv` replaces the revision of the state. */
+export function decodeState(state: State, rv = state.rv): Stored {
   return { key: state.key, rv, object: readObject(state.object, rv), internal: readInternal(state.internal) }
 }

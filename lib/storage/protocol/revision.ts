@@ -1,27 +1,27 @@
-/** The revision item of a kind: which revision is next, and up to where everything is decided and visible. */
+/** Manages the revision item of a kind: takes revisions, settles the log and sweeps it. */
 
 import { StorageError } from '../errors.ts'
 import type { Item } from '../items.ts'
 import { type ItemKey, revisionKey, rowsOf, sortKey } from '../keys.ts'
 import { gapPoll, patience, settleAhead, settleBehind, settleEvery, stale } from './constants.ts'
-import { type Context, tries } from './context.ts'
+import { type Context, createPause } from './context.ts'
 import { fill, readSlots } from './log.ts'
 import { readSlot, rvOf, type Slot } from './records.ts'
 
 export interface Revision {
-  /** The newest revision handed out. */
+  /** The newest revision taken. */
   n: number
-  /** Every slot up to here is filled and its row visible. */
+  /** Every slot up to this revision is filled, and its row is visible. */
   settled: number
-  /** Nobody may ask for less. */
+  /** The oldest revision that a reader may request. */
   floor: number
-  /** Unix ms, when `settled` last reached the `n` of its moment. */
+  /** The start of the last sweep whose `n` `settled` has reached, in unix ms. */
   at: number
-  /** Unix ms by this clock, before all this was read. */
+  /** The local time just before the item was read, in unix ms. */
   asOf: number
 }
 
-/** The first write gets 2, so that an empty list says "1": clients take "0" for "any". */
+/** The first write gets 2, so that an empty list has "1": for clients, "0" means any revision. */
 const first = 1
 
 function revisionOf(item: Item, asOf: number): Revision {
@@ -32,7 +32,7 @@ function revisionOf(item: Item, asOf: number): Revision {
   return { n, settled, floor, at, asOf }
 }
 
-/** Takes the next revision. An answer that is lost leaves a slot that readers void. */
+/** Takes the next revision. If the answer is lost, readers void the slot. */
 export async function allocate({ items, now }: Context, resource: string): Promise<Revision> {
   const asOf = now()
   return revisionOf(await items.allocate(revisionKey(resource), asOf), asOf)
@@ -45,11 +45,11 @@ async function read({ items, now }: Context, resource: string): Promise<Revision
 }
 
 /**
- * Where the kind stands. Where nothing has settled for so long that slots above `settled` might have expired, settles
- * first: that raises the floor, and who asks for less is told so instead of missing changes.
+ * Returns the revision item of a kind. Sweeps first if slots above `settled` might have expired: that raises the floor, so
+ * that a reader who requests an older revision gets Expired instead of missing changes.
  */
-export async function state(context: Context, resource: string): Promise<Revision> {
-  const pause = tries(context)
+export async function readRevision(context: Context, resource: string): Promise<Revision> {
+  const pause = createPause(context)
   for (;;) {
     const asOf = context.now()
     const revision = await read(context, resource)
@@ -60,17 +60,17 @@ export async function state(context: Context, resource: string): Promise<Revisio
   }
 }
 
-/** What of a slot settling looks at. */
+/** The attributes of a slot that settling reads. */
 const outline = ['pk', 'sk', 'type', 'key', 'partitions', 'left'] as const
 
-/** The rows that slots are about, with the newest revision of each and whether its absence would be right. */
+/** A row that slots have written, its newest revision, and whether it may be absent. */
 interface Expected {
   key: ItemKey
   rev: number
   absent: boolean
 }
 
-/** Rows and copies that a slot wrote. */
+/** Returns the rows and copies that a slot wrote. */
 function written(resource: string, { rev, type, key, partitions, left }: Slot): Expected[] {
   if (type === 'VOID') return []
   const sk = sortKey(key)
@@ -82,7 +82,7 @@ function written(resource: string, { rev, type, key, partitions, left }: Slot): 
   return [one(type === 'DELETED')(), ...partitions.map(one(false)), ...left.map(one(true))]
 }
 
-/** Whether every row is visible at its newest revision or later. A transaction may be seen half: slot first, row later. */
+/** Reports whether every row is visible at its newest revision or later. A slot may be visible before its row. */
 async function areVisible({ items }: Context, expected: ReadonlyMap<string, Expected>): Promise<boolean> {
   const rows = new Map<string, Item>()
   const keys = [...expected.values()].map(({ key }) => key)
@@ -95,14 +95,14 @@ async function areVisible({ items }: Context, expected: ReadonlyMap<string, Expe
 
 const idOf = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`
 
-/** Adds what a slot wrote to what is expected; later slots replace earlier ones. */
+/** Adds the rows of a slot to the expected ones; later slots replace earlier ones. */
 function expect(expected: Map<string, Expected>, resource: string, slot: Slot): void {
   for (const one of written(resource, slot)) expected.set(idOf(one.key), one)
 }
 
 /**
- * A writer's share of settling, after its commit; a failure is nobody's. Moves `settled` over the filled slots that
- * follow it without a gap, as far as one request can check their rows. `at` is left to `sweep`, which closes gaps.
+ * Settles after a commit; the writer ignores failures. Advances `settled` over the filled slots that follow it without a
+ * gap, as far as one request can check their rows. Only `sweep` advances `at`, because only it closes gaps.
  */
 export async function settle(context: Context, resource: string, { n, settled }: Revision): Promise<void> {
   if (n % settleEvery !== 0 || n - settled < settleBehind) return
@@ -122,9 +122,9 @@ export async function settle(context: Context, resource: string, { n, settled }:
 }
 
 /**
- * Closes every gap and settles everything: run every minute, and by readers that find nobody did for hours. Any number
- * may run at once. Gives up silently where rows stay invisible; the next run continues. Writers may settle further
- * meanwhile: `at` moves by itself, since it only says that `settled` has passed the `n` of that moment.
+ * Closes every gap and settles everything. Runs every minute, and in a reader that finds that no sweep has run for hours.
+ * Concurrent sweeps are safe. Gives up silently if rows stay invisible; the next sweep continues. Writers may settle
+ * further in the meantime: `at` only records that `settled` has reached the `n` of this sweep.
  */
 export async function sweep(context: Context, resource: string): Promise<void> {
   const revision = await read(context, resource)
@@ -145,25 +145,25 @@ export async function sweep(context: Context, resource: string): Promise<void> {
   await context.items.confirm(revisionKey(resource), { n, was: at, at: asOf, isFloor })
 }
 
-/** Refuses what can never be answered. `TooNew`'s message is the revision that was asked for. */
-export function demandReachable({ n, floor }: Revision, rv: number): void {
+/** Throws TooNew or Expired if the revision cannot be read. The message of TooNew is the requested revision. */
+export function checkReachable({ n, floor }: Revision, rv: number): void {
   if (rv > n) throw tooNew(rv, n)
-  if (rv < floor) throw expired(floor)
+  if (rv < floor) throw expiredError(floor)
 }
 
-/** The same for one that may be as old as it likes, with one read. */
-export async function demandReached(context: Context, resource: string, rv: number): Promise<void> {
+/** Throws TooNew if the revision does not exist; allows any age. Takes one read. */
+export async function checkReached(context: Context, resource: string, rv: number): Promise<void> {
   const { n } = (await read(context, resource)) ?? { n: first }
   if (rv > n) throw tooNew(rv, n)
 }
 
 const tooNew = (rv: number, current: number): StorageError => new StorageError('TooNew', String(rv), { current })
 
-/** What took hours is worth nothing: what it was told first has expired meanwhile. */
-export function demandFresh({ now }: Context, { n, asOf }: Revision): void {
-  if (now() - asOf > stale) throw expired(n)
+/** Throws Expired if the operation has taken hours: what it read first may have expired. */
+export function checkFresh({ now }: Context, { n, asOf }: Revision): void {
+  if (now() - asOf > stale) throw expiredError(n)
 }
 
-/** The log no longer reaches back; `current` is a revision that it has lost or is about to lose. */
-export const expired = (current: number): StorageError =>
+/** Returns the error that the log no longer reaches back. `current` is a revision that has expired or is about to. */
+export const expiredError = (current: number): StorageError =>
   new StorageError('Expired', 'the log no longer reaches back to the revision', { current })

@@ -1,27 +1,27 @@
-/** Objects as they were at a revision, followed back through the log from rows that have changed since. */
+/** Finds the states of objects at an earlier revision, by following the log back from rows that have changed since. */
 
 import type { ItemValue } from '../items.ts'
 import { bucketSize } from '../keys.ts'
 import { gapPoll, rewindSlots } from './constants.ts'
-import { type Context, tries } from './context.ts'
+import { type Context, createPause } from './context.ts'
 import { fill, readSlots, type Slots } from './log.ts'
 import { isOver, readSlot, type Slot, type State } from './records.ts'
-import { expired } from './revision.ts'
+import { expiredError } from './revision.ts'
 
-/** A row (or tombstone) that is newer than the revision asked for. */
+/** A row (or tombstone) that is newer than the requested revision. */
 export interface Newer {
   key: string
   rv: number
 }
 
-/** What an object was at a revision. */
+/** An object at an earlier revision. */
 export interface Was {
   state: State
-  /** The state in which it was deleted, where that has happened since. Whatever has its name by now is another object. */
+  /** The state in which it was deleted since, if it was. An object that has its name now is another one. */
   last: State | undefined
 }
 
-/** What objects were at revision `at`, by key; absent where the object did not exist. Throws Expired. */
+/** Returns the objects at revision `at`, by key, without those that did not exist. Throws Expired. */
 export async function rewind(
   context: Context,
   resource: string,
@@ -29,7 +29,7 @@ export async function rewind(
   rows: readonly Newer[],
 ): Promise<Map<string, Was>> {
   const newest = Math.max(at, ...rows.map(({ rv }) => rv))
-  if (newest - at > rewindSlots) throw expired(at)
+  if (newest - at > rewindSlots) throw expiredError(at)
   const keys = new Set(rows.map(({ key }) => key))
   const past: Past = { context, resource, at, settled, asOf, links: new Map(), ends: new Map(), keys }
   for (let rev = at; rev < newest; rev += stretch) {
@@ -43,12 +43,12 @@ export async function rewind(
   return found
 }
 
-/** What is kept of a slot: which other one comes before it, and the state there only where that may be looked for. */
+/** The part of a slot that a rewind keeps: the previous revision, and its state only if that may be needed. */
 interface Link extends Pick<Slot, 'type' | 'key'> {
   expires: ItemValue | undefined
-  /** The revision of the state before. */
+  /** The revision of the previous state. */
   before: number | undefined
-  /** That state, where it is the one at the revision of the list. */
+  /** The previous state, if it is the one at the requested revision. */
   prev: State | undefined
 }
 
@@ -59,15 +59,15 @@ interface Past {
   settled: number
   asOf: number
   links: Map<number, Link>
-  /** The first deletion of each of these objects after `at`, and the state that it ended. */
+  /** The first deletion of each of these objects after `at`, and the last state before it. */
   ends: Map<string, { rev: number; state: State }>
-  /** Those whose past is looked for. */
+  /** The keys of the objects to rewind. */
   keys: ReadonlySet<string>
 }
 
-/** Slots read at a time: of the largest objects they take some 50 MB. */
+/** The number of slots per read: with the largest objects, they take some 50 MB. */
 const stretch = 4 * bucketSize
-/** What a link is made of: the state that a slot holds is not looked for, only that before it. */
+/** The attributes of a link: a rewind needs the previous state of a slot, not its own. */
 const linking = ['sk', 'type', 'key', 'prev', 'expires']
 
 function keep({ at, keys, links, ends }: Past, slots: Slots): void {
@@ -91,21 +91,21 @@ async function stateAt(past: Past, key: string, rv: number): Promise<State | und
   }
 }
 
-/** The slot of a revision that some row shows: it is committed, so it shows up soon, unless it has expired. */
+/** Returns the slot of a revision that a row has. It is committed, so it appears soon, unless it has expired: throws Expired. */
 async function linkOf(past: Past, rev: number): Promise<Link> {
   const { context, resource, settled, links } = past
-  const pause = tries(context)
+  const pause = createPause(context)
   for (;;) {
     const link = links.get(rev)
     if (link && !isOver(link.expires, context.now())) return link
-    if (link || rev <= settled) throw expired(rev)
+    if (link || rev <= settled) throw expiredError(rev)
     await pause()
     await context.sleep(gapPoll)
     keep(past, await readSlots(context, resource, [rev - 1, rev], linking))
   }
 }
 
-/** Of a name that was created anew: its newest change between `at` and this creation, for which nothing may be missing. */
+/** Returns the newest change of a recreated name between `at` and its creation at `rev`. Closes all gaps in that range. */
 async function lastChangeBelow(past: Past, key: string, rev: number): Promise<number | undefined> {
   const { context, resource, at, settled, asOf, links } = past
   const open = Math.max(at, settled)

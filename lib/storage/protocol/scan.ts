@@ -1,14 +1,14 @@
-/** Sorted partitions read side by side: rows in key order, as far as all of them have been read. */
+/** Reads sorted partitions side by side, and returns rows in key order as far as every partition has been read. */
 import { byBytes } from '../../meta/value/byteorder.ts'
 import type { Item, ItemQuery } from '../items.ts'
 import type { Context } from './context.ts'
 
 /** Above every sort key. */
 const end: unique symbol = Symbol('end')
-/** Everything up to this sort key, or everything. */
+/** How far the rows are complete: up to this sort key, or to the end. */
 export type Horizon = string | typeof end
 
-/** Rows of one step: one list per partition, all of them complete between the last step's horizon and this one's. */
+/** The rows of one step: one list per partition, each complete from the previous horizon to this one. */
 export interface Step {
   rows: Item[][]
   horizon: Horizon
@@ -19,14 +19,14 @@ export const isWithin = (sk: string, horizon: Horizon): boolean => horizon === e
 
 interface Cursor {
   query: ItemQuery
-  /** Rows read and not yet handed out. */
+  /** Rows that were read and not yet returned. */
   rows: Item[]
-  /** Everything up to here has been read. */
+  /** The sort key up to which the partition has been read. */
   read: Horizon
 }
 
 export interface Scan {
-  /** Reads on. Each partition is asked for at most `limit` rows at a time. */
+  /** Reads the next step: at most `limit` rows of each partition at a time. */
   next(limit?: number): Promise<Step>
 }
 

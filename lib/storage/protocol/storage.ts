@@ -1,11 +1,11 @@
-/** The storage port over items: the operations of this room, put together. */
+/** Assembles the storage port from the operations of this package. */
 
 import type { Storage } from '../interface.ts'
 import type { Items } from '../items.ts'
 import { touch } from './activity.ts'
 import { changes } from './changes.ts'
 import { dropCompanion, getCompanions, keepCompanion, queryCompanions, queryIndex } from './companions.ts'
-import { type Context, persistent } from './context.ts'
+import { type Context, withRetries } from './context.ts'
 import { count } from './count.ts'
 import { latest } from './latest.ts'
 import { list, newestRevision } from './list.ts'
@@ -15,17 +15,17 @@ import { get, write } from './write.ts'
 export interface StorageOptions {
   /** The wall clock, unix ms. */
   now(): number
-  /** Milliseconds of a clock that never jumps, for patience; the wall clock where it is left out. */
+  /** Milliseconds of a monotonic clock, for `patience`. Default: the wall clock. */
   elapsed?(): number
   /** In [0, 1). */
   random(): number
   sleep(ms: number): Promise<void>
 }
 
-/** One storage per process: it remembers which gaps of the log it has seen. */
+/** Creates a storage over items. Create one per process: it remembers which gaps of the log it has seen. */
 export function storageOver(items: Items, { now, elapsed = now, random, sleep }: StorageOptions): Storage {
   const clock = { elapsed, random, sleep }
-  const context: Context = { ...clock, now, items: persistent(items, clock), gaps: new Map() }
+  const context: Context = { ...clock, now, items: withRetries(items, clock), gaps: new Map() }
   return {
     get: (table, key, options) => get(context, table, key, options),
     update: (table, key, mutate, { deadline, notOlderThan }) =>

@@ -1,4 +1,4 @@
-/** Reads, mutates, commits; again on a lost race. At most one of its revisions ever commits. */
+/** Reads, mutates and commits; repeats after a lost race. At most one revision of a write ever commits. */
 
 import { StorageError } from '../errors.ts'
 import type { GetOptions, Mutate, Stored, Table, WriteOptions, WriteResult } from '../interface.ts'
@@ -7,17 +7,17 @@ import { activityOf, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { withActivity } from './activity.ts'
 import { type Change, commit, plan } from './commit.ts'
 import { gapPoll, patience } from './constants.ts'
-import { type Context, demandTimeLeft, tries } from './context.ts'
-import { readSlot, rowState, type State, stored } from './records.ts'
-import { allocate, demandReached, settle } from './revision.ts'
+import { type Context, checkDeadline, createPause } from './context.ts'
+import { decodeState, readSlot, rowState, type State } from './records.ts'
+import { allocate, checkReached, settle } from './revision.ts'
 
-/** A live row: its state, and what of it a mutation sees. */
+/** A live row: its state, and the decoded object that a mutation sees. */
 interface Live {
   state: State
   shown: Stored
 }
 
-/** One read of a live row, with its activity beside it. */
+/** Reads a live row and its activity in one call. */
 async function readRow({ items }: Context, table: Table, key: string): Promise<Live | undefined> {
   const sk = sortKey(key)
   const rowKey = { pk: rowsOf(table.resource), sk }
@@ -31,12 +31,12 @@ async function readRow({ items }: Context, table: Table, key: string): Promise<L
     row = await items.get(rowKey)
   }
   const state = rowState(row)
-  return state && { state, shown: withActivity(stored(state), activity) }
+  return state && { state, shown: withActivity(decodeState(state), activity) }
 }
 
 /**
- * Reads a row that a client has seen at `notOlderThan`: a transaction may show its log entry a moment before its row,
- * so where the row seems older and the log knows the change, the row is read until it shows.
+ * Reads a row that a client has seen at `notOlderThan`. A log entry may be visible shortly before its row. So if the row
+ * is older and the log has the change, this reads again until the row is visible.
  */
 async function readRowSince(
   context: Context,
@@ -55,23 +55,23 @@ async function readRowSince(
   return readRow(context, table, key)
 }
 
-/** `read`: whether the mutation sees the row from the start, or first assumes that there is none. */
-export type Start = WriteOptions & ({ read: true; notOlderThan?: number | undefined } | { read: false })
+/** `read`: whether the mutation first sees the current row, or first assumes that no row exists. */
+export type WriteMode = WriteOptions & ({ read: true; notOlderThan?: number | undefined } | { read: false })
 
 /**
- * Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate, Busy, Unavailable; then nothing was
- * written. After Undecided it may have been.
+ * Writes an object. Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate,
+ * Busy and Unavailable: then nothing was written. After Undecided, the write may have taken effect.
  */
 export async function write(
   context: Context,
   table: Table,
   key: string,
   mutate: Mutate,
-  start: Start,
+  mode: WriteMode,
 ): Promise<WriteResult> {
   if (!isStorable(key)) throw new StorageError('TooLarge', 'a key of this length')
-  const pause = tries(context)
-  let live = start.read ? await readRowSince(context, table, key, start.notOlderThan) : undefined
+  const pause = createPause(context)
+  let live = mode.read ? await readRowSince(context, table, key, mode.notOlderThan) : undefined
   for (;;) {
     const before = live && { before: live.shown }
     const mutation = await mutate(live?.shown)
@@ -79,9 +79,9 @@ export async function write(
       return { ...before, ...(live && { after: live.shown }), rv: live?.state.rv ?? 0 }
     }
     const planned = plan({ table, key, current: live?.state, change: mutation, id: newId(context) })
-    demandTimeLeft(start.deadline)
+    checkDeadline(mode.deadline)
     const revision = await allocate(context, table.resource)
-    const outcome = await commit(context, planned, revision, start.deadline)
+    const outcome = await commit(context, planned, revision, mode.deadline)
     if (outcome.type === 'committed') {
       await settle(context, table.resource, revision).catch(() => undefined)
       return { ...before, ...after(key, mutation, revision.n, live?.shown), rv: revision.n }
@@ -92,14 +92,14 @@ export async function write(
   }
 }
 
-/** What it means that the condition of this companion failed. */
+/** Returns the error for a companion whose condition failed. */
 function refusal({ companions = [] }: Change, companion: number): StorageError {
   return companions[companion]?.op === 'unchanged'
     ? new StorageError('CompanionChanged', 'a companion has changed', { companion })
     : new StorageError('CompanionExists', 'a companion exists already', { companion })
 }
 
-/** Distinguishes writes that took part in one slot; a slot has one writer and its readers, so 100 random bits are plenty. */
+/** Returns the id of a write in its slot. A slot has one writer, so 100 random bits are plenty. */
 const newId = ({ random }: Context): string =>
   [random(), random()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('-')
 
@@ -112,7 +112,7 @@ function after(key: string, change: Change, rv: number, before: Stored | undefin
   }
 }
 
-/** What a `get` answers. */
+/** Reads one object. Throws TooNew if revision `reached` does not exist. */
 export async function get(
   context: Context,
   table: Table,
@@ -120,6 +120,6 @@ export async function get(
   { notOlderThan, reached = 0 }: GetOptions = {},
 ): Promise<Stored | undefined> {
   const live = isStorable(key) ? await readRowSince(context, table, key, notOlderThan) : undefined
-  if (reached > (live?.state.rv ?? 0)) await demandReached(context, table.resource, reached)
+  if (reached > (live?.state.rv ?? 0)) await checkReached(context, table.resource, reached)
   return live?.shown
 }

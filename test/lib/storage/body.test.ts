@@ -7,7 +7,7 @@ import { widget } from './fixtures.ts'
 describe('bodies', () => {
   const digits = fc.stringMatching(/^\d{0,40}$/)
 
-  test('long numbers are found wherever they stand', () => {
+  test('detect long numbers at any position', () => {
     const text = fc.array(fc.oneof(digits, fc.string({ maxLength: 20 })), { maxLength: 6 }).map((all) => all.join(''))
     fc.assert(
       fc.property(text, (one) => {
@@ -17,7 +17,7 @@ describe('bodies', () => {
     )
   })
 
-  test.each([2n ** 53n + 1n, -(2n ** 63n), 9_007_199_254_740_993n])('%d is read as it was written', (number) => {
+  test.each([2n ** 53n + 1n, -(2n ** 63n), 9_007_199_254_740_993n])('keep the number %d exact', (number) => {
     const object = widget('a', { number })
     expect(readObject(writeObject(object), 7).spec).toEqual({ number })
   })
@@ -39,7 +39,7 @@ describe('attributes', () => {
     ),
   })).value
 
-  test('are read as they were written', () => {
+  test('survive a round trip', () => {
     fc.assert(
       fc.property(value, (one) => {
         expect(unmarshalItem(marshalItem({ one }))).toEqual({ one })
@@ -47,7 +47,7 @@ describe('attributes', () => {
     )
   })
 
-  test('of types that nobody writes are an error', () => {
-    expect(() => unmarshalItem({ one: { SS: ['a'] } })).toThrow('an attribute of the type SS')
+  test('fail to decode if their type is unknown', () => {
+    expect(() => unmarshalItem({ one: { SS: ['a'] } })).toThrow('unsupported attribute type SS')
   })
 })

@@ -287,7 +287,7 @@ describe('giving up', () => {
     const write = hurried().create(widgets, 'a', creating('a'), unhurried)
     await expect(write).rejects.toMatchObject({
       code: 'Undecided',
-      message: 'it is not known whether the write was done',
+      message: 'the outcome of the write is unknown',
     })
   })
 
