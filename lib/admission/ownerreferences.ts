@@ -1,6 +1,6 @@
 /**
- * Validating admission of owner references (OwnerReferencesPermissionEnforcement, with the specification's rule for
- * blockOwnerDeletion: delete permission on the owner, else 422; sections 2.2 and 7).
+ * Validates owner references at admission (OwnerReferencesPermissionEnforcement). By sections 2.2 and 7 of the specification,
+ * blockOwnerDeletion without delete permission on the owner is 422.
  */
 
 import { forbidden } from '../meta/errors/fielderror.ts'
@@ -10,9 +10,9 @@ import type { GroupResource, KubeObject, OwnerReference } from '../meta/types.ts
 import { deepEqual } from '../meta/value/equal.ts'
 
 export interface OwnerReferencePermissions {
-  /** Whether the user may delete the object that is being changed. */
+  /** Reports whether the user may delete the object that is being changed. */
   mayDeleteSelf(): Promise<boolean>
-  /** Whether the user may delete the owner; an owner that nobody knows: no. */
+  /** Reports whether the user may delete the owner; false for an unknown owner. */
   mayDeleteOwner(reference: OwnerReference): Promise<boolean>
 }
 
@@ -24,11 +24,11 @@ interface Subject {
 }
 
 /**
- * Throws 403 when the references of an existing object change and the user may not delete that object; 422 for each
- * reference that newly blocks an owner that the user may not delete. `old` is undefined on creation.
+ * Throws 403 when the references of an existing object change and the user may not delete that object. Throws 422 with a
+ * cause for each reference that newly blocks an owner that the user may not delete. `old` is undefined for a create.
  *
- * kube-apiserver tells references apart by their uid. There one can be written that names an object of one's own beside
- * the uid of somebody else's, and be given the other name afterwards: here that is a new reference.
+ * kube-apiserver identifies references by uid alone. There, a user can write a reference with the name of their own object
+ * and the uid of another user's, and correct the name later. Here, the changed name makes it a new reference.
  */
 export async function admitOwnerReferences(
   { group, kind, resource, object }: Subject,

@@ -8,8 +8,8 @@ import type { RowChange } from '../storage/dynamodb/stream.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Change } from '../storage/interface.ts'
 import type { Collector } from './garbagecollector.ts'
-import { keepPlace, parsePlace } from './position.ts'
-import { concerns, type Failure, performAll, type Task, tasksOf } from './tasks.ts'
+import { parsePlace, savePosition } from './position.ts'
+import { type Failure, needsCollection, performAll, type Task, tasksOf } from './tasks.ts'
 
 /** Full passes begin so far apart at least, in ms: somewhat less than the hour of the schedule. */
 const fullEvery = 50 * 60_000
@@ -51,7 +51,7 @@ interface Pass {
 }
 
 /**
- * One collector on a timer: each call does what there is to do since the last, as long as `goOn` says so. Calls while one
+ * One collector on a timer: each call does what there is to do since the last, as long as `hasTime` says so. Calls while one
  * is at work join it. A new one goes on with the pass over all objects where the last one was, since a pass may take more than
  * all the time that one process is given, and then makes one from the beginning: it does not know what it has missed.
  * `elapsed`: milliseconds of a clock that never jumps.
@@ -64,7 +64,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
   let running: Promise<Run> | undefined
 
   /** False where the time was up before all were begun. */
-  async function work(collector: Collector, run: Run, tasks: readonly Task[]): Promise<boolean> {
+  async function runTasks(collector: Collector, run: Run, tasks: readonly Task[]): Promise<boolean> {
     run.tasks += tasks.length
     const failures = await performAll(collector, tasks)
     for (const [id, failure] of failures) {
@@ -81,7 +81,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
 
   async function retry(collector: Collector, run: Run): Promise<void> {
     const due = [...retries].filter(([, { at }]) => at <= elapsed())
-    await work(
+    await runTasks(
       collector,
       run,
       due.map(([, { task }]) => task),
@@ -91,16 +91,16 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
 
   /** Reads on in every log, until nothing follows: what is done here shows there too. */
   async function follow(collector: Collector, run: Run): Promise<void> {
-    for (let quiet = false; !quiet && collector.goOn(); ) {
+    for (let quiet = false; !quiet && collector.hasTime(); ) {
       quiet = true
       for (const { kind } of collector.stores) {
         const since = positions.get(kind.plural)
         if (since === undefined) continue
         const batch = await collector.storage.changes(kind.table, since)
-        await work(
+        await runTasks(
           collector,
           run,
-          batch.changes.flatMap((change) => tasksOf(collector, changed(kind.plural, change))),
+          batch.changes.flatMap((change) => tasksOf(collector, toRowChange(kind.plural, change))),
         )
         positions.set(kind.plural, batch.rv)
         quiet &&= batch.rv === since
@@ -125,7 +125,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
   async function step(collector: Collector, run: Run, pass: NonNullable<typeof full>): Promise<void> {
     const store = collector.stores[pass.index]
     if (!store) {
-      if (pass.isKept) await keepPlace(collector, undefined)
+      if (pass.isKept) await savePosition(collector, undefined)
       pass.done = true
       if (pass.isRest) await begin(collector)
       return
@@ -134,8 +134,8 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     const { after } = pass
     const page = await collector.storage.list(table, { limit: pageSize, ...(after !== undefined && { after }) })
     run.read += page.items.length
-    const found = page.items.filter((one) => concerns(one.read().object.metadata))
-    const isLookedAt = await work(
+    const found = page.items.filter((one) => needsCollection(one.read().object.metadata))
+    const isLookedAt = await runTasks(
       collector,
       run,
       found.map(({ key, rv }) => ({ type: 'look', resource, key, rv })),
@@ -144,45 +144,45 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     if (page.next === undefined) pass.index++
     else if (isLookedAt) {
       // What there was no time for this process remembers, another one would pass over.
-      await keepPlace(collector, { resource, after: page.next })
+      await savePosition(collector, { resource, after: page.next })
       pass.isKept = true
     }
   }
 
-  async function once(collector: Collector, run: Run): Promise<void> {
+  async function runOnce(collector: Collector, run: Run): Promise<void> {
     if (!full || (full.done && elapsed() - full.began >= fullEvery)) await begin(collector)
     await retry(collector, run)
     await follow(collector, run)
-    for (let pass: Pass | undefined = full; pass && !pass.done && collector.goOn(); pass = full) {
+    for (let pass: Pass | undefined = full; pass && !pass.done && collector.hasTime(); pass = full) {
       await step(collector, run, pass)
       await follow(collector, run)
     }
     if (!full?.done) run.remaining = true
   }
 
-  async function all(collector: Collector): Promise<Run> {
+  async function runAll(collector: Collector): Promise<Run> {
     const run: Run = { tasks: 0, read: 0, failed: 0 }
     try {
-      await once(collector, run)
+      await runOnce(collector, run)
     } catch (error) {
       if (!(error instanceof StorageError && error.code === 'Expired')) throw error
       // A log that no longer reaches back: everything is looked at again, now.
       positions.clear()
       full = undefined
-      await once(collector, run)
+      await runOnce(collector, run)
     }
     return { ...run, failed: retries.size }
   }
 
   return (collector) => {
-    running ??= all(collector).finally(() => {
+    running ??= runAll(collector).finally(() => {
       running = undefined
     })
     return running
   }
 }
 
-const changed = (resource: string, { type, rv, key, stored, previous }: Change): RowChange => ({
+const toRowChange = (resource: string, { type, rv, key, stored, previous }: Change): RowChange => ({
   resource,
   key,
   rv,

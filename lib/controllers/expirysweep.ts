@@ -11,7 +11,7 @@ import { keyStatus, type LifeLimits } from '../authentication/keystatus.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { remove } from '../registry/delete.ts'
-import { forEach, type GoOn, OutOfTime } from '../registry/parallel.ts'
+import { forEach, type HasTime, OutOfTime } from '../registry/parallel.ts'
 import { keyOf, type Store } from '../registry/store.ts'
 import type { CompanionItem, IndexPage, Storage, Stored } from '../storage/interface.ts'
 import { controllerContext } from './context.ts'
@@ -24,7 +24,7 @@ export interface Sweep {
   /** How long expired keys are kept. */
   retentionSeconds: number
   limits: LifeLimits
-  goOn: GoOn
+  hasTime: HasTime
   /** Of the invocation. */
   deadline: Deadline
   /** Begins no more deletions than this. */
@@ -63,9 +63,9 @@ function isOver({ now, retentionSeconds, limits }: Sweep, credential: CompanionI
  * after a credential was read fails the condition of the deletion.
  */
 async function overdue(sweep: Sweep, candidates: readonly CompanionItem[], swept: Swept): Promise<Stored[]> {
-  const { store, storage, goOn } = sweep
+  const { store, storage, hasTime } = sweep
   const objects = new Map<CompanionItem, Stored>()
-  await forEach(candidates, goOn, async (one) => {
+  await forEach(candidates, hasTime, async (one) => {
     const stored = await storage.get(store.kind.table, keyOf('', String(one.attributes.name)))
     if (stored) objects.set(one, stored)
   })
@@ -104,7 +104,7 @@ async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Sto
 
 /** One run. Throws where the table cannot be read; what is left is found again by the next run. */
 export async function sweepExpired(sweep: Sweep): Promise<Swept> {
-  const { storage, now, retentionSeconds, maxDeletions, goOn } = sweep
+  const { storage, now, retentionSeconds, maxDeletions, hasTime } = sweep
   const swept: Swept = { seen: 0, deleted: 0, kept: 0, failed: 0, remaining: false }
   const query = {
     index: EXPIRY_INDEX.name,
@@ -119,10 +119,10 @@ export async function sweepExpired(sweep: Sweep): Promise<Swept> {
       const due = await overdue(sweep, page.items, swept)
       const allowed = due.slice(0, maxDeletions - deletions)
       deletions += allowed.length
-      await forEach(allowed, goOn, (one) => removeAsRead(sweep, one, swept))
+      await forEach(allowed, hasTime, (one) => removeAsRead(sweep, one, swept))
       if (allowed.length < due.length) return { ...swept, remaining: true }
       if (!page.next) return swept
-      if (deletions === maxDeletions || !goOn()) return { ...swept, remaining: true }
+      if (deletions === maxDeletions || !hasTime()) return { ...swept, remaining: true }
       page = await storage.queryIndex({ ...query, after: page.next })
     }
   } catch (error) {

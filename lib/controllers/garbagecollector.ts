@@ -14,14 +14,14 @@ import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { FOREGROUND, ORPHAN, remove } from '../registry/delete.ts'
 import { groupResource } from '../registry/kind.ts'
 import { dependentsOf } from '../registry/owners.ts'
-import { forEach, type GoOn } from '../registry/parallel.ts'
+import { forEach, type HasTime } from '../registry/parallel.ts'
 import { update } from '../registry/update.ts'
 import { controllerContext } from './context.ts'
 import {
   type Graph,
-  isAlike,
   isBlocked,
   isOrphaning,
+  isUnchanged,
   isWaiting,
   metadataOf,
   type Node,
@@ -33,7 +33,7 @@ import {
 
 export interface Collector extends Graph {
   now(): Date
-  goOn: GoOn
+  hasTime: HasTime
   /** Of the invocation. */
   deadline: Deadline
   /** Hears of everything that is written: `deleted` includes what finalizers still hold. */
@@ -105,7 +105,7 @@ async function edit(
 const asIn =
   ({ stored }: Node) =>
   (live: KubeObject): boolean =>
-    isAlike(live, stored.object)
+    isUnchanged(live, stored.object)
 
 /** Takes owner references away; `stands` as for `edit`. */
 async function unlink(
@@ -168,7 +168,7 @@ async function collect(collector: Collector, node: Node): Promise<void> {
 /** Does something to every object that has a reference to this uid. */
 async function eachDependent(collector: Collector, uid: string, step: (node: Node) => Promise<void>): Promise<void> {
   for await (const page of dependentsOf(collector.storage, uid)) {
-    await forEach(page, collector.goOn, (one) => onLive(placeOf(collector, one), step))
+    await forEach(page, collector.hasTime, (one) => onLive(placeOf(collector, one), step))
   }
 }
 

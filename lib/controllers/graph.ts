@@ -8,7 +8,7 @@ import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
-import { forEach, type GoOn } from '../registry/parallel.ts'
+import { forEach, type HasTime } from '../registry/parallel.ts'
 import { keyOf, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 
@@ -49,7 +49,7 @@ const counting = ({ metadata: { uid, ownerReferences = [], finalizers = [], dele
 })
 
 /** Whether two states of an object are the same in all that counts for the garbage collector. */
-export const isAlike = (one: KubeObject, other: KubeObject): boolean => deepEqual(counting(one), counting(other))
+export const isUnchanged = (one: KubeObject, other: KubeObject): boolean => deepEqual(counting(one), counting(other))
 
 /** Where a dependent is; undefined for a resource that is not served any more. */
 export function placeOf({ stores }: Graph, { resource, key }: Dependent): Place | undefined {
@@ -125,11 +125,11 @@ async function waitingFor(graph: Graph, owner: Node): Promise<ReadonlySet<string
  * Whether a dependent keeps this waiting owner. One that waits for the owner itself does not: of objects that own each
  * other in a circle, one has to go first. Throws OutOfTime where there is no time to look at all dependents.
  */
-export async function isBlocked(graph: Graph & { goOn: GoOn }, owner: Node): Promise<boolean> {
+export async function isBlocked(graph: Graph & { hasTime: HasTime }, owner: Node): Promise<boolean> {
   let circle: Promise<ReadonlySet<string | undefined>> | undefined
   let isHeld = false
   for await (const page of dependentsOf(graph.storage, metadataOf(owner).uid ?? '')) {
-    await forEach(page, graph.goOn, async (one) => {
+    await forEach(page, graph.hasTime, async (one) => {
       if (isHeld) return
       const dependent = await nodeAt(placeOf(graph, one))
       if (!dependent || !blocks(graph, dependent, owner)) return

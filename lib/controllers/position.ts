@@ -2,7 +2,7 @@
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { Storage } from '../storage/interface.ts'
 
-export interface PassPlace {
+export interface Position {
   /** The kind that is being read. */
   resource: string
   /** The last key that was looked at. */
@@ -12,13 +12,13 @@ export interface PassPlace {
 const key = { pk: 'collector#pass', sk: '#' }
 
 /** Undefined where no pass was interrupted. */
-export async function parsePlace(storage: Storage): Promise<PassPlace | undefined> {
+export async function parsePlace(storage: Storage): Promise<Position | undefined> {
   const { resource, after } = (await storage.getCompanion(key.pk, key.sk))?.attributes ?? {}
   return typeof resource === 'string' && typeof after === 'string' ? { resource, after } : undefined
 }
 
 /** Undefined: the next pass begins at the beginning. */
-export const keepPlace = (
+export const savePosition = (
   { storage, deadline }: { storage: Storage; deadline: Deadline },
-  place: PassPlace | undefined,
+  place: Position | undefined,
 ): Promise<void> => storage.keepCompanion({ ...key, attributes: place ? { ...place } : {} }, { deadline })

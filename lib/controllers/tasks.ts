@@ -4,7 +4,7 @@ import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import type { RowChange } from '../storage/dynamodb/stream.ts'
 import { type Collector, collectDependents, look, releaseUnblocked } from './garbagecollector.ts'
-import { type Graph, isAlike, isOrphaning, isWaiting, ownerPlace, placeOf } from './graph.ts'
+import { type Graph, isOrphaning, isUnchanged, isWaiting, ownerPlace, placeOf } from './graph.ts'
 
 export type Task =
   /** An object of which something changed that counts; not older than `rv`. */
@@ -15,7 +15,7 @@ export type Task =
   | { type: 'unblocked'; resource: string; key: string }
 
 /** Whether the object needs to be looked at at all, by what it is. */
-export const concerns = (metadata: ObjectMeta): boolean =>
+export const needsCollection = (metadata: ObjectMeta): boolean =>
   metadata.deletionTimestamp === undefined
     ? (metadata.ownerReferences ?? []).length > 0
     : isOrphaning(metadata) || isWaiting(metadata)
@@ -39,9 +39,9 @@ function unblocked(graph: Graph, { before, after }: RowChange): Task[] {
 export function tasksOf(graph: Graph, change: RowChange): Task[] {
   const { resource, key, rv, before, after } = change
   const gone = before?.metadata.uid !== after?.metadata.uid ? before?.metadata.uid : undefined
-  const isNew = after !== undefined && !(before && isAlike(before, after))
+  const isNew = after !== undefined && !(before && isUnchanged(before, after))
   return [
-    ...(isNew && concerns(after.metadata) ? [{ type: 'look', resource, key, rv } as const] : []),
+    ...(isNew && needsCollection(after.metadata) ? [{ type: 'look', resource, key, rv } as const] : []),
     ...(gone === undefined ? [] : [{ type: 'dependents', uid: gone } as const]),
     ...unblocked(graph, change),
   ]
@@ -76,7 +76,7 @@ export async function performAll(collector: Collector, tasks: Iterable<Task>): P
     distinct.values(),
     () => true,
     async (task) => {
-      if (!collector.goOn()) failures.set(idOf(task), { task, error: new OutOfTime() })
+      if (!collector.hasTime()) failures.set(idOf(task), { task, error: new OutOfTime() })
       else await perform(collector, task).catch((error: unknown) => void failures.set(idOf(task), { task, error }))
     },
   )

@@ -1,19 +1,19 @@
 /**
- * Objects as rows of a Table, what `kubectl get` shows. Source: k8s.io/apiextensions-apiserver tableconvertor,
+ * Prints objects as rows of a Table, which `kubectl get` shows. Source: k8s.io/apiextensions-apiserver tableconvertor,
  * k8s.io/apimachinery meta/v1 Table.
  */
 import { humanDuration, parseTime } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Column } from '../registry/kind.ts'
 
-/** What of its object a row has: nothing, its metadata (as PartialObjectMetadata), or all of it. */
+/** What a row includes of its object: nothing, its metadata (as PartialObjectMetadata), or the whole object. */
 export type RowObject = 'None' | 'Metadata' | 'Object'
 
 export interface TableOptions {
   version: 'v1' | 'v1beta1'
   include: RowObject
   now: Date
-  /** False for the events of a watch after the first: the columns are known then. */
+  /** False for the events of a watch after the first, which omit the column definitions. */
   withColumns: boolean
 }
 
@@ -35,7 +35,7 @@ const ageColumn: Column = {
 
 const withCommon = (columns: readonly Column[]): readonly Column[] => [nameColumn, ...columns, ageColumn]
 
-/** Time since, or until where it lies ahead (expiry dates): `5m`. Null for no time, `<invalid>` for what is no time. */
+/** Returns the time since a date, or until a future one (expiry dates): `5m`. Null without a value, `<invalid>` for no date. */
 function age(value: JsonValue | undefined, now: Date): string | null {
   if (value === undefined || value === null) return null
   const at = typeof value === 'string' ? parseTime(value) : undefined
@@ -50,7 +50,7 @@ function cell(column: Column, object: KubeObject, now: Date): JsonValue {
   return value ?? null
 }
 
-/** `kind` PartialObjectMetadata of one object. */
+/** Returns the PartialObjectMetadata of an object. */
 export function partialMetadata(object: KubeObject, version: 'v1' | 'v1beta1'): JsonObject {
   return {
     kind: 'PartialObjectMetadata',
@@ -64,7 +64,7 @@ function rowObject(object: KubeObject, { include, version }: TableOptions): Json
   return include === 'Object' ? object : partialMetadata(object, version)
 }
 
-/** What a Table has besides its rows; `metadata` is the list's, or has the object's resourceVersion. */
+/** Returns a Table without rows. `metadata` is that of the list, or has the resourceVersion of the object. */
 export function tableHead(
   columns: readonly Column[],
   metadata: JsonObject,
@@ -85,7 +85,7 @@ export function tableHead(
   }
 }
 
-/** What makes an object a row of a Table. */
+/** Returns a function that converts an object to a row. */
 export function tableRows(columns: readonly Column[], options: TableOptions): (object: KubeObject) => JsonObject {
   const all = withCommon(columns)
   return (object) => ({
@@ -94,7 +94,7 @@ export function tableRows(columns: readonly Column[], options: TableOptions): (o
   })
 }
 
-/** A Table with one row. */
+/** Returns a Table with one row. */
 export const table = (
   columns: readonly Column[],
   object: KubeObject,

@@ -1,5 +1,5 @@
 /**
- * Create. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
+ * Creates objects. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
@@ -22,9 +22,9 @@ import { withoutCredentials } from '../meta/value/credentials.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
-import { boundToMaker, isMakerChanged } from './maker.ts'
+import { bindToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
-import { demandQuota } from './quota.ts'
+import { checkQuota } from './quota.ts'
 import { accessTo, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
 import { refuse, validateNew } from './validate.ts'
 
@@ -35,15 +35,15 @@ import { refuse, validateNew } from './validate.ts'
 const maxNameAttempts = 8
 
 export interface CreateRequest {
-  /** As decoded and pruned, system metadata wiped, managedFields in place, no write-only values, no status. */
+  /** Decoded and pruned, with managedFields, without system metadata, write-only values and status. */
   object: KubeObject
   secrets: readonly Secret[]
   floats?: Floats
-  /** As it was sent: a number is refused where the object would be stored, and shown again where it is only tried. */
+  /** The resourceVersion that the client sent. A create refuses a number; a dry run returns it. */
   resourceVersion?: string
 }
 
-/** Everything between the decoded object and the store: the draft is valid, admitted and complete. */
+/** Prepares, validates and admits a new object. Throws 422 with causes, and 403. */
 export async function prepare(
   store: Store,
   { object, secrets, floats }: CreateRequest,
@@ -66,7 +66,7 @@ export async function prepare(
     secrets,
     ...(floats && { floats }),
   }
-  // Strategies see only what is as the schema says.
+  // Validate first: strategies rely on the schema.
   refuse(draft.object, validateNew(kind, draft))
   await strategy.prepareForCreate?.(draft, context)
   refuse(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
@@ -75,22 +75,22 @@ export async function prepare(
   const resource = groupResource(kind)
   const subject = { group: kind.group, kind: kind.kind, resource, object: draft.object }
   await admitOwnerReferences(subject, undefined, ownerPermissions(store, draft.object, context))
-  await demandQuota(store, draft, context)
+  await checkQuota(store, draft, context)
   return draft
 }
 
 /**
- * Throws 409 where something is there: AlreadyExists, also where the object is hidden, for there is no other answer. That
- * it is being deleted is for those who see it.
+ * Throws 409 AlreadyExists if the object exists, even if it is hidden from the user. Only a user who may see it learns that
+ * it is being deleted.
  */
-function demandVacant(store: Store, draft: Draft, current: Stored | undefined, context: RequestContext): void {
+function checkVacant(store: Store, draft: Draft, current: Stored | undefined, context: RequestContext): void {
   if (!current) return
   const isSeen = accessTo(store, current, 'get', '', context).type !== 'hidden'
   const exists = isSeen && current.object.metadata.deletionTimestamp ? beingDeleted : alreadyExists
   throw exists(groupResource(store.kind), draft.object.metadata.name ?? '')
 }
 
-/** The write of a creation where nothing is. */
+/** Returns the mutation that stores a new object. */
 export async function putNew({ kind, strategy }: Store, { object, internal, secrets }: Draft): Promise<Mutation> {
   const { name = '', namespace = '' } = object.metadata
   const side = (await strategy.companions?.({ object, internal, secrets }, undefined)) ?? []
@@ -98,15 +98,15 @@ export async function putNew({ kind, strategy }: Store, { object, internal, secr
   return { type: 'put', object, internal, companions: [...side, ...owners] }
 }
 
-/** Throws for a resourceVersion in what is to be stored as new. */
-export function demandNoRevision({ resourceVersion = '' }: CreateRequest): void {
+/** Throws if the request sets a resourceVersion on an object to create. */
+export function checkNoResourceVersion({ resourceVersion = '' }: CreateRequest): void {
   if (resourceVersionOrNone(resourceVersion) !== 0n) {
     throw plainError('resourceVersion should not be set on objects to be created')
   }
 }
 
-/** The answer to a creation that is only tried. */
-export function triedCreation({ object: { metadata, ...rest }, ...draft }: Draft, sent: CreateRequest): Outcome {
+/** Returns the outcome of a dry-run create. */
+export function dryRunOutcome({ object: { metadata, ...rest }, ...draft }: Draft, sent: CreateRequest): Outcome {
   const { name = '', namespace = '' } = metadata
   const { resourceVersion } = sent
   const shown = resourceVersion && { resourceVersion: withoutCredentials(resourceVersion) }
@@ -118,8 +118,8 @@ export function triedCreation({ object: { metadata, ...rest }, ...draft }: Draft
   }
 }
 
-/** The Status that a refused companion means: one that exists where there may be none, or the credential of the maker. */
-export function companionConflict({ kind, strategy }: Store, name: string, error: unknown): unknown {
+/** Translates the error of a companion to a Status: one that must not exist, or the changed credential of the request. */
+export function translateCompanionError({ kind, strategy }: Store, name: string, error: unknown): unknown {
   if (isMakerChanged(error)) return keyChanged()
   const isCompanion = error instanceof StorageError && error.code === 'CompanionExists'
   const fieldError = isCompanion ? strategy.companionExists?.() : undefined
@@ -132,26 +132,26 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
   const { name = '', namespace = '' } = draft.object.metadata
   const key = keyOf(namespace, name)
   if (context.dryRun) {
-    demandVacant(store, draft, await storage.get(kind.table, key), context)
+    checkVacant(store, draft, await storage.get(kind.table, key), context)
     await putNew(store, draft)
-    return triedCreation(draft, request)
+    return dryRunOutcome(draft, request)
   }
-  demandNoRevision(request)
+  checkNoResourceVersion(request)
   try {
     const mutate = async (current: Stored | undefined): Promise<Mutation> => {
-      demandVacant(store, draft, current, context)
-      return boundToMaker(store, current, await putNew(store, draft), context)
+      checkVacant(store, draft, current, context)
+      return bindToMaker(store, current, await putNew(store, draft), context)
     }
     const { after } = await storage.create(kind.table, key, mutate, { deadline: context.deadline })
-    if (!after) throw new Error('a create left nothing behind')
+    if (!after) throw new Error('a create returned no object')
     return { stored: after, draft, created: true }
   } catch (error) {
-    throw companionConflict(store, name, error)
+    throw translateCompanionError(store, name, error)
   }
 }
 
 /**
- * Stores a new object. With generateName alone a taken name is tried again with another suffix.
+ * Stores a new object. If a generated name is taken, tries again with another suffix.
  * Throws 422 with causes, 403, 409 AlreadyExists.
  */
 export async function create(store: Store, request: CreateRequest, context: RequestContext): Promise<Outcome> {

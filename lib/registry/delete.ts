@@ -1,6 +1,6 @@
 /**
- * Delete and deletecollection. Source: k8s.io/apiserver registry/generic/registry/store.go (Delete),
- * registry/rest/delete.go; kinds here have no graceful deletion of their own.
+ * Deletes objects. Source: k8s.io/apiserver registry/generic/registry/store.go (Delete), registry/rest/delete.go. No kind
+ * here has graceful deletion.
  */
 
 import { rfc3339 } from '../meta/encoding/time.ts'
@@ -9,30 +9,30 @@ import { checkPreconditions, type Preconditions } from '../meta/object/precondit
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { groupResource, type RequestContext } from './kind.ts'
-import { boundToMaker, isMakerChanged } from './maker.ts'
+import { bindToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
-import { forEach, type GoOn } from './parallel.ts'
-import { demandAccess, keyOf, type Store } from './store.ts'
+import { forEach, type HasTime } from './parallel.ts'
+import { checkAccess, keyOf, type Store } from './store.ts'
 
 export interface DeleteOptions {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
   orphanDependents?: boolean
   preconditions?: Preconditions
-  /** Of the server's own deletions: whether the object is still what was judged, asked of what the write replaces. False: 409. */
+  /** Reports whether the live object is still as the server's own caller has read it. If not, the delete fails with 409. */
   stands?(live: KubeObject): boolean
 }
 
-/** `gone`: removed at once. Else finalizers hold the object, which is shown as it is now. */
+/** The outcome of a delete. `gone`: the object is removed. Else finalizers keep it, and `stored` is its new state. */
 export interface Deleted {
   gone: boolean
   stored: Stored
 }
 
-/** Finalizers that the garbage collector works off. */
+/** The finalizers that the garbage collector handles. */
 export const ORPHAN = 'orphan'
 export const FOREGROUND = 'foregroundDeletion'
 
-/** The collector's finalizer that these options ask for: explicit choice, else what the object has, else none. */
+/** Returns the garbage collector's finalizer to set: that of the options, else that of the object, else undefined. */
 function wantedFinalizer(options: DeleteOptions, finalizers: readonly string[]): string | undefined {
   if (options.orphanDependents !== undefined) return options.orphanDependents ? ORPHAN : undefined
   if (options.propagationPolicy === 'Orphan') return ORPHAN
@@ -41,7 +41,7 @@ function wantedFinalizer(options: DeleteOptions, finalizers: readonly string[]):
   return finalizers.find((one) => one === ORPHAN || one === FOREGROUND)
 }
 
-/** The finalizers after a delete request; the same array where the set does not change. */
+/** Returns the finalizers after a delete request: the same array if the set does not change. */
 function finalizersOnDelete(options: DeleteOptions, finalizers: readonly string[]): readonly string[] {
   const others = finalizers.filter((one) => one !== ORPHAN && one !== FOREGROUND)
   const wanted = wantedFinalizer(options, finalizers)
@@ -49,8 +49,8 @@ function finalizersOnDelete(options: DeleteOptions, finalizers: readonly string[
   return new Set(result).symmetricDifference(new Set(finalizers)).size === 0 ? finalizers : result
 }
 
-/** Marks for deletion: the timestamp is set once and never moves later; the first mark raises the generation. */
-function marked(metadata: ObjectMeta, finalizers: readonly string[], now: Date): ObjectMeta {
+/** Marks the metadata for deletion. The first mark sets the timestamp, which never changes, and raises the generation. */
+function markDeleted(metadata: ObjectMeta, finalizers: readonly string[], now: Date): ObjectMeta {
   const first = metadata.deletionTimestamp === undefined
   return {
     ...metadata,
@@ -60,7 +60,7 @@ function marked(metadata: ObjectMeta, finalizers: readonly string[], now: Date):
   }
 }
 
-const unchanged = (before: ObjectMeta, after: ObjectMeta): boolean =>
+const isMarkUnchanged = (before: ObjectMeta, after: ObjectMeta): boolean =>
   before.deletionTimestamp !== undefined &&
   before.deletionGracePeriodSeconds === 0 &&
   before.finalizers?.join('\n') === after.finalizers?.join('\n')
@@ -82,14 +82,14 @@ async function judge(
     const owners = ownerCompanions(kind.plural, live.key, undefined, object)
     return { object, mutation: { type: 'delete', companions: [...side, ...owners] } }
   }
-  const after = { ...object, metadata: marked(object.metadata, finalizers, context.now) }
-  if (unchanged(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
+  const after = { ...object, metadata: markDeleted(object.metadata, finalizers, context.now) }
+  if (isMarkUnchanged(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
   const { internal } = live
   const companions = (await strategy.companions?.({ object: after, internal, secrets: [] }, live)) ?? []
   return { object: after, mutation: { type: 'put', object: after, internal, companions, reserve: true } }
 }
 
-/** Deletes one object, or marks it where finalizers hold it. Throws 404, 403, 409 (preconditions). */
+/** Deletes one object, or marks it if it has finalizers. Throws 404, 403, 409 (preconditions). */
 export async function remove(
   store: Store,
   { namespace, name }: { namespace: string; name: string },
@@ -101,9 +101,9 @@ export async function remove(
   let judged: Awaited<ReturnType<typeof judge>> | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
     if (!live) throw notFound(groupResource(kind), name)
-    demandAccess(store, live, verb, '', context)
+    checkAccess(store, live, verb, '', context)
     judged = await judge(store, live, options, context)
-    return verb === 'delete' ? boundToMaker(store, live, judged.mutation, context) : judged.mutation
+    return verb === 'delete' ? bindToMaker(store, live, judged.mutation, context) : judged.mutation
   }
   const key = keyOf(namespace, name)
   if (context.dryRun) {
@@ -121,17 +121,17 @@ export async function remove(
   return { gone: after === undefined, stored: after ?? before }
 }
 
-/** Objects of a collection that are deleted at once. */
+/** The number of objects of a collection that are deleted in parallel. */
 const atOnce = 16
 
 /**
- * Deletes each of the listed objects, by their keys, and tells of each; what is gone meanwhile is no error. A failure keeps no
- * other object from being deleted, and is thrown in the end. Throws OutOfTime where `goOn` ends it before all are deleted.
+ * Deletes each of the listed objects by key and calls `done` for it. Ignores objects that are already gone. After a failure it
+ * continues with the other objects, then throws. Throws OutOfTime if `hasTime` returns false before all are deleted.
  */
 export async function removeAll(
   store: Store,
   listed: readonly Pick<Stored, 'key'>[],
-  { options, goOn, done }: { options: DeleteOptions; goOn: GoOn; done(key: string): void | Promise<void> },
+  { options, hasTime, done }: { options: DeleteOptions; hasTime: HasTime; done(key: string): void | Promise<void> },
   context: RequestContext,
 ): Promise<void> {
   const removeOne = async ({ key }: Pick<Stored, 'key'>): Promise<void> => {
@@ -143,5 +143,5 @@ export async function removeAll(
     }
     await done(key)
   }
-  await forEach(listed, goOn, removeOne, atOnce)
+  await forEach(listed, hasTime, removeOne, atOnce)
 }

@@ -1,4 +1,4 @@
-/** The one place where failures of the store become Statuses. */
+/** Translates errors of the store to Status. */
 import { timeIsOver } from '../meta/errors/deadline.ts'
 import {
   expired,
@@ -12,19 +12,19 @@ import {
 } from '../meta/errors/status.ts'
 import type { StorageError } from '../storage/errors.ts'
 
-/** Retry-After where the store was busy: its own backoff has already waited some seconds. */
+/** Retry-After if the store was busy: its backoff has already waited some seconds. */
 const retryAfterSeconds = 1
 
 /**
- * The Status that a failure of the store means for its request; of every code one. `asked`: the digits of the
- * revision that the request asked for, where the store knows it rounded.
+ * Returns the Status for an error of the store. `requested` has the exact digits of the requested revision, which the store
+ * may have rounded.
  */
-export function toStatusError(error: StorageError, asked = error.message): StatusError {
+export function toStatusError(error: StorageError, requested = error.message): StatusError {
   switch (error.code) {
     case 'Expired':
       return expired('The resourceVersion for the provided list is too old.')
     case 'TooNew':
-      return tooLargeResourceVersion(asked, String(error.current), retryAfterSeconds)
+      return tooLargeResourceVersion(requested, String(error.current), retryAfterSeconds)
     case 'TooLarge':
       return requestEntityTooLarge('the object is larger than the store can hold')
     case 'TooManyCompanions':

@@ -1,6 +1,6 @@
 /**
- * What a kind may define. Everything that differs between kinds is a property of the kind; shared code never asks which
- * kind it has. The verbs that are served follow from the archetype.
+ * Declares the properties of a kind. All differences between kinds are properties: shared code never checks which kind it
+ * handles. The archetype determines the verbs.
  */
 import type { UserInfo } from '../authorization/users/user.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
@@ -23,14 +23,14 @@ export interface KindInfo {
   scope: 'Cluster' | 'Namespaced'
   description: string
   /**
-   * Its spec decides who gets which access. A field that is misspelled, or in the wrong place, must not widen that: unknown and
-   * duplicate fields are refused unless the client asks for something else.
+   * Whether the spec grants access. A misspelled or misplaced field must not widen it, so unknown and duplicate fields are
+   * refused unless the client sets `fieldValidation`.
    */
   grantsAccess?: true
   schema: { spec: ObjectSchema; status?: ObjectSchema }
 }
 
-/** A printer column; `priority` > 0 shows with `-o wide` only. Dates are given as RFC 3339 and shown as ages. */
+/** A printer column. `priority` > 0 is shown only with `-o wide`. Values of dates are RFC 3339 and shown as ages. */
 export interface Column {
   name: string
   type: 'string' | 'integer' | 'boolean' | 'date'
@@ -40,91 +40,91 @@ export interface Column {
   value(object: KubeObject, now: Date): JsonValue | undefined
 }
 
-/** What the audit record of a request may say, besides what every record says. */
+/** A value that a request adds to its audit record. */
 export type Note = string | number | boolean | readonly string[]
 
-/** What a request brings to a strategy, besides the objects. */
+/** The context of a request that strategies see, besides the objects. */
 export interface RequestContext {
   user: UserInfo
-  /** The moment of the request: the same for everything that it writes. */
+  /** The time of the request: the same for everything that it writes. */
   now: Date
   dryRun: boolean
-  /** Nothing is written, signed or ordered once it is over. */
+  /** After the deadline, nothing is written, signed or requested elsewhere. */
   deadline: Deadline
   /** Adds a Warning header. */
   warn(text: string): void
-  /** Adds to the audit record (docs/audit.md has the names), or takes back with undefined; never a secret. */
+  /** Adds a note to the audit record (docs/audit.md lists the keys), or removes it with undefined. Never pass a secret. */
   note(key: string, value: Note | undefined): void
 }
 
-/** Who is shown an object, and when. */
+/** The user who reads an object, and the time. */
 export type Reader = Pick<RequestContext, 'user' | 'now'>
 
-/** An object on its way to the store: hooks may change it. */
+/** An object to be stored. Hooks may change it. */
 export interface Draft {
   object: KubeObject
   internal: JsonObject
   /** Non-empty write-only values of this request. */
   secrets: readonly Secret[]
-  /** Numbers that the request writes as floating point. */
+  /** Numbers that the request writes in floating point. */
   floats?: Floats
-  /** Set by a hook when something outside the visible spec changed that counts as a change of spec. */
+  /** Set by a hook if a change outside the visible spec counts as a spec change. */
   specChanged?: boolean
-  /** Write-only values to show in the answer of a creation, and in no other. */
+  /** Write-only values to return in the response of a create, and in no other. */
   reveal?: readonly Secret[]
 }
 
-/** The subresource of a write: '' is the object itself. */
+/** The subresource of a write; '' is the object itself. */
 export type Subresource = '' | 'status'
 
-/** What a user may do with one stored object, and by which rule: `hidden` objects do not exist for them (404). */
+/** Whether a user may access an object, and by which rule. A `hidden` object does not exist for the user (404). */
 export type Access = { type: 'allowed'; rule?: string } | { type: 'hidden' } | { type: 'denied'; reason: string }
 
-/** The verbs that show many objects at once. */
+/** The verbs of collections. */
 export type ListVerb = 'list' | 'watch' | 'deletecollection'
 
-/** A bound on the objects of an index partition. */
+/** A limit on the number of objects in an index partition. */
 export interface Quota {
-  /** The setting that it is from. */
+  /** The setting that defines the limit. */
   name: string
   partition: string
   most: number
 }
 
-/** The particulars of a stored kind. All hooks are optional; none may mutate what is stored. */
+/** The hooks of a stored kind. All are optional, and none may mutate a stored object. */
 export interface Strategy {
   /**
-   * Whether the user may do this with the stored object. Default: only system:masters, whom a hook has to allow
-   * everything too: their lists do not ask it.
+   * Reports whether the user may access the stored object. Default: only system:masters. A hook must allow them everything,
+   * because their lists do not call it.
    */
   access?(stored: Stored, verb: string, subresource: string, user: UserInfo): Access
-  /** Whether the user may create at all (the particulars come in `authorize`). Default: only system:masters. */
+  /** Reports whether the user may create objects at all; `authorize` checks the details. Default: only system:masters. */
   mayCreate?(user: UserInfo): Access
-  /** The index partitions that hold everything this user may list; undefined = all objects must be looked at. */
+  /** Returns the index partitions with all objects that this user may list. Undefined: scan all objects. */
   partitions?(user: UserInfo, verb: ListVerb): readonly string[] | undefined
   prepareForCreate?(draft: Draft, context: RequestContext): void | Promise<void>
   prepareForUpdate?(draft: Draft, old: Stored, context: RequestContext): void | Promise<void>
-  /** Beyond the schema; `old` on updates. */
+  /** Validates beyond the schema. `old` is set on updates. */
   validate?(draft: Draft, old: Stored | undefined, context: RequestContext): FieldError[]
-  /** Validating admission: throws StatusErrors for what this user may not write. */
+  /** Validating admission: throws a StatusError if this user may not write the object. */
   authorize?(draft: Draft, old: Stored | undefined, context: RequestContext): void
-  /** How many objects there may be in the index partition that a new one is to lie in; undefined = as many as there are. */
+  /** Returns the limit for the index partition of a new object. Undefined: unlimited. */
   quota?(draft: Draft, context: RequestContext): Quota | undefined
-  /** Side items to be committed with the object. `after` undefined = the object goes. */
+  /** Returns the side items to commit with the object. `after` is undefined for a delete. */
   companions?(
     after: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] } | undefined,
     before: Stored | undefined,
   ): readonly Companion[] | Promise<readonly Companion[]>
-  /** The field error that an existing companion means where there may be none (`ifAbsent`, `absent`). */
+  /** Returns the field error for a companion that exists but must not (`ifAbsent`, `absent`). */
   companionExists?(): FieldError
-  /** Adds what is computed on reads. Returns a new object. */
+  /** Returns a new object with the fields that are computed on reads. */
   present?(stored: Stored, reader: Reader): KubeObject
 }
 
 export interface StoredKind<S = never> extends KindInfo {
   archetype: 'stored'
   table: Table
-  /** Its objects give access by themselves: what is made or changed with an access key is conditional on that key (maker.ts). */
+  /** Whether objects grant access by themselves. Writes are then conditional on the request's access key (maker.ts). */
   isCredential?: true
   columns: readonly Column[]
   /** Selectable fields besides metadata.name and metadata.namespace. */
@@ -132,49 +132,49 @@ export interface StoredKind<S = never> extends KindInfo {
   strategy(services: S): Strategy
 }
 
-/** A create of a virtual kind; where it is a subresource (`/virtualclusterinstances/NAME/kubeconfig`), with its parent. */
+/** A create of a virtual kind, with its parent if it is a subresource (`/virtualclusterinstances/NAME/kubeconfig`). */
 export interface VirtualRequest {
   object: KubeObject
   /** From the path. */
   namespace: string
-  /** The parent's name, from the path; '' where there is none. */
+  /** The name of the parent, from the path; '' without one. */
   name: string
   context: RequestContext
 }
 
 export interface VirtualKind<S = never> extends KindInfo {
   archetype: 'virtual'
-  /** Set for a subresource of another resource: POST …/PARENT/NAME/SUBRESOURCE. */
+  /** Set if the kind is a subresource of another resource: POST …/PARENT/NAME/SUBRESOURCE. */
   subresource?: string
-  /** The answer to a create; nothing is stored. Validates beyond the schema. */
+  /** Validates beyond the schema and returns the response. Stores nothing. */
   create(request: VirtualRequest, services: S): Promise<KubeObject>
-  /** Bodies may be Kubernetes protobuf: field numbers of `spec` (see endpoints/protobuf.ts). */
+  /** The protobuf field numbers of `spec`, if the kind accepts Kubernetes protobuf bodies. */
   protobuf?: ProtobufMessage
   columns?: readonly Column[]
 }
 
-/** Field numbers of the part of a protobuf message that is read. */
+/** The field numbers of the decoded part of a protobuf message. */
 export interface ProtobufMessage {
   [field: number]:
     | { name: string; type: 'string' | 'strings' }
-    /** Of texts to lists of texts: `map<string, ExtraValue>`. */
+    /** A map from strings to lists of strings: `map<string, ExtraValue>`. */
     | { name: string; type: 'map' }
     | { name: string; type: 'message'; fields: ProtobufMessage }
 }
 
 export type Kind<S = never> = StoredKind<S> | VirtualKind<S>
 
-/** A kind as documents tell of it, whatever it does. Of an `absent` one there is nothing, and can be nothing. */
+/** A kind as discovery and OpenAPI describe it. An `absent` kind has no objects and supports no writes. */
 export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'absent'; subresource?: string }
 
 /** The verbs of every stored kind, in the order of discovery. */
 export const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const
 
-/** The verbs of its status. */
+/** The verbs of the status subresource. */
 export const statusVerbs = ['get', 'patch', 'update'] as const
 
-/** The verbs that have handlers: a watch is a list that goes on. */
+/** The verbs that have handlers. The list handler also serves watch. */
 export type StoredVerb = Exclude<(typeof storedVerbs)[number], 'watch'>
 
-/** As errors name the kind: `ownedaccesskeys.management.platform`. */
+/** Returns the group and resource of a kind, for errors: `ownedaccesskeys.management.platform`. */
 export const groupResource = ({ group, plural }: KindInfo): GroupResource => ({ group, resource: plural })

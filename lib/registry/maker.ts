@@ -1,6 +1,6 @@
 /**
- * What is made or changed with an access key is conditional on that key, where it gives access itself: else a request that is
- * under way while its key is revoked could leave another one behind.
+ * Makes writes of credentials conditional on the access key of the request. Otherwise a request in flight while its key is
+ * revoked could still create another key.
  */
 import { requireUnchangedCredential } from '../authentication/credential.ts'
 import { keyChanged } from '../meta/errors/status.ts'
@@ -9,16 +9,16 @@ import type { Mutation, Stored } from '../storage/interface.ts'
 import type { RequestContext } from './kind.ts'
 import type { Store } from './store.ts'
 
-/** Whether a write was refused because the credential of its maker has changed. */
+/** Reports whether a write failed because the credential of the request has changed. */
 export const isMakerChanged = (error: unknown): boolean =>
   error instanceof StorageError && error.code === 'CompanionChanged'
 
 /**
- * Adds to a write the condition that the access key of the request is as it was when the request was allowed. A key that
- * changes itself needs none: the write is conditional on the object that was judged. Requests of the server itself have no
- * credential. Throws 401 where the write is about the very credential of the maker, which another object then had to have.
+ * Adds the condition that the access key of the request has not changed since the request was allowed. A key that changes
+ * itself needs no condition: its write is already conditional on the object that was read. The server's own requests have no
+ * credential. Throws 401 if the write itself changes that credential: another object must have it then.
  */
-export function boundToMaker(
+export function bindToMaker(
   { kind }: Pick<Store, 'kind'>,
   current: Stored | undefined,
   mutation: Mutation,

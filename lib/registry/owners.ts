@@ -1,19 +1,19 @@
 /**
- * The owner index: for each owner reference of an object an item under the owner's uid, written in the transaction of
- * the object. The garbage collector finds dependents by it.
+ * Maintains the owner index: one item per owner reference, stored under the owner's uid and written in the transaction of the
+ * object. The garbage collector uses it to find dependents.
  */
 import type { KubeObject } from '../meta/types.ts'
 import type { Companion, Storage } from '../storage/interface.ts'
 
 const ownerPartition = (uid: string): string => `owner#${uid}`
 
-/** No object has a longer uid. What names one has no owner here, and no item whose key the table would refuse. */
+/** No object has a longer uid. A reference with a longer one gets no item, because the table could refuse its key. */
 const maxUidLength = 64
 
 const uids = (object: KubeObject | undefined): Set<string> =>
   new Set((object?.metadata.ownerReferences ?? []).map(({ uid }) => uid).filter(({ length }) => length <= maxUidLength))
 
-/** The index items that change between two states of an object; `after` undefined = it goes. */
+/** Returns the index items that change between two states of an object. `after` is undefined for a delete. */
 export function ownerCompanions(
   resource: string,
   key: string,
@@ -33,15 +33,15 @@ export function ownerCompanions(
   ]
 }
 
-/** Where a dependent is: resource and key in its table. */
+/** The resource and key of a dependent. */
 export interface Dependent {
   resource: string
   key: string
 }
 
 /**
- * The objects that have a reference to this uid, in pages. What is added or removed meanwhile may be missing or there;
- * everything else comes exactly once.
+ * Yields the objects that have a reference to this uid, in pages. Objects that are added or removed in the meantime may or
+ * may not appear; all others appear exactly once.
  */
 export async function* dependentsOf(
   { queryCompanions }: Pick<Storage, 'queryCompanions'>,

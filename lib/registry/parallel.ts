@@ -1,26 +1,26 @@
-/** Work on many objects at once, as much as one invocation may do. */
+/** Processes many objects in parallel, within the time of one invocation. */
 
-/** The time of an invocation is used up: what is left is done by the next one. */
+/** The invocation has no time left; the next one continues. */
 export class OutOfTime extends Error {
   constructor() {
-    super('the invocation ends before the work does')
+    super('the invocation ran out of time')
     this.name = 'OutOfTime'
   }
 }
 
-/** Whether there is time for more. */
-export type GoOn = () => boolean
+/** Reports whether the invocation has time for more work. */
+export type HasTime = () => boolean
 
-/** Enough to hide the latency of the table, few enough to leave it to the requests of people. */
+/** Enough to hide the latency of the table, few enough not to slow down user requests. */
 const fewAtOnce = 8
 
 /**
- * Runs `work` for each, `width` at once. A failure of one keeps no other from being done; in the end the first one is
- * thrown. Begins nothing any more once the time is up, and throws OutOfTime unless that was all.
+ * Runs `work` for each item, `width` at a time. After a failure it continues with the other items, then throws the first
+ * error. Starts no more work once `hasTime` returns false, and throws OutOfTime if items remain.
  */
 export async function forEach<T>(
   items: Iterable<T>,
-  goOn: GoOn,
+  hasTime: HasTime,
   work: (item: T) => Promise<void>,
   width = fewAtOnce,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function forEach<T>(
   const iterator = items[Symbol.iterator]()
   const worker = async (): Promise<void> => {
     for (let next = iterator.next(); !next.done; next = iterator.next()) {
-      if (!goOn()) {
+      if (!hasTime()) {
         failures.push(new OutOfTime())
         return
       }

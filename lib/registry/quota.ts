@@ -1,15 +1,15 @@
 /**
- * How many objects of a kind may be somebody's. Source: k8s.io/apiserver pkg/admission/plugin/resourcequota.
+ * Limits how many objects of a kind an owner may have. Source: k8s.io/apiserver pkg/admission/plugin/resourcequota.
  */
 import { forbiddenResource } from '../meta/errors/status.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import type { Store } from './store.ts'
 
 /**
- * Throws 403 where the new object would be one more than its owner may have. What is created at the same moment is not
- * counted yet: the count may end up above the quota by as many.
+ * Throws 403 if the new object exceeds the quota of its owner. Concurrent creates are not counted yet, so the number of
+ * objects may exceed the quota by as many.
  */
-export async function demandQuota(store: Store, draft: Draft, context: RequestContext): Promise<void> {
+export async function checkQuota(store: Store, draft: Draft, context: RequestContext): Promise<void> {
   const { kind, storage, strategy } = store
   const quota = strategy.quota?.(draft, context)
   if (!quota) return

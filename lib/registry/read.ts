@@ -1,21 +1,21 @@
-/** Get and list: what a user may see, at which revision. Source: registry/generic/registry/store.go (Get, List). */
+/** Reads the objects that a user may see. Source: registry/generic/registry/store.go (Get, List). */
 import { isMaster } from '../authorization/users/identity.ts'
 import { notFound } from '../meta/errors/status.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
 import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
-import { accessTo, demandAccess, keyOf, type Store } from './store.ts'
+import { accessTo, checkAccess, keyOf, type Store } from './store.ts'
 
 export interface Wanted {
   namespace: string
   name: string
   subresource: string
-  /** A revision that there must have been. */
+  /** A revision that must exist; else TooNew. */
   reached?: number | undefined
 }
 
 /**
- * One object. Throws 404 where it does not exist for this user, 403 where it does but may not be read; TooNew where
- * the revision is still to come, whether or not the object exists.
+ * Reads one object. Throws 404 if it does not exist for this user, and 403 if the user may see but not read it. Throws TooNew
+ * if revision `reached` does not exist yet, even if the object does not exist.
  */
 export async function get(
   store: Store,
@@ -25,22 +25,22 @@ export async function get(
   const { storage, kind } = store
   const stored = await storage.get(kind.table, keyOf(namespace, name), { reached })
   if (!stored) throw notFound(groupResource(kind), name)
-  demandAccess(store, stored, 'get', subresource, context)
+  checkAccess(store, stored, 'get', subresource, context)
   return stored
 }
 
-/** Whether this user's lists and watches show an object; undefined where they show everything. */
+/** Returns a filter for the objects that this user's lists and watches may show; undefined if they show all objects. */
 export function visible(
   store: Pick<Store, 'strategy'>,
   verb: ListVerb,
   context: RequestContext,
 ): ((stored: Stored) => boolean) | undefined {
-  // An administrator whose scope leaves them only what is their own has partitions.
+  // An administrator with a restricting scope has partitions.
   if (isMaster(context.user) && store.strategy.partitions?.(context.user, verb) === undefined) return undefined
   return (stored) => accessTo(store, stored, verb, '', context).type === 'allowed'
 }
 
-/** A page of what this user may see and the selectors match. */
+/** Returns a page of the objects that this user may see and the selectors match. */
 export function list(
   store: Store,
   request: Omit<ListRequest, 'partitions' | 'filter'>,

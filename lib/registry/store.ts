@@ -1,6 +1,6 @@
 /**
- * The generic store of a stored kind: what create, get, list, update and delete mean, over Storage and the kind's
- * strategy. Source: k8s.io/apiserver/pkg/registry/generic/registry and registry/rest.
+ * Declares the generic store of a stored kind, which combines Storage and the strategy of the kind, and checks access.
+ * Source: k8s.io/apiserver/pkg/registry/generic/registry and registry/rest.
  */
 import type { OwnerReferencePermissions } from '../admission/ownerreferences.ts'
 import { managementRequest } from '../authorization/attributes/attributes.ts'
@@ -20,23 +20,23 @@ import {
   type Strategy,
 } from './kind.ts'
 
-/** What the store needs beside storage: chance, and what a user may do to other objects. */
+/** The services that a store needs: storage, randomness, and permissions on other objects. */
 export interface StoreServices {
   storage: Storage
   uuid(): string
   /** A uniform integer in [0, bound). */
   randomInt(bound: number): number
-  /** Whether scope chain and access rules let the user delete this object of any kind. */
+  /** Reports whether the scope chain and the access rules allow the user to delete this object of any kind. */
   mayDelete(reference: OwnerReference, namespace: string, context: RequestContext): Promise<boolean>
 }
 
-/** One kind, ready to be read and written. */
+/** The store of one kind. */
 export interface Store<S = never> extends StoreServices {
   kind: StoredKind<S>
   strategy: Strategy
 }
 
-/** What a write leads to. `stored` is what is there now, or would be (a dry run, an object that went); see `presented`. */
+/** The outcome of a write. `stored` is the resulting state, also after a dry run or a removal; see `presented`. */
 export interface Outcome {
   stored: Stored
   draft?: Draft
@@ -44,13 +44,13 @@ export interface Outcome {
 }
 
 /**
- * The object as an answer shows it: what is stored and what the kind computes of it for the reader (an expired key's phase).
- * Nothing that is stored is changed, and nothing of it may be: where the kind computes nothing it is the stored object.
+ * Returns the object for a response: the stored object with the fields that the kind computes for the reader (the phase of
+ * an expired key). Do not change the result: it may be the stored object itself.
  */
 export const presented = ({ strategy }: Pick<Store, 'strategy'>, stored: Stored, reader: Reader): KubeObject =>
   strategy.present?.(stored, reader) ?? stored.object
 
-/** `name`, or `namespace/name`. */
+/** Returns `name`, or `namespace/name`. */
 export const keyOf = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)
 
 const masterOnly = (context: RequestContext): Access =>
@@ -58,7 +58,7 @@ const masterOnly = (context: RequestContext): Access =>
     ? { type: 'allowed', rule: MASTERS }
     : { type: 'denied', reason: 'only administrators may do this' }
 
-/** What the user of the request may do with this object, by the kind's rules; whatever scopes said of it. */
+/** Returns the access of the user to an object by the rules of the kind. Scopes are checked elsewhere. */
 export function accessTo(
   { strategy }: Pick<Store, 'strategy'>,
   stored: Stored,
@@ -69,20 +69,20 @@ export function accessTo(
   return strategy.access?.(stored, verb, subresource, context.user) ?? masterOnly(context)
 }
 
-/** Whether the user of the request may create objects of the kind at all. */
+/** Returns whether the user may create objects of the kind at all. */
 export function accessToCreate({ strategy }: Pick<Store, 'strategy'>, context: RequestContext): Access {
   return strategy.mayCreate?.(context.user) ?? masterOnly(context)
 }
 
-/** Why a 404 is a denial: for the audit record, which tells it from an object that is not there. */
+/** The audit note that distinguishes a 404 for a hidden object from one for a missing object. */
 const HIDDEN = 'not visible to this user'
 
-/** Adds to the audit record which rule of ownership or access allowed something. */
+/** Adds the rule that allowed the access to the audit record. */
 export const noteRule = ({ rule }: Extract<Access, { type: 'allowed' }>, context: RequestContext): void => {
   if (rule !== undefined) context.note('access', rule)
 }
 
-/** The Status that an Access means: 404 for what is hidden, so that nobody learns of others' objects. */
+/** Returns the Status of a denied access: 404 for a hidden object, so that users do not learn of others' objects. */
 export function refusal(
   kind: KindInfo,
   access: Exclude<Access, { type: 'allowed' }>,
@@ -95,8 +95,8 @@ export function refusal(
   return forbiddenFor(managementRequest({ ...resource, ...what }), context.user, access.reason)
 }
 
-/** Throws the refusal unless the user may do this with the stored object. */
-export function demandAccess(
+/** Throws 404 or 403 unless the user may access the stored object. */
+export function checkAccess(
   store: Pick<Store, 'strategy' | 'kind'>,
   stored: Stored,
   verb: string,
@@ -112,7 +112,7 @@ export function demandAccess(
   throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
 }
 
-/** What the admission of owner references asks about the object that is being written. */
+/** Returns the permission checks for the owner references of an object. */
 export function ownerPermissions(store: Store, object: KubeObject, context: RequestContext): OwnerReferencePermissions {
   const { name = '', namespace = '' } = object.metadata
   const { kind, mayDelete } = store

@@ -1,5 +1,5 @@
 /**
- * Update, for PUT, patches and apply: what differs is the function that makes the new object of the live one.
+ * Updates objects for PUT, patches and apply, which differ in the function that computes the new object from the live one.
  * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
  */
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
@@ -14,14 +14,21 @@ import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
-import { type CreateRequest, companionConflict, demandNoRevision, prepare, putNew, triedCreation } from './create.ts'
+import {
+  type CreateRequest,
+  checkNoResourceVersion,
+  dryRunOutcome,
+  prepare,
+  putNew,
+  translateCompanionError,
+} from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
-import { boundToMaker } from './maker.ts'
+import { bindToMaker } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
-import { demandAccess, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
+import { checkAccess, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
 import { refuse, validateChange } from './validate.ts'
 
-/** What a client wants the object to be, with managedFields in place and write-only values taken out. */
+/** The object that a client asks for, with managedFields and without write-only values. */
 export interface Updated {
   object: KubeObject
   secrets: readonly Secret[]
@@ -33,17 +40,17 @@ export interface UpdateRequest {
   name: string
   subresource: Subresource
   verb: 'update' | 'patch'
-  /** Makes the new object of the live one; runs again after a lost race, so it must not change its argument. */
+  /** Computes the new object from the live one. Runs again after a lost race, so it must not change its argument. */
   transform(live: KubeObject): Updated | Promise<Updated>
-  /** uid that the live object must have (a PUT whose body says one). */
+  /** The uid that the live object must have (from the body of a PUT). */
   uid?: string
-  /** resourceVersion of the request's own body: what the client has seen must be seen here too before it is refused. */
+  /** The resourceVersion of the body. The read waits until this revision is visible before it reports a conflict. */
   resourceVersion?: string
-  /** Set where a missing object is created instead (server-side apply of the object itself). Runs again after a lost race. */
+  /** Set if a missing object is created (server-side apply). Runs again after a lost race. */
   createInstead?(): CreateRequest | Promise<CreateRequest>
 }
 
-/** resourceVersion rules of an update: a missing one is 422 (custom resources), another one than the live 409. */
+/** Throws 422 if the update has no resourceVersion (as for custom resources), and 409 if it is not the live one. */
 function checkResourceVersion({ kind }: Store, updated: KubeObject, live: Stored): void {
   const name = live.object.metadata.name ?? ''
   const version = parseResourceVersion(updated.metadata.resourceVersion ?? '')
@@ -54,7 +61,7 @@ function checkResourceVersion({ kind }: Store, updated: KubeObject, live: Stored
   if (version !== BigInt(live.rv)) throw conflict(groupResource(kind), name, MODIFIED)
 }
 
-/** What of the request counts: the main resource leaves status alone, the status subresource everything else. */
+/** Restricts an update to its subresource: the main resource keeps the old status, and `status` keeps everything else. */
 function confine(updated: KubeObject, old: KubeObject, subresource: Subresource): KubeObject {
   if (subresource === 'status') {
     const { managedFields, resourceVersion } = updated.metadata
@@ -70,42 +77,42 @@ function confine(updated: KubeObject, old: KubeObject, subresource: Subresource)
   return { ...rest, ...(old.status !== undefined && { status: old.status }) }
 }
 
-/** A write that changes nothing of what is stored but the times of managedFields changes nothing. */
-const settled = (old: KubeObject, next: KubeObject): KubeObject =>
-  sameButForTimes(old, next) ? { ...next, metadata: { ...next.metadata, ...managedOf(old) } } : next
+/** Keeps the old managedFields if an update changes only their times, so that it becomes a no-op. */
+const keepManagedTimes = (old: KubeObject, next: KubeObject): KubeObject =>
+  sameButForTimes(old, next) ? { ...next, metadata: { ...next.metadata, ...managedFieldsOf(old) } } : next
 
-const managedOf = ({ metadata: { managedFields } }: KubeObject) => (managedFields ? { managedFields } : {})
+const managedFieldsOf = ({ metadata: { managedFields } }: KubeObject) => (managedFields ? { managedFields } : {})
 
-/** An object that is being deleted and has just lost its last finalizer goes in the same write. */
-const emptied = ({ metadata }: KubeObject): boolean =>
+/** Reports whether an object is being deleted and has no finalizer left, so that the same write removes it. */
+const isFinalized = ({ metadata }: KubeObject): boolean =>
   metadata.deletionTimestamp !== undefined &&
   !metadata.deletionGracePeriodSeconds &&
   (metadata.finalizers ?? []).length === 0
 
-/** For Go an integer and the same number in floating point are two values. */
+/** Reports whether the spec changes. In Go, an integer and the same floating-point number differ. */
 const changesSpec = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): boolean =>
   specDiffers(object, old) || holdsFloat(object.spec, 'spec', floats)
 
 interface Judged {
   mutation: Mutation
   draft: Draft
-  /** Set where nothing was there, and the write creates. */
+  /** Set if the object does not exist and the write creates it. */
   creation?: CreateRequest
 }
 
-/** Throws 404 unless the request creates what is missing. */
+/** Judges a request for a missing object. Throws 404 unless the request creates it. */
 async function judgeMissing(store: Store, request: UpdateRequest, context: RequestContext): Promise<Judged> {
   if (!request.createInstead) throw notFound(groupResource(store.kind), request.name)
   const creation = await request.createInstead()
   const draft = await prepare(store, creation, context)
-  if (!context.dryRun) demandNoRevision(creation)
+  if (!context.dryRun) checkNoResourceVersion(creation)
   return { draft, mutation: await putNew(store, draft), creation }
 }
 
 async function judge(store: Store, request: UpdateRequest, live: Stored, context: RequestContext): Promise<Judged> {
   const { kind, strategy } = store
   const { name, namespace, subresource } = request
-  demandAccess(store, live, request.verb, subresource, context)
+  checkAccess(store, live, request.verb, subresource, context)
   const { uid } = live.object.metadata
   if (request.uid && request.uid !== uid) {
     const why = `Precondition failed: UID in precondition: ${request.uid}, UID in object meta: ${uid}`
@@ -120,14 +127,14 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     secrets: subresource === '' ? updated.secrets : [],
     ...(updated.floats && { floats: updated.floats }),
   }
-  // Strategies see only what is as the schema says.
+  // Validate first: strategies rely on the schema.
   refuse(draft.object, validateChange(kind, draft, old, subresource))
   if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
   if (subresource === '' && (draft.specChanged || changesSpec(draft, old))) {
     draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
   }
   if (subresource === '') refuse(draft.object, strategy.validate?.(draft, live, context) ?? [])
-  draft.object = settled(old, draft.object)
+  draft.object = keepManagedTimes(old, draft.object)
   for (const warning of finalizerWarnings(draft.object.metadata, old.metadata)) context.warn(warning)
   if (subresource === '') strategy.authorize?.(draft, live, context)
   const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }
@@ -135,7 +142,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
 
   const { object, internal, secrets } = draft
   const key = keyOf(namespace, name)
-  if (emptied(object)) {
+  if (isFinalized(object)) {
     const side = (await strategy.companions?.(undefined, live)) ?? []
     return {
       draft,
@@ -150,9 +157,9 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
 }
 
 /**
- * Changes an object, or creates it where `createInstead` says how: whatever is there when the write is committed has been
- * judged, so of several that find nothing one creates, and the others change what it has created. Throws 404, 409 (uid,
- * resourceVersion), 422 with causes, 403. A write that changes nothing is none: the answer is the object as it is.
+ * Changes an object, or creates it if it is missing and `createInstead` is set. The commit is conditional on the object that
+ * was judged: of several concurrent requests for a missing object, one creates it and the others update it. A write that
+ * changes nothing is a no-op and returns the live object. Throws 404, 409 (uid, resourceVersion), 422 with causes, 403.
  */
 export async function update(store: Store, request: UpdateRequest, context: RequestContext): Promise<Outcome> {
   const { kind, storage } = store
@@ -162,7 +169,7 @@ export async function update(store: Store, request: UpdateRequest, context: Requ
   let judged: Judged | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
     judged = live ? await judge(store, request, live, context) : await judgeMissing(store, request, context)
-    return boundToMaker(store, live, judged.mutation, context)
+    return bindToMaker(store, live, judged.mutation, context)
   }
   try {
     if (context.dryRun) {
@@ -173,22 +180,22 @@ export async function update(store: Store, request: UpdateRequest, context: Requ
     const { before, after } = await storage.update(kind.table, key, mutate, { ...seenBy(request), deadline })
     return answer(judged, before, after)
   } catch (error) {
-    throw companionConflict(store, name, error)
+    throw translateCompanionError(store, name, error)
   }
 }
 
-/** A store may show a change to a watcher a moment before it shows the row (lib/storage/README.md). */
+/** Returns the revision that the client has seen: a watch may deliver a change before its row is visible. */
 function seenBy({ resourceVersion = '' }: UpdateRequest): ReadOptions {
   const revision = Number(resourceVersionOrNone(resourceVersion))
   return revision > 0 && Number.isSafeInteger(revision) ? { notOlderThan: revision } : {}
 }
 
-/** A removed or merely tried object is answered with what it would be, at the resourceVersion that is stored. */
+/** Returns the outcome. After a removal or a dry run, the object has the stored resourceVersion. */
 function answer(judged: Judged | undefined, before: Stored | undefined, after?: Stored): Outcome {
-  if (!judged) throw new Error('an update without a judgement')
+  if (!judged) throw new Error('the update has no result')
   const { draft, creation } = judged
   if (after) return { stored: after, draft, created: creation !== undefined }
-  if (creation) return triedCreation(draft, creation)
+  if (creation) return dryRunOutcome(draft, creation)
   if (!before) throw new Error('an update without a live object')
   const metadata = { ...draft.object.metadata, resourceVersion: String(before.rv) }
   return {

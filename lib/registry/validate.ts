@@ -1,4 +1,4 @@
-/** What is checked of every object before it is stored: metadata, then the schema. Causes come in this order. */
+/** Validates every object before it is stored: metadata, then the schema. Causes have this order. */
 import { typeErrors } from '../meta/decoding/decode.ts'
 import type { FieldError } from '../meta/errors/fielderror.ts'
 import { tooMany } from '../meta/errors/fielderror.ts'
@@ -14,7 +14,7 @@ import type { Draft, KindInfo, Subresource } from './kind.ts'
 /** One transaction holds 100 items: row, slot, credential, index partitions and both sides of a change of owners. */
 const maxOwnerReferences = 40
 
-/** To be asked first, and alone to answer: findings about references quote all of them. */
+/** Validates the number of list entries first, and alone: errors about owner references quote all of them. */
 function validateCounts(object: KubeObject, old?: KubeObject): FieldError[] {
   return [...validateOwnerCount(object), ...validateManagerCount(object, old)]
 }
@@ -25,25 +25,25 @@ function validateOwnerCount({ metadata }: KubeObject): FieldError[] {
 }
 
 /**
- * Kubernetes has no such bound; it keeps ten managers that update, and as many that apply as there are. So many no honest
- * set of appliers reaches, and each is looked at with every write.
+ * Kubernetes has no such limit: it keeps ten managers that update, and any number that apply. No legitimate set of appliers
+ * reaches this number, and every write processes each manager.
  */
 const maxManagers = 1000
 
-/** An object that has more already may keep them. */
+/** Allows an object that already has more managers to keep them. */
 function validateManagerCount({ metadata }: KubeObject, old?: KubeObject): FieldError[] {
   const count = metadata.managedFields?.length ?? 0
   const most = Math.max(maxManagers, old?.metadata.managedFields?.length ?? 0)
   return count > most ? [tooMany('metadata.managedFields', count, maxManagers)] : []
 }
 
-/** The refusal of an object, by the name that it gives itself. */
+/** Throws 422 with these errors, if any. The Status uses the group, kind and name that the object itself has. */
 export function refuse({ apiVersion, kind, metadata }: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   throw invalidObject(parseGroupVersion(apiVersion).group, kind, metadata.name ?? '', errors)
 }
 
-/** An object of another kind is judged no further. */
+/** Validates a new object. For an object of another kind, reports only the wrong type. */
 export function validateNew(kind: KindInfo, { object, secrets, floats }: Draft): FieldError[] {
   const wrongType = typeErrors(object, kind)
   if (wrongType.length > 0) return wrongType
@@ -56,7 +56,7 @@ export function validateNew(kind: KindInfo, { object, secrets, floats }: Draft):
   ]
 }
 
-/** The same of a change, in kube-apiserver's order: what any change may not do to metadata comes before the type. */
+/** Validates a change in the order of kube-apiserver: metadata changes that no kind allows come before the type. */
 export function validateChange(
   kind: KindInfo,
   { object, secrets, floats }: Draft,

@@ -28,7 +28,7 @@ function collectorOf(server: Server, context: Invocation) {
     stores: storedKinds.map((kind) => server.storeOf(kind)),
     storage: server.storage,
     now: server.now,
-    goOn: timeOf(context),
+    hasTime: timeOf(context),
     deadline: deadlineOf(context),
     wrote: (what) => {
       wrote[what]++
@@ -87,7 +87,7 @@ export function sweep() {
       now: server.now,
       retentionSeconds: server.config.keyRetentionSeconds,
       limits: server.limits,
-      goOn: timeOf(context),
+      hasTime: timeOf(context),
       deadline: deadlineOf(context),
       maxDeletions,
     })

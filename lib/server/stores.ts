@@ -8,7 +8,7 @@ import { groupVersion } from '../meta/groupversion.ts'
 import type { OwnerReference } from '../meta/types.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { get } from '../registry/read.ts'
-import { accessTo, demandAccess, keyOf, type Store } from '../registry/store.ts'
+import { accessTo, checkAccess, keyOf, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 import { storedKinds } from './kinds.ts'
 
@@ -40,7 +40,7 @@ export async function parentFor(
 ): Promise<Stored> {
   const stored = await store.storage.get(store.kind.table, keyOf(namespace, name))
   if (!stored) throw notFound(groupResource(store.kind), name)
-  demandAccess(store, stored, verb, subresource, context)
+  checkAccess(store, stored, verb, subresource, context)
   return stored
 }
 

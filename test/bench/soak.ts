@@ -61,9 +61,9 @@ function urlOf({ stdout, pid }: ChildProcess): Promise<string> {
 }
 
 /** Megabytes by process and second. */
-async function sampled(pid: number, goOn: () => boolean): Promise<Map<string, number[]>> {
+async function sampled(pid: number, hasTime: () => boolean): Promise<Map<string, number[]>> {
   const samples = new Map<string, number[]>()
-  while (goOn()) {
+  while (hasTime()) {
     for (const [name, megabytes] of await memoryOf(pid)) samples.set(name, [...(samples.get(name) ?? []), megabytes])
     await delay(1000)
   }
@@ -170,14 +170,14 @@ export async function benchSoak({ minutes }: { minutes: number }): Promise<void>
   try {
     const seconds = minutes * 60
     const end = performance.now() + seconds * 1000
-    const goOn = (): boolean => performance.now() < end
+    const hasTime = (): boolean => performance.now() < end
     const { base, certificateAuthority, token: adminKey } = server
     for (let index = 0; index < watchers; index++) {
       const options = { timeoutSeconds: 20 + index }
       reflectors.push(await startReflector({ base, certificateAuthority, adminKey, call: work.call }, path, options))
     }
-    const sampling = sampled(server.pid, goOn)
-    await Promise.all(Array.from({ length: callers }, (_, number) => work.caller(number, goOn)))
+    const sampling = sampled(server.pid, hasTime)
+    await Promise.all(Array.from({ length: callers }, (_, number) => work.caller(number, hasTime)))
     printRequests(`Soak: ${callers} callers and ${watchers} watches for ${minutes} min`, seconds, work)
     printMemory(await sampling)
     await judge(work, reflectors)

@@ -16,8 +16,8 @@ interface Known {
 
 export interface Load {
   call(path: string, call?: Call): Promise<Answer>
-  /** One caller, until `goOn` says no; each has objects of its own. */
-  caller(number: number, goOn: () => boolean): Promise<void>
+  /** One caller, until `hasTime` says no; each has objects of its own. */
+  caller(number: number, hasTime: () => boolean): Promise<void>
   /** Milliseconds of answered requests since the last call, by operation. */
   times(): Map<string, number[]>
   /** Answers that were no success, by `operation status`. */
@@ -62,9 +62,9 @@ export function load({ base, certificateAuthority, token }: Served): Load {
   return {
     call,
     refused,
-    async caller(number, goOn) {
+    async caller(number, hasTime) {
       const own: string[] = []
-      for (let turn = 0; goOn(); turn++) {
+      for (let turn = 0; hasTime(); turn++) {
         const chance = Math.random()
         const name = own[Math.floor(Math.random() * own.length)]
         if (name === undefined || (chance < 0.4 && own.length < owned)) {

@@ -156,7 +156,7 @@ async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): 
           now: () => new Date(),
           retentionSeconds,
           limits: {},
-          goOn: () => true,
+          hasTime: () => true,
           deadline: endless,
           maxDeletions,
         })

@@ -481,7 +481,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       }
       const { items } = await listed(label(mark))
       await world.remove(`${mark}-a`)
-      await removeAll(world.store, items, { options: {}, goOn: () => true, done: () => {} }, contextOf(admin))
+      await removeAll(world.store, items, { options: {}, hasTime: () => true, done: () => {} }, contextOf(admin))
       expect((await listed(label(mark))).items).toEqual([])
     })
   })

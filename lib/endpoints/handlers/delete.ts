@@ -150,7 +150,7 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
   let holds = true
   const removal = {
     options,
-    goOn: () => holds && context.deadline() > reserveMs,
+    hasTime: () => holds && context.deadline() > reserveMs,
     async done(key: string) {
       names.push(key)
       holds = await check()

@@ -37,9 +37,9 @@ beforeEach(async () => {
 
 function timer() {
   const collect = createChangelogCollector(() => elapsed)
-  return async (goOn = () => true) => {
+  return async (hasTime = () => true) => {
     calls = []
-    return collect({ ...world.collector(storage), goOn })
+    return collect({ ...world.collector(storage), hasTime })
   }
 }
 

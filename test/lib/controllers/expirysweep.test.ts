@@ -37,7 +37,7 @@ const sweepOf = (world: World, options: Partial<Sweep> = {}): Sweep => ({
   now: world.now,
   retentionSeconds: 7 * day,
   limits: {},
-  goOn: () => true,
+  hasTime: () => true,
   deadline: endless,
   maxDeletions: 1000,
   ...options,
@@ -286,10 +286,10 @@ describe('a run', () => {
   test('whose time is over leaves the rest to the next', async () => {
     const world = await dead(20)
     let steps = 0
-    const first = await sweepExpired(sweepOf(world, { goOn: () => steps++ < 25 }))
+    const first = await sweepExpired(sweepOf(world, { hasTime: () => steps++ < 25 }))
     expect(first).toMatchObject({ seen: 20, deleted: 5, remaining: true })
     expect(await names(world)).toHaveLength(15)
-    expect(await sweepExpired(sweepOf(world, { goOn: () => false }))).toMatchObject({ deleted: 0, remaining: true })
+    expect(await sweepExpired(sweepOf(world, { hasTime: () => false }))).toMatchObject({ deleted: 0, remaining: true })
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 15, deleted: 15, remaining: false })
   })
 

@@ -80,6 +80,6 @@ test('dependents that there is no time to look at are not taken for none', async
   const world = await newWorld(db)
   await waiting(world, { o: [], a: ['o'] })
   const owner = await node(world, 'o')
-  const late = { ...world.collector(), goOn: () => false }
+  const late = { ...world.collector(), hasTime: () => false }
   await expect(isBlocked(late, owner)).rejects.toThrow(OutOfTime)
 })

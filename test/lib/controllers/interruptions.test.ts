@@ -169,7 +169,7 @@ describe('200 dependents', () => {
     let outcome = { failed: ['first'] }
     while (outcome.failed.length > 0) {
       let steps = 0
-      const collector: Collector = { ...world.collector(), goOn: () => steps++ < 90 }
+      const collector: Collector = { ...world.collector(), hasTime: () => steps++ < 90 }
       const { error, ...rest } = await collectStream(collector, marked)
       if (rest.failed.length > 0) expect(error).toBeInstanceOf(OutOfTime)
       outcome = rest

@@ -141,7 +141,7 @@ export async function newWorld(
         stores: [keys, instances],
         storage: other,
         now,
-        goOn: () => true,
+        hasTime: () => true,
         deadline: endless,
         wrote: (what) => written.push(what),
         written,
