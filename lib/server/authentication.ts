@@ -1,4 +1,4 @@
-/** Access keys against the store: what the authorizer asks of every request, and TokenReview of a token. */
+/** Connects authentication to the store, for the authorizer, TokenReview and Self. */
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import type { AuthenticationDeps } from '../authentication/authenticate.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
@@ -6,14 +6,14 @@ import type { LifeLimits } from '../authentication/keystatus.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
 import type { Storage } from '../storage/interface.ts'
 
-/** What of a server authentication stands on. */
+/** The parts of the server that authentication uses. */
 export interface KeyStore {
   storage: Storage
   hashes(key: string): Promise<readonly KeyHash[]>
   limits: LifeLimits
 }
 
-/** What `authenticate` needs, over the store; `touchFailed` hears of a last activity that could not be written. */
+/** Returns the dependencies of `authenticate`. `touchFailed` receives errors of writing the last activity. */
 export function authenticationDeps(
   { storage, hashes, limits }: KeyStore,
   touchFailed: (error: unknown) => void,

@@ -1,6 +1,11 @@
 /**
- * The REQUEST authorizer: who asks, and whether the scope chain leaves them that. It fails closed: an unknown key is
- * Unauthorized, what is no key is let through without a user, to be told so by a handler, a chain that does not allow the request is a Deny, anything broken is an error of the gateway.
+ * Implements the REQUEST authorizer of API Gateway: it authenticates the access key and evaluates the scope chain.
+ * It fails closed:
+ *
+ * - An unknown key is Unauthorized.
+ * - A missing, malformed or invalid key passes without a user, so that a handler can explain the 401.
+ * - A request that the scope chain does not allow is a Deny.
+ * - A failure is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { authenticate } from '../authentication/authenticate.ts'
@@ -22,7 +27,7 @@ import { describeError, type LogFields } from './process/log.ts'
 import { callMetrics, countCalls, type Measured, newCalls } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
 
-/** The text by which API Gateway knows a 401. */
+/** API Gateway answers 401 for an error with exactly this text. */
 class Unauthorized extends Error {
   constructor() {
     super('Unauthorized')
@@ -30,8 +35,8 @@ class Unauthorized extends Error {
 }
 
 /**
- * What is told to who shows no access key at all: how to show one. It was looked for nowhere. Who shows one that nobody has is
- * told by the gateway, always the same.
+ * The 401 messages for requests without an access key. They need no lookup, so they reveal nothing about stored keys. For
+ * an unknown key the gateway always answers with the same message.
  */
 const ADVICE: Readonly<Partial<Record<UnknownReason, string>>> = {
   'no bearer token':
@@ -40,7 +45,7 @@ const ADVICE: Readonly<Partial<Record<UnknownReason, string>>> = {
     'Unauthorized: the bearer token is not an access key: it may be cut off, or meant for another server',
 }
 
-/** Resource `*`: with a result TTL of 0 the policy is for this request only. */
+/** Returns a policy for this request. Resource `*` is safe because results are not cached (TTL 0). */
 const policy = (
   effect: 'Allow' | 'Deny',
   principalId: string,
@@ -57,13 +62,13 @@ const policy = (
 const allow = (principalId: string, context: AuthorizerContext): APIGatewayAuthorizerResult =>
   policy('Allow', principalId, { ...context })
 
-/** In whatever case, and all of them: of two values nobody could say which one counts. */
+/** Returns all Authorization headers, in any case. The token is rejected if there are two, because neither is preferred. */
 const authorizationHeaders = (event: APIGatewayRequestAuthorizerEvent): string[] =>
   Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
     name.toLowerCase() === 'authorization' ? (values ?? []) : [],
   )
 
-/** The attributes of the request, or the 400 of a path that could be taken for another. */
+/** Returns the attributes of the request, or the problem of an ambiguous path, which becomes a 400. */
 function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): Attributes | { problem: string } {
   try {
     return requestAttributes(event, routing(server.config))
@@ -73,10 +78,10 @@ function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): 
   }
 }
 
-/** The routes of `notfound.ts`, at which nothing is served. */
+/** Reports whether the request matched the catch-all route, which `notfound.ts` serves. */
 const isCatchAll = ({ resource }: APIGatewayRequestAuthorizerEvent): boolean => resource === '/{proxy+}'
 
-/** The 403 of the scope. Where nothing is served it says so: another scope would not help. */
+/** Returns the 403 for a request outside the scope. For an unserved path it says so, because no other scope would help. */
 function refusal(
   event: APIGatewayRequestAuthorizerEvent,
   attributes: Attributes,
@@ -92,10 +97,10 @@ function refusal(
 const deny = ({ status }: StatusError, user: UserInfo): APIGatewayAuthorizerResult =>
   policy('Deny', user.name, { status: stringify(status) })
 
-/** What an authorization ends as, for the metrics. */
+/** The outcomes of an authorization, for the metrics. */
 type Outcome = 'allowed' | 'denied' | 'dead' | 'malformed' | 'unknown' | 'failed'
 
-/** Writes the audit record of a request that no handler gets a user for. */
+/** Writes the audit record of a request that reaches no handler with a user. */
 type Refused = (outcome: Outcome, code: number, reason: string, who?: LogFields) => void
 
 async function authorize(
@@ -140,7 +145,7 @@ async function authorize(
   })
 }
 
-/** The authorizer's Lambda handler. */
+/** Returns the Lambda handler of the authorizer. */
 export function authorizer() {
   const server = createServer(process.env)
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {

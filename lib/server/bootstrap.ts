@@ -1,7 +1,7 @@
 /**
- * What a deployment needs before its first request: the pepper of the key hashes, and the first access key, in group
- * system:masters. Both are made once, straight into Secrets Manager, and never printed. Run it again when all
- * administrators' keys are lost: as long as the kept key works nothing happens, else there is a new one.
+ * Creates the secrets that a deployment needs before its first request: the pepper of the key hashes, and the first
+ * access key, in group system:masters. It writes both to Secrets Manager and never prints them. Run it again when all
+ * administrator keys are lost: it creates a new key unless the stored key still works.
  */
 import { randomBytes } from 'node:crypto'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
@@ -20,7 +20,7 @@ import { createServer, type Server } from './server.ts'
 
 /** A secret that bootstrap fills. */
 export interface KeptText {
-  /** The current value; undefined where there is none yet. */
+  /** Returns the current value, or undefined if there is none yet. */
   read(): Promise<string | undefined>
   write(text: string): Promise<void>
 }
@@ -31,7 +31,13 @@ const objectOf = (name: string): KubeObject => ({
   apiVersion: groupVersion(OwnedAccessKey),
   kind: OwnedAccessKey.kind,
   metadata: { generateName: `${name}-` },
-  spec: { displayName: 'First access key', description: 'Made by bootstrap.', user, groups: [MASTERS], type: 'User' },
+  spec: {
+    displayName: 'First access key',
+    description: 'Created by bootstrap.',
+    user,
+    groups: [MASTERS],
+    type: 'User',
+  },
 })
 
 async function works(key: string, server: Server): Promise<boolean> {
@@ -42,7 +48,7 @@ async function works(key: string, server: Server): Promise<boolean> {
   return 'user' in found && found.user.groups.includes(MASTERS)
 }
 
-/** Stores an access key object with this value. */
+/** Stores an access key object with this key. */
 async function store(key: string, server: Server, now: Date): Promise<void> {
   const { group, version, kind, schema } = OwnedAccessKey
   const object = updateManagers({
@@ -62,9 +68,9 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
 }
 
 /**
- * Sees to it that the kept key gives access as an administrator. A kept key that no longer does stays dead: it may have
- * been deleted because it leaked. The new one is stored before it is kept, so a run that ends between both leaves an
- * object whose key nobody knows, and never a key in the secret that opens nothing.
+ * Ensures that the key in the secret gives access as an administrator. A key that no longer works is replaced and never
+ * restored: it may have been deleted because it leaked. The object is stored before the secret. If a run stops in
+ * between, it leaves an object whose key nobody knows, and never a secret with an invalid key.
  */
 export async function firstKey(server: Server, kept: KeptText): Promise<'kept' | 'made'> {
   const known = await kept.read()
@@ -75,20 +81,20 @@ export async function firstKey(server: Server, kept: KeptText): Promise<'kept' |
   return 'made'
 }
 
-/** The pepper is made once: without it no stored key can be recognised again. */
+/** Creates the pepper unless it exists. It is never replaced: without it, every stored key becomes invalid. */
 async function pepper(kept: KeptText): Promise<'kept' | 'made'> {
   if ((await kept.read()) !== undefined) return 'kept'
   await kept.write(JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } }))
   return 'made'
 }
 
-/** Secrets Manager's secret of this id as a text that may be absent; an empty one is none. */
+/** Reads and writes the secret with this ID. An empty secret counts as absent. */
 const secretText = ({ secrets }: Server, id: string): KeptText => ({
   read: async () => (await secrets.find(id)) || undefined,
   write: (text) => secrets.put(id, text),
 })
 
-/** The function behind `npm run bootstrap`; says what it did, never what it made. */
+/** Returns the handler that `npm run bootstrap` invokes. It reports what it did, never the secrets. */
 export function bootstrap() {
   const server = createServer(process.env)
   return async (): Promise<{ pepper: string; accessKey: string }> => {

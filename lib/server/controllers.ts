@@ -1,4 +1,4 @@
-/** The functions that nobody calls: the garbage collector and the expiry sweep, each with its time and its log line. */
+/** Makes the handlers of the controllers: the garbage collector and the expiry sweep. Each run writes one log line. */
 import type { Context, DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { createChangelogCollector } from '../controllers/changelog.ts'
@@ -10,12 +10,12 @@ import { describeError } from './process/log.ts'
 import type { Measured } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
 
-/** What is begun when the time is up still has to end, and the answer to be written. */
+/** Time reserved at the end of an invocation to finish work in progress and to write the result. */
 const reserveMs = 20_000
 
 type Invocation = Pick<Context, 'getRemainingTimeInMillis'>
 
-/** In one invocation of minutes; the next one continues. */
+/** Maximum number of deletions per invocation. The next invocation continues. */
 const maxDeletions = 5_000
 
 const timeOf = (context: Invocation) => () => context.getRemainingTimeInMillis() > reserveMs
@@ -44,8 +44,9 @@ const collected = (tasks: number, failed: number, { deleted }: { deleted: number
 const errorOf = (error: unknown) => (error === undefined ? {} : { error: describeError(error) })
 
 /**
- * Called by the table's stream with what changed, and on schedules: then it reads the change logs itself, and all objects
- * at first and every hour. Where no stream calls it, a schedule of seconds does the same work.
+ * Returns the handler of the garbage collector. The stream of the table invokes it with changes. On a schedule it reads
+ * the change logs itself, and all objects in its first run and then every hour. Without a stream, a schedule of seconds
+ * does the same work.
  */
 export function garbageCollector() {
   const server = createServer(process.env)
@@ -68,7 +69,7 @@ export function garbageCollector() {
       return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
     }
     const { error, ...run } = await collectChangelog(collector)
-    // On a schedule of seconds most runs find nothing, and say nothing.
+    // On a schedule of seconds most runs find nothing, so they log nothing.
     if (run.tasks === 0 && run.read === 0 && error === undefined) return undefined
     const counts = { source: 'schedule', ...run, ...wrote }
     const measured = collected(run.tasks, run.failed, wrote)
@@ -77,7 +78,7 @@ export function garbageCollector() {
   }
 }
 
-/** Deletes access keys that expired longer ago than the retention. */
+/** Returns the handler that deletes access keys after their retention time. */
 export function sweep() {
   const server = createServer(process.env)
   return async (_event: unknown, context: Invocation): Promise<void> => {

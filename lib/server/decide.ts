@@ -1,6 +1,6 @@
 /**
- * Whether a user may do something here, for the reviews that ask: the same rules that requests meet, in the same order.
- * Scope chain, then system:masters, then ownership and access rules.
+ * Decides for access reviews whether a user may perform a request on this API. It applies the rules for requests in the
+ * same order: scope chain, system:masters, then ownership and access rules.
  */
 import { group as managementGroup } from '../apis/management/v1/group.ts'
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes/attributes.ts'
@@ -15,7 +15,7 @@ import { accessTo, accessToCreate, keyOf, type Store } from '../registry/store.t
 import type { Storage } from '../storage/interface.ts'
 import type { Config } from './process/config.ts'
 
-/** What deciding needs of the server. */
+/** The parts of the server that `decide` uses. */
 export interface Decider<S> {
   config: Config
   scopes: ScopeOptions
@@ -25,8 +25,8 @@ export interface Decider<S> {
 }
 
 /**
- * What every authenticated user may do whose scope leaves it: the create-only kinds that check what they are asked for, and
- * reading the namespaces, of which nothing is stored.
+ * Requests that every authenticated user may make within their scope: creating kinds that check each request themselves,
+ * and reading namespaces, which are not stored.
  */
 const openToAll: ReadonlySet<string> = new Set([
   `create ${managementGroup}/directclusterendpointtokens`,
@@ -40,7 +40,7 @@ const toDecision = (access: Access, reason: string): Decision =>
     ? { allowed: true, reason }
     : { allowed: false, reason: access.type === 'denied' ? access.reason : 'not visible to this user' }
 
-/** The decision with its reason; reads at most the object that is named. A path may be asked for with the base or without. */
+/** Returns the decision and its reason. Reads at most the named object. Accepts paths with or without the base path. */
 export async function decide<S>(server: Decider<S>, context: RequestContext, asked: Attributes): Promise<Decision> {
   const attributes: Attributes =
     asked.kind === 'nonresource' ? { ...asked, path: belowBase(asked.path, server.config.basePath) } : asked
@@ -69,7 +69,7 @@ async function decideResource<S>(
   const store = server.storeOf(kind)
   if (verb === 'create' && subresource === '')
     return toDecision(accessToCreate(store, context), 'may create own objects')
-  // A list of one name, by a field selector, is empty where there is no such object.
+  // Lists are always allowed: a list of one name, by a field selector, is empty if the user may not see the object.
   const listed = subresource === '' && ['list', 'watch', 'deletecollection'].includes(verb)
   if (listed) return { allowed: true, reason: 'lists show what the user may see' }
   if (name !== '') {

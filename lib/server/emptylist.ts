@@ -1,17 +1,17 @@
-/** The functions that list and watch kinds of which there is nothing. */
+/** Makes the handlers that list and watch kinds without objects. */
 import { emptyCollection } from '../endpoints/watches/emptycollection.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'
 import { type LambdaHandler, serve } from './lambda/serve.ts'
 import { lazy } from './process/lazy.ts'
 
-/** Watches are counted in the table; nothing else here needs the store, which is loaded with the first of them. */
+/** Loads the server with the first watch: open watches are counted in the table, and nothing else here needs it. */
 const store = lazy(async () => {
   const { createServer } = await import('./server.ts')
   return createServer(process.env)
 })
 
-/** The handler of a GET of the collection of a kind without objects. */
+/** Returns the handler for GET requests to the collection of a kind without objects. */
 export function emptyListHandler(kind: Pick<KindInfo, 'group' | 'version' | 'kind' | 'plural'>): LambdaHandler {
   const resource = { apiVersion: groupVersion(kind), kind: kind.kind }
   return serve(

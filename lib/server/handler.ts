@@ -1,8 +1,7 @@
 /**
- * The Lambda handlers: `storedHandler(OwnedAccessKey, getPipeline)`, `virtualHandler(Self, virtualPipeline)`. Kinds and verbs that do not go
- * together do not compile.
+ * Makes the Lambda handler of a kind and a verb: `storedHandler(OwnedAccessKey, getPipeline)`,
+ * `virtualHandler(Self, virtualPipeline)`. The compiler rejects a verb that the kind does not support.
  */
-
 import type { Exchange, StoredPipeline, VirtualPipeline } from '../endpoints/exchange.ts'
 import { run } from '../endpoints/pipeline.ts'
 import type { ApiRequest } from '../endpoints/request.ts'
@@ -12,7 +11,7 @@ import { type Endpoint, type LambdaHandler, type Notes, serveWith } from './lamb
 import { describeError } from './process/log.ts'
 import { createServer, type Server } from './server.ts'
 
-/** What stages share, for any kind. */
+/** Returns the exchange that the stages of a request share. */
 function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange {
   const warnings: string[] = []
   const warned = new Set<string>()
@@ -49,7 +48,7 @@ const reporting =
   (error: unknown): void =>
     log('error', 'request failed', { requestId, error: describeError(error) })
 
-/** The handler of one verb of a stored kind. Everything that it needs is made when the process starts. */
+/** Returns the handler of one verb of a stored kind. It creates the server when the process starts. */
 export function storedHandler(kind: StoredKind<Server>, { verb, stages }: StoredPipeline): LambdaHandler {
   const endpoint: Endpoint<Server> = (request, server, notes) => {
     const store = server.storeOf(kind)
@@ -59,7 +58,7 @@ export function storedHandler(kind: StoredKind<Server>, { verb, stages }: Stored
   return serveWith(createServer(process.env), endpoint, { verb, resource: kind.plural, streams: verb === 'list' })
 }
 
-/** The handler of a virtual kind. */
+/** Returns the handler of a virtual kind. */
 export function virtualHandler(kind: VirtualKind<Server>, { verb, stages }: VirtualPipeline): LambdaHandler {
   const endpoint: Endpoint<Server> = (request, server, notes) => {
     const { namespace, name } = request

@@ -1,8 +1,8 @@
-/** The stored kinds, which owners may be of: `test/agreement.test.ts` compares them with `lib/apis/index.ts`. */
+/** Lists the stored kinds. `test/agreement.test.ts` compares them with `lib/apis/index.ts`. */
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import type { Services } from '../apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import type { StoredKind } from '../registry/kind.ts'
 
-/** Every stored kind: owners may be of any of them. */
+/** Every stored kind. Owner references may name any of them. */
 export const storedKinds: readonly StoredKind<Services>[] = [OwnedAccessKey, VirtualClusterInstance]

@@ -1,34 +1,37 @@
 /**
- * The watches that are open, counted by the key that opened them: every watch is a function of its own, so the table counts.
+ * Counts the open watches of each access key in the table, because each watch runs in its own function instance.
  *
  *     pk=watches#UID sk=ID until=1795257660000 expires=1795257660
  *
- * An item lapses where its function dies. It is written when a watch begins, every half minute and when it ends, in a
- * partition for each key; no other request reads or writes one.
+ * Each key has its own partition. A watch writes its item when it starts and renews it every 30 seconds. It deletes the
+ * item when it ends. If the function dies, the item expires. No other request reads or writes these items.
  */
 import type { EndpointServices } from '../endpoints/exchange.ts'
 import { tooManyRequests } from '../meta/errors/status.ts'
 import type { Storage } from '../storage/interface.ts'
 
-/** How long a watch counts of which nothing is heard. */
+/** How long a watch counts after its last renewal. */
 const leaseMs = 60_000
-/** How often it is heard of. */
+/** How often a watch renews its item. */
 const renewMs = leaseMs / 2
-/** The time of one write; that of the request is over before its watch is. */
+/** Deadline of one write. The deadline of the request passes long before its watch ends. */
 const unhurried = { deadline: () => leaseMs / 4 }
-/** When a client that is refused may try again. */
+/** When a rejected client may retry. */
 const retryAfterSeconds = 10
 
 export interface Watches {
   storage: Pick<Storage, 'keepCompanion' | 'dropCompanion' | 'queryCompanions'>
-  /** The most that one key may have open; 0 = as many as it likes. */
+  /** Maximum number of open watches per key. 0 means no limit. */
   most: number
   /** Unix ms. */
   now(): number
   uuid(): string
 }
 
-/** Returns what counts a watch: see `EndpointServices`. A watch is written before it is counted, so never too many are let in. */
+/**
+ * Returns the function that registers a watch: see `EndpointServices`. It writes the item before it counts, so that
+ * concurrent watches never exceed the limit.
+ */
 export function watchCounter({ storage, most, now, uuid }: Watches): EndpointServices['openWatch'] {
   return async ({ user: { key } }) => {
     if (most === 0) return { keep: async () => {}, close: async () => {} }

@@ -1,6 +1,6 @@
 /**
- * Composition: everything that the handlers need, made once per process from the environment, each part when it is
- * first asked for. Clocks, randomness, clients and environment are made here and nowhere below.
+ * Composes the server: everything that the handlers need, created once per process from the environment. Each part is
+ * created on first use. Only this package provides clocks, randomness, clients and the environment.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
@@ -53,20 +53,23 @@ export interface Server extends MinimalServer, Services, ReviewServices, Endpoin
   storeOf(kind: StoredKind<Server>): Store
 }
 
-/** Two tries of a second each: the store's own rules take over from there, well before a handler gives up. */
+/** Two attempts of one second each. After that the storage package retries, well before a handler times out. */
 const clientSettings = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
 }
 
-/** The SDK copies every request and answer for its logger, though there is none: a quarter of what a list costs here. */
+/**
+ * Connects to the table, without the logger middleware of the SDK. It copies every request and response even without a
+ * logger, which takes a quarter of the time of a list.
+ */
 function connectTable(): DynamoDBClient {
   const client = new DynamoDBClient(clientSettings)
   client.middlewareStack.remove('loggerMiddleware')
   return meter(client, 'storage')
 }
 
-/** The server of this environment. Nothing is connected or read before it is needed. */
+/** Returns the server for an environment. It connects and reads nothing before the first use. */
 export function createServer(environment: Environment): Server {
   const minimal = createMinimalServer(environment)
   const { config, log, now } = minimal
@@ -124,7 +127,7 @@ export function createServer(environment: Environment): Server {
     }),
   )
 
-  /** Undefined for a key that is gone, another one of the name, or dead. */
+  /** Returns the key, or undefined if it is deleted, invalid, or another key of the same name. */
   async function livingKey({ name, uid }: { name: string; uid: string }) {
     const stored = await storage().get(OwnedAccessKey.table, name)
     if (!stored || stored.object.metadata.uid !== uid) return undefined

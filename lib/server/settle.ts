@@ -1,8 +1,11 @@
-/** The schedule that decides and settles the change logs: without it, idle logs would age (lib/storage/README.md, "How it is read"). */
+/**
+ * Settles the change logs on a schedule. Without it, idle logs would grow too old to be read (lib/storage/README.md, "How
+ * it is read").
+ */
 import { storedKinds } from './kinds.ts'
 import { createServer } from './server.ts'
 
-/** Runs every minute; any number at once. */
+/** Returns the handler, which runs every minute. Concurrent runs are safe. */
 export function settle() {
   const server = createServer(process.env)
   return async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** The stores of the stored kinds, and what a request may do with objects beside the one that it names: owners, parents. */
+/** Makes the stores of the stored kinds, and authorizes access to owners and parents of the requested object. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Services } from '../apis/management/v1/services.ts'
 import { managementRequest } from '../authorization/attributes/attributes.ts'
@@ -12,13 +12,13 @@ import { accessTo, checkAccess, keyOf, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 import { storedKinds } from './kinds.ts'
 
-/** What stores need of the server that they are parts of. */
+/** The parts of the server that stores use. */
 interface Stores extends Services {
   storage: Storage
   storeOf(kind: StoredKind<Services>): Store
 }
 
-/** The store of a kind, with this server behind it. */
+/** Returns the store of a kind. */
 export const storeOf = <S extends Stores>(kind: StoredKind<S>, server: S): Store => ({
   storage: server.storage,
   uuid: randomUUID,
@@ -29,8 +29,8 @@ export const storeOf = <S extends Stores>(kind: StoredKind<S>, server: S): Store
 })
 
 /**
- * The parent of a subresource that is created, for which its user needs `use` of the parent. Throws 404 where it is not
- * there or hidden, 403 where it is visible and may not be used.
+ * Returns the parent object of a subresource to create. Throws 404 if the parent does not exist or is hidden from the
+ * user, and 403 if the user may see but not use it.
  */
 export async function parentFor(
   store: Store,
@@ -44,14 +44,17 @@ export async function parentFor(
   return stored
 }
 
-/** Whether chain and access rules let the user delete what the reference names; what is not there only administrators. */
+/**
+ * Reports whether the scope chain and the access rules let the user delete the referenced object. Only administrators may
+ * refer to an object that does not exist.
+ */
 async function mayDelete(
   server: Stores,
   { apiVersion, kind: kindName, name }: OwnerReference,
   namespace: string,
   { ...context }: RequestContext,
 ): Promise<boolean> {
-  // What it may do to another object is not what the request was allowed or denied.
+  // Do not note this decision: the audit record is about the object of the request.
   context.note = () => undefined
   const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
   if (!kind) return false

@@ -1,4 +1,4 @@
-/** The functions that serve documents to authenticated users: discovery, OpenAPI and the namespaces that are no objects. */
+/** Serves documents to authenticated users: discovery, OpenAPI and single namespaces, which are not stored. */
 import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
 import { kinds } from '../../apis/index.ts'
 import {
@@ -32,26 +32,26 @@ import type { Endpoint } from '../lambda/serve.ts'
 import { lazy } from '../process/lazy.ts'
 import { servedPath } from './servedpath.ts'
 
-/** What discovery lists. */
+/** The kinds that discovery lists. */
 const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
 
 const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
   respond(200, value, negotiate(request.headers, first(request.query, 'pretty'), { transformable: false }))
 
-/** If-None-Match (RFC 9110): of the tags that a client has, or `*`. */
+/** Reports whether If-None-Match (RFC 9110) contains the tag or `*`. */
 function isKnown({ headers }: ApiRequest, etag: string): boolean {
   const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.includes(etag) || tags.includes('*')
 }
 
-/** A document that clients keep: 304 when they have it already. */
+/** Returns a document that clients cache, or 304 if they have it already. */
 function kept(
   request: ApiRequest,
   etag: string,
   headers: Record<string, string>,
   body: string | Uint8Array,
 ): ApiResponse {
-  // The type in a 304 too: API Gateway would call it application/json, and clients take that over for what they keep.
+  // Send the type in a 304 too: API Gateway would send application/json, and clients would update their cache with it.
   const known = isKnown(request, etag)
   return {
     status: known ? 304 : 200,
@@ -69,7 +69,7 @@ async function aggregated(request: ApiRequest, path: string, output: DiscoveryOu
   return kept(request, etagOf(stringify(value)), headers, await encode(value, output))
 }
 
-/** undefined where there is none. `path` begins with /api or /apis. */
+/** Returns the document at a path that starts with /api or /apis, or undefined if there is none. */
 function document(path: string, serverAddress: string): JsonObject | undefined {
   const [root, group, version, name, more] = path.split('/').slice(1)
   if (more !== undefined || (root !== 'api' && name !== undefined)) return undefined
@@ -84,7 +84,7 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
   return version === undefined ? apiGroup(listed, group) : apiResourceList(listed, group, version)
 }
 
-/** GET below /api and /apis, as far as it is no resource of ours. */
+/** Serves GET below /api and /apis, except for the resources of this API. */
 export const discovery: Endpoint = async (request, server) => {
   const path = servedPath(request, server.config)
   if (path === '/api' || path === '/apis') {
@@ -113,7 +113,7 @@ const yearSeconds = 365 * 24 * 3600
 
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
-/** Both forms have a tag of their own. */
+/** Returns the OpenAPI v2 document. JSON and protobuf have different tags. */
 function openApiV2Document(request: ApiRequest): ApiResponse {
   const { text, protobuf, hash } = openApiV2Of()
   if (negotiateOpenApiV2(request.headers) === 'json')
@@ -121,7 +121,7 @@ function openApiV2Document(request: ApiRequest): ApiResponse {
   return kept(request, `"${hash}-protobuf"`, { 'content-type': protobufType }, protobuf)
 }
 
-/** GET below /openapi. */
+/** Serves GET below /openapi. */
 export const openApiDocuments: Endpoint = async (request, server) => {
   const path = servedPath(request, server.config)
   if (path === '/openapi/v2') return openApiV2Document(request)
@@ -133,7 +133,7 @@ export const openApiDocuments: Endpoint = async (request, server) => {
   const asked = first(request.query, 'hash')
   const etag = `"${found.hash}"`
   if (asked && asked !== found.hash) {
-    // The same path, whatever the client calls it.
+    // A relative location, because a gateway may serve the API under another path.
     return { status: 301, headers: { location: `?hash=${found.hash}`, etag, ...json }, warnings: [], body: '' }
   }
   const forever = {

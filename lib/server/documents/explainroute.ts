@@ -1,4 +1,4 @@
-/** What is wrong with a request that no function serves, and what there is instead: for people who have mistyped a path. */
+/** Explains to people who mistyped a path why no function serves it, and what is served instead. */
 import { type ServedResource, servedResources } from '../../apis/resources.ts'
 import { formatValue } from '../../meta/encoding/badvalue.ts'
 import { withoutCredentials } from '../../meta/value/credentials.ts'
@@ -7,7 +7,7 @@ const COLLECTION = ['GET', 'POST', 'DELETE']
 const OBJECT = ['GET', 'PUT', 'PATCH', 'DELETE']
 const STATUS = ['GET', 'PUT', 'PATCH']
 
-/** Returns a sentence about a method and a path below the base. */
+/** Returns a sentence that explains why a method and a path below the base are not served. */
 export function explainRoute(method: string, path: string): string {
   const [root, group = '', version = '', ...steps] = path.slice(1).split('/')
   if (root !== 'apis' || group === '' || version === '')
@@ -26,7 +26,7 @@ export function explainRoute(method: string, path: string): string {
   return below(served, resource, method, rest)
 }
 
-/** The end of a path: nothing, a name, a subresource. */
+/** Explains a path that continues below a resource: with nothing, a name, or a subresource. */
 function below(
   served: readonly ServedResource[],
   { plural, stored, status }: ServedResource,
@@ -64,7 +64,7 @@ const listed = (names: readonly string[]): string => {
 
 const MAX_QUOTED = 128
 
-/** Quotes a part of a path. Credentials go before the end is cut: half of one could not be recognized. */
+/** Quotes a part of a path. Removes credentials before it truncates, because part of one could not be recognized. */
 function quoted(part: string): string {
   const text = withoutCredentials(part)
   return formatValue(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)

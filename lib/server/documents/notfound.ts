@@ -1,7 +1,7 @@
 /**
- * Routes that no other function serves: what kube-apiserver says of custom resources there, 405 where a document is
- * written, else 404. Unknown resources of this API's own version get the plain text with which kube-apiserver answers
- * for custom resources, and a Warning that says what there is instead; all else a Status that says it itself.
+ * Answers requests to routes that no other function serves. Resources get the errors of kube-apiserver for custom
+ * resources, writes to documents get 405, and everything else gets 404. Unknown resources in this API's own group version
+ * get a plain-text 404, as from kube-apiserver for custom resources. All others get a Status that explains what is served.
  */
 import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
 import { ownGroupVersion, servedResources } from '../../apis/resources.ts'
@@ -33,7 +33,7 @@ const verbs: Readonly<Record<string, string>> = {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Throws what is wrong with a request below a group version that is served, unless there is no such resource. */
+/** Throws the error for a request to a served resource. Returns if the group version has no such resource. */
 function refuse(
   groupVersionText: string,
   steps: readonly string[],
@@ -53,17 +53,17 @@ function refuse(
   if (more !== undefined) throw routeNotFound(hint)
   if (own.some((one) => one.subresource !== undefined && one.subresource === subresource)) throw methodNotAllowed(hint)
   if (subresource !== undefined && subresource !== 'status') throw objectNotFound(resource, name ?? '')
-  // A method that is no verb is refused without one.
+  // For an unknown method, the error contains no verb.
   throw methodNotSupported(resource, verbs[method] ?? '')
 }
 
-/** What discovery lists, as `GROUP/VERSION`. */
+/** The group versions that discovery lists. */
 const listedVersions: readonly string[] = [
   ...servedResources.map(({ groupVersion }) => groupVersion),
   groupVersion(CustomResourceDefinition),
 ]
 
-/** Whether a path below the base is that of something to be read only: what `documents.ts` and `public.ts` answer. */
+/** Reports whether a path below the base is that of a read-only document, which `documents.ts` or `public.ts` serves. */
 function isDocument(path: string): boolean {
   if (/^\/(version|openapi\/v[23]|apis?|api\/v1(\/namespaces)?)$/.test(path)) return true
   const [, namespace] = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(path) ?? []
@@ -85,7 +85,7 @@ export const notFound: Endpoint = async ({ path, method, headers, query }, { con
     if (error instanceof StatusError) return respondStatus(error.status, output)
     throw error
   }
-  // Manifests often begin with their namespace: it needs no making, and cannot be made.
+  // Manifests often start with their namespace, which exists already and cannot be created.
   if (isDocument(below) && method !== 'GET') return respondStatus(methodNotAllowed(hint).status, output)
   const ours = root === 'apis' && groupVersionText === ownGroupVersion && steps.length > 0
   return ours ? pageNotFound : respondStatus(routeNotFound(hint).status, output)

@@ -1,7 +1,7 @@
 /**
- * The audit record: one line of the log per request, written by whoever ends it. docs/audit.md says what each member
- * means. The authorizer writes it for requests that get no user (no key, a dead one, a scope that leaves it out), the
- * handler for all others. Nothing here sees a body or a header but User-Agent.
+ * Builds the audit record, one log line per request. docs/audit.md documents its members. The authorizer writes it for
+ * requests that it rejects: without a key, with an invalid key, or outside the scope. The handler writes it for all
+ * others. The record never contains bodies, nor headers except User-Agent.
  */
 import { namespaced } from '../../apis/resources.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
@@ -12,7 +12,7 @@ import type { Note } from '../../registry/kind.ts'
 import type { Config } from '../process/config.ts'
 import type { LogFields } from '../process/log.ts'
 
-/** What is read of the events of a proxy integration and of an authorizer: they have it alike. */
+/** The members that the events of proxy integrations and of authorizers have in common. */
 export interface AuditedEvent extends RoutedRequest {
   requestContext: {
     requestId: string
@@ -20,25 +20,25 @@ export interface AuditedEvent extends RoutedRequest {
   }
 }
 
-/** How requests are read, here and by the authorizer. */
+/** Returns the options for reading requests, here and in the authorizer. */
 export const routing = ({ basePath }: Pick<Config, 'basePath'>) => ({ basePath, namespaced })
 
-/** Whether the request was allowed, and by which line of which rule; not whether it succeeded. */
+/** The decision about a request, and the rule behind it. It does not say whether the request succeeded. */
 export interface Judgement {
   decision: 'allow' | 'deny'
   reason: string
 }
 
-/** The longest texts, in characters. What is cut ends in `…`. */
+/** Maximum length of texts, in characters. Truncated texts end in `…`. */
 const LONGEST = 256
-/** What of a reason travels from the authorizer to the handler. */
+/** Maximum length of the reason that the authorizer passes to the handler. */
 export const MAX_REASON = 512
 const OTHERS: Readonly<Record<string, number>> = { reason: MAX_REASON, userAgent: 128 }
 const MOST_ITEMS = 16
 
 /**
- * The record of a request. `facts` are who asked and what was made; a member of theirs that names something (`name` of a
- * creation) stands for what the URL says. All texts are bounded, printable and without anything that looks like a credential.
+ * Returns the audit record of a request. `facts` say who made the request and what it created. They override members from
+ * the URL, such as the `name` of a created object. All texts are bounded, printable and free of possible credentials.
  */
 export function auditRecord(
   event: AuditedEvent,
@@ -64,7 +64,7 @@ export function auditRecord(
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, bounded(name, value)]))
 }
 
-/** Verb and object of the request; of one whose path cannot be read, its method and its route. */
+/** Returns the verb and object of the request, or its method and route if its path is invalid. */
 function asked(event: AuditedEvent, config: Pick<Config, 'basePath'>): LogFields {
   try {
     const attributes = requestAttributes(event, routing(config))
@@ -90,9 +90,9 @@ function bounded(name: string, value: LogFields[string]): LogFields[string] {
 /** Control, format (invisible, direction-changing), surrogate and line separator characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** Printable text of at most `most` characters. */
+/** Returns printable text of at most `most` characters. */
 function plain(text: string, most: number): string {
-  // Cut twice: what can never be shown need not be looked through.
+  // Cut before redacting, to bound the work, and again afterwards.
   const printable = withoutCredentials(text.slice(0, 16 * most)).replace(UNPRINTABLE, '\u{FFFD}')
   const characters = [...printable]
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : printable
@@ -100,16 +100,16 @@ function plain(text: string, most: number): string {
 
 export type UnknownReason = 'no bearer token' | 'not an access key' | 'unknown access key'
 
-/** Why a request has no user, without any of what it showed. */
+/** Returns why a token authenticates nobody, without any part of the token. */
 export function unknownReason(token: string | undefined): UnknownReason {
   if (token === undefined) return 'no bearer token'
   return isWellFormed(token) ? 'unknown access key' : 'not an access key'
 }
 
 /**
- * The judgement of a request that a handler answered, out of its notes: `scope` and `access` are the rules that allowed
- * it, `denied` is why something is refused or hidden, `refusal` the message of a 401 or 403. The other notes are facts.
- * A 404 for what is hidden is a denial, whatever the client sees; so is whatever happens without a user.
+ * Returns the judgement and the facts of a request that a handler answered, from its notes. `scope` and `access` are the
+ * rules that allowed it. `denied` is why an object was refused or hidden, and `refusal` is the message of a 401 or 403.
+ * The other notes are facts. A 404 for a hidden object is a denial, and so is every response without a user.
  */
 export function judgementOf(
   notes: Readonly<Record<string, Note>>,

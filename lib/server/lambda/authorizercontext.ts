@@ -1,21 +1,21 @@
-/** What the authorizer hands to the handlers through API Gateway: the user, or why there is none. */
+/** Defines the context that the authorizer passes to handlers through API Gateway: the user, or why there is no user. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { decodeCredential, decodeUser } from '../../authentication/usercontext.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { badRequest, type StatusError, unauthorized } from '../../meta/errors/status.ts'
 
-/** Flat text only: API Gateway passes on nothing else. */
+/** Contains only strings at the top level: API Gateway passes on nothing else. */
 export type AuthorizerContext =
-  /** `reason`: the lines of the scopes that allowed the request, for its audit record. */
+  /** `reason` names the lines of the scopes that allowed the request, for the audit record. */
   | {
       user: string
-      /** Beside the user, which functions of the version before decode strictly. */
+      /** Separate from the user, because functions of the previous version decode the user strictly. */
       credential: string
       reason: string
     }
-  /** A known key that is dead, or no key at all: the 401 says why. */
+  /** Message of the 401 for an invalid key or a missing one. */
   | { unauthorized: string }
-  /** A path that could be taken for another. */
+  /** Message of the 400 for an ambiguous path. */
   | { badRequest: string }
 
 const textOf = (event: APIGatewayProxyEvent, name: string): string | undefined => {
@@ -23,7 +23,7 @@ const textOf = (event: APIGatewayProxyEvent, name: string): string | undefined =
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The refusal that the authorizer left to the handler; without a user there always is one. */
+/** Returns the error that the authorizer left to the handler. Without a user there is always one. */
 export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined {
   const bad = textOf(event, 'badRequest')
   if (bad !== undefined) return badRequest(bad)
@@ -32,19 +32,19 @@ export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined 
   return textOf(event, 'user') === undefined ? unauthorized() : undefined
 }
 
-/** Throws for a context that the authorizer did not write. One of the version before tells no credential. */
+/** Returns the user. Throws if the authorizer did not write the context. The previous version wrote no credential. */
 export function userOf(event: APIGatewayProxyEvent): UserInfo {
   const credential = textOf(event, 'credential')
   const user = decodeUser(textOf(event, 'user') ?? '')
   return credential === undefined ? user : { ...user, credential: decodeCredential(credential) }
 }
 
-/** The note of the rule by which the scopes allowed the request. */
+/** Returns the note that names the rule by which the scopes allowed the request. */
 export const reasonOf = (event: APIGatewayProxyEvent): { scope?: string } => {
   const scope = textOf(event, 'reason')
   return scope === undefined ? {} : { scope }
 }
 
-/** Whether the authorizer has written the audit record: it does so for all that it gives no user. */
+/** Reports whether the authorizer wrote the audit record, as it does for every request without a user. */
 export const isRecorded = (event: APIGatewayProxyEvent): boolean =>
   textOf(event, 'badRequest') !== undefined || textOf(event, 'unauthorized') !== undefined

@@ -1,10 +1,10 @@
-/** Bodies as Lambda takes them: text, or a stream of bytes; lists compressed where the client asks for it. */
+/** Converts bodies for Lambda to text or to streams of bytes, and compresses large streams for clients that accept gzip. */
 import { addAbortSignal, pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { LambdaResponse } from './events.ts'
 
-/** Smaller answers gain nothing (k8s.io/apiserver responsewriters: 128 KiB). */
+/** Smaller responses are not worth compressing (k8s.io/apiserver responsewriters: 128 KiB). */
 const minCompressedBytes = 128 * 1024
 
 function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
@@ -14,8 +14,8 @@ function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
 }
 
 /**
- * A buffered function answers with text, which API Gateway compresses itself (minimumCompressionSize); a streaming one
- * with bytes. No piece of a text may end within a character.
+ * Returns the response with its body for Lambda. A buffered function returns text, which API Gateway compresses
+ * (minimumCompressionSize). A streaming function returns bytes. No chunk of a text may end within a character.
  */
 export function compressBody(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
   const { body, cut, immediate, ...rest } = response
@@ -25,7 +25,7 @@ export function compressBody(response: LambdaResponse, event: APIGatewayProxyEve
   const source = Readable.from(whole ? [whole] : bytes(body as AsyncIterable<string>), { objectMode: false })
   if (cut) addAbortSignal(cut, source)
   if (!large || !acceptsGzip(event)) return { ...rest, body: source as never }
-  // Either ends with the other: who reads the bytes hears of an error, and a client that leaves ends the source.
+  // Each stream ends with the other: the reader receives errors, and a client that disconnects ends the source.
   const gzip = pipeline(source, createGzip(), () => {})
   const { vary } = rest.headers
   const encoding = { 'content-encoding': 'gzip', vary: vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding' }

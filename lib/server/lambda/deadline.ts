@@ -1,19 +1,19 @@
-/** The deadline of a request. */
+/** Computes the deadline of a request. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
 
-/** Handlers give up before the gateway's 29 s, so that the client gets a Status. */
+/** Handlers time out before the 29 s of the gateway, so that the client gets a Status. */
 const requestMs = 20_000
 
 export interface Clocks {
   now(): Date
-  /** Milliseconds on a clock that never goes back. */
+  /** Returns milliseconds on a monotonic clock. */
   elapsed(): number
 }
 
 /**
- * Returns the deadline of a request that the gateway received at `received` (Unix ms): the time of the authorizer counts,
- * since what it read of the key is as old. Whichever clock is ahead decides: a monotonic clock may stand still while the
- * process is frozen, and a wall clock may be set back. A gateway whose clock is ahead gives nobody more time.
+ * Returns the deadline of a request that the gateway received at `received` (Unix ms). The time of the authorizer counts,
+ * because its data about the key ages as well. The clock that is ahead decides: a monotonic clock may stop while the
+ * process is frozen, and a wall clock may be set back. A gateway clock that is ahead does not extend the deadline.
  */
 export function deadlineOf({ now, elapsed }: Clocks, received: number): Deadline {
   const end = Math.min(received, now().getTime()) + requestMs

@@ -1,10 +1,10 @@
-/** API Gateway events to requests, and responses to what a Lambda proxy integration answers. */
+/** Converts API Gateway events to requests, and responses to the results of a Lambda proxy integration. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { negotiateStatus, type Output } from '../../endpoints/negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, first } from '../../endpoints/request.ts'
 import { warningHeaders } from './warnings.ts'
 
-/** Several headers of one name are one list, as HTTP says. */
+/** Returns the headers with lowercase names. Repeated headers are joined to one list, as HTTP defines. */
 function headersOf(event: APIGatewayProxyEvent): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(event.headers ?? {})) {
@@ -27,11 +27,11 @@ function queryOf(event: APIGatewayProxyEvent): ReadonlyMap<string, readonly stri
   return query
 }
 
-/** The form that a refusal takes before there is a request. */
+/** Negotiates the output format of errors that occur before there is a request. */
 export const statusForm = (event: APIGatewayProxyEvent): Output | undefined =>
   negotiateStatus(headersOf(event), first(queryOf(event), 'pretty'))
 
-/** The bearer header is left out: nobody below has a use for it. */
+/** Returns the request. It omits the Authorization header, which no endpoint needs. */
 export function toApiRequest(
   event: APIGatewayProxyEvent,
   made: Pick<ApiRequest, 'user' | 'now' | 'deadline'>,
@@ -60,7 +60,7 @@ export interface LambdaResponse {
   immediate?: true
 }
 
-/** Adds what every answer carries: the Audit-Id, and no-store for what may hold a secret. */
+/** Returns the result for Lambda, with the headers of every response: Audit-Id, Cache-Control and Warning. */
 export function toLambdaResponse(response: ApiResponse, requestId: string): LambdaResponse {
   const warnings = warningHeaders(response.warnings)
   return {

@@ -1,4 +1,4 @@
-/** What is answered without a key: version, health, and the documents of the token issuer. */
+/** Serves the paths that need no access key: version, health, and the documents of the token issuer. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { belowBase } from '../../authorization/attributes/requestattributes.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
@@ -7,7 +7,7 @@ import { stringify } from '../../meta/encoding/json.ts'
 import { CACHE_CONTROL, DISCOVERY_PATH, discoveryDocument, JWKS_PATH, jwksDocument } from '../../token/jwks.ts'
 import type { MinimalServer } from '../process/minimal.ts'
 
-/** The version of Kubernetes whose API rules this server keeps: clients compare it with their own. */
+/** The version of Kubernetes whose API conventions this server follows. Clients compare it with their own. */
 const version = {
   major: '1',
   minor: '34',
@@ -35,7 +35,7 @@ const healthRoots = ['healthz', 'livez', 'readyz']
 
 const nosniff = { 'x-content-type-options': 'nosniff' }
 
-/** `ok`, or with ?verbose the list of checks: there is one, that the function runs. */
+/** Returns `ok`, or with ?verbose the list of checks. The only check is that the function runs. */
 function health(
   root: string,
   check: string | undefined,
@@ -47,7 +47,7 @@ function health(
   return response(text, verbose ? `[+]ping ok\n${root} check passed\n` : 'ok', nosniff)
 }
 
-/** The answer to a request that needs no key; undefined for every other. */
+/** Returns the response to a request that needs no access key, or undefined for all other requests. */
 export async function publicAnswer(
   event: APIGatewayProxyEvent,
   server: MinimalServer,

@@ -1,6 +1,6 @@
 /**
- * The Lambda handler of an endpoint: an event becomes a request, the endpoint answers, one audit record is logged, with its
- * metrics. The only place that knows middy.
+ * Makes the Lambda handler of an endpoint. It converts the event to a request, calls the endpoint, and logs one audit
+ * record with metrics. It is the sole importer of middy.
  */
 import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
@@ -22,7 +22,7 @@ import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from 
 import { publicAnswer } from './public.ts'
 import { withTimeout } from './timeout.ts'
 
-/** What a function does with a request; adds to the notes of its audit record. */
+/** Answers a request, and adds notes to its audit record. */
 export type Endpoint<S extends MinimalServer = MinimalServer> = (
   request: ApiRequest,
   server: S,
@@ -39,7 +39,7 @@ interface Invocation {
 // biome-ignore lint/suspicious/noExplicitAny: the types of middy's modes and of Lambda's streams do not meet.
 export type LambdaHandler = any
 
-/** The deadline is for the beginning of an answer and for all writes; a stream ends itself. */
+/** Returns the response, or an error after the deadline. The deadline does not bound streams, which end by themselves. */
 async function answerInTime(
   deadline: Deadline,
   answer: () => Promise<ApiResponse>,
@@ -54,7 +54,7 @@ async function answerInTime(
   }
 }
 
-/** Runs an endpoint for an event: the user comes from the authorizer, without one the answer is its refusal. */
+/** Runs an endpoint for an event, with the user from the authorizer. Without a user it returns the authorizer's error. */
 async function answer<S extends MinimalServer>(
   event: APIGatewayProxyEvent,
   server: S,
@@ -76,7 +76,7 @@ async function answer<S extends MinimalServer>(
   return answerInTime(deadline, () => endpoint(request, server, notes), form)
 }
 
-/** A Lambda handler around an endpoint. */
+/** Returns the Lambda handler of an endpoint. */
 export function serveWith<S extends MinimalServer>(
   server: S,
   endpoint: Endpoint<S>,
@@ -110,6 +110,6 @@ export function serveWith<S extends MinimalServer>(
   return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
 }
 
-/** A Lambda handler around an endpoint that answers from the request alone. */
+/** Returns the Lambda handler of an endpoint that answers from the request alone. */
 export const serve = (endpoint: Endpoint, invocation: Invocation): LambdaHandler =>
   serveWith(createMinimalServer(process.env), endpoint, invocation)

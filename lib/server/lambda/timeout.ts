@@ -1,4 +1,4 @@
-/** What `work` settles to, or a rejection with `late()` once it has taken `milliseconds`; the work itself goes on. */
+/** Returns the result of `work`, or throws `late()` after `milliseconds`. It does not stop the work itself. */
 export async function withTimeout<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {

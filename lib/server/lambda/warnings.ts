@@ -1,28 +1,28 @@
 /**
- * Warnings as headers. Source: k8s.io/apiserver/pkg/endpoints/filters/warning.go, k8s.io/apimachinery/pkg/util/net
- * (NewWarningHeader).
+ * Encodes warnings as headers. Source: k8s.io/apiserver/pkg/endpoints/filters/warning.go,
+ * k8s.io/apimachinery/pkg/util/net (NewWarningHeader).
  */
 import { withoutCredentials } from '../../meta/value/credentials.ts'
 
-/** The code 299 and the agent `-`. ASCII, since gateways refuse headers of anything else: other characters read as in JSON. */
+/** Returns a warning with code 299 and agent `-`. It escapes non-ASCII characters as in JSON, because gateways reject them. */
 function header(text: string): string {
   const ascii = text.replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return `299 - "${ascii.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** In characters: what all texts may have together before each is cut, and what is left of one then. */
+/** If all texts together exceed `maxLength` characters, each is truncated to `cutLength`. */
 const maxLength = 4096
 const cutLength = 256
 
-/** API Gateway passes on 10,240 bytes of headers, and turns an answer with more of them into a failure. */
+/** API Gateway allows 10,240 bytes of headers, and fails a response with more. */
 const maxBytes = 8192
-/** `Warning: ` and the end of the line. */
+/** Length of `Warning: ` and of the line break. */
 const lineBytes = 11
 
-/** A text with a control character is no header, and is not sent. */
+/** Reports whether a text can be a header: texts with control characters are dropped. */
 const canBeSent = (text: string): boolean => !/\p{Cc}/u.test(text)
 
-/** The texts that are sent: each as it is, or the beginning of each where they are too long together. */
+/** Returns the texts to send. They are truncated if they are too long together. */
 function sent(texts: readonly string[]): string[] {
   let length = 0
   const tooMany = texts.findIndex((text) => {
@@ -32,7 +32,7 @@ function sent(texts: readonly string[]): string[] {
   return tooMany < 0 ? texts.filter(canBeSent) : cut(texts, tooMany)
 }
 
-/** The beginnings of all texts up to one, and of those after it while there is room. */
+/** Truncates all texts up to index `upTo`, and as many of the following texts as fit. */
 function cut(texts: readonly string[], upTo: number): string[] {
   const shown: string[] = []
   let length = 0
@@ -46,7 +46,7 @@ function cut(texts: readonly string[], upTo: number): string[] {
   return shown
 }
 
-/** Returns each text once, without credentials: the first ones, as many as the gateway passes on. */
+/** Returns the warning headers, without duplicates and credentials. Drops warnings that exceed the limit of the gateway. */
 export function warningHeaders(texts: readonly string[]): string[] {
   const headers: string[] = []
   let bytes = 0

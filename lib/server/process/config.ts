@@ -1,40 +1,40 @@
 /**
- * The settings of a deployment, from the environment that serverless.yml gives each function. A function has only the
- * variables it needs: reading one that is absent throws, naming it.
+ * Reads the settings of a deployment from the environment variables that serverless.yml sets. A function has only the
+ * variables it needs. Reading an absent one throws an error with its name.
  */
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
 import { checkEnvironment, type Environment } from './environment.ts'
 
 export interface Config {
-  /** DynamoDB table with everything. */
+  /** Name of the DynamoDB table. */
   readonly tableName: string
-  /** Path of the API below the host, without a final slash. */
+  /** Path of the API below the host, without a trailing slash. */
   readonly basePath: string
   readonly stage: string
-  /** `iss` of tokens: an https URL without a final slash. */
+  /** Issuer (`iss`) of tokens: an https URL without a trailing slash. */
   readonly issuer: string
-  /** Secret with the peppers of key hashes. */
+  /** ID of the secret with the peppers of the key hashes. */
   readonly pepperSecretId: string
-  /** Secret with the first access key; only bootstrap knows it. */
+  /** ID of the secret with the first access key. Only bootstrap has it. */
   readonly accessKeySecretId: string
-  /** KMS keys that sign tokens: the first signs, all are published. */
+  /** IDs of the KMS keys for tokens: the first key signs, and all keys are published. */
   readonly signingKeyIds: readonly string[]
-  /** Names of secrets with credentials of virtual clusters begin so; ends with a slash. */
+  /** Name prefix of the secrets with credentials of virtual clusters. Ends with a slash. */
   readonly virtualClusterSecretsPrefix: string
-  /** The objects of project P lie in namespace prefix + P. */
+  /** The objects of a project are in the namespace PREFIX + PROJECT. */
   readonly projectNamespacePrefix: string
   /** Which namespaces of connected clusters are the spaces of projects: see `parseSpaceNamespace`. */
   readonly spaceNamespace: string
-  /** Longest life of a key in seconds; 0 = no limit. Binds keys that are there already. */
+  /** Maximum lifetime of access keys in seconds. 0 means no limit. It also applies to existing keys. */
   readonly maxKeyTtlSeconds: number
   readonly maxTokenTtlSeconds: number
-  /** 0 = whatever the virtual cluster signs. */
+  /** 0 means no limit: the virtual cluster decides. */
   readonly maxCertificateTtlSeconds: number
-  /** How long expired keys are kept, in seconds. */
+  /** How long expired keys are retained, in seconds. */
   readonly keyRetentionSeconds: number
-  /** Watches that one key may have open; 0 = as many as it likes. */
+  /** Maximum number of open watches per access key. 0 means no limit. */
   readonly watchesPerKey: number
-  /** How many access keys may stand for one user, team or subject; 0 = any number. */
+  /** Maximum number of access keys for each user, team or subject. 0 means no limit. */
   readonly maxKeysPerOwner: number
 }
 
@@ -50,8 +50,8 @@ const whole = (environment: Environment, name: string, absent: number): number =
 const daySeconds = 86_400
 
 /**
- * Throws where a variable that is set says what it may not. Values are read when they are asked for, so that a function without
- * a variable fails only where it needs it.
+ * Returns the settings. Throws if a variable has an invalid value. Each setting is read on access, so that a function
+ * without a variable fails only if it needs it.
  */
 export function readConfig(environment: Environment): Config {
   checkEnvironment(environment)

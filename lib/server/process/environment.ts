@@ -1,6 +1,6 @@
 /**
- * What the variables of a function may say. They are checked when it starts: a prefix that is empty or no part of a name would
- * widen scopes, and a wrong path or URL would show in answers only.
+ * Validates the environment variables of a function when it starts. An empty or invalid prefix would widen scopes, and a
+ * wrong path or URL would appear only in responses.
  */
 import { parseSpaceNamespace } from '../../authorization/scopes/space.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
@@ -9,7 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 interface Form {
   accepts(value: string): boolean
-  /** What the value must be. */
+  /** Description of valid values, for the error message. */
   form: string
 }
 
@@ -18,11 +18,11 @@ const matching = (pattern: RegExp, form: string): Form => ({ accepts: (value) =>
 const url = /^https:\/\/[^/?#\s]+(\/[^/?#\s]+)*$/
 const path = /^(\/[\w~-][\w.~-]*)+$/
 
-/** An empty number is an absent one. */
+/** Accepts a number. An empty value counts as absent. */
 const numberOf = (unit: string): Form => matching(/^\d{0,10}$/, `a number of ${unit}`)
 const seconds = numberOf('seconds')
 
-/** As infra/plugins/settings.cjs has them, where they are settings of a deployment. */
+/** The formats of deployment settings match those in infra/plugins/settings.cjs. */
 const forms: Readonly<Record<string, Form>> = {
   TABLE_NAME: matching(/^[\w.-]{3,255}$/, 'the name of a table'),
   BASE_PATH: {
@@ -65,7 +65,7 @@ function isSpaceNamespace(value: string): boolean {
   }
 }
 
-/** Throws where a variable that is set says what it may not. The value is not told: it may have come to the wrong name. */
+/** Throws if a variable has an invalid value. The error omits the value, which may be a secret under the wrong name. */
 export function checkEnvironment(environment: Environment): void {
   for (const [name, { accepts, form }] of Object.entries(forms)) {
     const value = environment[name]

@@ -1,4 +1,4 @@
-/** A value that is made at the first call and kept. */
+/** Returns a function that creates a value on its first call and returns the same value from then on. */
 export function lazy<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {

@@ -1,9 +1,9 @@
-/** One JSON line per invocation, to standard output, where Lambda collects it. Nothing here sees a body or a header. */
+/** Writes JSON log lines to standard output, where Lambda collects them. Bodies and headers never reach this module. */
 import type { Measured } from './metrics.ts'
 
 export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** The text of an error for the log: its class and message with its causes, never what a client sent. */
+/** Returns the class and message of an error and of its causes, for the log. */
 export function describeError(error: unknown): string {
   const parts: string[] = []
   for (let one = error, depth = 0; one !== undefined && depth < 5; depth++) {
@@ -17,10 +17,10 @@ export function describeError(error: unknown): string {
   return parts.join(' <- ')
 }
 
-/** `measured` becomes metrics of the deployment. */
+/** Writes one log line. `measured` becomes metrics of the deployment. */
 export type Log = (level: 'info' | 'error', message: string, fields: LogFields, measured?: readonly Measured[]) => void
 
-/** `write` gets whole lines; `embed` makes members of a line that hold metrics. */
+/** Returns a log that passes whole lines to `write`. `embed` returns the members of a line that contain metrics. */
 export const createLog =
   (write: (line: string) => void, embed: (measured: readonly Measured[]) => object): Log =>
   (level, message, fields, measured) =>

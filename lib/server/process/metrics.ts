@@ -1,21 +1,24 @@
 /**
- * Embedded metrics: members of a log line that CloudWatch turns into metrics as it receives it, so that measuring takes no
- * call. Only this side's own words become dimensions: each value of one is a metric that is paid for.
+ * Embeds metrics in log lines. CloudWatch extracts them from the log, so that measuring needs no call. Only names of this
+ * service become dimensions, never client input: AWS bills each combination of dimension values as a metric.
  * Source: CloudWatch embedded metric format specification.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Fault } from '../../meta/errors/status.ts'
 
-/** Values by the names of their metrics: milliseconds where the name ends so, else counts. */
+/** Values by metric name. Names that end in `Ms` are milliseconds, all others are counts. */
 export interface Measured {
-  /** By what they are told apart; absent = by nothing. */
+  /** Dimensions of the metrics. Absent means none. */
   dimensions?: Readonly<Record<string, string>>
   values: Readonly<Record<string, number>>
 }
 
 const unitOf = (name: string) => (name.endsWith('Ms') ? 'Milliseconds' : 'Count')
 
-/** The members to add to a line. Names of values and dimensions must differ; values of one name are one value. `now`: unix ms. */
+/**
+ * Returns the members to add to a log line. Names of values and dimensions must differ, and values with the same name must
+ * be equal. `now` is in Unix milliseconds.
+ */
 export const embedMetrics = (namespace: string, now: number, measured: readonly Measured[]): object => ({
   ...Object.assign({}, ...measured.flatMap(({ dimensions, values }) => [dimensions, values])),
   _aws: {
@@ -28,7 +31,7 @@ export const embedMetrics = (namespace: string, now: number, measured: readonly 
   },
 })
 
-/** Requests that were sent to AWS, with those that were sent again. */
+/** Numbers of requests to AWS, including retries. */
 export interface Calls {
   storage: number
   kms: number
@@ -37,20 +40,20 @@ export interface Calls {
 
 const current = new AsyncLocalStorage<Calls>()
 
-/** Runs `work` and counts into `calls` what metered clients send meanwhile. */
+/** Runs `work`, and counts in `calls` the requests that metered clients send meanwhile. */
 export const countCalls = <T>(calls: Calls, work: () => T): T => current.run(calls, work)
 
-/** To be counted into. */
+/** Returns counters for `countCalls`. */
 export const newCalls = (): Calls => ({ storage: 0, kms: 0, secrets: 0 })
 
-/** The calls as metrics that nothing tells apart. */
+/** Returns the calls as metrics without dimensions. */
 export const callMetrics = ({ storage, kms, secrets }: Calls): Measured => ({
   values: { storageCalls: storage, kmsCalls: kms, secretCalls: secrets },
 })
 
 /**
- * The failures of a request, by endpoint; those of the server also for all endpoints together, which the alarm looks at, and
- * those of virtual clusters only so: one endpoint has them.
+ * Returns the failure metrics of a request by endpoint. Server errors are also counted across all endpoints, for the alarm.
+ * Virtual cluster errors are counted only across endpoints, because only one endpoint has them.
  */
 export function faultMetrics(fault: Fault | undefined, dimensions: Measured['dimensions'] = {}): Measured[] {
   const count = (one: Fault) => (fault === one ? 1 : 0)
@@ -63,19 +66,19 @@ export function faultMetrics(fault: Fault | undefined, dimensions: Measured['dim
 
 type Next = (args: object) => Promise<object>
 
-/** What a client of the SDK is here: its middleware is typed by its commands. */
+/** The part of an SDK client that `meter` uses. Its middleware is typed by its commands. */
 interface Client {
   middlewareStack: { add(...args: never[]): unknown }
 }
 
-/** The client, whose requests are counted from now on. */
+/** Counts the requests of a client from now on, and returns the client. */
 export function meter<C extends Client>(client: C, service: keyof Calls): C {
   const count = (next: Next) => (args: object) => {
     const calls = current.getStore()
     if (calls) calls[service]++
     return next(args)
   }
-  // Inside the retries.
+  // Runs inside the retry middleware, so that retries count.
   client.middlewareStack.add(...([count, { step: 'finalizeRequest', priority: 'low', name: 'meter' }] as never[]))
   return client
 }

@@ -1,6 +1,6 @@
 /**
- * What every function has of its deployment: settings, a log, a clock, the signer. Functions that answer from the request
- * alone have nothing else, and so load neither the store nor its client.
+ * Makes the minimal server that every function has: settings, a log, a clock and the signer. Functions that answer from
+ * the request alone use nothing else, so they load neither the store nor its client.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { connectKms, kmsSigner } from '../../token/kms.ts'
@@ -16,9 +16,9 @@ export interface MinimalServer {
   log: Log
   signer: Signer
   now(): Date
-  /** Resolves after so many milliseconds. */
+  /** Resolves after the given number of milliseconds. */
   sleep(ms: number): Promise<void>
-  /** Milliseconds on a clock that never goes back. */
+  /** Returns milliseconds on a monotonic clock. */
   elapsed(): number
 }
 
@@ -31,7 +31,7 @@ function createSigner(config: Config): Signer {
   )
 }
 
-/** The minimal server of this environment. Nothing is connected or read before it is needed. */
+/** Returns the minimal server for an environment. It connects and reads nothing before the first use. */
 export function createMinimalServer(environment: Environment): MinimalServer {
   const config = readConfig(environment)
   const signer = lazy(() => createSigner(config))
