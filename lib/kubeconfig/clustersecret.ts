@@ -1,4 +1,4 @@
-/** The credentials that this deployment keeps for a virtual cluster. */
+/** Reads the credentials of a virtual cluster from Secrets Manager. */
 
 import { formatValue } from '../meta/encoding/badvalue.ts'
 import { type Credentials, parseCredentials } from './cluster/credentials.ts'
@@ -10,13 +10,14 @@ import { SecretError, type Secrets } from './secrets.ts'
 
 export interface SecretServices {
   secrets: Pick<Secrets, 'get' | 'refresh'>
-  /** `keyplane/STAGE/virtualclusters/`: IAM allows nothing else. */
+  /** `keyplane/STAGE/virtualclusters/`, the only prefix that IAM allows. */
   secretPrefix: string
 }
 
 /**
- * What the secret says. Rejects with a ClusterError: `no-credentials` where there is no secret, `credentials` where it
- * cannot be used. `fresh` reads it now, for when the virtual cluster refuses what was kept.
+ * Returns the credentials in the secret. Rejects with a ClusterError: `no-credentials` when the secret does not exist,
+ * `credentials` when it is unusable. `fresh` bypasses the cache, for when the virtual cluster rejects cached
+ * credentials.
  */
 export async function clusterCredentials(
   instance: Instance,
@@ -38,8 +39,8 @@ export async function clusterCredentials(
 }
 
 /**
- * The authority that clients should trust, in PEM: what the instance says, else what we trust ourselves. Undefined where
- * neither says anything: the endpoint has a certificate of a public authority then.
+ * Returns the certificate authority that clients should trust, in PEM: from the instance, or else from the credentials.
+ * Returns undefined when neither has one; the endpoint then has a certificate of a public authority.
  */
 export function trustedAuthority(instance: Instance, credentials: Credentials | undefined): string | undefined {
   const { certificateAuthorityData } = instance

@@ -1,19 +1,19 @@
-/** The text of a kube config: client-go's Config v1. */
+/** Writes kube configs (client-go's Config v1). */
 import { dumpYaml } from '../meta/encoding/yaml.ts'
 import { toBase64 } from './cluster/pem.ts'
 
 export interface ConfigParts {
-  /** Of cluster, user and context: one word that stays the same for the same virtual cluster. */
+  /** The name of the cluster, user and context: one word that is stable for a virtual cluster. */
   name: string
   /** An https URL. */
   server: string
-  /** PEM; absent = clients trust what their system trusts. */
+  /** PEM. When absent, clients trust the authorities of their system. */
   certificateAuthority?: string
-  /** PEM for certificate and key. */
+  /** The certificate and key are in PEM. */
   user: { token: string } | { certificate: string; key: string }
 }
 
-/** YAML that clients and other tools read. */
+/** Returns the kube config as YAML. */
 export const kubeConfigText = ({ name, server, certificateAuthority, user }: ConfigParts): Promise<string> =>
   dumpYaml({
     apiVersion: 'v1',

@@ -1,4 +1,4 @@
-/** What a kube config needs to know of the virtual cluster that it is for. */
+/** Reads the parts of a virtual cluster instance that its kube configs depend on. */
 
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 import { badRequest } from '../meta/errors/status.ts'
@@ -10,15 +10,15 @@ export interface Instance {
   namespace: string
   name: string
   uid: string
-  /** Of the ingress endpoint: HOST or HOST:PORT. */
+  /** Host of the ingress endpoint: HOST or HOST:PORT. */
   host?: string
   /** Base64 of PEM. */
   certificateAuthorityData?: string
-  /** Below the deployment's prefix; NAMESPACE/NAME where the object names none. */
+  /** Name of the secret below the deployment's prefix. Defaults to NAMESPACE/NAME. */
   secretReference: string
 }
 
-/** Reads the stored object; an ingress that is switched off counts as none. */
+/** Reads the stored object. A disabled ingress counts as absent. */
 export function toInstance({ metadata, spec = {} }: KubeObject): Instance {
   const { namespace = '', name = '', uid = '' } = metadata
   const ingress = member(member(spec, 'accessPoint'), 'ingress')
@@ -39,23 +39,24 @@ function text(value: unknown, name: string): string | undefined {
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 
-/** NAMESPACE/NAME, as messages name it. */
+/** Returns NAMESPACE/NAME, the form used in messages. */
 export const labelOf = ({ namespace, name }: Instance): string => `${namespace}/${name}`
 
-/** The ingress endpoint as an address; undefined where the instance has none that could be one. */
+/** Returns the URL of the ingress endpoint, or undefined when the instance has no valid one. */
 export function ingressUrl({ host }: Instance): string | undefined {
   const url = `https://${host}`
   return host !== undefined && !host.includes('/') && isServerUrl(url) ? url : undefined
 }
 
 /**
- * The address for the kube config: what the client asks for (a field error unless it is an absolute https URL; it is
- * written and never dialled), else the ingress endpoint. Throws a 400 when there is neither.
+ * Returns the address for the kube config: the one that the client requests, or else the ingress endpoint. The
+ * requested address is a field error unless it is an absolute https URL; it is written but never dialled. Throws 400
+ * when there is neither.
  */
 export function serverAddress(instance: Instance, wanted: string | undefined): string | { error: FieldError } {
   if (wanted !== undefined && wanted !== '') {
     if (isServerUrl(wanted)) return wanted
-    // What comes before an @ may be a password.
+    // Text before an @ may be a password.
     const shown = wanted.includes('@') ? '<redacted>' : wanted
     return { error: invalid('spec.server', shown, 'must be an absolute https URL without user, query and fragment') }
   }

@@ -1,4 +1,4 @@
-/** A kube config for a virtual cluster, from the wish to the text. */
+/** Creates kube configs for virtual clusters, from the request to the YAML text. */
 
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
@@ -30,9 +30,9 @@ export interface KubeConfigRequest {
   spec: { certificateTTL?: number | bigint; server?: string; clientCert?: boolean }
   user: UserInfo
   now: Date
-  /** Checks everything that can be checked here, reads no secret, asks no virtual cluster and signs nothing. */
+  /** Validates the request without reading a secret, contacting the virtual cluster or signing anything. */
   dryRun: boolean
-  /** Nothing is signed, and nothing made in the virtual cluster, once it is over. */
+  /** After the deadline, nothing is signed and nothing is created in the virtual cluster. */
   deadline: Deadline
 }
 
@@ -40,7 +40,7 @@ export interface KubeConfigServices
   extends SecretServices,
     ScopeOptions,
     Pick<CertificateServices, 'deadline' | 'sleep' | 'uuid'> {
-  /** How error texts name the parent: `virtualclusterinstances` of the group. */
+  /** The parent resource in error messages: `virtualclusterinstances` and its group. */
   resource: GroupResource
   limits: TtlLimits
   issuer: string
@@ -51,12 +51,12 @@ export interface KubeConfigServices
 }
 
 export interface KubeConfig {
-  /** YAML; absent of a dry run. */
+  /** YAML. Absent for a dry run. */
   kubeConfig?: string
-  /** RFC 3339; when the token or certificate in it ends. Absent of a dry run. */
+  /** Expiry of the token or certificate, in RFC 3339. Absent for a dry run. */
   expirationTimestamp?: string
   warnings: string[]
-  /** What may be said of the credential in it: `credential` (token or certificate), and which one it is. */
+  /** Public facts about the credential: its type (`credential`: token or certificate) and its identifier. */
   facts: Facts
 }
 
@@ -65,16 +65,16 @@ type Facts =
   | { credential: 'token'; jti: string; audiences: readonly string[] }
   | { credential: 'certificate'; serial: string }
 
-/** How long a virtual cluster may take to sign. */
+/** How long to wait for a virtual cluster to sign. */
 const WAIT_MS = 15_000
-/** What is kept of the time of the request, to remove what was made. */
+/** Time of the request that is reserved for cleaning up. */
 const RESERVE_MS = 5_000
 
 /**
- * A kube config whose user is a token of ours for this virtual cluster alone, or (`clientCert`) a certificate that the
- * virtual cluster signs. Field errors are returned. Throws 400 without an address, 401 for a dead key, 403 for a user
- * that no cluster may see and for a certificate that would reach further than the scopes, and ClusterErrors (502, 503,
- * 504).
+ * Returns a kube config whose user is a token for this virtual cluster only or, with `clientCert`, a certificate that
+ * the virtual cluster signs. Field errors are returned. Throws 400 without an address and 401 for an invalid key.
+ * Throws 403 for a user that clusters must not see, and for a certificate that would grant more than the scopes allow.
+ * Also throws ClusterErrors (502, 503, 504).
  */
 export async function createKubeConfig(
   request: KubeConfigRequest,
@@ -97,7 +97,7 @@ export async function createKubeConfig(
   const { name, namespace } = instance
   return {
     kubeConfig: await kubeConfigText({
-      // A namespace has no dot, so that no two instances share a name; clients merge kube configs by it.
+      // Clients merge kube configs by name. Namespaces contain no dot, so the name is unique for each instance.
       name: `${name}.${namespace}`,
       server,
       ...(made.authority !== undefined && { certificateAuthority: made.authority }),
@@ -133,7 +133,10 @@ async function withToken(
   return { user: { token }, authority, expires, warnings, facts: { credential: 'token', jti, audiences } }
 }
 
-/** Only for the authority in them: an instance that names one, or that keeps none, needs no credentials for a token. */
+/**
+ * Returns the stored credentials, of which a token needs only the certificate authority. Returns undefined for an
+ * instance that specifies an authority or has no credentials.
+ */
 async function storedCredentials(instance: Instance, services: KubeConfigServices): Promise<Credentials | undefined> {
   if (instance.certificateAuthorityData !== undefined) return undefined
   return clusterCredentials(instance, services).catch((error) => {
@@ -155,10 +158,10 @@ async function withCertificate(
   if (dryRun) return { user: undefined, warnings: [], facts: { credential: 'certificate' } }
   const signal = services.deadline(Math.max(0, Math.floor(Math.min(WAIT_MS, deadline() - RESERVE_MS))))
   const credentials = await clusterCredentials(instance, services)
-  // Before anything is made: what is wrong with it, is wrong afterwards too.
+  // Checked before anything is created: an invalid authority would still be invalid afterwards.
   const authority = trustedAuthority(instance, credentials)
   const issued = await order(request, seconds, credentials, signal, services).catch(async (error) => {
-    // Where the time is over, another try would only add to it.
+    // After the deadline, another attempt would only add to the delay.
     if (!isFailure(error, 'unauthorized') || signal.aborted) throw error
     const rotated = await clusterCredentials(instance, services, true)
     if (JSON.stringify(rotated) === JSON.stringify(credentials)) throw error
@@ -190,7 +193,7 @@ function order(
   )
 }
 
-/** Signers backdate by 5 minutes: less than this is as asked. */
+/** Signers backdate by 5 minutes, so smaller differences are ignored. */
 const TOLERANCE_SECONDS = 600
 
 function lifetimeWarnings(

@@ -1,14 +1,14 @@
-/** Whether a chain of scopes restricts its holder inside one virtual cluster. */
+/** Determines whether a chain of scopes restricts its holder inside a virtual cluster. */
 import type { Attributes, Target } from '../authorization/attributes/attributes.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import { projectOf, type ScopeOptions } from '../authorization/scopes/project.ts'
 import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
 
 /**
- * True when the chain would deny anything at all inside the virtual cluster: a certificate carries no scope, so its
- * holder would get what the chain leaves out. A scope restricts nothing there when one single line of it allows every
- * request to that virtual cluster: its project, itself, or a rule that selects by target alone. Lines that only
- * together allow everything do not count: no list of verbs and resources is complete.
+ * Reports whether the chain would deny any request inside the virtual cluster. A certificate carries no scope, so its
+ * holder would gain what the chain denies. A scope does not restrict when a single line of it allows every request to
+ * that virtual cluster: its project, the virtual cluster itself, or a rule that selects only by target. Lines that
+ * allow everything only in combination do not count, because no list of verbs and resources is complete.
  */
 export function restrictsInside(
   chain: ScopeChain,
@@ -19,7 +19,7 @@ export function restrictsInside(
   const project = projectOf(namespace, options)
   if (project === undefined) return true
   const target: Target = { type: 'ProjectVirtualCluster', project, virtualCluster: name }
-  // What is left of the scopes tells requests apart by target alone, so that one stands for all.
+  // The remaining entries distinguish requests only by target, so one request stands for all.
   const any: Attributes = { kind: 'nonresource', target, verb: 'get', path: '/' }
   return !evaluate(chain.map(byTargetAlone), any, options).allowed
 }

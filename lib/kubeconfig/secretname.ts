@@ -1,14 +1,15 @@
-/** Where the credentials of a virtual cluster lie. */
+/** Derives the name of the secret with a virtual cluster's credentials. */
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 
-/** What Secrets Manager allows in names, without a colon: an ARN could name a secret anywhere. */
+/** The characters that Secrets Manager allows in names, except the colon: an ARN could name any secret. */
 const NAME = /^[A-Za-z0-9/_+=.@-]+$/
-/** Secrets Manager's limit for a whole name. */
+/** The Secrets Manager limit for a full name. */
 const MAX_LENGTH = 512
 
 /**
- * The name of the secret: `reference` below `prefix` (`keyplane/STAGE/virtualclusters/`), which IAM allows and nothing
- * else. A field error for whatever could lead out of it. The reference is no secret, so the error shows it.
+ * Returns the name of the secret: `reference` below `prefix` (`keyplane/STAGE/virtualclusters/`), the only prefix that
+ * IAM allows. A reference that could leave the prefix is a field error. The reference is not secret, so the error shows
+ * it.
  */
 export function secretName(prefix: string, reference: string, field: string): string | { error: FieldError } {
   const steps = reference.split('/')

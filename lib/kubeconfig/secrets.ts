@@ -1,9 +1,12 @@
-/** Texts from AWS Secrets Manager. With secretsclient.ts the only one that knows @aws-sdk/client-secrets-manager. */
+/**
+ * Reads and writes secrets in AWS Secrets Manager. Only this module and secretsclient.ts import the package
+ * @aws-sdk/client-secrets-manager.
+ */
 import type { SecretsManagerClient, SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
 
 const sdk = () => import('./secretsclient.ts')
 
-/** Retries throttling and broken connections itself: at most 3 attempts of 3 s each. */
+/** Returns a client that retries throttling and broken connections itself: at most 3 attempts of 3 s each. */
 export async function connectSecrets(config: SecretsManagerClientConfig = {}): Promise<SecretsManagerClient> {
   const { SecretsManagerClient } = await sdk()
   return new SecretsManagerClient({
@@ -15,10 +18,10 @@ export async function connectSecrets(config: SecretsManagerClientConfig = {}): P
 
 export type SecretStage = 'AWSCURRENT' | 'AWSPREVIOUS' | 'AWSPENDING'
 
-/** `NotFound`: no such secret, no such version, or one that is being deleted. `Unavailable`: nothing is known. */
+/** `NotFound`: the secret or version does not exist, or is being deleted. `Unavailable`: the state is unknown. */
 export type SecretErrorCode = 'NotFound' | 'Unavailable'
 
-/** Says nothing of the secret, not even its id; the cause is for the log. */
+/** An error that reveals nothing about the secret, not even its id. The cause is for the log. */
 export class SecretError extends Error {
   readonly code: SecretErrorCode
 
@@ -30,21 +33,24 @@ export class SecretError extends Error {
 }
 
 export interface Secrets {
-  /** The text of a version (AWSCURRENT where none is named), at most 5 minutes old. Rejects with a SecretError. */
+  /** Returns the text of a version (AWSCURRENT by default), at most 5 minutes old. Rejects with a SecretError. */
   get(id: string, stage?: SecretStage): Promise<string>
-  /** The same, read now: for when the one that was kept turns out to be refused. */
+  /** Does the same without the cache, for when a cached credential is rejected. */
   refresh(id: string, stage?: SecretStage): Promise<string>
-  /** The current text, read now; undefined where the secret has none yet. */
+  /** Returns the current text without the cache, or undefined when the secret has no text yet. */
   find(id: string): Promise<string | undefined>
-  /** Makes the text the current version. Rejects with a SecretError. */
+  /** Stores the text as the current version. Rejects with a SecretError. */
   put(id: string, text: string): Promise<void>
 }
 
 const KEEP_MS = 5 * 60_000
-/** More virtual clusters than one warm function meets; the oldest goes first. */
+/** More virtual clusters than one warm function serves. The oldest entry is evicted first. */
 const KEEP_MOST = 500
 
-/** `now` in Unix milliseconds. Failures are not kept; callers at the same time share one request. */
+/**
+ * Returns a cache of secrets; `now` is in Unix milliseconds. Failures are not cached, and concurrent callers share one
+ * request.
+ */
 export function createSecrets(connect: () => Promise<SecretsManagerClient>, now: () => number): Secrets {
   const kept = new Map<string, { text: Promise<string>; until: number }>()
 
@@ -99,5 +105,5 @@ export function createSecrets(connect: () => Promise<SecretsManagerClient>, now:
   }
 }
 
-/** InvalidRequestException is what a secret answers that is scheduled for deletion. */
+/** Secrets Manager answers InvalidRequestException for a secret that is scheduled for deletion. */
 const MISSING = new Set(['ResourceNotFoundException', 'InvalidRequestException'])

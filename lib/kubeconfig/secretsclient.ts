@@ -1,5 +1,5 @@
 /**
- * What is used of @aws-sdk/client-secrets-manager. A lazy import of this module brings that into the bundles, one of the
- * package would bring every command.
+ * Exports the parts of @aws-sdk/client-secrets-manager in use. A lazy import of this module bundles only those; a lazy
+ * import of the package would bundle every command.
  */
 export { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'

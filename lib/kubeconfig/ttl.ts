@@ -1,29 +1,32 @@
-/** How long a kube config is good for. */
+/** Computes and validates the lifetime of kube configs. */
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 
 const DAY = 86_400
-/** Kubernetes signs nothing shorter (pkg/apis/certificates/validation). */
+/** The shortest duration that Kubernetes signs (pkg/apis/certificates/validation). */
 const SHORTEST = 600
 const INT32_MAX = 2_147_483_647
 
 export interface TtlLimits {
-  /** Deploy-time maximum of a token's life. */
+  /** Deploy-time maximum lifetime of a token. */
   maxTokenSeconds: number
-  /** Deploy-time maximum of a certificate's life; absent = whatever the virtual cluster signs. */
+  /** Deploy-time maximum lifetime of a certificate. When absent, the virtual cluster's signer decides. */
   maxCertificateSeconds?: number
 }
 
-/** `seconds` absent: the virtual cluster decides (specification 2.5, certificateTTL 0). */
+/** When `seconds` is absent, the virtual cluster decides (specification 2.5, certificateTTL 0). */
 export type Ttl = { seconds?: number } | { error: FieldError }
 
-/** What to ask of the virtual cluster's signer. With a maximum, 0 is an error: it would ask for more than is allowed. */
+/**
+ * Returns the duration to request from the virtual cluster's signer. With a maximum, 0 is an error, because the signer
+ * could exceed the maximum.
+ */
 export function certificateTtl(ttl: number | bigint | undefined, { maxCertificateSeconds }: TtlLimits): Ttl {
   const max = maxCertificateSeconds ?? INT32_MAX
   if (ttl === 0) return maxCertificateSeconds === undefined ? {} : { error: tooLong(ttl, max) }
   return checkTtl(ttl, max)
 }
 
-/** How long a token may live; 0 = as long as the deployment allows. */
+/** Returns the lifetime of a token; 0 means the deployment's maximum. */
 export function tokenTtl(
   ttl: number | bigint | undefined,
   { maxTokenSeconds }: TtlLimits,

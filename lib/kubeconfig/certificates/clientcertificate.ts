@@ -1,4 +1,4 @@
-/** A client certificate from a virtual cluster's own signer, with nothing left behind. */
+/** Issues client certificates through a virtual cluster's own signer and cleans up afterwards. */
 
 import type { ClusterClient } from '../cluster/client.ts'
 import { ClusterError, clusterError } from '../cluster/failure.ts'
@@ -9,18 +9,18 @@ import { approve, awaitCertificate, create, isFailure, remove } from './signingr
 export interface CertificateOrder {
   user: string
   groups: readonly string[]
-  /** Asked of the signer; absent = its own duration. */
+  /** The requested duration. When absent, the signer uses its default. */
   seconds?: number
   maxSeconds?: number
-  /** Of the CertificateSigningRequest, for whoever finds one. */
+  /** Labels of the CertificateSigningRequest, which explain it to anyone who finds it. */
   labels: Readonly<Record<string, string>>
 }
 
 export interface CertificateServices {
   client: ClusterClient
-  /** Ends the wait for a certificate. */
+  /** Aborts the wait for a certificate. */
   signal: AbortSignal
-  /** A signal that aborts after `ms`. */
+  /** Returns a signal that aborts after `ms`. */
   deadline(ms: number): AbortSignal
   /** Resolves after `ms`, or at once when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
@@ -29,23 +29,23 @@ export interface CertificateServices {
 }
 
 export interface ClientCertificate {
-  /** PEM, with the chain that the signer gave. */
+  /** PEM, with the chain from the signer. */
   certificate: string
-  /** PEM, PKCS#8. Exists here and in the answer, and nowhere else. */
+  /** PEM, PKCS#8. It exists only here and in the response. */
   key: string
-  /** The real end, which the signer may have moved. */
+  /** The actual expiry, which the signer may have changed. */
   notAfter: Date
   /** Hexadecimal. */
   serial: string
   warnings: string[]
 }
 
-/** What cleaning up may take beyond the signal: with the wait (15 s) it stays below the 20 s of a handler. */
+/** Time limit for cleaning up after the signal. With the wait (15 s) it stays below a handler's timeout of 20 s. */
 const CLEANUP_MS = 3000
 
 /**
- * Creates, approves and awaits a CertificateSigningRequest, checks what comes back and deletes the request, whatever
- * happened. Rejects with a ClusterError; if the request could not be deleted, that is part of the message, or a warning.
+ * Creates, approves and awaits a CertificateSigningRequest, checks the certificate, and always deletes the request.
+ * Rejects with a ClusterError. If the request could not be deleted, the error message or a warning says so.
  */
 export async function issueClientCertificate(
   order: CertificateOrder,
@@ -70,7 +70,7 @@ export async function issueClientCertificate(
   }
 }
 
-/** After these nobody knows whether the request was created; after all other failures of the cluster it was not. */
+/** After these failures, the request may or may not exist. After any other failure of the cluster it does not. */
 const UNCERTAIN = ['timeout', 'reset', 'failing', 'garbage', 'too-large'] as const
 
 async function cleanUp(name: string, uid: string | undefined, services: CertificateServices): Promise<string[]> {

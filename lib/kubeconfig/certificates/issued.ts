@@ -1,11 +1,11 @@
-/** Whether a certificate is the one that was asked for. */
+/** Checks that a certificate is the requested one. */
 import type { X509Certificate } from 'node:crypto'
 import { certificates, privateKey, toPem } from '../cluster/pem.ts'
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
-/** Of all that the signer answers with, and clients get to keep. A chain has a few KiB. */
+/** Limit for the signer's whole answer, which is passed on to clients. A chain has a few KiB. */
 const MAX_LENGTH = 64 * 1024
-/** Signers backdate by 5 minutes and clocks differ. */
+/** Signers backdate by 5 minutes, and clocks differ. */
 const SKEW_MS = 5 * 60_000
 
 export interface Expected {
@@ -14,19 +14,19 @@ export interface Expected {
   user: string
   groups: readonly string[]
   now: Date
-  /** It may not be valid longer than this; absent = as long as the signer likes. */
+  /** Maximum validity. When absent, the signer decides. */
   maxSeconds?: number
 }
 
 export interface IssuedCertificate {
-  /** PEM: the certificate, then those that lead to its authority. */
+  /** PEM: the certificate, followed by the chain to its authority. */
   certificate: string
   notAfter: Date
   /** Hexadecimal. */
   serial: string
 }
 
-/** The certificate in canonical PEM and its real end, or what is wrong with it (public words). */
+/** Returns the certificate in canonical PEM with its actual expiry, or a public description of the problem. */
 export function checkIssuedCertificate(pem: string, expected: Expected): IssuedCertificate | { problem: string } {
   if (pem.length > MAX_LENGTH) return { problem: 'it is too large' }
   const chain = certificates(pem)
@@ -59,9 +59,9 @@ function subjectProblem(own: X509Certificate, { key, user, groups }: Expected): 
 
 function timeProblem(own: X509Certificate, { now, maxSeconds }: Expected): string | undefined {
   const time = now.getTime()
-  // Of what is no time, X509Certificate prints so; as a Date it may be any, made of memory that nobody has written.
+  // Parse the text form: for an invalid time, the Date properties of X509Certificate come from uninitialized memory.
   const [from, to] = [Date.parse(own.validFrom), Date.parse(own.validTo)]
-  // Neither before nor after anything: no comparison below would mind.
+  // Every comparison below is false for NaN.
   if (Number.isNaN(from) || Number.isNaN(to)) return 'it has no time'
   if (to <= time) return 'it has expired'
   if (from > time + SKEW_MS) return 'it is not valid yet'

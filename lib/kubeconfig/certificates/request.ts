@@ -1,4 +1,7 @@
-/** Certificate requests (PKCS#10, RFC 2986). With x509.ts the only one that knows @peculiar/x509, which is loaded when it is needed. */
+/**
+ * Creates certificate requests (PKCS#10, RFC 2986). Only this module and x509.ts import @peculiar/x509, which is loaded
+ * on demand.
+ */
 import { KeyObject } from 'node:crypto'
 
 export interface CertificateRequest {
@@ -11,9 +14,9 @@ export interface CertificateRequest {
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 /**
- * A new P-256 key and a request for `user` (CN) in `groups` (one O each), as Kubernetes reads subjects.
- * Every O is an RDN of its own: several values in one RDN are a set, which readers may sort or merge. UTF8String is
- * named, because the library would take text that begins with `#` for DER.
+ * Returns a new P-256 key and a request for `user` (CN) in `groups` (one O each), as Kubernetes reads subjects. Every O
+ * is a separate RDN: multiple values in one RDN are a set, which readers may sort or merge. UTF8String is explicit,
+ * because the library would parse text that begins with `#` as DER.
  */
 export async function createCertificateRequest(user: string, groups: readonly string[]): Promise<CertificateRequest> {
   const { Name, Pkcs10CertificateRequestGenerator } = await import('./x509.ts')

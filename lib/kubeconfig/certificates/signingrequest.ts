@@ -1,4 +1,4 @@
-/** CertificateSigningRequests of a virtual cluster (certificates.k8s.io/v1), as far as they are needed here. */
+/** Creates, approves, reads and deletes CertificateSigningRequests of a virtual cluster (certificates.k8s.io/v1). */
 import type { JsonObject } from '../../meta/types.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import type { ClusterClient } from '../cluster/client.ts'
@@ -8,7 +8,7 @@ import { member } from '../cluster/members.ts'
 export const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const APPROVER = 'KeyplaneKubeConfig'
 
-/** Another writer (a controller that labels, say) may come between; so often it does not. */
+/** Other writers, such as a controller that adds labels, may cause conflicts, but not this often. */
 const APPROVAL_ATTEMPTS = 4
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
@@ -16,20 +16,20 @@ const LONGEST_PAUSE_MS = 2000
 export interface SigningRequestSpec {
   /** PEM. */
   request: string
-  /** Absent = the cluster's own signing duration. */
+  /** When absent, the cluster uses its default signing duration. */
   seconds?: number
   labels: Readonly<Record<string, string>>
 }
 
 export interface SigningServices {
   client: ClusterClient
-  /** Ends everything here. */
+  /** Aborts every operation of this module. */
   signal: AbortSignal
   /** Resolves after `ms`, or at once when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** A request that exists: what the cluster answered when it was created, checked. */
+/** A created request: the cluster's verified answer to its creation. */
 export interface Created {
   name: string
   uid: string
@@ -37,7 +37,7 @@ export interface Created {
   object: JsonObject
 }
 
-/** Creates the request under a name that nobody else knows. */
+/** Creates the request under an unpredictable name. */
 export async function create(name: string, spec: SigningRequestSpec, services: SigningServices): Promise<Created> {
   const wanted = {
     request: Buffer.from(spec.request).toString('base64'),
@@ -54,14 +54,14 @@ export async function create(name: string, spec: SigningRequestSpec, services: S
   const { client, signal } = services
   const object = await client.send({ method: 'POST', path: PATH, body, signal })
   const uid = member(object.metadata, 'uid')
-  // What is approved below must be what was asked for: a webhook in between may have changed it.
+  // Only the requested object may be approved; a webhook may have changed it.
   if (typeof uid !== 'string' || uid === '' || !sameRequest(object, name, uid, wanted)) {
     throw clusterError('garbage', client.name, 'the CertificateSigningRequest is not the one that was created')
   }
   return { name, uid, spec: wanted, object }
 }
 
-/** Approves exactly the request that was created, unless somebody did. */
+/** Approves exactly the created request, unless it is already approved. */
 export async function approve(created: Created, services: SigningServices): Promise<void> {
   const { client, signal } = services
   let object = created.object
@@ -81,7 +81,7 @@ export async function approve(created: Created, services: SigningServices): Prom
 
 const MESSAGE = 'Requested through the management API by a user who may have a kube config.'
 
-/** The signed certificate, as PEM. Gives up with `unsigned` when the signal ends the wait. */
+/** Returns the signed certificate as PEM. Rejects with `unsigned` when the signal aborts the wait. */
 export async function awaitCertificate(created: Created, services: SigningServices): Promise<string> {
   const { client, signal, sleep } = services
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
@@ -95,7 +95,7 @@ export async function awaitCertificate(created: Created, services: SigningServic
   }
 }
 
-/** Deletes what `create` made or may have made; that it is gone already is fine. */
+/** Deletes the request that `create` created or may have created. Succeeds when it is already gone. */
 export async function remove(name: string, uid: string | undefined, services: SigningServices): Promise<void> {
   const { client, signal, sleep } = services
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...(uid !== undefined && { preconditions: { uid } }) }
@@ -104,7 +104,7 @@ export async function remove(name: string, uid: string | undefined, services: Si
       await client.send({ method: 'DELETE', path: `${PATH}/${name}`, body, signal })
       return
     } catch (error) {
-      // A conflict is the uid's: another request has the name now.
+      // A conflict means that the uid differs: another request now has the name.
       if (isFailure(error, 'not-found', 'conflict')) return
       if (!isFailure(error, 'busy', 'failing', 'reset', 'refused')) throw error
       await sleep(pause, signal)
@@ -113,7 +113,7 @@ export async function remove(name: string, uid: string | undefined, services: Si
   }
 }
 
-/** Whether it is a ClusterError for one of these causes. */
+/** Reports whether the error is a ClusterError with one of these failures. */
 export const isFailure = (error: unknown, ...failures: ClusterFailure[]): boolean =>
   error instanceof ClusterError && failures.includes(error.failure)
 
@@ -125,7 +125,7 @@ async function read({ name, uid, spec }: Created, { client, signal }: SigningSer
   return object
 }
 
-/** Whether somebody approved it; throws when somebody denied it or the signer gave up, which is for good. */
+/** Reports whether the request is approved. Throws when it is denied or the signer has failed, which are both final. */
 function isApproved(object: JsonObject, client: ClusterClient): boolean {
   const types = conditions(object).map((one) => member(one, 'type'))
   if (types.includes('Denied')) throw clusterError('denied', client.name)

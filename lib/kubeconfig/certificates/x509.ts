@@ -1,6 +1,6 @@
 /**
- * What is used of @peculiar/x509, behind the metadata that it wants to find. A lazy import of this module brings that into
- * the bundles, one of the package would bring all of it.
+ * Exports the parts of @peculiar/x509 in use, after the metadata polyfill that it requires. A lazy import of this
+ * module bundles only those; a lazy import of the package would bundle all of it.
  */
 import 'reflect-metadata'
 

@@ -1,6 +1,6 @@
 /**
- * The client of a virtual cluster: JSON over TLS and nothing else. No redirects, no proxies, no files, no connections
- * kept, and nothing of what the other side says goes any further than it is asked to.
+ * Sends requests to a virtual cluster: JSON over TLS only. The client follows no redirects, uses no proxies, reads no
+ * files and keeps no connections. It passes on nothing of an answer beyond what was requested.
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
@@ -15,24 +15,24 @@ import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
 
 export interface ClusterRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the address of the API, beginning with a slash. */
+  /** Path below the API's address, beginning with a slash. */
   path: string
   body?: object
-  /** Gives up, with failure `timeout`. */
+  /** Aborts the request, with failure `timeout`. */
   signal: AbortSignal
 }
 
 export interface ClusterClient {
   /** NAMESPACE/NAME, for messages. */
   name: string
-  /** The JSON object of a 2xx answer. Rejects with a ClusterError for everything else. */
+  /** Returns the JSON object of a 2xx answer. Rejects with a ClusterError otherwise. */
   send(request: ClusterRequest): Promise<JsonObject>
 }
 
-/** Of all that is sent for one answer, framing included. A signing request with a chain of certificates has a few KiB. */
+/** Limit for one answer, framing included. A signing request with a chain of certificates has a few KiB. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** A client of one virtual cluster: a connection for each request, bounded in size, without redirects. `name` is NAMESPACE/NAME. */
+/** Returns a client of one virtual cluster that uses one connection for each request. `name` is NAMESPACE/NAME. */
 export function createClusterClient(name: string, credentials: Credentials): ClusterClient {
   return {
     name,
@@ -50,8 +50,8 @@ export function createClusterClient(name: string, credentials: Credentials): Clu
 }
 
 /**
- * Returns a client that sends nothing once the deadline is over (504), except deletions: what was made is removed then, too.
- * A process that was frozen may see an answer before its signal.
+ * Returns a client that rejects requests after the deadline (504). Deletions are still sent, to clean up. The deadline
+ * is checked because a process that was frozen may see an answer before its signal.
  */
 export const withDeadline = (client: ClusterClient, deadline: Deadline): ClusterClient => ({
   name: client.name,
@@ -84,8 +84,8 @@ function exchange(credentials: Credentials, wanted: ClusterRequest): Promise<Ans
 }
 
 /**
- * Breaks off what is no answer: more than one may be, of which a parser may see little (interim answers, empty lines, the
- * framing of single bytes), and a change of protocol, after which the request would never end, by its signal neither.
+ * Aborts invalid answers. An answer may exceed the limit in parts that the HTTP parser hides: interim answers, empty
+ * lines and the framing of single bytes. After a protocol change, not even the signal would end the request.
  */
 function limit(outgoing: ClientRequest, refuse: (error: Refused) => void): void {
   const end = (failure: ClusterFailure) => {
@@ -114,9 +114,9 @@ function options(
   return {
     method,
     signal,
-    // A connection of its own, without what the environment may say of proxies.
+    // Use a separate connection and ignore proxy settings of the environment.
     agent: false,
-    // Stated, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
@@ -143,7 +143,7 @@ function parse({ type, text }: Answer): JsonObject {
   if (!/^application\/json\s*(;|$)/i.test(type)) throw new Refused('garbage')
   let value: unknown
   try {
-    // Bounded in depth: what is deeper than others can walk is no answer.
+    // The depth is limited, so that later code can walk the value.
     ;({ value } = parseJson(text))
   } catch {
     // The parser's message would quote the text.
@@ -168,7 +168,7 @@ const BY_STATUS: Readonly<Record<number, ClusterFailure>> = {
   429: 'busy',
 }
 
-/** Found by reading the answer, before there is a name to say it with. */
+/** A failure in the answer, raised where the name of the cluster is unknown. */
 class Refused extends Error {
   readonly failure: ClusterFailure
 
@@ -185,13 +185,16 @@ function asClusterError(error: unknown, name: string, signal: AbortSignal): Clus
   return clusterError(codeFailure((error as NodeJS.ErrnoException).code ?? ''), name, '', withoutMessage(error))
 }
 
-/** An error without the other side's words: of a certificate for another name, the message has all names in it. */
+/**
+ * Returns the error without text from the other side. For example, the message for a name mismatch lists all names of
+ * the certificate.
+ */
 function withoutMessage(error: unknown): unknown {
   const { code = 'no code', syscall } = error as NodeJS.ErrnoException
   return syscall === undefined ? new Error(code) : error
 }
 
-/** Node's error codes: of the system, of OpenSSL's verification (X509_V_ERR_…), of TLS and of the HTTP parser. */
+/** Maps Node's error codes: from the system, OpenSSL's verification (X509_V_ERR_…), TLS and the HTTP parser. */
 function codeFailure(code: string): ClusterFailure {
   const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined
   if (known) return known

@@ -1,6 +1,6 @@
 /**
- * The credentials of a virtual cluster, read from a secret by allow-list. Whoever can write the secret must not be able
- * to run a program, read a file, use a proxy or switch off TLS here, as a full kube config client would let them.
+ * Reads the credentials of a virtual cluster from a secret, by allow-list. The writer of the secret must not be able to
+ * run a program, read a file, use a proxy or disable TLS here, as a full kube config client would allow.
  */
 
 import { parseYaml } from '../../meta/encoding/yaml.ts'
@@ -11,27 +11,27 @@ import { certificates, fromBase64, privateKey, toPem } from './pem.ts'
 import { readKubeConfig, type WrittenCredentials } from './readkubeconfig.ts'
 import { isServerUrl } from './serverurl.ts'
 
-/** How to reach a virtual cluster and who to be there: a bearer token, or a client certificate with its key. */
+/** The address of a virtual cluster and how to authenticate: a bearer token, or a client certificate with its key. */
 export interface Credentials {
   /** An https URL. */
   server: string
-  /** PEM; absent = the public authorities. */
+  /** PEM. When absent, the public authorities are trusted. */
   certificateAuthority?: string
   token?: string
   /** PEM. */
   clientCertificate?: { certificate: string; key: string }
 }
 
-/** The limit of Secrets Manager for a secret. */
+/** The Secrets Manager limit for a secret. */
 const MAX_LENGTH = 65_536
 
 const FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'config'] as const
 
 /**
- * `secret` is a kube config (JSON or YAML), or an object with the fields that vcluster writes: certificate-authority,
- * client-certificate, client-key, config, each as text or base64. Where `config` is given the rest says nothing more
- * and is not looked at; without it the address is `fallbackServer`. `cluster` is NAMESPACE/NAME.
- * Rejects with a ClusterError that names the member that is wrong and never a value.
+ * Parses a secret: a kube config (JSON or YAML), or an object with the fields that vcluster writes. Those are
+ * certificate-authority, client-certificate, client-key and config, each as text or base64. If `config` is present, the
+ * others are ignored. Without it, the address is `fallbackServer`. `cluster` is NAMESPACE/NAME. Rejects with a
+ * ClusterError that names the invalid member and never a value.
  */
 export async function parseCredentials(
   secret: string,
@@ -55,7 +55,7 @@ export async function parseCredentials(
 
 async function parse(written: string, place: string, refuse: Refuse): Promise<unknown> {
   if (written.length > MAX_LENGTH) refuse(place, `has more than ${MAX_LENGTH} characters`)
-  // The parser's words may quote the text.
+  // The parser's message may quote the text.
   const parsed = await parseYaml(written).catch(() => refuse(place, 'is neither JSON nor YAML'))
   if (parsed.duplicates.length > 0) refuse(place, 'has a member twice')
   return parsed.value
@@ -83,7 +83,7 @@ function readFields(
   }
 }
 
-/** RFC 6750 section 2.1; longer ones fit no header. */
+/** RFC 6750 section 2.1. Longer tokens do not fit a header. */
 const TOKEN = /^[A-Za-z0-9._~+/-]{1,8192}=*$/
 
 function checkCredentials(written: WrittenCredentials, refuse: Refuse): Credentials {

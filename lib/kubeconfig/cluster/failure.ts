@@ -1,11 +1,11 @@
-/** What can go wrong with a virtual cluster, said so that its owner knows where to look. */
+/** Defines the failures of virtual clusters, with messages that tell the owner where to look. */
 import { badGateway, StatusError, serviceUnavailable, timeout } from '../../meta/errors/status.ts'
 
 const REACH = 'cannot be reached: '
 
 /**
- * One row for each cause: the HTTP status that it means (503 not there, 504 too slow, 502 there but of no use) and how
- * the sentence goes on that begins with the name of the virtual cluster.
+ * One row for each cause: the HTTP status (503 unreachable, 504 too slow, 502 reachable but unusable), and the end of
+ * the sentence that begins with the name of the virtual cluster.
  */
 const causes = {
   refused: [503, `${REACH}the connection was refused`],
@@ -38,7 +38,9 @@ const causes = {
 
 export type ClusterFailure = keyof typeof causes
 
-/** What is not the virtual cluster's failure, nor that of whoever keeps its credentials: Secrets Manager does not answer. */
+/**
+ * The failures of this service rather than of the virtual cluster or its credentials: Secrets Manager does not answer.
+ */
 const OURS: ReadonlySet<ClusterFailure> = new Set(['unread-credentials'])
 
 const statuses = {
@@ -47,7 +49,7 @@ const statuses = {
   504: (message: string, cause?: unknown) => timeout(message, undefined, cause),
 }
 
-/** A StatusError whose message names the virtual cluster and the cause; `failure` is the cause in one word. */
+/** A StatusError whose message names the virtual cluster and the cause. `failure` is the code of the cause. */
 export class ClusterError extends StatusError {
   readonly failure: ClusterFailure
 
@@ -59,8 +61,8 @@ export class ClusterError extends StatusError {
 }
 
 /**
- * `cluster` is NAMESPACE/NAME. `detail` is public: our own words, never what the cluster or the secret said. `cause` is
- * for the log.
+ * Returns the error for a failure. `cluster` is NAMESPACE/NAME. `detail` is public, so it must never quote the cluster
+ * or the secret. `cause` is for the log.
  */
 export function clusterError(failure: ClusterFailure, cluster: string, detail = '', cause?: unknown): ClusterError {
   const [code, sentence] = causes[failure]

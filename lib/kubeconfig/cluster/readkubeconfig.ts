@@ -1,16 +1,16 @@
-/** The part of a kube config (client-go's Config v1) that is safe to use: what the current context says. */
+/** Reads the safe part of a kube config (client-go's Config v1): what its current context selects. */
 import { isObject } from '../../meta/value/walk.ts'
 import { items, join, members, type Refuse, text } from './members.ts'
 import { fromBase64 } from './pem.ts'
 
-/** What a secret says of a virtual cluster, before any of it is checked: PEM and text. */
+/** Unvalidated credentials of a virtual cluster, as text and PEM. */
 export interface WrittenCredentials {
   server: string | undefined
   certificateAuthority: string | undefined
   certificate: string | undefined
   key: string | undefined
   token: string | undefined
-  /** Where each came from, for findings. */
+  /** Returns the path of each member, for error messages. */
   place(name: 'server' | 'certificateAuthority' | 'certificate' | 'key' | 'token'): string
 }
 
@@ -20,8 +20,8 @@ const USER = ['token', 'client-certificate-data', 'client-key-data'] as const
 const CONTEXT = ['cluster', 'user', 'namespace'] as const
 
 /**
- * `value` is the parsed file, `at` the place that it lies in. Every entry is read by allow-list, also those that the
- * current context does not use: a file with `exec` anywhere is not one that we should hold.
+ * Reads a parsed kube config; `at` is its path. Every entry is read by allow-list, even those that the current context
+ * does not use: a file with `exec` anywhere must not be accepted.
  */
 export function readKubeConfig(value: unknown, at: string, refuse: Refuse): WrittenCredentials {
   const place = (name: string) => join(at, name)
@@ -85,7 +85,7 @@ function entries<const K extends string>(
   })
 }
 
-/** The one entry of a name: where two have it, readers of kube configs disagree on which one counts. */
+/** Returns the only entry with this name. Readers of kube configs disagree about duplicates, so those are refused. */
 function find<K extends string>(list: readonly Entry<K>[], name: unknown, place: string, refuse: Refuse): Entry<K> {
   const [found, second] = list.filter((entry) => typeof name === 'string' && entry.name === name)
   if (second) refuse(place, 'names two entries')

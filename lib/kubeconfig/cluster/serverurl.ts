@@ -1,9 +1,10 @@
-/** The address of a Kubernetes API. */
+/** Validates the address of a Kubernetes API. */
 
 /**
- * Reports whether a text is an absolute https URL that clients take as a server: no user, query or fragment, not even an
- * empty one, and nothing that a URL parser drops, decodes or rewrites in silence (control characters, `..`, `0x7f.1`), as two
- * parsers could then read two addresses. Capital letters in the host and port 443 are no differences. In linear time.
+ * Reports whether a text is an absolute https URL that clients accept as a server. It must not have a user, query or
+ * fragment, even an empty one. It must not contain anything that a URL parser silently drops, decodes or rewrites
+ * (control characters, `..`, `0x7f.1`), because two parsers could then read two addresses. Capital letters in the host
+ * and port 443 are allowed. Runs in linear time.
  */
 export function isServerUrl(text: string): boolean {
   if (!/^https:\/\/[^/?#\s@\\][^?#\s\\]*$/.test(text) || BROKEN_ESCAPE.test(text)) return false
@@ -13,5 +14,5 @@ export function isServerUrl(text: string): boolean {
   return url.href === written || url.href === `${written}/`
 }
 
-/** URL parsers of browsers leave it as it is, Go's refuses it. */
+/** Browsers' URL parsers accept a broken escape; Go's rejects it. */
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/

@@ -11,18 +11,18 @@ const vectors = [...page.matchAll(/\| `([0-9a-f]{64})` \| `(\S+)` \|/g)].map(
   ([, hex = '', key = '']) => [hex, key] as const,
 )
 
-describe('keys of the service', () => {
-  test('the documented vectors', () => {
+describe('generated keys', () => {
+  test('match the documented vectors', () => {
     expect(vectors).toHaveLength(3)
     for (const [hex, key] of vectors) expect(generateKey(() => Buffer.from(hex, 'hex'))).toBe(key)
   })
 
-  test('the documented pattern finds them in a text', () => {
+  test('are found in a text by the documented pattern', () => {
     const pattern = new RegExp(/`(\\bmpk_.*?\\b)`/.exec(page)?.[1] ?? 'x^')
     for (const [, key] of vectors) expect(pattern.exec(`token: "${key}"`)?.[0]).toBe(key)
   })
 
-  test('every one is well-formed, and holds all of its bits', () => {
+  test('are well-formed and encode all random bits', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.nat(255), (bytes, bit) => {
         const key = generateKey(() => bytes)
@@ -35,7 +35,7 @@ describe('keys of the service', () => {
     )
   })
 
-  test('any changed character is noticed', () => {
+  test('are rejected after any changed character', () => {
     const key = generateKey(randomBytes)
     for (let index = 0; index < key.length; index++) {
       const other = key[index] === 'x' ? 'y' : 'x'
@@ -44,12 +44,12 @@ describe('keys of the service', () => {
     }
   })
 
-  test('a source that gives fewer bytes makes no key', () => {
+  test('require 32 random bytes', () => {
     expect(() => generateKey(() => new Uint8Array(31))).toThrow()
   })
 })
 
-describe('keys that people bring along', () => {
+describe('keys supplied by clients', () => {
   const good = [
     'x'.repeat(32),
     'x'.repeat(512),
@@ -57,7 +57,7 @@ describe('keys that people bring along', () => {
     'a.b'.repeat(12).replaceAll('.', '..'),
     'MPK_'.padEnd(40, 'x'),
   ]
-  test.each(good.map((key) => [key]))('takes %s', (key) => {
+  test.each(good.map((key) => [key]))('accepts %s', (key) => {
     expect(checkFormat(key)).toEqual([])
     expect(isWellFormed(key)).toBe(true)
   })
@@ -77,14 +77,14 @@ describe('keys that people bring along', () => {
     ['mpk_'.padEnd(40, 'x'), 'what begins with mpk_ must be an access key made by this service'],
     ['mpk_'.padEnd(53, 'x'), 'what begins with mpk_ must end in the right checksum'],
   ]
-  test.each(bad)('refuses %j without a word of it', (key, detail) => {
+  test.each(bad)('rejects %j without quoting it', (key, detail) => {
     expect(isWellFormed(key)).toBe(false)
     expect(checkFormat(key)).toEqual([
       { type: 'FieldValueInvalid', field: 'spec.key', message: `Invalid value: <redacted>: ${detail}` },
     ])
   })
 
-  test('a duplicate is not shown either', () => {
+  test('redacts a duplicate', () => {
     expect(duplicateKey()).toEqual({
       type: 'FieldValueDuplicate',
       field: 'spec.key',

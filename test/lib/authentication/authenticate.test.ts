@@ -25,7 +25,7 @@ function world(item: JsonObject | undefined, more: Partial<AuthenticationDeps> =
 }
 
 describe('authenticate', () => {
-  test('a known key is its user; the last activity moves when asked for', async () => {
+  test('returns the user of a known key and updates the last activity on touch', async () => {
     const { deps, log } = world(itemOf(storedKey({ user: 'alice', ttl: 100 })))
     const result = await authenticate(KEY, deps)
     if (!('user' in result)) throw new Error('not authenticated')
@@ -44,7 +44,7 @@ describe('authenticate', () => {
     ])
   })
 
-  test('not when it moved just before', async () => {
+  test('does not update a recent last activity', async () => {
     const { deps, log } = world({ ...itemOf(storedKey()), lastActivity: CREATED - 60 })
     const result = await authenticate(KEY, deps)
     if (!('user' in result)) throw new Error('not authenticated')
@@ -52,7 +52,7 @@ describe('authenticate', () => {
     expect(log).toEqual(['read'])
   })
 
-  test('a touch that fails is told and fails nothing', async () => {
+  test('reports a failed touch without failing the request', async () => {
     const failure = new Error('throttled')
     const { deps, log } = world(itemOf(storedKey()), { touch: () => Promise.reject(failure) })
     const result = await authenticate(KEY, deps)
@@ -75,13 +75,13 @@ describe('authenticate', () => {
     expect(log).toEqual([])
   })
 
-  test('a key that nobody has is unknown', async () => {
+  test('returns unknown for an unknown key', async () => {
     expect(await authenticate('x'.repeat(40), world(itemOf(storedKey())).deps)).toEqual({ unknown: true })
     expect(await authenticate(KEY, world(undefined).deps)).toEqual({ unknown: true })
   })
 
   const key = { name: 'ci', uid: 'u-1', user: 'admin' }
-  test('dead keys are told why', async () => {
+  test('returns the reason for an invalid key', async () => {
     const dead = async (item: JsonObject, maxTtl?: number) =>
       authenticate(KEY, world(item, maxTtl === undefined ? {} : { maxTtl, now: () => (CREATED + maxTtl) * 1000 }).deps)
     expect(await dead(itemOf(storedKey({ disabled: true })))).toEqual({ dead: 'access key is disabled', key })
@@ -98,7 +98,7 @@ describe('authenticate', () => {
     ).toEqual({ dead: 'access key is being deleted', key })
   })
 
-  test('a broken item is an error, not a user', async () => {
+  test('rejects when an item is corrupt', async () => {
     await expect(authenticate(KEY, world({ ...itemOf(storedKey()), groups: 'system:masters' }).deps)).rejects.toThrow()
   })
 })

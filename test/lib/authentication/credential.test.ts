@@ -28,8 +28,8 @@ const FULL = storedKey(
   { carried: [{ projects: [{ project: 'a' }] }] },
 )
 
-describe('what is written', () => {
-  test('for a creation: everything, and only where nothing is', () => {
+describe('writing credentials', () => {
+  test('stores everything on creation, only if the item does not exist', () => {
     expect(createCredential(FULL, { 'identity.connectorData': 'secret' }, {})).toEqual([
       {
         op: 'put',
@@ -62,11 +62,11 @@ describe('what is written', () => {
     ])
   })
 
-  test('never the attribute by which the table deletes items on its own', () => {
+  test('never sets the TTL attribute of the table', () => {
     for (const companion of createCredential(FULL, {}, {})) expect(companion).not.toHaveProperty('attributes.expires')
   })
 
-  test('for a change: what is gone is removed, the last activity and sealed values stay', () => {
+  test('removes absent attributes on update and keeps the last activity and sealed values', () => {
     const [companion] = updateCredential(
       storedKey({ disabled: true }, {}, { deletionTimestamp: '2026-11-21T01:00:00Z', generation: 2 }),
       {},
@@ -89,7 +89,7 @@ describe('what is written', () => {
     expect(sliding).not.toHaveProperty('attributes.lastActivity')
   })
 
-  test('for a new value: activity and sealed values move, new ones win', () => {
+  test('moves activity and sealed values on rotation, with new values taking precedence', () => {
     const old: JsonObject = { ...itemOf(FULL, { a: '1', b: '2' }), lastActivity: CREATED + 500 }
     const moved = rotateCredential(FULL, { version: '1', hash: 'old' }, old, { b: '3' }, {})
     expect(moved).toMatchObject([
@@ -104,7 +104,7 @@ describe('what is written', () => {
     expect(moved[1]).not.toHaveProperty('attributes.pk')
   })
 
-  test('for a deletion and for an activity', () => {
+  test('deletes the item, and stores an activity', () => {
     expect(deleteCredential(FULL)).toEqual([{ op: 'delete', pk: PK, sk: '#' }])
     const credential = readCredential(itemOf(FULL))
     expect(activityAttributes(credential, CREATED + 7, {})).toEqual({
@@ -115,20 +115,20 @@ describe('what is written', () => {
     expect(activityAttributes(readCredential(itemOf(storedKey())), CREATED, {})).toEqual({ lastActivity: CREATED })
   })
 
-  test('a maximum ttl places keys without ttl in the index', () => {
+  test('indexes keys without a ttl if there is a maximum ttl', () => {
     expect(itemOf(storedKey(), {}, 10)).toMatchObject({ expiry: CREATED + 10, expiryIndex: 'credential' })
     expect(itemOf(storedKey())).not.toHaveProperty('expiryIndex')
   })
 
-  test('names for show that are too long are left out', () => {
+  test('omits display names that are too long', () => {
     const item = itemOf(storedKey({ identity: { preferredUsername: 'x'.repeat(200), email: 5 } }))
     expect(item).not.toHaveProperty('displayName')
     expect(item).not.toHaveProperty('email')
   })
 })
 
-describe('what is read', () => {
-  test('gives the user of a request, without anything sealed', () => {
+describe('reading credentials', () => {
+  test('returns the user of a request without sealed values', () => {
     const credential = readCredential(itemOf(FULL, { 'oidcLogin.idToken': 'secret' }))
     expect(JSON.stringify(credential)).not.toContain('secret')
     expect(credentialUser(credential, CREATED + 100)).toEqual({
@@ -150,7 +150,7 @@ describe('what is read', () => {
     })
   })
 
-  test('says of a sealed value whether it is the one that it holds', () => {
+  test('reports whether a sealed value matches', () => {
     const item = itemOf(FULL, { 'oidcLogin.idToken': 'secret' })
     const tried = ['secret', 'secre', 'secrets', '', 'Secret'].map((value) =>
       hasSealedValue(item, 'oidcLogin.idToken', value),
@@ -160,12 +160,12 @@ describe('what is read', () => {
     expect(hasSealedValue({ ...item, 'sealed:x': 1 }, 'x', '1')).toBe(false)
   })
 
-  test('of an earlier version has no generation', () => {
+  test('accepts items of earlier versions without a generation', () => {
     const { generation: _, ...item } = itemOf(FULL)
     expect(credentialUser(readCredential(item), undefined).key).not.toHaveProperty('generation')
   })
 
-  test('is refused when anything is missing, wrong or unknown', () => {
+  test('rejects missing, invalid or unknown members', () => {
     const item = itemOf(FULL)
     for (const member of [
       'name',
@@ -203,13 +203,13 @@ describe('what is read', () => {
     expect(() => readCredential({})).toThrow()
   })
 
-  test('errors say nothing of the content', () => {
+  test('throws errors that do not reveal the content', () => {
     expect(() => readCredential({ ...itemOf(FULL), type: { secret: 1 } })).toThrow(/^a credential has a wrong type$/)
     expect(() => readCredential({ ...itemOf(FULL), 'x secret': 1 })).toThrow(/^a credential has an unknown member$/)
   })
 })
 
-test('the internal part is read back as written, or not at all', () => {
+test('readInternal accepts exactly what writeInternal returns', () => {
   const internal = { creator: 'subject:x' as const, carried: [{}], credential: HASH }
   expect(readInternal(writeInternal(internal))).toEqual(internal)
   const good = writeInternal(internal)

@@ -6,8 +6,8 @@ const A = Buffer.alloc(32, 'a').toString('base64')
 const B = Buffer.alloc(33, 'b').toString('base64')
 const secret = (current: unknown, peppers: unknown, more = {}) => JSON.stringify({ current, peppers, ...more })
 
-describe('the secret', () => {
-  test('current comes first, then the newest', () => {
+describe('parsePeppers', () => {
+  test('returns the current pepper first, then the newest', () => {
     const order = (current: string) =>
       parsePeppers(secret(current, { 1: A, 2: B, 10: A })).map(({ version }) => version)
     expect(order('2')).toEqual(['2', '10', '1'])
@@ -34,7 +34,7 @@ describe('the secret', () => {
     ['a pepper that is no text', secret('1', { 1: 5 })],
     ['too many', secret('1', Object.fromEntries(Array.from({ length: 9 }, (_, index) => [index + 1, A])))],
   ]
-  test.each(bad)('refuses %s and says nothing of it', (_, text) => {
+  test.each(bad)('rejects %s without quoting it', (_, text) => {
     const error = (() => {
       try {
         parsePeppers(text)
@@ -63,7 +63,7 @@ describe('hashes', () => {
     return { world, peppers }
   }
 
-  test('HMAC-SHA-256 by version', async () => {
+  test('are HMAC-SHA-256 for each version', async () => {
     const { world, peppers } = setup()
     world.secret = secret('2', { 1: A, 2: B })
     const hash = (pepper: string) =>
@@ -74,7 +74,7 @@ describe('hashes', () => {
     ])
   })
 
-  test('one fetch for all who wait, and none for five minutes', async () => {
+  test('share one fetch and cache it for five minutes', async () => {
     const { world, peppers } = setup()
     await Promise.all([peppers.hashes('a'), peppers.hashes('b')])
     world.now = 299_999
@@ -86,7 +86,7 @@ describe('hashes', () => {
     expect(world.asked).toBe(2)
   })
 
-  test('a pepper that cannot be fetched again is used on for an hour, without asking at every request', async () => {
+  test('use a stale pepper for an hour if it cannot be fetched, without a fetch for every request', async () => {
     const { world, peppers } = setup()
     const first = await peppers.hashes('a')
     world.fail = true
@@ -98,7 +98,7 @@ describe('hashes', () => {
     await expect(peppers.hashes('a')).rejects.toThrow('down')
   })
 
-  test('without any pepper there is no hash, and the next request asks again', async () => {
+  test('fail without a pepper, and the next request fetches again', async () => {
     const { world, peppers } = setup()
     world.fail = true
     await expect(peppers.hashes('a')).rejects.toThrow('down')

@@ -41,7 +41,7 @@ const encoded = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
 describe('the user in the context', () => {
-  test('comes out as it went in', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(user, (value) => {
         expect(decodeUser(encodeUser(value))).toEqual(value)
@@ -51,7 +51,7 @@ describe('the user in the context', () => {
     )
   })
 
-  test('the largest that may be written fits', () => {
+  test('fits at its maximum size', () => {
     const name = 'x'.repeat(251)
     const chain = [{ clusters: [{ cluster: 'c'.repeat(MAX_CHAIN_BYTES - 31) }] }]
     expect(Buffer.byteLength(JSON.stringify(chain))).toBe(MAX_CHAIN_BYTES)
@@ -79,7 +79,7 @@ describe('the user in the context', () => {
   })
 
   // Functions of the version before decode the user as strictly, and know no credential.
-  test('has no credential: that travels beside it', () => {
+  test('omits the credential, which is encoded separately', () => {
     const credential = { version: '1', hash: 'h', created: 7 }
     expect(encodeUser({ ...alice, credential })).toBe(encodeUser(alice))
     expect(decodeCredential(encodeCredential(credential))).toEqual(credential)
@@ -109,5 +109,5 @@ describe('the user in the context', () => {
     ['an expiry that is text', encoded({ ...alice, key: { ...alice.key, expires: '1' } })],
     ['too much', 'A'.repeat(MAX_CONTEXT + 1)],
   ]
-  test.each(bad)('%s is no user', (_, value) => expect(() => decodeUser(value)).toThrow())
+  test.each(bad)('rejects %s', (_, value) => expect(() => decodeUser(value)).toThrow())
 })

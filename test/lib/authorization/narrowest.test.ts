@@ -18,7 +18,7 @@ const rule = (verb: string, more: object = {}) => ({
   rules: [{ verbs: [verb], resources: [{ group, resources: ['ownedaccesskeys'] }], ...more }],
 })
 
-describe('the entry that is missing', () => {
+describe('missingEntry', () => {
   test.each<[string, Attributes, Scope]>([
     ['an instance', of('get', vci, at), { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] }],
     [
@@ -45,11 +45,11 @@ describe('the entry that is missing', () => {
     expect(missingEntry([{ projects: [{ project: '*' }], rules: [{}] }, {}], attributes, OPTIONS)).toEqual(entry)
   })
 
-  test('is none where two scopes of the chain refuse', () => {
+  test('returns undefined when two scopes of the chain deny the request', () => {
     expect(missingEntry([{}, { projects: [{ project: 'b' }] }], of('list', 'ownedaccesskeys'), OPTIONS)).toBeUndefined()
   })
 
-  test('allows the request, and may be written as it stands', () => {
+  test('returns a valid scope that allows the request', () => {
     fc.assert(
       fc.property(arbitrary.scope, arbitrary.attributes, (scope, attributes) => {
         if (evaluate([scope], attributes, OPTIONS).allowed) return
@@ -63,7 +63,7 @@ describe('the entry that is missing', () => {
   })
 })
 
-test('the refusal begins as Kubernetes begins it, and ends in the reason', () => {
+test('forbiddenByScope starts with the Kubernetes message and ends with the reason', () => {
   const attributes = of('list', vci, { namespace: 'p-a' })
   const decision = evaluate([{}], attributes, OPTIONS)
   const { status } = forbiddenByScope(attributes, { name: 'alice', chain: [{}] }, decision.reason, OPTIONS)

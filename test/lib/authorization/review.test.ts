@@ -21,11 +21,11 @@ const clusters = (...names: string[]): Scope => ({ clusters: names.map((cluster)
 const agentOf = (...names: string[]): Scope => ({ ...role('agent'), ...clusters(...names) })
 const virtual = (project: string, virtualCluster: string): Scope => ({ virtualClusters: [{ project, virtualCluster }] })
 
-describe('who may create a review', () => {
+describe('mayReview', () => {
   const may = (spec: object, resource: 'tokenreviews' | 'subjectaccessreviews' = 'tokenreviews') =>
     mayReview(as({ user: 'alice', ...spec }), reviewAttributes(resource, here), options)?.allowed
 
-  test('administrators, agents and virtual clusters', () => {
+  test('allows administrators, agents and virtual clusters', () => {
     expect(mayReview(master, reviewAttributes('tokenreviews', here), options)).toEqual({
       allowed: true,
       reason: 'group system:masters',
@@ -36,13 +36,13 @@ describe('who may create a review', () => {
     }
   })
 
-  test('nobody else', () => {
+  test('denies everyone else', () => {
     for (const name of ['platformCLI', 'network-peer', 'runner', 'workspace', 'toString', 'admin'])
       expect([name, may({ scope: role(name) })]).toEqual([name, false])
     for (const scope of [undefined, {}, { rules: [{}] }, clusters('*')]) expect(may({ scope })).toBe(false)
   })
 
-  test('it is about nothing but the reviews', () => {
+  test('ignores other requests', () => {
     const ask = reviewAttributes('tokenreviews', here)
     if (ask.kind !== 'resource') throw new Error('a review is a resource')
     for (const other of [{ verb: 'get' }, { resource: 'pods' }, { group: 'x' }, { subresource: 'status' }])
@@ -50,7 +50,7 @@ describe('who may create a review', () => {
   })
 })
 
-describe('for which places', () => {
+describe('namedPlaces', () => {
   const rules = (...all: object[]): Scope => ({ ...role('agent'), rules: all }) as Scope
   test.each<[string, Scope[], string[]]>([
     ['the cluster of an agent', [agentOf('eu')], ['eu']],
@@ -88,7 +88,7 @@ describe('for which places', () => {
     )
   })
 
-  test('a scope bounds what its holder may ask about', () => {
+  test('is limited by what the scope allows', () => {
     expect(mayReviewAt([agentOf('eu')], eu, options)).toBe(true)
     expect(mayReviewAt([agentOf('us')], eu, options)).toBe(false)
     expect(mayReviewAt([role('agent')], eu, options)).toBe(false)
@@ -99,7 +99,7 @@ describe('for which places', () => {
   })
 })
 
-describe('which access keys a place takes', () => {
+describe('acceptsKeys', () => {
   const all: Scope = { rules: [{}] }
   const targets = (...requestTargets: string[]) => ({ rules: [{ requestTargets }] }) as Scope
   const ofSpace: Scope = { spaces: [{ project: 'a', space: 's' }] }
@@ -170,7 +170,7 @@ describe('which access keys a place takes', () => {
     expect(acceptsKeysOfSpaces(chain, vc('p-a', 's'))).toBe(false)
   })
 
-  test('some place takes what names one', () => {
+  test('acceptsKeysAnywhere accepts chains that name a place', () => {
     expect(acceptsKeysAnywhere([])).toBe(false)
     for (const scope of [{}, all, role('agent'), targets('Cluster')]) expect(acceptsKeysAnywhere([scope])).toBe(false)
     const named = [

@@ -14,7 +14,7 @@ const read = (spec: JsonObject) =>
   })
 
 describe('toInstance', () => {
-  test('reads what the object says', () => {
+  test('reads the stored object', () => {
     const spec = {
       accessPoint: { ingress: { enabled: true, host: 'dev.example.com:8443' } },
       certificateAuthorityData: 'AAAA',
@@ -49,7 +49,7 @@ const instance = (host?: string): Instance => ({
 })
 
 describe('serverAddress', () => {
-  test('what the client asks for, before the ingress', () => {
+  test('prefers the requested address over the ingress', () => {
     expect(serverAddress(instance('a.example.com'), 'https://b.example.com/x')).toBe('https://b.example.com/x')
     expect(serverAddress(instance('a.example.com'), '')).toBe('https://a.example.com')
     expect(serverAddress(instance('a.example.com:8443'), undefined)).toBe('https://a.example.com:8443')
@@ -104,19 +104,22 @@ describe('serverAddress', () => {
   })
 
   // Read in quadratic time, a request with one of them kept its function busy for hours.
-  test.each(['?', '#', ' ', '\\'])('a long address that ends in %j is refused as soon as a short one', (end) => {
+  test.each(['?', '#', ' ', '\\'])('rejects a long address that ends in %j in linear time', (end) => {
     const read = () => serverAddress(instance(), `https://${'a'.repeat(500_000)}${end}`)
     expect(runInNewContext('read()', { read }, { timeout: 4000 })).toMatchObject({ error: { field: 'spec.server' } })
   })
 
-  test('a password in the address is not repeated', () => {
+  test('does not repeat a password in the address', () => {
     expect(JSON.stringify(serverAddress(instance(), 'https://u:hunter2@b.example.com'))).not.toContain('hunter2')
   })
 
-  test.each([undefined, 'a/../b', 'user@evil.example.com', 'a?b'])('400 without an address: host %j', (host) => {
-    expect(() => serverAddress(instance(host), undefined)).toThrow(StatusError)
-    expect(() => serverAddress(instance(host), undefined)).toThrow(
-      'virtual cluster "p-shop/dev" has no ingress endpoint: name an address in spec.server',
-    )
-  })
+  test.each([undefined, 'a/../b', 'user@evil.example.com', 'a?b'])(
+    'throws 400 without an address (host %j)',
+    (host) => {
+      expect(() => serverAddress(instance(host), undefined)).toThrow(StatusError)
+      expect(() => serverAddress(instance(host), undefined)).toThrow(
+        'virtual cluster "p-shop/dev" has no ingress endpoint: name an address in spec.server',
+      )
+    },
+  )
 })

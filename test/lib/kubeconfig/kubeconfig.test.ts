@@ -116,7 +116,7 @@ const refused = (request: Partial<KubeConfigRequest>, changes: Partial<KubeConfi
   )
 
 describe('with a token', () => {
-  test('is a kube config that clients read: this virtual cluster, its authority, a token for it alone', async () => {
+  test('has the virtual cluster, its authority and a token for it only', async () => {
     const { config, ...result } = await made()
     expect(config.getCurrentContext()).toBe('dev.p-shop')
     expect(result.cluster).toMatchObject({ name: 'dev.p-shop', server: 'https://dev.example.com' })
@@ -132,14 +132,14 @@ describe('with a token', () => {
     expect(cluster.calls).toEqual([])
   })
 
-  test('0 is the maximum, shortened to the life of the key', async () => {
+  test('lasts the maximum for 0, limited to the lifetime of the key', async () => {
     const key = { ...user().key, expires: seconds + 60 }
     const result = await made({ spec: { certificateTTL: 0 }, user: user({ key }) })
     expect(result.warnings).toEqual(['requested expiration of 604800 seconds shortened to 60 seconds'])
     expect(Date.parse(result.expirationTimestamp ?? '')).toBe((seconds + 60) * 1000)
   })
 
-  test('a scoped key has one: its scope travels along', async () => {
+  test('passes on the scope of a scoped key', async () => {
     const chain = [{ rules: [{ verbs: ['get'] }] }]
     const result = await made({ user: user({ chain }) })
     const [, payload = ''] = (result.user?.token ?? '').split('.')
@@ -147,7 +147,7 @@ describe('with a token', () => {
     expect(JSON.parse(claims['management.platform'].scopes)).toEqual(chain)
   })
 
-  test('the authority of the instance comes before that of the secret, which is not read then', async () => {
+  test('prefers the authority of the instance and then does not read the secret', async () => {
     const other = await testAuthority('ingress')
     const secrets = secretsOf({})
     const certificateAuthorityData = toBase64(other.certificate)
@@ -156,18 +156,18 @@ describe('with a token', () => {
     expect(secrets.read).toEqual([])
   })
 
-  test('without any authority the public ones are meant', async () => {
+  test('relies on public authorities without an authority', async () => {
     const result = await made({}, { secrets: secretsOf({}) })
     expect(result.cluster?.caData).toBeUndefined()
   })
 
-  test('nothing is signed once the time of the request is over', async () => {
+  test('signs nothing after the deadline', async () => {
     const sign = vi.fn()
     expect(await refused({ deadline: () => 0 }, { signer: { ...signer, sign } })).toMatchObject({ code: 504 })
     expect(sign).not.toHaveBeenCalled()
   })
 
-  test('another address is written as it is asked for', async () => {
+  test('uses the requested address', async () => {
     const result = await made({ spec: { server: 'https://tunnel.example.com:9443/x' } })
     expect(result.cluster?.server).toBe('https://tunnel.example.com:9443/x')
   })
@@ -176,7 +176,7 @@ describe('with a token', () => {
 describe('with a client certificate', () => {
   const spec = { clientCert: true, certificateTTL: 3600 }
 
-  test('the virtual cluster signs it, and nothing is left there', async () => {
+  test('is signed by the virtual cluster, which keeps no request', async () => {
     const result = await made({ spec, user: user({ groups: ['ops', 'system:masters', 'system:authenticated'] }) })
     const certificate = new X509Certificate(Buffer.from(result.user?.certData ?? '', 'base64'))
     expect(certificate.subject).toBe('O=ops\nO=platform:admins\nCN=ci')
@@ -193,7 +193,7 @@ describe('with a client certificate', () => {
     })
   })
 
-  test('absent is a day, 0 asks for no duration', async () => {
+  test('lasts a day by default and requests no duration for 0', async () => {
     await made({ spec: { clientCert: true } })
     expect(cluster.calls[0]?.body).toHaveProperty('spec.expirationSeconds', 86_400)
     await start()
@@ -201,7 +201,7 @@ describe('with a client certificate', () => {
     expect(cluster.calls[0]?.body).not.toHaveProperty('spec.expirationSeconds')
   })
 
-  test('warns when it is shorter than asked, and when it outlives its key', async () => {
+  test('warns if it is shorter than requested or outlives its key', async () => {
     await start({ signed: { notAfter: new Date(now.getTime() + 7_200_000) } })
     const key = { ...user().key, expires: seconds + 60 }
     const { warnings } = await made({ spec: { clientCert: true }, user: user({ key }) })
@@ -213,7 +213,7 @@ describe('with a client certificate', () => {
     ])
   })
 
-  test('403 for a scope that restricts inside; none for one that does not', async () => {
+  test('throws 403 only for a scope that restricts inside the virtual cluster', async () => {
     expect(await refused({ spec, user: user({ chain: [{ rules: [{ verbs: ['get'] }] }] }) })).toMatchObject({
       code: 403,
       reason: 'Forbidden',
@@ -224,7 +224,7 @@ describe('with a client certificate', () => {
     await made({ spec, user: user({ chain: [{ projects: [{ project: 'shop' }] }] }) })
   })
 
-  test('once the time of the request is over nothing is approved, and what was made is removed', async () => {
+  test('approves nothing after the deadline and deletes the request', async () => {
     let left = 20_000
     const connect: typeof createClusterClient = (...given) => {
       const client = createClusterClient(...given)
@@ -238,7 +238,7 @@ describe('with a client certificate', () => {
     expect(cluster.stored.size).toBe(0)
   })
 
-  test('credentials that were rotated are read again, once', async () => {
+  test('rereads rotated credentials once', async () => {
     const secrets = secretsOf({ kept: secretText('old'), now: secretText() })
     await made({ spec }, { secrets })
     expect(secrets.read).toEqual(Array(2).fill('keyplane/dev/virtualclusters/p-shop/dev'))
@@ -256,7 +256,7 @@ describe('with a client certificate', () => {
     expect(stale.read).toHaveLength(2)
   })
 
-  test('credentials that are refused when the time is over are not read again', async () => {
+  test('does not reread rejected credentials after the deadline', async () => {
     const controller = new AbortController()
     await start({
       plays: {
@@ -273,7 +273,7 @@ describe('with a client certificate', () => {
     expect(cluster.calls.map(({ step }) => step)).toEqual(['create', 'approve', 'delete'])
   })
 
-  test('the deployment may have a maximum', async () => {
+  test('respects the maximum of the deployment', async () => {
     const limits = { maxTokenSeconds: 604_800, maxCertificateSeconds: 7200 }
     await made({ spec }, { limits })
     await start({ signed: { notAfter: new Date(now.getTime() + 86_400_000) } })
@@ -318,22 +318,22 @@ describe('with a client certificate', () => {
   })
 })
 
-describe('either way', () => {
-  test.each([true, false])('field errors come together (clientCert %j)', async (clientCert) => {
+describe('with either credential', () => {
+  test.each([true, false])('returns all field errors together (clientCert %j)', async (clientCert) => {
     const result = await ask({ spec: { clientCert, certificateTTL: 599, server: 'x' } })
     expect(result).toMatchObject({ errors: [{ field: 'spec.certificateTTL' }, { field: 'spec.server' }] })
   })
 
-  test.each([true, false])('400 without an address (clientCert %j)', async (clientCert) => {
+  test.each([true, false])('throws 400 without an address (clientCert %j)', async (clientCert) => {
     const { host: _, ...without } = instance
     expect(await refused({ instance: without, spec: { clientCert } })).toMatchObject({ code: 400 })
   })
 
-  test.each([true, false])('403 for a user that no cluster may see (clientCert %j)', async (clientCert) => {
+  test.each([true, false])('throws 403 for a user that clusters must not see (clientCert %j)', async (clientCert) => {
     expect(await refused({ user: user({ name: 'system:admin' }), spec: { clientCert } })).toMatchObject({ code: 403 })
   })
 
-  test.each([true, false])('a dry run checks, and makes nothing (clientCert %j)', async (clientCert) => {
+  test.each([true, false])('validates a dry run and creates nothing (clientCert %j)', async (clientCert) => {
     const secrets = secretsOf({ kept: secretText() })
     const untouched = { ...signer, sign: () => Promise.reject(new Error('signed')) }
     const changes = { secrets, signer: untouched }

@@ -8,12 +8,12 @@ const options = { projectNamespacePrefix: 'p-' }
 const restricts = (...chain: Scope[]) => restrictsInside(chain, { namespace: 'p-shop', name: 'dev' }, options)
 
 describe('restrictsInside', () => {
-  test('no scope restricts nothing, wherever the instance is', () => {
+  test('is false without a scope, wherever the instance is', () => {
     expect(restricts()).toBe(false)
     expect(restrictsInside([], { namespace: 'elsewhere', name: 'dev' }, options)).toBe(false)
   })
 
-  test('outside of projects every scope does', () => {
+  test('is true for every scope outside of projects', () => {
     expect(restrictsInside([{ rules: [{}] }], { namespace: 'elsewhere', name: 'dev' }, options)).toBe(true)
   })
 
@@ -51,7 +51,7 @@ describe('restrictsInside', () => {
     expect(restricts(scope)).toBe(true)
   })
 
-  test('where it says no, the evaluator denies nothing inside', () => {
+  test('is false only if the evaluator denies nothing inside', () => {
     const names = fc.constantFrom('', 'get', '*', 'dev', 'shop', 'p-shop', 'pods', 'eu')
     const few = fc.option(fc.array(names, { maxLength: 2 }), { nil: undefined })
     const rule = fc.record(

@@ -5,7 +5,7 @@ import { secretName } from '../../../lib/kubeconfig/secretname.ts'
 const PREFIX = 'keyplane/dev/virtualclusters/'
 const name = (reference: string) => secretName(PREFIX, reference, 'spec.x')
 
-test.each(['p-shop/dev', 'dev', 'a.b/c_d+e=f@g-h'])('%s lies below the prefix', (reference) => {
+test.each(['p-shop/dev', 'dev', 'a.b/c_d+e=f@g-h'])('secretName accepts %s below the prefix', (reference) => {
   expect(name(reference)).toBe(`${PREFIX}${reference}`)
 })
 
@@ -28,12 +28,12 @@ test.each([
   expect(name(reference)).toMatchObject({ error: { type: 'FieldValueInvalid', field: 'spec.x' } })
 })
 
-test('the whole name has 512 characters at most', () => {
+test('secretName limits the full name to 512 characters', () => {
   expect(name('x'.repeat(512 - PREFIX.length))).toHaveLength(512)
   expect(name('x'.repeat(513 - PREFIX.length))).toMatchObject({ error: { message: expect.stringContaining('483') } })
 })
 
-test('whatever is taken stays below the prefix when read as a path', () => {
+test('every accepted name stays below the prefix when resolved as a path', () => {
   const step = fc.oneof(fc.string(), fc.constantFrom('..', '.', '', 'a'))
   fc.assert(
     fc.property(fc.array(step), (steps) => {

@@ -34,7 +34,7 @@ function open() {
 }
 
 describe('createSecrets', () => {
-  test('keeps a text for five minutes', async () => {
+  test('caches a text for five minutes', async () => {
     const id = await secret('one')
     const { state, secrets } = open()
     expect(await secrets.get(id)).toBe('one')
@@ -46,7 +46,7 @@ describe('createSecrets', () => {
     expect(state.calls).toBe(2)
   })
 
-  test('reads again when asked to, and keeps that', async () => {
+  test('refreshes on demand and caches the result', async () => {
     const id = await secret('one')
     const { state, secrets } = open()
     await secrets.get(id)
@@ -56,7 +56,7 @@ describe('createSecrets', () => {
     expect(state.calls).toBe(2)
   })
 
-  test('versions are kept apart', async () => {
+  test('caches versions separately', async () => {
     const id = await secret('one')
     await put(id, 'two')
     const { secrets } = open()
@@ -65,7 +65,7 @@ describe('createSecrets', () => {
     await expect(secrets.get(id, 'AWSPENDING')).rejects.toMatchObject({ code: 'NotFound' })
   })
 
-  test('finds what is there now, and nothing where there is no text yet', async () => {
+  test('finds the current text, or undefined if there is none yet', async () => {
     const id = await secret('one')
     const { secrets } = open()
     await secrets.get(id)
@@ -74,7 +74,7 @@ describe('createSecrets', () => {
     expect(await secrets.find('keyplane/test/nowhere')).toBeUndefined()
   })
 
-  test('puts a new current text, which is read next', async () => {
+  test('stores a new current text, which the next read returns', async () => {
     const id = await secret('one')
     const { secrets } = open()
     await secrets.get(id)
@@ -83,21 +83,21 @@ describe('createSecrets', () => {
     await expect(secrets.put('keyplane/test/nowhere', 'x')).rejects.toMatchObject({ code: 'NotFound' })
   })
 
-  test('callers at the same time share one request', async () => {
+  test('shares one request between concurrent callers', async () => {
     const id = await secret('one')
     const { state, secrets } = open()
     expect(await Promise.all([secrets.get(id), secrets.get(id), secrets.get(id)])).toEqual(['one', 'one', 'one'])
     expect(state.calls).toBe(1)
   })
 
-  test('a failure is not kept', async () => {
+  test('does not cache failures', async () => {
     const { secrets } = open()
     await expect(secrets.get('keyplane/test/later')).rejects.toMatchObject({ code: 'NotFound' })
     await aws.secrets.send(new CreateSecretCommand({ Name: 'keyplane/test/later', SecretString: 'now' }))
     expect(await secrets.get('keyplane/test/later')).toBe('now')
   })
 
-  test('holds 500 at most', async () => {
+  test('caches at most 500 texts', async () => {
     const state = { calls: 0 }
     const client = { send: async () => ({ SecretString: 'x' }) } as unknown as SecretsManagerClient
     const connect = async () => {
@@ -114,8 +114,8 @@ describe('createSecrets', () => {
   })
 })
 
-describe('errors say nothing of the secret', () => {
-  test('one that is not there, is binary or is being deleted: NotFound', async () => {
+describe('errors reveal nothing about the secret', () => {
+  test('and have code NotFound if it is missing, binary or being deleted', async () => {
     const { secrets } = open()
     const gone = await secret('hunter2')
     await aws.secrets.send(new DeleteSecretCommand({ SecretId: gone, RecoveryWindowInDays: 7 }))
@@ -126,7 +126,7 @@ describe('errors say nothing of the secret', () => {
     }
   })
 
-  test('an endpoint that nobody listens on: Unavailable', async () => {
+  test('and have code Unavailable if the endpoint is unreachable', async () => {
     const gone = await startAws()
     await gone.stop()
     const connect = () =>

@@ -12,44 +12,47 @@ const error = (value: string, detail: string) => ({
 })
 const SHORT = 'may not specify a duration less than 600 seconds (10 minutes)'
 
-describe('both', () => {
-  test.each<[number | bigint]>([[-1], [1], [599], [-2_147_483_648], [-(2n ** 63n)]])('%s is too short', (ttl) => {
-    expect(certificateTtl(ttl, free)).toEqual(error(String(ttl), SHORT))
-    expect(tokenTtl(ttl, free)).toEqual(error(String(ttl), SHORT))
-  })
+describe('tokens and certificates', () => {
+  test.each<[number | bigint]>([[-1], [1], [599], [-2_147_483_648], [-(2n ** 63n)]])(
+    'reject %s as too short',
+    (ttl) => {
+      expect(certificateTtl(ttl, free)).toEqual(error(String(ttl), SHORT))
+      expect(tokenTtl(ttl, free)).toEqual(error(String(ttl), SHORT))
+    },
+  )
 
-  test('600 is the shortest, and a day is what nobody asks for', () => {
+  test('last at least 600 seconds, and a day by default', () => {
     expect(certificateTtl(600, free)).toEqual({ seconds: 600 })
     expect(tokenTtl(600, free)).toEqual({ seconds: 600 })
     expect(certificateTtl(undefined, free)).toEqual({ seconds: 86_400 })
     expect(tokenTtl(undefined, free)).toEqual({ seconds: 86_400 })
   })
 
-  test('the day is no more than the maximum', () => {
+  test('never exceed the maximum by default', () => {
     expect(certificateTtl(undefined, { ...free, maxCertificateSeconds: 3600 })).toEqual({ seconds: 3600 })
     expect(tokenTtl(undefined, { maxTokenSeconds: 3600 })).toEqual({ seconds: 3600 })
   })
 })
 
 describe('a certificate', () => {
-  test('0 leaves the duration to the cluster', () => {
+  test('leaves the duration to the cluster for 0', () => {
     expect(certificateTtl(0, free)).toEqual({})
   })
 
-  test('0 is refused where there is a maximum', () => {
+  test('rejects 0 if there is a maximum', () => {
     const detail =
       'may not specify a duration larger than 172800 seconds, and 0 leaves the duration to the virtual cluster'
     expect(certificateTtl(0, limited)).toEqual(error('0', detail))
   })
 
-  test('over the maximum', () => {
+  test('rejects a duration over the maximum', () => {
     expect(certificateTtl(172_800, limited)).toEqual({ seconds: 172_800 })
     expect(certificateTtl(172_801, limited)).toEqual(
       error('172801', 'may not specify a duration larger than 172800 seconds'),
     )
   })
 
-  test('is an int32', () => {
+  test('is limited to int32', () => {
     expect(certificateTtl(2_147_483_647, free)).toEqual({ seconds: 2_147_483_647 })
     const detail = 'may not specify a duration larger than 2147483647 seconds'
     expect(certificateTtl(2_147_483_648, free)).toEqual(error('2147483648', detail))
@@ -58,11 +61,11 @@ describe('a certificate', () => {
 })
 
 describe('a token', () => {
-  test('0 is as long as the deployment allows', () => {
+  test('lasts as long as the deployment allows for 0', () => {
     expect(tokenTtl(0, free)).toEqual({ seconds: 604_800 })
   })
 
-  test('over the maximum', () => {
+  test('rejects a duration over the maximum', () => {
     expect(tokenTtl(604_801, free)).toEqual(error('604801', 'may not specify a duration larger than 604800 seconds'))
   })
 })

@@ -40,8 +40,8 @@ const order = {
 const signal = AbortSignal.timeout(60_000)
 const left = async () => (await as({ token: cluster.token.manager }).send({ method: 'GET', path: PATH, signal })).items
 
-describe('against the local virtual cluster, which refuses what kube-apiserver refuses', () => {
-  test('the certificate is good there, for exactly this user', async () => {
+describe('against the local virtual cluster, which validates like kube-apiserver', () => {
+  test('issues a certificate that works for exactly this user', async () => {
     const clientCertificate = await issueClientCertificate(order, services(cluster.token.manager))
     const review = await as({ clientCertificate }).send({
       method: 'POST',
@@ -59,13 +59,13 @@ describe('against the local virtual cluster, which refuses what kube-apiserver r
     expect(await left()).toEqual([])
   })
 
-  test('without a duration it is the cluster that decides', async () => {
+  test('lets the cluster choose the duration if none is requested', async () => {
     const { seconds: _, ...rest } = order
     const { notAfter } = await issueClientCertificate(rest, services(cluster.token.manager))
     expect(notAfter.getTime()).toBeGreaterThan(Date.now() + 300 * 86_400_000)
   })
 
-  test('credentials that may not approve: 502, and nothing is left', async () => {
+  test('returns 502 for credentials that may not approve, and cleans up', async () => {
     await expect(issueClientCertificate(order, services(cluster.token.requester))).rejects.toMatchObject({
       failure: 'forbidden',
       status: { code: 502 },
@@ -73,7 +73,7 @@ describe('against the local virtual cluster, which refuses what kube-apiserver r
     expect(await left()).toEqual([])
   })
 
-  test('credentials that are unknown', async () => {
+  test('fails for unknown credentials', async () => {
     await expect(issueClientCertificate(order, services('unknown'))).rejects.toMatchObject({ failure: 'unauthorized' })
   })
 })

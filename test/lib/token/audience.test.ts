@@ -14,7 +14,7 @@ const left = (...chain: Scope[]) =>
   clusterAudiences(ISSUER, chain).map((audience) => audience.slice(`${ISSUER}/clusters/`.length))
 
 describe('clusterAudiences', () => {
-  test('an unrestricted chain is for every cluster', () => {
+  test('returns the wildcard for an unrestricted chain', () => {
     expect(clusterAudiences(ISSUER, [])).toEqual(['https://api.example.com/clusters/*'])
   })
 
@@ -74,12 +74,12 @@ describe('clusterAudiences', () => {
     },
   )
 
-  test('the wildcard of a rule is no name', () => {
+  test('does not treat the wildcard of a rule as a name', () => {
     expect(left({ rules: [{ cluster: '*' }] })).toEqual([])
   })
 })
 
-test('where the evaluator allows anything at a cluster, the token is for that cluster', () => {
+test('a token is valid for every cluster at which the evaluator allows anything', () => {
   const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
   /** No space, and one of each kind that a scope below could name or not name. */
   const names = ['a', 'b', 'c']
@@ -128,7 +128,7 @@ test('where the evaluator allows anything at a cluster, the token is for that cl
   )
 })
 
-test('a virtual cluster is named with its uid', () => {
+test('the audience of a virtual cluster includes its uid', () => {
   expect(virtualClusterAudience(ISSUER, 'p-a', 'dev', 'u-1')).toBe(
     'https://api.example.com/virtualclusters/p-a/dev/u-1',
   )

@@ -8,7 +8,7 @@ const place = { type: 'cluster', name: 'eu' } as const
 const whole = extrasOf({ key, chain: [] }, place)
 
 describe('extras', () => {
-  test('are read back', () => {
+  test('round-trip', () => {
     fc.assert(
       fc.property(fc.array(scope, { maxLength: 3 }), (chain) => {
         const read = readExtras(extrasOf({ key, chain }, place))
@@ -17,12 +17,12 @@ describe('extras', () => {
     )
   })
 
-  test('of other users are none of ours', () => {
+  test('are undefined for users of other systems', () => {
     expect(readExtras({})).toBeUndefined()
     expect(readExtras({ 'authentication.kubernetes.io/credential-id': ['x'], __proto__: ['y'] })).toBeUndefined()
   })
 
-  test.each(Object.values(EXTRA))('are a problem without %s, with two or in two spellings', (name) => {
+  test.each(Object.values(EXTRA))('are a problem when %s is missing, repeated or in two spellings', (name) => {
     const { [name]: value = [], ...rest } = whole
     for (const extra of [
       rest,
@@ -52,7 +52,7 @@ describe('extras', () => {
     })
   })
 
-  test('name no target where there is none', () => {
+  test('omit the target without a place', () => {
     expect(readExtras(extrasOf({ key, chain: [] }, undefined))).toEqual({
       problem: 'the user does not say which cluster it is at',
     })

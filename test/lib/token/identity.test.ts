@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mayLeave, outsideGroups } from '../../../lib/token/identity.ts'
 
-test('groups of Kubernetes itself stay inside; an administrator has a group of ours', () => {
+test('outsideGroups omits Kubernetes groups and adds platform:admins for administrators', () => {
   expect(outsideGroups(['system:masters', 'system:authenticated', 'ops', 'team:b', 'ops', ''])).toEqual([
     'ops',
     'platform:admins',
@@ -10,11 +10,11 @@ test('groups of Kubernetes itself stay inside; an administrator has a group of o
   ])
 })
 
-test('nobody else appears as an administrator, whatever groups the key has', () => {
+test('outsideGroups never marks anyone else as an administrator', () => {
   expect(outsideGroups(['platform:admins', 'system:authenticated'])).toEqual([])
 })
 
-test('no system: name ever leaves', () => {
+test('no system: name is ever passed on', () => {
   const name = fc.oneof(
     fc.string(),
     fc.string().map((rest) => `system:${rest}`),

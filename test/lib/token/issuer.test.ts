@@ -52,7 +52,7 @@ function thrown(run: () => unknown): { code?: number; message?: string } {
 }
 
 describe('a direct cluster token', () => {
-  test('says who, for whom, how long and on whose behalf', () => {
+  test('has the issuer, audiences, times, user and key', () => {
     const scope = { clusters: [{ cluster: 'eu' }] }
     expect(prepare({ scope, ttl: 3600 })).toEqual({
       claims: {
@@ -73,14 +73,14 @@ describe('a direct cluster token', () => {
     })
   })
 
-  test('an unrestricted one says so: its chain is there and empty', () => {
+  test('has an empty chain when unrestricted', () => {
     const { claims } = prepared(prepare())
     expect(claims.aud).toEqual([`${issuer}/clusters/*`])
     expect(claims['management.platform'].scopes).toBe('[]')
     expect(claims.exp - claims.iat).toBe(86_400)
   })
 
-  test('carries the scopes of the key before its own', () => {
+  test('has the scopes of the key before its own', () => {
     const mine = { clusters: [{ cluster: 'eu' }, { cluster: 'us' }] }
     const scope = { clusters: [{ cluster: 'us' }] }
     const { claims } = prepared(prepare({ user: user({ chain: [mine] }), scope }))
@@ -88,23 +88,23 @@ describe('a direct cluster token', () => {
     expect(claims.aud).toEqual([`${issuer}/clusters/us`])
   })
 
-  test('an administrator appears in our group, not in that of Kubernetes', () => {
+  test('puts administrators into platform:admins, not system:masters', () => {
     const groups = ['system:masters', 'system:authenticated', 'team:core']
     expect(prepared(prepare({ user: user({ groups }) })).claims.groups).toEqual(['platform:admins', 'team:core'])
   })
 
-  test('is shortened to the life of the key, with a warning', () => {
+  test('is limited to the lifetime of the key, with a warning', () => {
     const key = { ...user().key, expires: iat + 60 }
     const { claims, warnings } = prepared(prepare({ user: user({ key }), ttl: 3600 }))
     expect(claims.exp).toBe(iat + 60)
     expect(warnings).toEqual(['requested expiration of 3600 seconds shortened to 60 seconds'])
   })
 
-  test('403 for a user that no cluster may see', () => {
+  test('throws 403 for a user that clusters must not see', () => {
     expect(thrown(() => prepare({ user: user({ name: 'system:admin' }) }))).toMatchObject({ code: 403 })
   })
 
-  test('401 for a key that died on the way', () => {
+  test('throws 401 for a key that has just expired', () => {
     const key = { ...user().key, expires: iat }
     expect(thrown(() => prepare({ user: user({ key }) }))).toMatchObject({ code: 401 })
   })
@@ -134,7 +134,7 @@ describe('field errors of a direct cluster token', () => {
     expect(problems(prepare(request))).toEqual([`FieldValueForbidden spec.scope: Forbidden: ${detail}`])
   })
 
-  test('all of them at once', () => {
+  test('are reported together', () => {
     const chain = Array.from({ length: 8 }, (_, i) => ({ clusters: [{ cluster: `c${i}` }] }))
     expect(problems(prepare({ ttl: -1, user: user({ chain }), scope: {} }))).toEqual([
       'FieldValueInvalid spec.ttl: Invalid value: -1: must be greater than or equal to 0',
@@ -142,7 +142,7 @@ describe('field errors of a direct cluster token', () => {
     ])
   })
 
-  test('a token that no header holds', () => {
+  test('include a token too large for a header', () => {
     const names = Array.from({ length: 120 }, (_, i) => ({ cluster: `cluster-${i}` }))
     expect(problems(prepare({ scope: { clusters: names } }))).toEqual([
       'FieldValueForbidden spec.scope: Forbidden: scopes and groups make a token of more than 8000 characters, which fits no request header',
@@ -151,13 +151,13 @@ describe('field errors of a direct cluster token', () => {
 })
 
 describe('a token for a virtual cluster', () => {
-  test('is for that one alone', () => {
+  test('is valid only for that virtual cluster', () => {
     const { claims } = prepareVirtualClusterToken({ user: user(), cluster, seconds: 600, now }, settings)
     expect(claims.aud).toEqual([`${issuer}/virtualclusters/p-shop/dev/0f3c`])
     expect(claims.exp).toBe(iat + 600)
   })
 
-  test('is shortened to the life of the key', () => {
+  test('is limited to the lifetime of the key', () => {
     const key = { ...user().key, expires: iat + 60 }
     const { claims, warnings } = prepareVirtualClusterToken(
       { user: user({ key }), cluster, seconds: 600, now },
@@ -167,7 +167,7 @@ describe('a token for a virtual cluster', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  test('403 when groups fit no header, and for a system: user', () => {
+  test('throws 403 when the groups do not fit a header, and for a system: user', () => {
     const groups = Array.from({ length: 1000 }, (_, i) => `group-${i}`)
     const attempt = (changes: Partial<UserInfo>) =>
       thrown(() => prepareVirtualClusterToken({ user: user(changes), cluster, seconds: 600, now }, settings))
@@ -182,7 +182,7 @@ describe('the signed text', () => {
     signer = await localSigner()
   })
 
-  test('verifies with the published keys and is as long as foretold', async () => {
+  test('verifies with the published keys and has the predicted length', async () => {
     const ready = prepared(prepare({ ttl: 3600 }))
     const { token, expires } = await issue(ready, signer)
     const keys = createLocalJWKSet(await jwksDocument(signer))

@@ -45,7 +45,7 @@ const unavailable = {
 }
 
 describe('kmsSigner', () => {
-  test('publishes every key in the order given, under its thumbprint', async () => {
+  test('publishes every key by thumbprint, in the given order', async () => {
     const { connect } = counted()
     const [first, second] = await kmsSigner(pair(), connect).keys()
     const [turned] = await kmsSigner([pair()[1], pair()[0]], connect).keys()
@@ -55,7 +55,7 @@ describe('kmsSigner', () => {
     expect(first.kid).not.toBe(second?.kid)
   })
 
-  test('signs with the key of the kid, longer messages than KMS takes raw', async () => {
+  test('signs with the key of the kid, even messages over the KMS limit for raw messages', async () => {
     const { connect } = counted()
     const signer = kmsSigner(pair(), connect)
     const bytes = new Uint8Array(9000).fill(7)
@@ -66,7 +66,7 @@ describe('kmsSigner', () => {
     }
   })
 
-  test('a token verifies with jose against the published keys, and its first key signed it', async () => {
+  test('signs tokens with the first key, and jose verifies them with the published keys', async () => {
     const { connect } = counted()
     const signer = kmsSigner(pair(), connect)
     const iat = Math.floor(Date.now() / 1000)
@@ -77,7 +77,7 @@ describe('kmsSigner', () => {
     expect(protectedHeader.kid).toBe(jwks.keys[0]?.kid)
   })
 
-  test('public keys are read once, also by callers at the same time', async () => {
+  test('reads public keys once, even for concurrent callers', async () => {
     const { calls, connect } = counted()
     const signer = kmsSigner(pair(), connect)
     await Promise.all([signer.keys(), signer.keys(), jwksDocument(signer)])
@@ -85,7 +85,7 @@ describe('kmsSigner', () => {
     expect(calls).toEqual(['GetPublicKeyCommand', 'GetPublicKeyCommand'])
   })
 
-  test('a failed read is tried again at the next call', async () => {
+  test('retries a failed read at the next call', async () => {
     let broken = true
     const { connect } = counted(() => {
       if (broken) throw Object.assign(new Error('arn:aws:kms:secret'), { name: 'ThrottlingException' })
@@ -98,7 +98,7 @@ describe('kmsSigner', () => {
   })
 })
 
-describe('503 without internals', () => {
+describe('kmsSigner throws 503 without internal details', () => {
   test.each(['arn:aws:kms:eu-central-1:000000000000:key/00000000-0000-4000-8000-000000000000', 'nonsense'])(
     'for a key that is not there: %s',
     async (keyId) => {
@@ -122,7 +122,7 @@ describe('503 without internals', () => {
     )
   })
 
-  test('for a signature that the published key refuses', async () => {
+  test('for a signature that the published key does not verify', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const { connect } = counted((command) =>
       command === 'SignCommand' ? { Signature: sign('sha256', new Uint8Array(3), privateKey) } : undefined,
@@ -139,7 +139,7 @@ describe('503 without internals', () => {
     await expect(signer.sign(kid, new Uint8Array(3))).rejects.toMatchObject(unavailable)
   })
 
-  test('for an endpoint that nobody listens on', async () => {
+  test('for an unreachable endpoint', async () => {
     const gone = await startAws()
     await gone.stop()
     const connect = () => connectKms({ region, credentials, endpoint: gone.endpoints.kms, maxAttempts: 1 })

@@ -11,7 +11,7 @@ const refused = (value: string, detail: string) => ({
   error: { type: 'FieldValueInvalid', field: 'spec.ttl', message: `Invalid value: ${value}: ${detail}` },
 })
 
-describe('the life of a token', () => {
+describe('the lifetime of a token', () => {
   test.each<[string, number | bigint | undefined, number]>([
     ['absent', undefined, 86_400],
     ['0', 0, 86_400],
@@ -21,7 +21,7 @@ describe('the life of a token', () => {
     expect(lifetime(ttl)).toEqual({ seconds: expected, warnings: [] })
   })
 
-  test('the default is never more than the maximum', () => {
+  test('never exceeds the maximum by default', () => {
     expect(lifetime(undefined, undefined, 3600)).toEqual({ seconds: 3600, warnings: [] })
   })
 
@@ -41,30 +41,30 @@ describe('the life of a token', () => {
   })
 })
 
-describe('a token does not outlive its key', () => {
-  test('shortened, with the warning of TokenRequest', () => {
+describe('the lifetime of the key', () => {
+  test('limits the token, with the TokenRequest warning', () => {
     expect(lifetime(3600, seconds + 600)).toEqual({
       seconds: 600,
       warnings: ['requested expiration of 3600 seconds shortened to 600 seconds'],
     })
   })
 
-  test('a default is shortened too', () => {
+  test('limits the default too', () => {
     expect(lifetime(undefined, seconds + 600)).toEqual({
       seconds: 600,
       warnings: ['requested expiration of 86400 seconds shortened to 600 seconds'],
     })
   })
 
-  test('a key that lives as long shortens nothing', () => {
+  test('does not limit a token that expires with the key', () => {
     expect(lifetime(3600, seconds + 3600)).toEqual({ seconds: 3600, warnings: [] })
   })
 
-  test('fractions of a second of the key are not given away', () => {
+  test('is rounded down to whole seconds', () => {
     expect(lifetime(3600, seconds + 10.9)).toMatchObject({ seconds: 10 })
   })
 
-  test.each([0, -1])('a key that is dead by now is a 401 (%d seconds left)', (left) => {
+  test.each([0, -1])('throws 401 for an expired key (%d seconds left)', (left) => {
     expect(() => lifetime(3600, seconds + left)).toThrow(StatusError)
     expect(() => lifetime(3600, seconds + left)).toThrow('access key has expired')
   })

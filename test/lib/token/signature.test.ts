@@ -18,7 +18,7 @@ function encode(r: bigint, s: bigint): Uint8Array {
 const toBigInt = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
 
 describe('derToRaw', () => {
-  test('10,000 signatures of OpenSSL verify after the conversion', () => {
+  test('converts 10,000 OpenSSL signatures that then verify', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     let good = 0
     for (let i = 0; i < 10_000; i++) {
@@ -29,7 +29,7 @@ describe('derToRaw', () => {
     expect(good).toBe(10_000)
   })
 
-  test('every pair of positive integers of at most 32 bytes, short ones too', () => {
+  test('converts every pair of positive integers of at most 32 bytes, including short ones', () => {
     const small = fc.bigInt({ min: 1n, max: 2n ** 20n })
     const any = fc.bigInt({ min: 1n, max: 2n ** 256n - 1n })
     fc.assert(
@@ -42,7 +42,7 @@ describe('derToRaw', () => {
     )
   })
 
-  test('what it takes is the one DER encoding of what it gives; all else is a TypeError', () => {
+  test('accepts only the DER encoding of its result and throws a TypeError otherwise', () => {
     const mutated = fc
       .tuple(fc.bigInt({ min: 1n, max: 2n ** 256n - 1n }), fc.nat(80), fc.nat(255), fc.nat(3))
       .map(([value, at, byte, cut]) => {

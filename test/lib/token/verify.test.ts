@@ -37,7 +37,7 @@ const signed = (changes: Record<string, unknown> = {}) => signToken({ ...claims,
 const refused = { status: { code: 401, message: 'Unauthorized' } }
 
 describe('verifyOwnToken', () => {
-  test('gives back what was signed', async () => {
+  test('returns the signed claims', async () => {
     expect(await read(await signed())).toEqual(claims)
     expect(await read(await signed(), { audience: [`${issuer}/clusters/*`, audience] })).toEqual(claims)
   })
@@ -67,7 +67,7 @@ describe('verifyOwnToken', () => {
     await expect(read(await signed(changes))).rejects.toMatchObject(refused)
   })
 
-  test('refuses what others sign, what nobody signs and what was changed', async () => {
+  test('rejects foreign, unsigned and modified tokens', async () => {
     const other = await localSigner()
     await expect(read(await signToken(claims, other))).rejects.toMatchObject(refused)
     await expect(read(new UnsecuredJWT({ ...claims }).encode())).rejects.toMatchObject(refused)
@@ -81,13 +81,13 @@ describe('verifyOwnToken', () => {
     await expect(read([header, forged, signature].join('.'))).rejects.toMatchObject(refused)
   })
 
-  test.each(['', '.', '..', 'a.b.c', 'mpk_x', 'x'.repeat(100_000)])('refuses text that is no token', async (text) => {
+  test.each(['', '.', '..', 'a.b.c', 'mpk_x', 'x'.repeat(100_000)])('rejects malformed text', async (text) => {
     await expect(read(text)).rejects.toMatchObject(refused)
   })
 })
 
 describe('the public documents', () => {
-  test('discovery names the keys below the issuer', () => {
+  test('name the key set below the issuer in the discovery document', () => {
     expect(discoveryDocument('https://api.example.com/base')).toEqual({
       issuer: 'https://api.example.com/base',
       jwks_uri: 'https://api.example.com/base/openid/v1/jwks',
@@ -97,12 +97,12 @@ describe('the public documents', () => {
     })
   })
 
-  test('every key is published, and nothing private', async () => {
+  test('contain every public key and nothing private', async () => {
     expect(jwks.keys).toHaveLength(2)
     for (const key of jwks.keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
   })
 
-  test.each(['https://api.example.com', 'https://api.example.com:8443/a/b'])('%s may be an issuer', (text) => {
+  test.each(['https://api.example.com', 'https://api.example.com:8443/a/b'])('accept the issuer %s', (text) => {
     expect(checkIssuer(text)).toBe(text)
   })
 

@@ -74,7 +74,7 @@ describe('requests', () => {
     [`options ${M}/ownedaccesskeys /`, ['OPTIONS', `${G}/ownedaccesskeys`]],
   ])('%s', (expected, args) => expect(brief(...args)).toBe(expected))
 
-  test('a field selector on the name names the object of a list, watch or deletecollection', () => {
+  test('take the name from a field selector for list, watch and deletecollection', () => {
     const select = (httpMethod: string, ...fieldSelector: string[]) => {
       const found = parse(httpMethod, NS, { namespace: 'p-a' }, { fieldSelector })
       return found.kind === 'resource' ? found.name : undefined
@@ -111,7 +111,7 @@ describe('requests', () => {
     expect(() => parse('GET', NS, { namespace: name })).toThrow(/^Namespace parameter invalid/)
   })
 
-  test('parameters are own members only', () => {
+  test('read only own members as parameters', () => {
     expect(() => parse('GET', `${G}/ownedaccesskeys/{constructor}`, {})).toThrow(/must be provided/)
     expect(brief('GET', `${G}/ownedaccesskeys`, undefined)).toBe(`list ${M}/ownedaccesskeys /`)
   })
@@ -121,7 +121,7 @@ describe('forbidden', () => {
   const statusOf = (args: Parameters<typeof parse>, user: string, reason?: string) =>
     forbiddenFor(parse(...args), { name: user }, reason).status
 
-  test('of a named object in a namespace', () => {
+  test('names an object in a namespace', () => {
     expect(statusOf(['PATCH', `${NS}/{name}/status`, named], 'limited')).toEqual({
       kind: 'Status',
       apiVersion: 'v1',
@@ -135,13 +135,13 @@ describe('forbidden', () => {
     })
   })
 
-  test('of a collection at the cluster scope, with a reason', () => {
+  test('names a collection at the cluster scope, with a reason', () => {
     expect(statusOf(['DELETE', `${G}/ownedaccesskeys`], 'a', 'no <way>').message).toBe(
       'ownedaccesskeys.management.platform is forbidden: User "a" cannot deletecollection resource "ownedaccesskeys" in API group "management.platform" at the cluster scope: no <way>',
     )
   })
 
-  test('of a path; the first part is escaped for HTML', () => {
+  test('names a path and escapes the first part for HTML', () => {
     const { message, details } = statusOf(['GET', `${B}/metrics`], '<a>&"b"')
     expect(message).toBe('forbidden: User "&lt;a&gt;&amp;\\"b\\"" cannot get path "/metrics"')
     expect(details).toEqual({})

@@ -23,7 +23,7 @@ const instance = (more: Partial<ResourceAttributes> = {}): Attributes => ({
 })
 
 describe('properties', () => {
-  test('both evaluators agree', () => {
+  test('hold: both evaluators agree', () => {
     fc.assert(
       fc.property(fc.array(arbitrary.scope, { maxLength: 3 }), arbitrary.attributes, (chain, request) => {
         expect(judge(chain, request).allowed).toBe(plainlyAllowed(chain, request))
@@ -32,7 +32,7 @@ describe('properties', () => {
     )
   })
 
-  test('one more scope never allows more', () => {
+  test('hold: an additional scope never allows more', () => {
     fc.assert(
       fc.property(
         fc.array(arbitrary.scope, { maxLength: 2 }),
@@ -51,7 +51,7 @@ describe('properties', () => {
     )
   })
 
-  test('one more entry in a list never allows less', () => {
+  test('hold: an additional list entry never allows less', () => {
     const entry = fc.oneof(
       ...Object.entries(arbitrary.entries).map(([list, one]) =>
         (one as fc.Arbitrary<object>).map((value) => ({ list: list as keyof typeof arbitrary.entries, value })),
@@ -70,7 +70,7 @@ describe('properties', () => {
     )
   })
 
-  test('an empty chain and an empty rule allow everything, an empty scope only what everyone may', () => {
+  test('hold: an empty chain or rule allows everything, an empty scope only what every scope allows', () => {
     fc.assert(
       fc.property(arbitrary.attributes, (request) => {
         expect(judge([], request)).toEqual({ allowed: true, reason: 'no scope' })
@@ -84,7 +84,7 @@ describe('properties', () => {
 })
 
 describe('reasons', () => {
-  test('an allowed request names its line', () => {
+  test('name the line that allows a request', () => {
     expect(judge([{ projects: [{ project: 'b' }, { project: 'a' }] }], instance())).toEqual({
       allowed: true,
       reason: 'spec.scope.projects[1]',
@@ -95,7 +95,7 @@ describe('reasons', () => {
     })
   })
 
-  test('a chain names the line of each of its scopes', () => {
+  test('name the line of each scope in a chain', () => {
     const chain = [{ projects: [{ project: 'a' }] }, { rules: [{ verbs: ['list'] }, { verbs: ['get'] }] }]
     expect(judge(chain, instance())).toEqual({
       allowed: true,
@@ -103,7 +103,7 @@ describe('reasons', () => {
     })
   })
 
-  test('a refused request names the scope and what is missing', () => {
+  test('name the scope and the missing permission of a denied request', () => {
     const chain = [{ projects: [{ project: 'a' }] }, {}]
     expect(judge(chain, instance({ subresource: 'status' }))).toEqual({
       allowed: false,
@@ -118,8 +118,8 @@ describe('reasons', () => {
   })
 })
 
-describe('what is easily forgotten', () => {
-  test('platformCLI reads own keys only, and an unrestricted line lifts that', () => {
+describe('edge cases', () => {
+  test('platformCLI reads only own keys, unless another line is unrestricted', () => {
     const keys = instance({ resource: 'ownedaccesskeys', namespace: '', name: '', verb: 'list' })
     expect(judge([{ roles: [{ role: 'platformCLI' }] }], keys)).toEqual({
       allowed: true,
@@ -133,7 +133,7 @@ describe('what is easily forgotten', () => {
     expect(judge([{ rules: [{}] }, { allowPlatformCli: true }], keys)).toMatchObject({ own: true })
   })
 
-  test('of two readings of a request the one counts that leaves more', () => {
+  test('the wider of two interpretations of a request applies', () => {
     const keys = instance({ resource: 'ownedaccesskeys', namespace: '', name: '', verb: 'list' })
     const scope = { roles: [{ role: 'platformCLI' }], spaces: [{ project: 'a', space: 's' }] }
     const inSpace = { ...keys, target: { type: 'ProjectSpace', project: 'a', space: 's' } } as const
@@ -141,21 +141,21 @@ describe('what is easily forgotten', () => {
     expect(evaluateAny([scope], [keys, inSpace], OPTIONS)).toEqual({ allowed: true, reason: 'spec.scope.spaces[0]' })
   })
 
-  test('a list of all namespaces is not the empty namespace of a rule', () => {
+  test('a request for all namespaces does not match the empty namespace of a rule', () => {
     const scope = { rules: [{ namespaces: [''] }] }
     const all = instance({ namespace: '', name: '', verb: 'list', allNamespaces: true })
     expect(judge([scope], all).allowed).toBe(false)
     expect(judge([scope], instance({ resource: 'ownedaccesskeys', namespace: '' })).allowed).toBe(true)
   })
 
-  test('an unknown role allows nothing and takes nothing away', () => {
+  test('an unknown role allows nothing and removes nothing', () => {
     for (const role of ['', 'admin', 'constructor', '__proto__', 'toString']) {
       expect(judge([{ roles: [{ role }] }], instance()).allowed).toBe(false)
       expect(judge([{ roles: [{ role }], projects: [{ project: 'a' }] }], instance()).allowed).toBe(true)
     }
   })
 
-  test('a project is not the beginning of another', () => {
+  test('a project does not match another project with that prefix', () => {
     expect(judge([{ projects: [{ project: 'a' }] }], instance({ namespace: 'p-ab' })).allowed).toBe(false)
     expect(judge([{ projects: [{ project: '*' }] }], instance({ namespace: 'p-' })).allowed).toBe(false)
   })

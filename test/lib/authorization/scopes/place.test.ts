@@ -27,7 +27,7 @@ describe('the text of a place', () => {
     fc.record({ type: fc.constant('virtualCluster' as const), namespace: label, name: subdomain, uid: fc.uuid() }),
   )
 
-  test('is read back', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(place, (one) => {
         expect(parsePlace(formatPlace(one))).toEqual(one)
@@ -35,14 +35,14 @@ describe('the text of a place', () => {
     )
   })
 
-  test('is read back when its names are the longest', () => {
+  test('round-trips with the longest names', () => {
     const namespace = 'a'.repeat(63)
     const name = `${namespace}.${namespace}.${namespace}.${'a'.repeat(61)}`
     const longest: Place = { type: 'virtualCluster', namespace, name, uid: randomUUID() }
     expect(parsePlace(formatPlace(longest))).toEqual(longest)
   })
 
-  test('has one form', () => {
+  test('has a single form', () => {
     fc.assert(
       fc.property(
         fc.oneof(place.map(formatPlace), fc.string(), fc.webPath()),
@@ -75,13 +75,13 @@ describe('the text of a place', () => {
   })
 })
 
-test('a text that is too long is no place', () => {
+test('parsePlace rejects a text that is too long', () => {
   expect(parsePlace(`clusters/${'a'.repeat(253)}`)).toBeDefined()
   expect(parsePlace(`clusters/${'a'.repeat(254)}`)).toBeUndefined()
   expect(parsePlace(`virtualclusters/p-a/x/${'u'.repeat(600)}`)).toBeUndefined()
 })
 
-test('requests go to the cluster, or to the virtual cluster of a project', () => {
+test('targetOf returns the cluster, or the virtual cluster of a project', () => {
   expect(targetOf(eu, options)).toEqual({ type: 'Cluster', cluster: 'eu' })
   expect(targetOf(virtual('p-a'), options)).toEqual({
     type: 'ProjectVirtualCluster',
@@ -105,7 +105,7 @@ describe('evaluateAt', () => {
   const at = (place: Place, scope: object, attributes: Attributes = listPods) =>
     evaluateAt([scope], place, attributes, options).allowed
 
-  test('judges by the place, wherever the request says that it goes', () => {
+  test('uses the target of the place, whatever the request names', () => {
     expect(at(eu, { clusters: [{ cluster: 'eu' }] })).toBe(true)
     expect(at(eu, { clusters: [{ cluster: 'us' }] })).toBe(false)
     expect(at(eu, { rules: [{ requestTargets: ['Management'] }] })).toBe(false)
@@ -113,13 +113,13 @@ describe('evaluateAt', () => {
     expect(at(virtual('p-b'), { projects: [{ project: 'a' }] })).toBe(false)
   })
 
-  test('no list selects a virtual cluster outside of projects, but a rule for everything does', () => {
+  test('allows a virtual cluster outside of projects only by a rule for everything', () => {
     const lists = { projects: [{ project: '*' }], virtualClusters: [{ project: '', virtualCluster: '*' }] }
     expect(at(virtual('default'), lists)).toBe(false)
     expect(at(virtual('default'), { rules: [{}] })).toBe(true)
   })
 
-  test('leaves everybody discovery and the questions about oneself, and nothing more', () => {
+  test('always allows discovery and self-reviews, and nothing else', () => {
     const path = (text: string, verb = 'get'): Attributes => ({ ...listPods, kind: 'nonresource', path: text, verb })
     for (const text of ['/api', '/apis/apps/v1', '/openapi/v3/apis/apps/v1', '/version'])
       expect([text, at(eu, {}, path(text))]).toEqual([text, true])
@@ -140,7 +140,7 @@ describe('spaces of a connected cluster', () => {
     evaluateAt(chain, place, { ...list, ...more }, options)
   const may = (chain: Scope[], more: object = {}, place: Place = eu) => judge(chain, more, place).allowed
 
-  test('are what a scope of spaces or projects allows, and all of it', () => {
+  test('are exactly what a scope of spaces or projects allows', () => {
     for (const scope of [dev, shop, { spaces: [{ project: 'shop', space: '*' }] }, { projects: [{ project: '*' }] }])
       for (const more of [
         {},
@@ -194,7 +194,7 @@ describe('spaces of a connected cluster', () => {
     expect(may([{ spaces: [{ project: '*', space: '*' }] }], { namespace })).toBe(false)
   })
 
-  test('that can be read as two are nobody’s', () => {
+  test('belong to no project when the namespace is ambiguous', () => {
     for (const namespace of ['p-a-s-b-s-c', 'p-a-s-s-b', 'p-a-s-s-s-b']) {
       for (const [project, space] of [
         ['a', 'b-s-c'],
@@ -210,7 +210,7 @@ describe('spaces of a connected cluster', () => {
     }
   })
 
-  test('have their Namespace in them, and no other object of the cluster', () => {
+  test('include their Namespace and no other cluster-scoped object', () => {
     const namespaces = { resource: 'namespaces', verb: 'get' }
     expect(may([dev], { ...namespaces, name: 'p-shop-s-dev' })).toBe(true)
     expect(may([dev], { ...namespaces, name: 'p-shop-s-test', namespace: 'p-shop-s-test' })).toBe(false)
@@ -223,12 +223,12 @@ describe('spaces of a connected cluster', () => {
     expect(may([dev], { kind: 'nonresource', verb: 'get', path: '/api/v1/namespaces/p-shop-s-dev/pods' })).toBe(false)
   })
 
-  test('are of connected clusters: a virtual cluster has none, and neither has this API', () => {
+  test('exist only in connected clusters, not in virtual clusters or this API', () => {
     for (const namespace of ['p-shop', 'p-garden', 'default']) expect(may([dev], {}, virtual(namespace))).toBe(false)
     expect(evaluate([dev], list, options).allowed).toBe(false)
   })
 
-  test('are confined by each scope in its own way', () => {
+  test('are restricted by each scope independently', () => {
     const inEu = { clusters: [{ cluster: 'eu' }] }
     const reading = { rules: [{ verbs: ['list'], requestTargets: ['ProjectSpace' as const] }] }
     expect(judge([shop, inEu, dev, reading])).toEqual({
@@ -242,7 +242,7 @@ describe('spaces of a connected cluster', () => {
     expect(may([dev, { spaces: [{ project: 'shop', space: 'test' }] }])).toBe(false)
   })
 
-  test('a rule for a cluster is about its spaces, one for spaces about no cluster in particular', () => {
+  test('are covered by a rule for their cluster, and by a rule for spaces in every cluster', () => {
     expect(may([{ rules: [{ cluster: 'eu', namespaces: ['p-shop-s-dev'] }] }])).toBe(true)
     expect(may([{ rules: [{ cluster: 'us' }] }])).toBe(false)
     expect(may([{ rules: [{ requestTargets: ['ProjectSpace'], namespaces: ['p-shop-s-dev'] }] }])).toBe(true)
@@ -250,7 +250,7 @@ describe('spaces of a connected cluster', () => {
     expect(may([{ rules: [{ requestTargets: ['ProjectSpace', 'Cluster'], cluster: 'us' }] }])).toBe(false)
   })
 
-  test('a refusal speaks of the cluster', () => {
+  test('are denied with a reason that names the cluster', () => {
     expect(judge([dev], { namespace: 'p-shop-s-test' })).toEqual({
       allowed: false,
       reason: 'spec.scope does not allow list of pods in namespace "p-shop-s-test" in cluster "eu"',
@@ -273,7 +273,7 @@ describe('spaces of a connected cluster', () => {
       })
     const chain = fc.array(arbitrary.scope, { maxLength: 3 })
 
-    test('both evaluators agree', () => {
+    test('hold: both evaluators agree', () => {
       fc.assert(
         fc.property(chain, place, request, (scopes, at, asked) => {
           expect(evaluateAt(scopes, at, asked, options).allowed).toBe(plainlyAllowedAt(scopes, at, asked))
@@ -282,7 +282,7 @@ describe('spaces of a connected cluster', () => {
       )
     })
 
-    test('one more scope never allows more', () => {
+    test('hold: an additional scope never allows more', () => {
       fc.assert(
         fc.property(chain, arbitrary.scope, place, request, (scopes, more, at, asked) => {
           if (evaluateAt([...scopes, more], at, asked, options).allowed)
@@ -292,7 +292,7 @@ describe('spaces of a connected cluster', () => {
       )
     })
 
-    test('what is no space is judged as a request to the cluster, and nothing is taken from that', () => {
+    test('hold: other namespaces are evaluated only as requests to the cluster', () => {
       fc.assert(
         fc.property(chain, request, (scopes, asked) => {
           const whole = plainlyAllowed(scopes, { ...asked, target: { type: 'Cluster', cluster: 'eu' } })

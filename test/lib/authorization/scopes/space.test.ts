@@ -40,16 +40,16 @@ const bad = [
   '{project}-{space}-of-nine-',
 ]
 
-describe('the setting', () => {
-  test.each(good)('is %j', (setting) => {
+describe('the template of space namespaces', () => {
+  test.each(good)('accepts %j', (setting) => {
     expect(() => parseSpaceNamespace(setting)).not.toThrow()
   })
 
-  test.each(bad)('is not %j', (setting) => {
+  test.each(bad)('rejects %j', (setting) => {
     expect(() => parseSpaceNamespace(setting)).toThrow('the namespaces of spaces must be DNS labels')
   })
 
-  test('is checked by the same rule before a deployment', () => {
+  test('has the same format in the deployment’s check', () => {
     let properties: Record<string, { pattern: string }> = {}
     const Settings = createRequire(import.meta.url)('../../../../infra/plugins/settings.cjs')
     new Settings({
@@ -65,7 +65,7 @@ describe('the setting', () => {
   })
 })
 
-test('a server takes it from its environment, and does nothing with one that is wrong', async () => {
+test('a server reads the template from its environment and refuses to start with an invalid one', async () => {
   const given = await readFile(new URL('../../../../infra/environment.yml', import.meta.url), 'utf8')
   expect(given).toMatch(/^SPACE_NAMESPACE: \$\{self:custom\.settings\.space-namespace\}$/m)
   const scopes = (SPACE_NAMESPACE?: string) =>
@@ -106,7 +106,7 @@ describe('the space of a namespace', () => {
     expect(read(setting, namespace)).toBeUndefined()
   })
 
-  test('is the one that it was made for, or none', () => {
+  test('is the original space or undefined', () => {
     const name = fc.stringMatching(/^[a-cs]([-abs]{0,6}[a-cs])?$/)
     fc.assert(
       fc.property(fc.constantFrom(...good), name, name, (setting, project, space) => {
@@ -117,7 +117,7 @@ describe('the space of a namespace', () => {
     )
   })
 
-  test('has no other namespace', () => {
+  test('has exactly one namespace', () => {
     fc.assert(
       fc.property(fc.constantFrom(...good), fc.stringMatching(/^[-xpsz0a]{0,12}$/), (setting, namespace) => {
         const found = read(setting, namespace)

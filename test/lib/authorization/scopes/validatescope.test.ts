@@ -161,7 +161,7 @@ describe('validateScope', () => {
   })
 })
 
-test('two patterns overlap when some resource is matched by both', () => {
+test('patternsOverlap reports whether any resource matches both patterns', () => {
   const word = fc.constantFrom('a', 'b', '*')
   const pattern = fc.oneof(
     word,
@@ -181,7 +181,7 @@ test('two patterns overlap when some resource is matched by both', () => {
 })
 
 describe('chains', () => {
-  test('a scope is carried once, whatever the order of its members', () => {
+  test('contain a scope once, regardless of the order of its members', () => {
     const scope: Scope = { projects: [{ project: 'a' }], clusters: [{ cluster: 'c' }] }
     const same: Scope = { clusters: [{ cluster: 'c' }], projects: [{ project: 'a' }] }
     expect(withScope([scope], same)).toEqual([scope])
@@ -190,7 +190,7 @@ describe('chains', () => {
     expect(withScope([], null)).toEqual([])
   })
 
-  test('extending keeps everything', () => {
+  test('keep every scope when extended', () => {
     fc.assert(
       fc.property(fc.array(anyScope, { maxLength: 3 }), fc.array(anyScope, { maxLength: 3 }), (chain, more) => {
         const all = extend(chain, more)
@@ -201,12 +201,12 @@ describe('chains', () => {
     )
   })
 
-  test('different scopes are different', () => {
+  test('distinguish different scopes', () => {
     expect(containsChain([{ projects: [] }], [{}])).toBe(false)
     expect(containsChain([{ projects: [{ project: 'a' }] }], [{ spaces: [{ project: 'a' }] }])).toBe(false)
   })
 
-  test('at most 8 scopes and 4096 bytes', () => {
+  test('have at most 8 scopes and 4096 bytes', () => {
     const scopes = (count: number) =>
       Array.from({ length: count }, (_, index): Scope => ({ clusters: [{ cluster: `${index}` }] }))
     expect(validateChain(scopes(8))).toEqual([])
@@ -219,7 +219,7 @@ describe('chains', () => {
     expect(validateChain(sized(4098), 'x')).toMatchObject([{ type: 'FieldValueTooLong', field: 'x' }])
   })
 
-  test('a chain is read back only when the schema knows all of it', () => {
+  test('are parsed only if they fully match the schema', () => {
     fc.assert(
       fc.property(fc.array(anyScope, { maxLength: 3 }), (chain) => {
         expect(parseChain(JSON.parse(JSON.stringify(chain)))).toEqual(chain)

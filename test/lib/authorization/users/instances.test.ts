@@ -25,7 +25,7 @@ const OWNER = [
 ]
 
 describe('mayAccess', () => {
-  test('system:masters may do everything, strangers nothing', () => {
+  test('allows everything to system:masters and nothing to strangers', () => {
     expect(mayAccess(master, {}, 'create', '')).toEqual({ allowed: true, reason: 'system:masters' })
     expect(all(master, {})).toHaveLength(36)
     expect(all(alice, {})).toEqual([])
@@ -38,7 +38,7 @@ describe('mayAccess', () => {
     })
   })
 
-  test('an owner may do all but create and write the status', () => {
+  test('allows an owner everything except create and status updates', () => {
     expect(all(alice, { owner: { user: 'alice' } })).toEqual(OWNER)
     expect(all(as({ user: 'bob', team: 'dev' }), { owner: { team: 'dev' } })).toEqual(OWNER)
     expect(all(alice, { owner: { team: 'dev' } })).toEqual([])
@@ -47,14 +47,14 @@ describe('mayAccess', () => {
     expect(mayAccess(alice, { owner: { user: 'alice' } }, 'get', '')).toEqual({ allowed: true, reason: 'spec.owner' })
   })
 
-  test('a subject or a team named like the user is not the owner', () => {
+  test('does not treat a subject or team with the user’s name as the owner', () => {
     expect(
       all(as({ subject: 'alice' }), { owner: { user: 'alice' }, access: [{ verbs: ['*'], users: ['alice'] }] }),
     ).toEqual([])
     expect(all(as({ team: 'x' }), { owner: { user: 'team:x' } })).toEqual([])
   })
 
-  test('access opens exactly what it lists', () => {
+  test('allows exactly what spec.access lists', () => {
     const access = (entry: object) => all(alice, { access: [{}, { ...entry, users: ['alice'] }] })
     expect(access({ verbs: ['get', 'create'] })).toEqual(['get'])
     expect(access({ verbs: ['get', 'create'], subresources: ['kubeconfig'] })).toEqual([
@@ -70,7 +70,7 @@ describe('mayAccess', () => {
     expect(access({})).toEqual([])
   })
 
-  test('access by team, and its line', () => {
+  test('allows access by team and names the line that granted it', () => {
     const spec = {
       access: [
         { verbs: ['get'], users: ['bob'] },
@@ -85,7 +85,7 @@ describe('mayAccess', () => {
   })
 })
 
-test('only system:masters change who gets in and where a kube config leads', () => {
+test('only system:masters may change who has access and where kube configs point', () => {
   const old = { owner: { user: 'alice' }, displayName: 'x' }
   for (const member of ['owner', 'access', 'accessPoint', 'certificateAuthorityData', 'credentialsSecretRef']) {
     const next = { ...old, [member]: 'other' }

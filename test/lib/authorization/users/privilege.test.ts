@@ -32,7 +32,7 @@ const T: Scope = { clusters: [{ cluster: 'c' }] }
 const changing = (user: UserInfo, old: Key, next: KeySpec, change: Partial<Change> = {}) =>
   forbiddenChange(user, old, next, { now: new Date(0), created: 0, isRotated: false, ...change })
 
-describe('whom a key stands for', () => {
+describe('the identity of a key', () => {
   const rows: [KeySpec, string, string[]][] = [
     [{ user: 'alice', team: 'dev', subject: 's' }, 'alice', ['system:authenticated', 'team:dev']],
     [{ team: 'dev', subject: 's', groups: ['x'] }, 'team:dev', ['x', 'system:authenticated', 'team:dev']],
@@ -45,7 +45,7 @@ describe('whom a key stands for', () => {
     expect(effectiveUser({ spec, creator: 'user:admin' })).toMatchObject({ name, groups })
   })
 
-  test('no two identities share a name, and the name of each tells whom it stands for', () => {
+  test('has a unique username that reveals its kind', () => {
     const name = fc
       .string({ minLength: 1, maxLength: 12 })
       .filter((text) => validateIdentity({ user: text }).length === 0)
@@ -60,7 +60,7 @@ describe('whom a key stands for', () => {
     )
   })
 
-  test('a key made by a team key is the team’s', () => {
+  test('is the team for a key created by a team key', () => {
     const key = aKey({}, { creator: identityOf(as({ team: 'dev' })) })
     expect(effectiveUser(key)).toEqual({
       name: 'team:dev',
@@ -72,7 +72,7 @@ describe('whom a key stands for', () => {
     expect(maySeeKey(alice, key)).toBe(false)
   })
 
-  test('data fields grant nothing', () => {
+  test('is not affected by data fields', () => {
     const spec = {
       identity: { groups: ['system:masters'], username: 'root' },
       parent: 'root',
@@ -86,8 +86,8 @@ describe('whom a key stands for', () => {
   })
 })
 
-describe('whose keys exist for whom', () => {
-  test('of user, team by group, subject, creator; nobody else’s', () => {
+describe('visibility of keys', () => {
+  test('includes keys by user, team group, subject and creator, and no others', () => {
     expect(maySeeKey(alice, aKey({ user: 'alice' }))).toBe(true)
     expect(maySeeKey(alice, aKey({ user: 'bob' }))).toBe(false)
     expect(maySeeKey(as({ user: 'bob', team: 'dev' }), aKey({ team: 'dev' }))).toBe(true)
@@ -96,11 +96,11 @@ describe('whose keys exist for whom', () => {
     expect(maySeeKey(alice, aKey({}, { creator: 'user:alice' }))).toBe(true)
   })
 
-  test('a member of the team does not get the key of one user in it', () => {
+  test('excludes another user’s key from members of the same team', () => {
     expect(maySeeKey(as({ user: 'carol', team: 'dev' }), aKey({ user: 'bob', team: 'dev' }))).toBe(false)
   })
 
-  test('a subject named like a user is not that user, nor the other way round', () => {
+  test('distinguishes a subject from a user of the same name', () => {
     const subject = as({ subject: 'alice' })
     expect(subject.name).toBe('subject:alice')
     expect(maySeeKey(subject, aKey({ user: 'alice' }))).toBe(false)
@@ -112,7 +112,7 @@ describe('whose keys exist for whom', () => {
     expect(maySeeKey(made, aKey({ subject: 'alice' }))).toBe(true)
   })
 
-  test('system:masters see all, their own where the scope says so', () => {
+  test('includes all keys for system:masters, or only their own if the scope says so', () => {
     expect(visiblePartitions(master)).toBeUndefined()
     expect(visiblePartitions(master, true)).toEqual(['user:admin'])
     expect(maySeeKey(master, aKey({ user: 'bob' }))).toBe(true)
@@ -124,7 +124,7 @@ describe('whose keys exist for whom', () => {
     ])
   })
 
-  test('identities of users that only their key tells', () => {
+  test('derives the identity from the key when the user has none', () => {
     const { identity: _, ...bare } = as({ subject: 's' })
     expect(ownIdentities(bare)).toEqual(['subject:s'])
     expect(identityOf({ name: 'team:dev', key: { name: 'k', uid: 'u', type: '' } })).toBe('team:dev')
@@ -132,7 +132,7 @@ describe('whose keys exist for whom', () => {
   })
 })
 
-describe('making keys', () => {
+describe('creating keys', () => {
   const now = new Date('2026-11-21T12:00:00.900Z')
   const noon = now.getTime() / 1000 - 0.9
   const refused: [KeySpec, RegExp][] = [
@@ -163,14 +163,14 @@ describe('making keys', () => {
     [{ user: '', team: '', subject: '' }],
   ])('allows %j', (spec) => expect(forbiddenCreation(alice, spec, { now })).toBeUndefined())
 
-  test('what a scoped caller makes carries its chain, also of system:masters', () => {
+  test('passes the chain of a scoped caller on, even for system:masters', () => {
     const caller = as({ user: 'admin', groups: ['system:masters'], scope: T }, { carried: [S] })
     const made = aKey({ user: 'bob' }, { carried: inheritedChain(caller) })
     expect(holderOf(made).chain).toEqual([S, T])
   })
 
   // Else who found a key of an hour would keep access by one without end.
-  describe('a key with an end', () => {
+  describe('with an expiring key', () => {
     const ending = (user: UserInfo, key: Partial<UserInfo['key']> = {}): UserInfo => ({
       ...user,
       key: { ...user.key, expires: noon + 100, ...key },
@@ -194,12 +194,12 @@ describe('making keys', () => {
       expect(forbiddenCreation(ending(user), {}, { now, maxTtl: 101 })).toBe(why)
     })
 
-    test('of system:masters without a scope makes any', () => {
+    test('allows any key for unscoped system:masters', () => {
       for (const spec of longer) expect(forbiddenCreation(ending(master), spec, { now })).toBeUndefined()
     })
 
     // Who has just signed in has shown who they are: only the service makes keys of type Login.
-    test('of type Login makes any for 15 minutes, unless it has a scope', () => {
+    test('allows an unscoped Login key to create any key for 15 minutes', () => {
       const login = (since: number, user = alice): UserInfo => ({
         ...ending(user, { type: 'Login' }),
         credential: { version: '1', hash: 'h', created: noon - since },
@@ -218,7 +218,7 @@ describe('making keys', () => {
     const refusal = (what: string) =>
       `the access key used expires at 2026-11-21T12:01:40Z and may not ${what} of one that could outlive it`
 
-    test('lengthens no life beyond it, not its own either', () => {
+    test('cannot extend any key beyond its own expiry, not even itself', () => {
       const own = aKey({ user: 'alice', ttl: 1100 }, { uid: alice.key.uid })
       for (const old of [own, aKey({ user: 'alice', ttl: 10 }), aKey({ user: 'alice', disabled: true })]) {
         for (const next of longer) {
@@ -238,7 +238,7 @@ describe('making keys', () => {
       ).toBeUndefined()
     })
 
-    test('gives no new value and no other scope to one that outlives it', () => {
+    test('cannot change the value or scope of a longer-lived key', () => {
       const rotated = { ...moment, isRotated: true }
       expect(changing(ending(alice), other, other.spec, rotated)).toBe(refusal('change the value'))
       expect(changing(alice, other, other.spec, rotated)).toBeUndefined()
@@ -251,7 +251,7 @@ describe('making keys', () => {
       expect(changing(ending(alice), short, short.spec, rotated)).toBeUndefined()
     })
 
-    test('disables one that outlives it, gives it a scope and an end, and rotates itself', () => {
+    test('can disable or restrict a longer-lived key, and rotate itself', () => {
       for (const next of [{ disabled: true }, { scope: S }, { ttl: 5000 }, { displayName: 'x' }]) {
         expect(changing(ending(alice), other, { user: 'alice', ...next }, moment)).toBeUndefined()
       }
@@ -261,7 +261,7 @@ describe('making keys', () => {
   })
 
   // The guarantee: no sequence of creations gives anybody groups, or another identity, that they did not begin with.
-  test('the holder of a made key is never more than its maker', () => {
+  test('never grants the holder of a created key more than its creator has', () => {
     const name = fc.constantFrom('', 'alice', 'bob', 'dev')
     const spec: fc.Arbitrary<KeySpec> = fc.record(
       {
@@ -292,7 +292,7 @@ describe('making keys', () => {
 })
 
 describe('changing keys', () => {
-  test('only system:masters change what decides about privileges, also to less or in another order', () => {
+  test('allows only system:masters to change privileges, even to reduce or reorder them', () => {
     const old = aKey({ user: 'alice', groups: ['dev', 'system:authenticated'], type: 'User' })
     const changes: [string, KeySpec][] = [
       ['user', { user: '' }],
@@ -310,7 +310,7 @@ describe('changing keys', () => {
     expect(changing(alice, aKey({ user: 'alice', groups: [], type: '' }), { user: 'alice' })).toBeUndefined()
   })
 
-  test('the result is judged like a creation: rotating a key with more groups or of a managed type is refused', () => {
+  test('applies the rules for creation: refuses to rotate a key with more groups or a managed type', () => {
     const strong = aKey({ user: 'alice', groups: ['system:masters'] })
     expect(changing(alice, strong, { ...strong.spec })).toMatch(/^spec\.groups/)
     const login = aKey({ user: 'alice', type: 'Login' })
@@ -319,12 +319,12 @@ describe('changing keys', () => {
     expect(changing(alice, team, { ...team.spec })).toMatch(/^spec\.team/)
   })
 
-  test('an unscoped owner may change scope and life at will', () => {
+  test('allows an unscoped owner to change scope and lifetime', () => {
     const old = aKey({ user: 'alice', scope: S, ttl: 5, disabled: true })
     expect(changing(alice, old, { user: 'alice' })).toBeUndefined()
   })
 
-  test('but not what a key has inherited', () => {
+  test('never changes the inherited chain', () => {
     const old = aKey({ user: 'alice', scope: T }, { carried: [S] })
     expect(chainAfterChange(alice, old, { user: 'alice' })).toEqual([S])
   })
@@ -337,7 +337,7 @@ describe.each([
   const own = aKey({ user: 'alice', groups, scope: S, ttl: 100 }, { uid: 'own' })
   const caller = holderOf(own)
 
-  test('may not touch a key that lacks its chain', () => {
+  test('refuses a scoped caller a key without its chain', () => {
     const why = 'the access key used has a scope that this access key does not carry'
     expect(changing(caller, aKey({ user: 'alice' }), { user: 'alice', disabled: true })).toBe(why)
     expect(changing(caller, aKey({ user: 'alice', scope: T }), { user: 'alice', scope: S })).toBe(why)
@@ -345,19 +345,19 @@ describe.each([
     expect(changing(nobody, aKey({ user: 'alice' }, { uid: '' }), { user: 'alice' })).toBe(why)
   })
 
-  test('may change a key that carries it', () => {
+  test('allows a scoped caller a key with its chain', () => {
     for (const other of [aKey({ user: 'alice', scope: S }), aKey({ user: 'alice', scope: T }, { carried: [S] })]) {
       expect(changing(caller, other, { ...other.spec, disabled: true })).toBeUndefined()
     }
   })
 
-  test('may change its own key, even when that was narrowed meanwhile; its chain stays beneath', () => {
+  test('allows a scoped caller its own key, even if narrowed meanwhile, and keeps its chain', () => {
     const narrowed = { ...own, spec: { ...own.spec, scope: T } }
     expect(changing(caller, narrowed, { ...narrowed.spec, disabled: true })).toBeUndefined()
     expect(chainAfterChange(caller, narrowed, narrowed.spec)).toEqual([S])
   })
 
-  test('may not remove a scope; another one, {} and {rules: [{}]} too, comes on top', () => {
+  test('refuses to remove a scope and adds any replacement, including {} and {rules: [{}]}, to the chain', () => {
     const { scope: _removed, ...unscoped } = own.spec
     expect(changing(caller, own, unscoped)).toBe('an access key with a scope may not remove spec.scope')
     expect(changing(caller, own, {})).toBe('an access key with a scope may not remove spec.scope')
@@ -371,7 +371,7 @@ describe.each([
     expect(chainAfterChange(caller, own, { ...own.spec, ttl: 5 })).toEqual([])
   })
 
-  test('may not lengthen a life, not even an expired one', () => {
+  test('refuses to extend a lifetime, even of an expired key', () => {
     const why = 'an access key with a scope may not lengthen the life of an access key'
     const changes: KeySpec[] = [
       { ttl: 101 },
@@ -387,7 +387,7 @@ describe.each([
   })
 
   // The guarantee: whatever a scoped caller may write, the key's chain still holds the caller's afterwards.
-  test('never ends with a key that has less than its chain', () => {
+  test('never results in a key without the caller’s chain', () => {
     const scope = fc.constantFrom<Scope | undefined>(undefined, S, T, {}, { rules: [{}] })
     let changed = 0
     fc.assert(
@@ -406,7 +406,7 @@ describe.each([
   })
 })
 
-test('what lengthens a life', () => {
+test('lengthens detects every extension of a lifetime', () => {
   const rows: [KeySpec, KeySpec, boolean][] = [
     [{}, {}, false],
     [{}, { ttl: 5, ttlAfterLastActivity: true }, false],

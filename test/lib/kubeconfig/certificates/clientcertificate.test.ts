@@ -38,7 +38,7 @@ const failure = (promise: Promise<unknown>) =>
   )
 
 describe('a healthy virtual cluster', () => {
-  test('gives a certificate that works there, and nothing is left', async () => {
+  test('issues a working certificate and keeps no request', async () => {
     const cluster = await start()
     const issued = await issueClientCertificate(order, services(cluster))
     const certificate = new X509Certificate(issued.certificate)
@@ -59,7 +59,7 @@ describe('a healthy virtual cluster', () => {
     })
   })
 
-  test('is asked for exactly this', async () => {
+  test('receives exactly these requests', async () => {
     const cluster = await start()
     await issueClientCertificate(order, services(cluster))
     const [create, approve, , remove] = cluster.calls
@@ -85,7 +85,7 @@ describe('a healthy virtual cluster', () => {
     expect(remove?.body).toMatchObject({ kind: 'DeleteOptions', preconditions: { uid: expect.any(String) } })
   })
 
-  test('decides about the duration when none is asked', async () => {
+  test('chooses the duration if none is requested', async () => {
     const cluster = await start()
     const { seconds: _, ...rest } = order
     const { notAfter } = await issueClientCertificate(rest, services(cluster))
@@ -93,14 +93,14 @@ describe('a healthy virtual cluster', () => {
     expect(notAfter.getTime()).toBeGreaterThan(Date.now() + 364 * 86_400_000)
   })
 
-  test('may take its time: the pauses grow to two seconds', async () => {
+  test('may be slow: the pauses grow to two seconds', async () => {
     const cluster = await start({ readsBeforeSigned: 8 })
     const used = services(cluster)
     await issueClientCertificate(order, used)
     expect(used.pauses).toEqual([100, 200, 400, 800, 1600, 2000, 2000])
   })
 
-  test('may count further than JavaScript does', async () => {
+  test('may use numbers beyond the JavaScript range', async () => {
     const create: Play = async ({ body, response }) => {
       const metadata = { ...body.metadata, uid: 'u', resourceVersion: '1' }
       const made = { ...body, metadata, status: {} }
@@ -113,7 +113,7 @@ describe('a healthy virtual cluster', () => {
     expect(steps(cluster)).toEqual(['create', 'approve', 'read', 'delete'])
   })
 
-  test('may approve by itself', async () => {
+  test('may approve requests itself', async () => {
     const create: Play = ({ body, answer }) => {
       const metadata = { ...body.metadata, uid: 'u', resourceVersion: '1' }
       const made = { ...body, metadata, status: { conditions: [{ type: 'Approved', status: 'True' }] } }
@@ -125,7 +125,7 @@ describe('a healthy virtual cluster', () => {
     expect(steps(cluster)).toEqual(['create', 'read', 'delete'])
   })
 
-  test('may change the request in between: the approval is tried again with what it is now', async () => {
+  test('may update the request meanwhile: the approval is retried with the current object', async () => {
     let conflicts = 2
     const approve: Play = async ({ stored, proceed }) => {
       if (stored && conflicts-- > 0)
@@ -180,7 +180,7 @@ describe('a virtual cluster that fails', () => {
     expect(cluster.stored.size).toBe(0)
   })
 
-  test('creates and then breaks off: what it made is deleted by its name', async () => {
+  test('that disconnects after creating: the request is deleted by name', async () => {
     const create: Play = ({ body, response }) => {
       cluster.stored.set(NAME, { ...body, metadata: { ...body.metadata, uid: 'u', resourceVersion: '1' }, status: {} })
       response.socket?.destroy()
@@ -191,7 +191,7 @@ describe('a virtual cluster that fails', () => {
   })
 })
 
-test('after what nobody foresaw, what was made is deleted, too', async () => {
+test('the request is deleted after an unexpected error', async () => {
   const cluster = await start()
   const { client, ...others } = services(cluster)
   const send: typeof client.send = async (request) => {
@@ -221,7 +221,7 @@ describe('a request that is not what was asked for', () => {
     expect(cluster.stored.size).toBe(0)
   })
 
-  test('another one under the same name is neither read nor deleted', async () => {
+  test('is neither read nor deleted if it is another object of the same name', async () => {
     const read: Play = async ({ stored, proceed }) => {
       if (stored) stored.metadata.uid = 'somebody-else'
       await proceed()
@@ -231,7 +231,7 @@ describe('a request that is not what was asked for', () => {
     expect(cluster.stored.size).toBe(1)
   })
 
-  test('a certificate for somebody else is not handed out', async () => {
+  test('is not returned if its certificate is for another user', async () => {
     const cluster = await start({ signed: { user: 'ci', groups: ['ops', 'system:masters'] } })
     const error = await failure(issueClientCertificate(order, services(cluster)))
     expect(error).toMatchObject({
@@ -253,7 +253,7 @@ describe('a request that is not what was asked for', () => {
 })
 
 describe('time', () => {
-  test('a signer that never signs: 504, and the request is deleted', async () => {
+  test('504 if the signer never signs, and the request is deleted', async () => {
     const controller = new AbortController()
     const cluster = await start({ readsBeforeSigned: Number.POSITIVE_INFINITY })
     let sleeps = 0
@@ -265,21 +265,24 @@ describe('time', () => {
     expect(cluster.stored.size).toBe(0)
   })
 
-  test.each<Step>(['create', 'approve', 'read'])('no answer to %s: 504, and what was made is deleted', async (step) => {
-    const controller = new AbortController()
-    const silent: Play = async (call) => {
-      if (step === 'create')
-        cluster.stored.set(NAME, { ...call.body, metadata: { ...call.body.metadata, uid: 'u' }, status: {} })
-      controller.abort()
-    }
-    const cluster = await start({ plays: { [step]: silent } })
-    const error = await failure(issueClientCertificate(order, services(cluster, { signal: controller.signal })))
-    expect(error).toMatchObject({ failure: 'timeout', status: { code: 504 } })
-    expect(steps(cluster).at(-1)).toBe('delete')
-    expect(cluster.stored.size).toBe(0)
-  })
+  test.each<Step>(['create', 'approve', 'read'])(
+    '504 without an answer to %s, and the request is deleted',
+    async (step) => {
+      const controller = new AbortController()
+      const silent: Play = async (call) => {
+        if (step === 'create')
+          cluster.stored.set(NAME, { ...call.body, metadata: { ...call.body.metadata, uid: 'u' }, status: {} })
+        controller.abort()
+      }
+      const cluster = await start({ plays: { [step]: silent } })
+      const error = await failure(issueClientCertificate(order, services(cluster, { signal: controller.signal })))
+      expect(error).toMatchObject({ failure: 'timeout', status: { code: 504 } })
+      expect(steps(cluster).at(-1)).toBe('delete')
+      expect(cluster.stored.size).toBe(0)
+    },
+  )
 
-  test('a real pause ends when the signal does', async () => {
+  test('a real pause ends on abort', async () => {
     const cluster = await start({ readsBeforeSigned: Number.POSITIVE_INFINITY })
     const sleep = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined)
     const signal = AbortSignal.timeout(150)
@@ -289,7 +292,7 @@ describe('time', () => {
 })
 
 describe('cleaning up', () => {
-  test('is tried again', async () => {
+  test('is retried', async () => {
     let failures = 2
     const remove: Play = ({ answer, proceed }) => (failures-- > 0 ? answer(503, {}) : proceed())
     const cluster = await start({ plays: { delete: remove } })
@@ -297,19 +300,19 @@ describe('cleaning up', () => {
     expect(cluster.stored.size).toBe(0)
   })
 
-  test('somebody else did it', async () => {
+  test('succeeds if the request is already gone', async () => {
     const cluster = await start({ plays: { delete: refuse(404) } })
     expect((await issueClientCertificate(order, services(cluster))).warnings).toEqual([])
   })
 
   const remark = `the CertificateSigningRequest "${NAME}" could not be deleted from the virtual cluster`
 
-  test('that fails is a warning beside the certificate', async () => {
+  test('adds a warning to the certificate if it fails', async () => {
     const cluster = await start({ plays: { delete: refuse(403) } })
     expect((await issueClientCertificate(order, services(cluster))).warnings).toEqual([remark])
   })
 
-  test('that fails is a remark to what failed before', async () => {
+  test('adds a remark to the earlier error if it fails', async () => {
     const cluster = await start({ plays: { read: condition('Denied'), delete: refuse(403) } })
     const error = await failure(issueClientCertificate(order, services(cluster)))
     expect(error).toMatchObject({
@@ -318,7 +321,7 @@ describe('cleaning up', () => {
     })
   })
 
-  test('has a time of its own, and ends with it', async () => {
+  test('has a time limit of its own', async () => {
     const controller = new AbortController()
     const asked: number[] = []
     const deadline = (ms: number) => {

@@ -18,16 +18,16 @@ const check = (pem: string, changes: Partial<Expected> = {}) =>
   checkIssuedCertificate(pem, { key: mine.key, user: 'ci', groups, now, ...changes })
 
 describe('checkIssuedCertificate', () => {
-  test('gives the real end, cut to whole seconds as certificates are', async () => {
+  test('returns the actual expiry in whole seconds, as in certificates', async () => {
     const issued = check(await authority.sign(mine.request, { notAfter: later(5000) }))
     expect(issued).toMatchObject({ notAfter: new Date(Math.floor(later(5000).getTime() / 1000) * 1000) })
   })
 
-  test('takes groups in any order', async () => {
+  test('accepts groups in any order', async () => {
     expect(check(await authority.sign(mine.request), { groups: ['dev', 'ops'] })).toHaveProperty('certificate')
   })
 
-  test('keeps the chain in order and drops what files have between', async () => {
+  test('keeps the chain in order and drops text between certificates', async () => {
     const below = await authority.below('intermediate')
     const own = await below.sign(mine.request)
     expect(check(`subject=ci\n${own}issuer\n${below.certificate}`)).toMatchObject({
@@ -37,7 +37,7 @@ describe('checkIssuedCertificate', () => {
     expect(check(own + authority.certificate)).toEqual({ problem: 'its chain is not in order' })
   })
 
-  test('is not fooled by an authority of the same name', async () => {
+  test('rejects an authority of the same name', async () => {
     const below = await authority.below('intermediate')
     const impostor = await testAuthority('intermediate')
     expect(check((await below.sign(mine.request)) + impostor.certificate)).toHaveProperty('problem')
@@ -58,12 +58,12 @@ describe('checkIssuedCertificate', () => {
     expect(check(await authority.sign(mine.request, wish), changes)).toEqual({ problem })
   })
 
-  test('is for another key', async () => {
+  test('rejects a certificate for another key', async () => {
     const other = await createCertificateRequest('ci', groups)
     expect(check(await authority.sign(other.request))).toEqual({ problem: 'it is for another key' })
   })
 
-  test('clocks may differ by five minutes', async () => {
+  test('tolerates five minutes of clock skew', async () => {
     const pem = await authority.sign(mine.request, { notBefore: later(200), notAfter: later(3800) })
     expect(check(pem, { maxSeconds: 3600 })).toHaveProperty('certificate')
   })
@@ -86,7 +86,7 @@ describe('checkIssuedCertificate', () => {
     },
   )
 
-  test('is too large with all that a signer may put beside it', async () => {
+  test('rejects an answer that is too large in total', async () => {
     const own = await authority.sign(mine.request)
     const chain = authority.certificate.repeat(200)
     expect(check(own + 'x'.repeat(60_000))).toHaveProperty('certificate')
@@ -94,7 +94,10 @@ describe('checkIssuedCertificate', () => {
     expect(check(own + chain)).toEqual({ problem: 'it is too large' })
   })
 
-  test.each(['', 'x', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])('%j cannot be read', (pem) => {
-    expect(check(pem)).toEqual({ problem: 'it cannot be read' })
-  })
+  test.each(['', 'x', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
+    'rejects unreadable text %j',
+    (pem) => {
+      expect(check(pem)).toEqual({ problem: 'it cannot be read' })
+    },
+  )
 })

@@ -9,7 +9,7 @@ import { testAuthority } from '../authority.ts'
 const openssl = (input: string, ...args: string[]) =>
   execFileSync('openssl', args, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] })
 
-test('openssl verifies it and reads one RDN for each group, then the user', async () => {
+test('openssl verifies the request and reads one RDN for each group, then the user', async () => {
   const { request } = await createCertificateRequest('ünal "x"', ['team:a+b,c=d', '#0102', 'ops'])
   const read = openssl(request, 'req', '-verify', '-noout', '-subject', '-nameopt', 'RFC2253,-esc_msb,sep_multiline')
   // RFC 2253 begins at the end.
@@ -23,7 +23,7 @@ test('openssl verifies it and reads one RDN for each group, then the user', asyn
   expect(openssl(request, 'asn1parse').match(/d=2 .*cons: SET|d=3 .*cons: SET/g)).toHaveLength(4)
 })
 
-test('the key is P-256, new each time, and the one that signed', async () => {
+test('each request has a new P-256 key that signs it', async () => {
   const first = await createCertificateRequest('ci', [])
   const second = await createCertificateRequest('ci', [])
   expect(first.key).not.toBe(second.key)
@@ -33,7 +33,7 @@ test('the key is P-256, new each time, and the one that signed', async () => {
   expect(requested).toBe(own.export({ type: 'spki', format: 'pem' }))
 })
 
-test('whatever the names are, the certificate comes back with them', async () => {
+test('certificates preserve arbitrary names', async () => {
   const authority = await testAuthority()
   const text = fc.string({ minLength: 1, maxLength: 80, unit: 'binary' }).filter((one) => one.isWellFormed())
   const odd = fc.constantFrom(

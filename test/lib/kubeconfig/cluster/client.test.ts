@@ -28,14 +28,14 @@ async function expectFailure(answer: Promise<unknown>, failure: ClusterFailure, 
   expect(describeError(error)).not.toMatch(/hunter2|cluster-administrator-token/)
 }
 
-describe('what arrives', () => {
-  test('the object, with a bearer token', async () => {
+describe('sending a request', () => {
+  test('returns the object with a bearer token', async () => {
     const cluster = await start({ plays: { read: ({ answer }) => answer(200, { kind: 'A' }) } })
     expect(await get(cluster.credentials)).toEqual({ kind: 'A' })
     expect(cluster.calls).toEqual([{ step: 'read', line: `GET ${PATH}`, body: undefined }])
   })
 
-  test('the same with a client certificate', async () => {
+  test('returns the object with a client certificate', async () => {
     const cluster = await start({ plays: { read: ({ answer }) => answer(200, {}) } })
     const { token, ...rest } = cluster.credentials
     expect(token).not.toBe('')
@@ -45,14 +45,14 @@ describe('what arrives', () => {
     await expectFailure(get(rest), 'unauthorized', 502)
   })
 
-  test('below a path, and by name', async () => {
+  test('accepts a base path and a host name', async () => {
     const cluster = await start({ plays: { read: ({ answer }) => answer(200, {}) } })
     const server = `${cluster.url.replace('127.0.0.1', 'localhost')}/clusters/a/`
     await get({ ...cluster.credentials, server })
     expect(cluster.calls[0]?.line).toBe(`GET /clusters/a${PATH}`)
   })
 
-  test('a body is JSON of exact length', async () => {
+  test('sends a JSON body with its exact length', async () => {
     const cluster = await start({ plays: { create: ({ answer, body }) => answer(201, { echo: body }) } })
     const client = createClusterClient('p-shop/dev', cluster.credentials)
     const sent = { name: 'ü'.repeat(1000) }
@@ -60,7 +60,7 @@ describe('what arrives', () => {
   })
 })
 
-describe('what the cluster answers', () => {
+describe('answers of the cluster', () => {
   const leak = { kind: 'Status', message: 'password hunter2' }
   test.each<[number, ClusterFailure, number]>([
     [401, 'unauthorized', 502],
@@ -115,7 +115,7 @@ describe('what the cluster answers', () => {
     await expectFailure(get(cluster.credentials), 'garbage', 502)
   })
 
-  test('an answer over the limit is cut off, whatever its length was said to be', async () => {
+  test('are cut off over the limit, whatever the declared length', async () => {
     const filler = Buffer.alloc(256 * 1024, 'x')
     let sent = 0
     const read: Play = ({ response }) => {
@@ -156,7 +156,7 @@ describe('what the cluster answers', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 
-  test('a connection that breaks in the middle of an answer', async () => {
+  test('fail if the connection breaks during the answer', async () => {
     const read: Play = ({ response }) => {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' })
       response.write('{"half":', () => response.socket?.destroy())
@@ -165,18 +165,18 @@ describe('what the cluster answers', () => {
     await expectFailure(get(cluster.credentials), 'reset', 503)
   })
 
-  test('a connection that breaks before the answer', async () => {
+  test('fail if the connection breaks before the answer', async () => {
     const cluster = await start({ plays: { read: ({ response }) => void response.socket?.destroy() } })
     await expectFailure(get(cluster.credentials), 'reset', 503)
   })
 
-  test('no answer, until the time is over', async () => {
+  test('time out without an answer', async () => {
     const controller = new AbortController()
     const cluster = await start({ plays: { read: () => controller.abort() } })
     await expectFailure(get(cluster.credentials, controller.signal), 'timeout', 504)
   })
 
-  test('half an answer, until the time is over', async () => {
+  test('time out with half an answer', async () => {
     const controller = new AbortController()
     const read: Play = ({ response }) => {
       response.writeHead(200, { 'Content-Type': 'application/json' })
@@ -187,19 +187,19 @@ describe('what the cluster answers', () => {
   })
 })
 
-describe('what keeps a connection from being made', () => {
-  test('nobody listens', async () => {
+describe('connection failures', () => {
+  test('a closed port', async () => {
     const cluster = await start()
     await cluster.close()
     await expectFailure(get(cluster.credentials), 'refused', 503)
   })
 
-  test('a name that does not resolve', async () => {
+  test('an unresolvable name', async () => {
     const cluster = await start()
     await expectFailure(get({ ...cluster.credentials, server: 'https://nobody.invalid' }), 'unknown-host', 503)
   })
 
-  test('an authority that is not trusted', async () => {
+  test('an untrusted authority', async () => {
     const cluster = await start()
     const other = await testAuthority('another authority')
     await expectFailure(get({ ...cluster.credentials, certificateAuthority: other.certificate }), 'untrusted', 503)
@@ -221,7 +221,7 @@ describe('what keeps a connection from being made', () => {
     await expectFailure(get({ ...telling.credentials, server }), 'wrong-name', 503)
   })
 
-  test('a certificate that has expired, and one that is not valid yet', async () => {
+  test('an expired certificate, and one that is not yet valid', async () => {
     const wish = { names: ['127.0.0.1'], usages: ['1.3.6.1.5.5.7.3.1'] }
     const hour = 3_600_000
     const expired = await clusters.authority.pair({
@@ -238,7 +238,7 @@ describe('what keeps a connection from being made', () => {
     await expectFailure(get((await start({ server: early })).credentials), 'expired-certificate', 503)
   })
 
-  test('verification stays on when the environment switches it off', async () => {
+  test('verification ignores the environment', async () => {
     const cluster = await start()
     const other = await testAuthority('another authority')
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
@@ -249,7 +249,7 @@ describe('what keeps a connection from being made', () => {
     }
   })
 
-  test('something that speaks no TLS', async () => {
+  test('a server without TLS', async () => {
     const plain = createServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
     await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
     const cluster = await start()

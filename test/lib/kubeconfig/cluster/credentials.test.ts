@@ -56,25 +56,25 @@ async function refusal(secret: unknown): Promise<string> {
 }
 
 describe('a kube config', () => {
-  test('with a token', async () => {
+  test('is accepted with a token', async () => {
     const expected = { server, certificateAuthority: authority.certificate, token: SECRET }
     expect(await parse(config())).toEqual(expected)
     expect(await parse(await dumpYaml(config()))).toEqual(expected)
   })
 
-  test('with a client certificate', async () => {
+  test('is accepted with a client certificate', async () => {
     const { clientCertificate, ...rest } = await parse(config(withCertificate(pair)))
     expect(rest).toEqual({ server, certificateAuthority: authority.certificate })
     expect(clientCertificate?.certificate).toBe(pair.certificate)
     expect(clientCertificate?.key).toBe(pair.key)
   })
 
-  test('without an authority: the public ones', async () => {
+  test('trusts the public authorities without its own', async () => {
     const parsed = await parse(config(({ clusters }) => delete clusters[0].cluster['certificate-authority-data']))
     expect(parsed).toEqual({ server, token: SECRET })
   })
 
-  test('uses what the current context says', async () => {
+  test('is read by its current context', async () => {
     const parsed = await parse(
       config(({ clusters, users, contexts }) => {
         clusters.unshift({ name: 'c2', cluster: { server: 'https://other.example.com' } })
@@ -86,7 +86,7 @@ describe('a kube config', () => {
   })
 })
 
-describe('is refused, by the name of the member', () => {
+describe('errors name the member', () => {
   test.each<[string, (parts: Loose) => void]>([
     ['users[0].user.exec is not accepted', ({ users }) => Object.assign(users[0].user, { exec: { command: SECRET } })],
     [
@@ -188,7 +188,7 @@ describe('is refused, by the name of the member', () => {
     expect(message).toBe('clusters[0].cluster.server is not an absolute https URL')
   })
 
-  test('a key that belongs to another certificate, or to none', async () => {
+  test('of a key that does not match its certificate', async () => {
     const mixed = withCertificate({ certificate: pair.certificate, key: other.key })
     expect(await refusal(config(mixed))).toBe('users[0].user.client-key-data does not belong to the client certificate')
     const none = withCertificate({ certificate: pair.certificate, key: SECRET })
@@ -197,7 +197,7 @@ describe('is refused, by the name of the member', () => {
     expect(await refusal(config(swapped))).toBe('users[0].user.client-certificate-data holds no certificate')
   })
 
-  test('a member that is there twice', async () => {
+  test('of a duplicate member', async () => {
     const text = JSON.stringify(config()).replace('"kind":"Config"', '"kind":"Config","kind":"Config"')
     expect(await refusal(text)).toBe('the secret has a member twice')
   })
@@ -220,7 +220,7 @@ describe('is refused, by the name of the member', () => {
     expect(await refusal(text)).toBe(message)
   })
 
-  test('whatever the text is: it is taken or refused, and never quoted', async () => {
+  test('and never quote the text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -242,7 +242,7 @@ describe('is refused, by the name of the member', () => {
   })
 })
 
-describe('the fields that vcluster writes', () => {
+describe('the fields written by vcluster', () => {
   const fields = () => ({
     'certificate-authority': authority.certificate,
     'client-certificate': pair.certificate,
@@ -256,20 +256,20 @@ describe('the fields that vcluster writes', () => {
   const encoded = (values: Record<string, string>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toBase64(value)]))
 
-  test('as text and as base64, at the address of the instance', async () => {
+  test('are accepted as text and base64, with the instance’s address', async () => {
     expect(await parse(fields(), server)).toEqual(expected())
     expect(await parse(encoded(fields()), server)).toEqual(expected())
     expect(await parse(await dumpYaml(fields()), server)).toEqual(expected())
   })
 
-  test('config alone decides where it is given', async () => {
+  test('are ignored if config is present', async () => {
     const text = await dumpYaml(config())
     const token = { server, certificateAuthority: authority.certificate, token: SECRET }
     expect(await parse({ ...fields(), config: text }, 'https://elsewhere.example.com')).toEqual(token)
     expect(await parse(encoded({ ...fields(), config: text }))).toEqual(token)
   })
 
-  test('are refused by name', async () => {
+  test('are rejected by name', async () => {
     expect(await refusal({ ...fields(), extra: SECRET })).toBe('extra is not accepted')
     expect(await refusal({ ...fields(), 'client-key': undefined })).toBe('client-key is missing')
     expect(await refusal({ ...fields(), 'client-key': '%%%' })).toBe('client-key is neither PEM nor base64')
@@ -282,7 +282,7 @@ describe('the fields that vcluster writes', () => {
     expect(await refusal({ config: toBase64(bad) })).toBe('config.users[0].user.exec is not accepted')
   })
 
-  test('need an address', async () => {
+  test('require an address', async () => {
     await expect(parse(fields())).rejects.toThrow('server is missing')
   })
 })
