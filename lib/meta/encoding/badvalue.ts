@@ -1,12 +1,12 @@
-/** How a value that is refused appears in a message. Source: k8s.io/apimachinery/pkg/util/validation/field (ErrorBody). */
+/** Formats an invalid value for a message. Source: k8s.io/apimachinery/pkg/util/validation/field (ErrorBody). */
 import type { JsonValue } from '../types.ts'
 import { numberText, quoted } from './gotext.ts'
 import { stringify } from './json.ts'
 
-/** Characters of a value that a message shows. kube-apiserver shows all; an answer here must stay smaller than Lambda's 6 MB. */
+/** Limits the quoted characters. kube-apiserver has no limit, but a response must stay below Lambda's 6 MB. */
 const MAX_SHOWN = 16_384
 
-/** A text whose Go type is not plain `string` (a named one, a pointer), which messages show as JSON. */
+/** A string whose Go type is a named type or a pointer, which messages show as JSON. */
 export class NamedText {
   readonly text: string
   constructor(text: string) {
@@ -14,10 +14,10 @@ export class NamedText {
   }
 }
 
-/** A value that an error can show. */
+/** A value that an error can quote. */
 export type BadValue = JsonValue | NamedText | undefined
 
-/** Returns the value as Go formats it: %q for text, %v for numbers, JSON with members in the order given for the rest. */
+/** Formats a value as Go does: %q for strings, %v for numbers, JSON with unsorted members for all others. */
 export function formatValue(value: BadValue): string {
   if (typeof value === 'string')
     return value.length > MAX_SHOWN ? `${quoted(value.slice(0, MAX_SHOWN))} ...` : quoted(value)

@@ -1,6 +1,6 @@
 /**
- * Decodes JSON as Go decodes it into a struct: the same texts for wrong types, members without a value left out, times
- * normalised, unknown members named.
+ * Decodes JSON as Go decodes it into a struct: the same messages for wrong types, no empty members, normalized times, and
+ * a list of unknown members.
  * Source: encoding/json, sigs.k8s.io/json.
  */
 
@@ -11,14 +11,14 @@ import { jsonType } from './gotext.ts'
 import { MAX_FINDINGS } from './jsonscanner.ts'
 import { normaliseTime, parseTime, TimeParseError } from './time.ts'
 
-/** A value of another type than the field's; the message is Go's, without any value but numbers. */
+/** Thrown for a value of a wrong type, with Go's message, which quotes no values except numbers. */
 export class GoDecodeError extends Error {
   override readonly name = 'GoDecodeError'
 }
 
-/** How a Go type reads JSON. `type` is its name in messages. Empty results are left out, as `omitempty` does. */
+/** Describes how a Go type decodes JSON. `type` is its name in messages. Omits empty values, like `omitempty`. */
 export type GoType =
-  /** `keepZero`: written even when empty, and when absent; `pointer`: when it was sent. */
+  /** `keepZero` encodes the value even if empty or absent; `pointer` encodes it if it was sent. */
   | { kind: 'string' | 'int64' | 'bool'; type: string; keepZero?: true; pointer?: true }
   | { kind: 'time' | 'raw'; type: string }
   | { kind: 'map'; type: string; items: GoType }
@@ -27,23 +27,23 @@ export type GoType =
 
 export interface GoStruct {
   kind: 'struct'
-  /** With its package, as in `of type v1.OwnerReference`. */
+  /** The name with its package, as in `of type v1.OwnerReference`. */
   type: string
-  /** As in `Go struct field OwnerReference.uid`, where it is not the type without its package. */
+  /** The name as in `Go struct field OwnerReference.uid`, if it is not `type` without its package. */
   name?: string
   fields: Readonly<Record<string, GoType>>
 }
 
 interface Findings {
-  /** The first wrong type; Go reads on after it, so that a bad time later on is reported instead. */
+  /** The first wrong type. Go continues after it, so an invalid time later in the text takes precedence. */
   error?: GoDecodeError
   unknown: string[]
-  /** What is malformed is left out instead. */
+  /** Omits malformed values instead of throwing. */
   lenient?: boolean
   floats: Floats
 }
 
-/** Where a value stands: the struct's name and the fields down to it, without indexes and map keys. */
+/** The location of a value: the struct's name and the path of fields, without indexes and map keys. */
 interface Place {
   struct: string
   fields: readonly string[]
@@ -55,7 +55,7 @@ function mismatch(value: JsonValue, type: string, { struct, fields }: Place, wha
   return new GoDecodeError(`json: cannot unmarshal ${what} into ${place} of type ${type}`)
 }
 
-/** Go's text of a float64 that is no int64. */
+/** Formats a float64 that is not an int64. */
 const goNumber = (value: number | bigint): string => String(value)
 
 function decodeNumber(value: number | bigint, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
@@ -78,13 +78,13 @@ function decodeText(value: string, type: GoType, place: Place, findings: Finding
 function wrong(value: JsonValue, type: GoType, place: Place, findings: Findings): undefined {
   if (findings.lenient) return undefined
   const error = mismatch(value, type.type, place)
-  // A time decodes itself, and what a type's own decoder says ends the decoding.
+  // A time has its own decoder, whose errors end the decoding.
   if (type.kind === 'time') throw error
   findings.error ??= error
   return undefined
 }
 
-/** What Go leaves in a place that was given null: nothing, or the zero of a list item and a map value. */
+/** Returns Go's value for null: undefined, or the zero value of a list item or map value. */
 function zero(type: GoType): JsonValue | undefined {
   if (type.kind === 'struct')
     return decodeStruct({}, type, { struct: '', fields: [], path: '' }, { unknown: [], floats: NO_FLOATS })
@@ -107,7 +107,7 @@ function decodeStruct(object: JsonObject, struct: GoStruct, place: Place, findin
         : decode(value, type, { struct: name, fields: [...place.fields, field], path }, findings)
     if (decoded !== undefined) members.set(field, decoded)
   }
-  // In the order of the struct, with the empty text of what it always writes.
+  // Use the order of the struct, and add '' for absent members that it always encodes.
   const result = Object.entries(struct.fields).flatMap(([field, type]): [string, JsonValue][] => {
     const value = members.get(field) ?? (type.kind === 'string' ? zero(type) : undefined)
     return value === undefined ? [] : [[field, value]]
@@ -131,7 +131,7 @@ function decodeMap(object: JsonObject, type: GoType, place: Place, findings: Fin
   return members.length === 0 ? undefined : Object.fromEntries(members)
 }
 
-/** undefined for what is left out, and for what was wrong (`findings` has it then). */
+/** Returns undefined for an omitted value and for an invalid one, which it records in `findings`. */
 function decode(value: JsonValue, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
   if (type.kind === 'raw') return deepCopy(value)
   if (typeof value === 'number' || typeof value === 'bigint') return decodeNumber(value, type, place, findings)
@@ -143,15 +143,15 @@ function decode(value: JsonValue, type: GoType, place: Place, findings: Findings
   return wrong(value, type, place, findings)
 }
 
-/** `unknown` are paths (`metadata.ownerReferences[0].foo`), at most 100. */
+/** `unknown` contains at most 100 paths (`metadata.ownerReferences[0].foo`). */
 export interface GoDecoded {
   value: JsonObject
   unknown: string[]
 }
 
 /**
- * Reads a value into a struct that stands at `path`; null is an empty one. Shares nothing with its input. Throws
- * GoDecodeError with Go's text; `lenient` leaves out what is malformed; `floats` are no integers for Go.
+ * Decodes the value at `path` into a struct; null becomes an empty one. The result shares nothing with the input. Throws
+ * GoDecodeError with Go's message. With `lenient`, omits malformed values instead. `floats` are not integers for Go.
  */
 export function decodeGoStruct(
   value: JsonValue,

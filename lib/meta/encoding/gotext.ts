@@ -1,5 +1,5 @@
 /**
- * Values as Go prints them: messages and keys of kube-apiserver that clients compare byte for byte contain such text.
+ * Formats values as Go does. kube-apiserver's messages and keys contain such text, and clients compare it byte for byte.
  * Source: packages fmt, strconv and encoding/json.
  */
 
@@ -18,7 +18,7 @@ const SHORT: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 }
 
-/** unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
+/** Reports whether unicode.IsPrint is true: letters, marks, numbers, punctuation, symbols and the ASCII space. */
 export const isPrintable = (character: string): boolean => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
@@ -33,16 +33,16 @@ function escaped(character: string): string {
 
 const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
-/** `%q`: text in quotes. */
+/** Formats a string with `%q`, in quotes. */
 export const quoted = (text: string): string => `"${text.toWellFormed().replace(ESCAPED, escaped)}"`
 
 /**
- * Whether Go holds the number in floating point: it is not whole, or no int64. Whole numbers of an int64 beyond ±(2^53-1) are
- * bigint.
+ * Reports whether Go decodes the number as float64: it is not whole or exceeds int64. Whole int64 numbers outside ±(2^53-1)
+ * are bigint.
  */
 const isFloat = (value: number | bigint): value is number => typeof value === 'number' && !Number.isSafeInteger(value)
 
-/** `%v` of a float64: `-1.2345675e+06`, with an exponent from a million on and below 0.0001. */
+/** Formats a float64 with `%v`: `-1.2345675e+06`, with an exponent from 1e6 on and below 0.0001. */
 export function floatText(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e')
   const power = Number(exponent)
@@ -51,12 +51,12 @@ export function floatText(value: number): string {
   return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
 }
 
-/** `%v` of a number. */
+/** Formats a number with `%v`. */
 export const numberText = (value: number | bigint): string => (isFloat(value) ? floatText(value) : String(value))
 
 const members = (value: JsonObject): [string, JsonValue][] => Object.entries(value).sort(([a], [b]) => byBytes(a, b))
 
-/** The type of a JSON value in the errors of Go's decoder. */
+/** Returns the type of a JSON value in the messages of Go's decoder. */
 export function jsonType(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (value === null) return 'null'
@@ -64,10 +64,10 @@ export function jsonType(value: JsonValue): string {
   return typeof value === 'bigint' ? 'number' : typeof value
 }
 
-/** What a JSON object is decoded into where no struct describes it, in those errors. */
+/** The target type in those messages for a JSON object without a struct. */
 export const GO_MAP = 'Go value of type map[string]interface {}'
 
-/** `%v`. */
+/** Formats a value with `%v`. */
 export function plain(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(plain).join(' ')}]`
@@ -78,7 +78,7 @@ export function plain(value: JsonValue): string {
   return typeof value === 'number' ? numberText(value) : String(value)
 }
 
-/** `%#v`. */
+/** Formats a value with `%#v`. */
 export function syntax(value: JsonValue): string {
   if (value === null) return 'interface {}(nil)'
   if (Array.isArray(value)) return `[]interface {}{${value.map(syntax).join(', ')}}`
@@ -90,7 +90,7 @@ export function syntax(value: JsonValue): string {
   return typeof value === 'string' ? quoted(value) : String(value)
 }
 
-/** `%T`. */
+/** Formats the type of a value with `%T`. */
 export function typeName(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'
@@ -111,7 +111,7 @@ const HTML = /[<>&\u2028\u2029]/g
 const jsonText = (text: string): string =>
   JSON.stringify(text.toWellFormed()).replace(HTML, (one) => `\\u${hex(one.charCodeAt(0), 4)}`)
 
-/** encoding/json: no spaces, members sorted, `<`, `>`, `&`, U+2028 and U+2029 escaped. */
+/** Encodes a value like encoding/json: no spaces, sorted members, escaped `<`, `>`, `&`, U+2028 and U+2029. */
 export function json(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(json).join(',')}]`
   if (typeof value === 'object' && value !== null) {

@@ -1,7 +1,7 @@
 /**
- * JSON values as a JSON patch compares them: objects and lists with the text of each scalar in its place (`5.0` is not `5`,
- * `"\u0061"` is not `"a"`). null is itself.
- * Source: gopkg.in/evanphx/json-patch.v4 (lazyNode), which keeps what a patch brings as text.
+ * Converts JSON values to literals, which JSON patches compare: the source text replaces each scalar except null (`5.0`
+ * differs from `5`, and `"\u0061"` from `"a"`).
+ * Source: gopkg.in/evanphx/json-patch.v4 (lazyNode), which keeps the values of a patch as text.
  */
 
 import type { JsonValue } from '../types.ts'
@@ -16,16 +16,16 @@ const replaced = (value: JsonValue, leaf: (scalar: JsonValue) => JsonValue): Jso
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, leaf)]))
 }
 
-/** The literals of a value, as Go writes it. */
+/** Returns the literals of a value as Go encodes them. */
 export const literalsOf = (value: JsonValue): JsonValue => replaced(value, json)
 
-/** The literals of a JSON text that has been scanned. */
+/** Returns the literals of a JSON text that has been scanned. */
 export const parseLiterals = (text: string): JsonValue =>
   JSON.parse(text, (_: string, value: unknown, context?: { source?: string }) =>
     value !== null && typeof value !== 'object' ? context?.source : value,
   )
 
-/** The values that literals stand for, and the whole numbers among them that are written as floating point. */
+/** Returns the values of literals, and the whole numbers among them that are written as floating point. */
 export function valuesOf(literals: JsonValue): { value: JsonValue; floats: Floats } {
   const floats = new Map<string, string>()
   const read = (one: JsonValue, path: string): JsonValue => {
@@ -51,6 +51,6 @@ export function valuesOf(literals: JsonValue): { value: JsonValue; floats: Float
 
 const HTML = /[<>&\u2028\u2029]/g
 
-/** The literal as Go writes it again: the copy of a text escapes what HTML knows. */
+/** Returns a literal as Go copies it, with HTML characters escaped in strings. */
 export const copiedLiteral = (literal: string): string =>
   literal.replace(HTML, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,12 +1,12 @@
 /**
- * One pass over a JSON text before it is parsed: its grammar with the error texts of Go, nesting, duplicate members.
- * JSON.parse can report none of these, and its own messages quote the text, which may hold a secret.
+ * Scans a JSON text before JSON.parse: checks the grammar with Go's messages, and finds deep nesting and duplicate members.
+ * JSON.parse reports none of these, and its messages quote the text, which may contain a secret.
  * Source: encoding/json (scanner.go), sigs.k8s.io/json (duplicate fields).
  */
 
 import { type Floats, floatLiteral, MAX_FLOATS } from './floats.ts'
 
-/** A text that cannot be decoded. The message quotes at most one character of it. */
+/** Thrown for a text that cannot be decoded. The message quotes at most one character of it. */
 export class DecodeError extends Error {
   constructor(message: string) {
     super(message)
@@ -14,38 +14,38 @@ export class DecodeError extends Error {
   }
 }
 
-/** Nesting that no object of the API comes near and that every recursive walk can bear; Go stops at 10,000. */
+/** Limits nesting: far above any API object and safe for recursive functions. Go's limit is 10,000. */
 export const MAX_DEPTH = 500
 
 /**
- * Values in one text, each object, list and scalar: ten times what an object of the API has, twice what 10,000 operations
- * of a patch need. Size alone bounds no work: three megabytes of `0,` are a million values to judge.
+ * Limits the objects, lists and scalars in one text: ten times those of an API object, twice those of a patch with 10,000
+ * operations. A size limit alone is not enough: three megabytes of `0,` are a million values to validate.
  */
 export const MAX_VALUES = 100_000
 
-/** As many members that stand twice, and as many unknown ones, as sigs.k8s.io/json reports. */
+/** Limits the reported duplicate members and unknown members, as sigs.k8s.io/json does. */
 export const MAX_FINDINGS = 100
 
-/** What is said of a text with more of them, in JSON and in YAML. */
+/** The message for a JSON or YAML text with too many values. */
 export const TOO_MANY_VALUES = 'exceeded max number of values'
 
-/** The longest path that is told of, in characters. */
+/** Limits the length of reported paths, in characters. */
 const MAX_PATH = 4096
 
 const INSIDE_TOKEN = /escape|numeric|literal [a-z]/
 
-/** A member's name as messages show it: at most 256 characters. */
+/** Shortens a member's name for messages to 256 characters. */
 export const shortName = (name: string): string => (name.length > 256 ? `${name.slice(0, 256)}...` : name)
 
 export interface JsonScan {
   duplicates: string[]
-  /** Numbers or strings stand in the text that need more than a plain JSON.parse. */
+  /** True if the text contains numbers or strings that JSON.parse does not decode exactly. */
   unusual: boolean
-  /** Whole numbers in floating point, at most 1,000. */
+  /** Whole numbers that the text writes as floating point, at most 1,000. */
   floats: Floats
 }
 
-/** Throws DecodeError unless `text` is one JSON value, not too deep or of too many, and without a member `__proto__`. */
+/** Scans a text. Throws DecodeError unless it is one JSON value within the limits and has no member `__proto__`. */
 export function scanJson(text: string, maxValues: number): JsonScan {
   const duplicates = new Set<string>()
   const path: (string | number)[] = []
@@ -59,7 +59,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
   }
 
   const unexpected = (where: string): DecodeError => {
-    // Go ends a text with a blank, so that a number or word cut short meets that blank.
+    // Go appends a space, so that errors in a truncated number or word name that space.
     if (at >= text.length && !INSIDE_TOKEN.test(where)) return new DecodeError('unexpected end of JSON input')
     return new DecodeError(`invalid character ${quotedCharacter(text.codePointAt(at) ?? 32)} ${where}`)
   }
@@ -99,7 +99,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
     }
     if (!exponent && at - start < 16) return
     const size = Number(text.slice(start, at))
-    // JSON.parse would make an Infinity of it, which has no JSON text.
+    // JSON.parse would return Infinity, which JSON cannot represent.
     if (!Number.isFinite(size)) throw new DecodeError('json: cannot unmarshal number into Go value of type float64')
     if (Number.isInteger(size) && !Number.isSafeInteger(size)) unusual = true
   }
@@ -119,7 +119,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
     }
   }
 
-  /** Steps over a string whose opening quote is at `at`. True when it holds an escape. */
+  /** Skips the string whose opening quote is at `at`. Reports whether it contains an escape. */
   const string = (): boolean => {
     let escaped = false
     at++
@@ -238,7 +238,7 @@ const ESCAPES: Readonly<Record<number, string>> = {
   92: '\\\\',
 }
 
-/** Go scans bytes: of a character beyond ASCII its first UTF-8 byte is shown, as the Latin-1 character of that number. */
+/** Quotes a character as Go does, which scans bytes: a non-ASCII character appears as its first UTF-8 byte, read as Latin-1. */
 function quotedCharacter(code: number): string {
   if (code < 32 || code === 127 || ESCAPES[code] !== undefined) {
     return `'${ESCAPES[code] ?? `\\x${code.toString(16).padStart(2, '0')}`}'`

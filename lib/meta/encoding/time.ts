@@ -1,21 +1,21 @@
 /**
- * Times as Kubernetes writes and reads them: RFC 3339, UTC, whole seconds.
+ * Formats and parses times as Kubernetes does: RFC 3339, UTC, whole seconds.
  * Source: k8s.io/apimachinery/pkg/apis/meta/v1/time.go, Go's time.Parse.
  */
 
-/** `2026-11-21T09:39:41Z`. Fractions of a second are cut off, not rounded. */
+/** Formats a time as `2026-11-21T09:39:41Z`. Truncates fractions of a second. */
 export function rfc3339(time: Date): string {
   return `${time.toISOString().replace(/\.\d+Z$/, '')}Z`
 }
 
-/** A text that is no RFC 3339 time; the message is Go's. */
+/** Thrown for a text that is not an RFC 3339 time, with Go's message. */
 export class TimeParseError extends Error {
   override readonly name = 'TimeParseError'
 }
 
 const LAYOUT = '2006-01-02T15:04:05Z07:00'
 
-/** Go's own quoting in time errors: control characters below the blank and bytes beyond ASCII as \xNN. */
+/** Quotes a text as Go's time errors do: control characters below the space and non-ASCII bytes as \xNN. */
 function quoted(text: string): string {
   const bytes = [...Buffer.from(text)].map((byte) => {
     if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
@@ -24,7 +24,7 @@ function quoted(text: string): string {
   return `"${bytes.join('')}"`
 }
 
-/** Reads a text from left to right; whatever does not fit throws in Go's words. */
+/** Reads a text from left to right and throws Go's message for unexpected characters. */
 function reader(text: string) {
   let rest = text
   const refuse = (why: string): never => {
@@ -43,7 +43,7 @@ function reader(text: string) {
     const value = Number(take(pattern, layout)[0])
     return value < min || value > max ? refuse(`${name} out of range`) : value
   }
-  /** Minutes east of UTC. Go lets 24 hours and 60 minutes pass. */
+  /** Returns the offset in minutes east of UTC. Like Go, accepts 24 hours and 60 minutes. */
   const offset = (): number => {
     const [, sign, hours = '0', minutes = '0'] = take(/^(?:Z|([+-])(\d\d):(\d\d))/, 'Z07:00')
     if (Number(minutes) > 60) refuse('time zone offset minute out of range')
@@ -56,7 +56,7 @@ function reader(text: string) {
   return { take, number, offset, end, refuse }
 }
 
-/** Midnight UTC; Date.UTC alone takes the years 0 to 99 for 1900 to 1999. */
+/** Returns midnight UTC. Date.UTC alone maps the years 0 to 99 to 1900 to 1999. */
 function midnight(year: number, month: number, day: number): Date {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
@@ -64,8 +64,8 @@ function midnight(year: number, month: number, day: number): Date {
 }
 
 /**
- * The moment of an RFC 3339 text with any offset; the fraction of a second is dropped.
- * Throws a TimeParseError. As lenient as Go: `T5:00:00Z` and `00,5Z` are times.
+ * Parses an RFC 3339 time with any offset and drops fractions of a second. Throws TimeParseError if invalid.
+ * As lenient as Go: accepts `T5:00:00Z` and `00,5Z`.
  */
 export function decodeTime(text: string): Date {
   const { take, number, offset, end, refuse } = reader(text)
@@ -88,7 +88,7 @@ export function decodeTime(text: string): Date {
   return new Date(date.getTime() + ((hour * 60 + minute - east) * 60 + second) * 1000)
 }
 
-/** The same without a throw: undefined for what is no time. */
+/** Parses like `decodeTime`, but returns undefined for an invalid time. */
 export function parseTime(text: string): Date | undefined {
   try {
     return decodeTime(text)
@@ -97,12 +97,12 @@ export function parseTime(text: string): Date | undefined {
   }
 }
 
-/** Go's zero time, which stands for no time at all. */
+/** Go's zero time, which means that no time is set. */
 const ZERO_TIME = midnight(1, 1, 1).getTime()
 
 /**
- * The text as metav1.Time writes it again; undefined for the zero time.
- * Throws a TimeParseError, also for what leaves the years 0 to 9999 in UTC (Go would write years of five digits).
+ * Returns the time as metav1.Time encodes it, or undefined for the zero time. Throws TimeParseError if the text is invalid or
+ * its year in UTC is outside 0 to 9999 (Go would write five-digit years).
  */
 export function normaliseTime(text: string): string | undefined {
   const time = decodeTime(text)
@@ -112,11 +112,11 @@ export function normaliseTime(text: string): string | undefined {
   return normal
 }
 
-/** Both units, or the larger one alone where nothing is left. */
+/** Formats a duration in two units, or only in the larger one if the remainder is zero. */
 const pair = (value: number, size: number, unit: string, rest: string): string =>
   `${Math.floor(value / size)}${unit}${value % size === 0 ? '' : `${value % size}${rest}`}`
 
-/** An age in two or three figures, as `kubectl get` shows it: `56s`, `5m30s`, `3d4h`, `2y14d`; `<invalid>` in the future. */
+/** Formats an age with two or three digits, like `kubectl get`: `56s`, `5m30s`, `3d4h`, `2y14d`; `<invalid>` in the future. */
 export function humanDuration(seconds: number): string {
   const [minutes, hours, days] = [60, 3600, 86_400].map((size) => Math.floor(seconds / size)) as [
     number,

@@ -1,9 +1,9 @@
-/** Text of request bodies. */
+/** Decodes UTF-8 request bodies. */
 import { DecodeError } from './jsonscanner.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The text of UTF-8 bytes, a byte order mark kept as a character. Throws DecodeError: nothing is guessed or replaced. */
+/** Decodes UTF-8 and keeps a byte order mark. Throws DecodeError for invalid bytes instead of replacing them. */
 export function utf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)

@@ -1,6 +1,6 @@
 /**
- * YAML text to values and back, read as Kubernetes reads it. The door to js-yaml, with yamllibrary.ts, which is loaded on
- * first use so that requests in JSON never pay for it; of js-yaml only the parser and the writer are used.
+ * Decodes and encodes YAML like Kubernetes. Loads js-yaml on first use, through yamllibrary.ts, so that JSON requests do not
+ * pay for it. Uses only the parser and the writer of js-yaml.
  * Source: sigs.k8s.io/yaml, behaviour of kube-apiserver.
  */
 
@@ -13,15 +13,15 @@ import { buildTree, type YamlNode } from './yamltree.ts'
 
 type JsYaml = typeof import('./yamllibrary.ts')
 
-/** A parsed text, and what Go says of its duplicate keys: `line 4: key "ttl" already set in map`, at most 100. */
+/** A decoded text, and Go's messages about its duplicate keys: `line 4: key "ttl" already set in map`, at most 100. */
 export interface ParsedYaml {
   value: JsonValue
   duplicates: string[]
 }
 
 /**
- * The value of the first document, null of an empty text; of duplicate keys the last one counts. Numbers are as in
- * `parseJson`. Throws DecodeError (`yaml: line 3: did not find expected node content`), which quotes nothing.
+ * Decodes the first document; an empty text is null, and the last of duplicate keys wins. Decodes numbers like `parseJson`.
+ * Throws DecodeError (`yaml: line 3: did not find expected node content`), which does not quote the text.
  */
 export async function parseYaml(text: string): Promise<ParsedYaml> {
   const library = await import('./yamllibrary.ts')
@@ -35,17 +35,17 @@ export async function parseYaml(text: string): Promise<ParsedYaml> {
 
 const keyText = (key: JsonValue): string => formatValue(typeof key === 'string' ? shortName(key) : key)
 
-/** YAML text that Go and js-yaml both read back as `value`: whatever either takes for more than text is quoted. */
+/** Encodes a value as YAML that Go and js-yaml both decode to the same value: quotes strings that either would misread. */
 export const dumpYaml = async (value: JsonValue): Promise<string> => (await yamlWriter())(value)
 
-/** `dumpYaml`, for many values. */
+/** Returns a function like `dumpYaml`, for many values. */
 export async function yamlWriter(): Promise<(value: JsonValue) => string> {
   const { DUMP_SCHEMA, dump } = await import('./yamllibrary.ts')
   const schema = DUMP_SCHEMA.withTags(...(await numberTags()))
   return (value) => dump(value, { schema, lineWidth: -1, noRefs: true })
 }
 
-/** Numbers by Go's rules in place of js-yaml's, which write bigint not at all and `0o10` without quotes. */
+/** Encodes numbers by Go's rules: js-yaml cannot write bigint, and does not quote `0o10`. */
 async function numberTags() {
   const { defineScalarTag, NOT_RESOLVED } = await import('./yamllibrary.ts')
   const whole = (one: unknown): boolean => typeof one === 'bigint' || Number.isInteger(one)
@@ -62,7 +62,7 @@ async function numberTags() {
   return [numberTag('int', whole), numberTag('float', (one) => typeof one === 'number' && !whole(one))]
 }
 
-/** What the reader of yaml.v2 refuses wherever it stands, before anything is parsed. */
+/** Matches characters that yaml.v2 rejects anywhere, before it parses the text. */
 const UNREADABLE = /[^\t\n\r\x20-\x7e\x85\xa0-\ufffd]/
 
 function events(library: JsYaml, text: string): Event[] {
@@ -77,7 +77,7 @@ function events(library: JsYaml, text: string): Event[] {
 function* firstDocument(library: JsYaml, text: string): Generator<YamlNode> {
   const { EVENT_ID, SCALAR_STYLE } = library
   const slice = (start: number, end: number): string => (start < 0 ? '' : text.slice(start, end))
-  /** Empty scalars have no place of their own: theirs is where the node before them stands. */
+  /** The position of the previous node, which empty scalars use because they have none. */
   let at = 0
   const first = (...offsets: number[]): number => {
     const known = offsets.filter((one) => one >= 0)
@@ -91,11 +91,11 @@ function* firstDocument(library: JsYaml, text: string): Generator<YamlNode> {
         break
       case EVENT_ID.SCALAR: {
         const block = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK
-        // Of a block the value begins in the line after the one in which the block does.
+        // The value of a block scalar begins on the line after its header.
         at = first(block ? event.valueStart - 1 : event.valueStart, event.anchorStart, event.tagStart)
         const plain = event.style === SCALAR_STYLE.PLAIN
         const value = library.getScalarValue(text, event).toWellFormed()
-        // js-yaml ends a block with a line break even where the text ends without one.
+        // js-yaml adds a line break to a block scalar even if the text ends without one.
         const cut = block && event.valueEnd >= text.length && !/[\r\n]$/.test(text)
         const anchor = slice(event.anchorStart, event.anchorEnd)
         const tag = fullTag(slice(event.tagStart, event.tagEnd))
@@ -124,7 +124,7 @@ function fullTag(tag: string): string {
   return tag.startsWith('!!') ? `tag:yaml.org,2002:${tag.slice(2)}` : tag
 }
 
-/** Line numbers, from 1, of offsets. */
+/** Returns a function that converts an offset to a line number, starting at 1. */
 function lines(text: string): (offset: number) => number {
   let starts: number[] | undefined
   return (offset) => {
@@ -139,7 +139,7 @@ function lines(text: string): (offset: number) => number {
   }
 }
 
-/** js-yaml's reasons in the words of Go's parser. Only fixed texts: its own reasons can quote the source. */
+/** Maps js-yaml's reasons to messages of Go's parser. Never passes on the reasons themselves, which can quote the source. */
 const PROBLEMS: readonly [RegExp, string][] = [
   [/maxDepth/, 'exceeded max depth'],
   [/within a flow collection|expected the node content/, 'did not find expected node content'],

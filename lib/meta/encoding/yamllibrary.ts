@@ -1,6 +1,6 @@
 /**
- * What is used of js-yaml. A lazy import of this module brings that into the bundles, one of the package would bring all
- * of it.
+ * Selects the parts of js-yaml in use. A lazy import of this module bundles only these parts; a lazy import of the package
+ * would bundle all of it.
  */
 export {
   DUMP_SCHEMA,

@@ -1,7 +1,7 @@
 /**
- * What a YAML scalar means to Go: the rules of YAML 1.1 with the exceptions of sigs.k8s.io/yaml. `yes` is true and
- * `010` is 8, while `1:30` and dates stay text. Neither schema of js-yaml agrees, hence these.
- * Source: go.yaml.in/yaml/v2 (resolve.go), and encoding/json, through which the value passes afterwards.
+ * Resolves YAML scalars as Go does: by the rules of YAML 1.1 with the exceptions of sigs.k8s.io/yaml. `yes` is true and
+ * `010` is 8, but `1:30` and dates are strings. No schema of js-yaml follows these rules.
+ * Source: go.yaml.in/yaml/v2 (resolve.go), and encoding/json, which processes the value afterwards.
  */
 
 import type { JsonValue } from '../types.ts'
@@ -10,7 +10,7 @@ import { DecodeError } from './jsonscanner.ts'
 
 const CORE = 'tag:yaml.org,2002:'
 
-/** Each word also counts capitalised and in capitals. */
+/** Adds the capitalized and the upper-case form of each word. */
 const anyCase = <V>(value: V, ...words: string[]): [string, V][] =>
   words.flatMap((word) =>
     [word, word.charAt(0).toUpperCase() + word.slice(1), word.toUpperCase()].map((one) => [one, value] as [string, V]),
@@ -29,12 +29,12 @@ const INTEGER = /^([-+]?)(?:0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)|0([0-7]+)|(
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
 const TIMESTAMP = /^\d{4}-\d\d?-\d\d?(?:$|[Tt ]\d)/
 
-/** No 64-bit number needs more digits in any base; BigInt must not meet longer ones. */
+/** Limits the digits passed to BigInt: a 64-bit number never needs more in any base. */
 const LONGEST = 70
 
 type Kind = 'str' | 'int' | 'float' | 'bool' | 'null'
 
-/** The value of a scalar. `plain`: it has no quotes and is no block. `tag` is the full name of its tag, or empty. */
+/** Resolves a scalar. `plain` scalars have neither quotes nor block style. `tag` is the full name of the tag, or ''. */
 export function scalarValue(text: string, plain: boolean, tag: string): JsonValue {
   if (tag === '') return plain ? resolve(text)[1] : text
   const wanted = tag.startsWith(CORE) ? tag.slice(CORE.length) : ''
@@ -68,13 +68,13 @@ function resolve(text: string): [Kind, JsonValue] {
   return FLOAT.test(digits) && Number.isFinite(Number(digits)) ? ['float', toNumber(digits)] : ['str', text]
 }
 
-/** The number that Go reads in a plain scalar, if it reads one; NaN also for infinity. */
+/** Returns the number that Go decodes from a plain scalar, or undefined. Returns NaN for infinity too. */
 export function plainNumber(text: string): number | bigint | undefined {
   const value = NO_NUMBER.test(text) ? Number.NaN : resolve(text)[1]
   return typeof value === 'number' || typeof value === 'bigint' ? value : undefined
 }
 
-/** An int64 or uint64; larger numbers are floating point. */
+/** Decodes an int64 or uint64; larger numbers become floating point. */
 function integer(text: string): number | bigint | undefined {
   const [, sign, based, octal, decimal] = text.length <= LONGEST ? (INTEGER.exec(text) ?? []) : []
   const digits = based !== undefined ? `0${based.toLowerCase()}` : octal !== undefined ? `0o${octal}` : decimal
@@ -85,7 +85,7 @@ function integer(text: string): number | bigint | undefined {
   return fits ? toNumber(value.toString()) : undefined
 }
 
-/** Bytes that are no UTF-8 become U+FFFD, as in Go's JSON. */
+/** Decodes base64 and replaces invalid UTF-8 with U+FFFD, like Go's JSON. */
 function binary(text: string): string {
   const base64 = text.replace(/[\r\n]/g, '')
   if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
@@ -94,7 +94,7 @@ function binary(text: string): string {
   return Buffer.from(base64, 'base64').toString()
 }
 
-/** The name of a member whose key has this value; Go's JSON knows text keys only. */
+/** Converts a key to a member name, because Go's JSON allows only string keys. */
 export function memberName(key: JsonValue): string {
   if (key === null) throw new DecodeError('unsupported map key of type: <nil>')
   if (typeof key === 'object') throw new DecodeError('yaml: invalid map key')

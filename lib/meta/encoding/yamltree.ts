@@ -1,6 +1,6 @@
 /**
- * Values out of a stream of YAML nodes: duplicate keys, merge keys and aliases as in Go, within bounds. An alias
- * copies, so that no object ever is in two places and no expansion outgrows its budget.
+ * Builds values from a stream of YAML nodes, with Go's rules for duplicate keys, merge keys and aliases. Copies the target of
+ * an alias, so that no object is shared, and limits the total size of the copies.
  * Source: go.yaml.in/yaml/v2 (decode.go), sigs.k8s.io/yaml.
  */
 
@@ -9,7 +9,7 @@ import { isObject } from '../value/walk.ts'
 import { DecodeError, MAX_DEPTH, MAX_FINDINGS, MAX_VALUES, TOO_MANY_VALUES } from './jsonscanner.ts'
 import { memberName, scalarValue } from './yamlscalar.ts'
 
-/** One step of the stream. `at` is the offset in the text, `tag` a full name or empty, `anchor` a name or empty. */
+/** One node of the stream. `at` is the offset in the text; `tag` is a full name or ''; `anchor` is a name or ''. */
 export type YamlNode =
   | { type: 'scalar'; at: number; anchor: string; tag: string; text: string; plain: boolean }
   | { type: 'sequence' | 'mapping'; at: number; anchor: string }
@@ -17,20 +17,20 @@ export type YamlNode =
   | { type: 'end' }
 
 export interface DuplicateKey {
-  /** Offset of the value that took the place of an earlier one. */
+  /** The offset of the value that replaces an earlier one. */
   at: number
-  /** As Go writes it: text in quotes, numbers and booleans bare. */
+  /** The key as Go formats it: strings in quotes, numbers and booleans without. */
   key: JsonValue
 }
 
-/** What aliases may add in all, in nodes and characters: as much as a request body may hold. */
+/** Limits the total size that aliases add, in nodes and characters, to that of a request body. */
 const ALIAS_BUDGET = 3 * 2 ** 20
 
 const MERGE_TAG = 'tag:yaml.org,2002:merge'
 
-/** The value of one document. Later keys replace earlier ones, and merged ones whatever stands before them. */
+/** Builds the value of one document. Later keys replace earlier ones, and merged keys replace all keys before them. */
 export function buildTree(nodes: Iterator<YamlNode>): { value: JsonValue; duplicates: DuplicateKey[] } {
-  /** An anchor without a value is one whose collection is still open. */
+  /** Anchors; one without a value belongs to a collection that is still open. */
   const anchors = new Map<string, JsonValue | undefined>()
   const duplicates: DuplicateKey[] = []
   let budget = ALIAS_BUDGET
@@ -92,7 +92,7 @@ export function buildTree(nodes: Iterator<YamlNode>): { value: JsonValue; duplic
       if (isMerge(node)) {
         const source = next()
         const merged = build(source, depth)
-        // Of a list the first map counts most, so it comes last.
+        // In a list, the first map takes precedence, so merge it last.
         for (const one of source.type === 'sequence' && Array.isArray(merged) ? merged.reverse() : [merged]) {
           if (!isObject(one)) {
             throw new DecodeError('yaml: map merge requires map or sequence of maps as the value')

@@ -1,7 +1,8 @@
 /**
- * JSON patch. The only door to fast-json-patch, behind a guard: the library walks prototypes, quotes the whole document
- * in its errors, has no limits and shares the patch's values with the document. Here every path is resolved over own
- * members first, with the deviations of kube-apiserver from RFC 6902, and the library gets three canonical operations.
+ * Decodes and applies JSON patches. This is the sole importer of fast-json-patch, which needs a guard: it walks prototypes,
+ * quotes the whole document in its errors, has no limits and shares the patch's values with the document. This module
+ * resolves every path over own members, with kube-apiserver's deviations from RFC 6902, and passes the library only three
+ * canonical operations.
  * Source: RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go.
  */
 import jsonpatch from 'fast-json-patch'
@@ -18,7 +19,7 @@ import { isObject, own } from '../value/walk.ts'
 
 const MAX_OPERATIONS = 10_000
 
-/** What `copy` may add in all, in characters of JSON: kube-apiserver's limit, as much as a body may hold. */
+/** Limits the total size that `copy` adds, in characters of JSON. kube-apiserver's limit, equal to that of a body. */
 export const COPY_BUDGET = 3 * 2 ** 20
 
 const MEMBERS: readonly string[] = ['op', 'path', 'from', 'value']
@@ -27,21 +28,21 @@ export interface PatchOperation {
   op?: string
   path?: string
   from?: string
-  /** With literals in the place of scalars. */
+  /** A value whose scalars are literals. */
   value?: JsonValue
 }
 
 export interface JsonPatch {
   operations: PatchOperation[]
-  /** Members that stand twice: `json patch duplicate field "[0].value.ttl"`. */
+  /** Messages about duplicate members: `json patch duplicate field "[0].value.ttl"`. */
   duplicates: string[]
-  /** Members of operations that mean nothing: `json patch unknown field "[0].foo"`. */
+  /** Messages about unknown members of operations: `json patch unknown field "[0].foo"`. */
   unknown: string[]
 }
 
 /**
- * Throws 400 for what is no list of operations, 413 for more than 10,000. `checked`: fields are validated, so members of
- * wrong types are told of; else they only make an operation that does not apply.
+ * Decodes a JSON patch. Throws 400 if the body is not a list of operations, and 413 for more than 10,000. With `checked`
+ * (field validation), throws 400 for members of a wrong type; otherwise their operation only fails to apply.
  */
 export function decodeJsonPatch(body: Uint8Array, checked = true): JsonPatch {
   const into = checked ? 'handlers.jsonPatchOp' : 'jsonpatch.Operation'
@@ -87,9 +88,9 @@ function operation(value: JsonValue, literals: JsonValue, into: string, checked:
 }
 
 /**
- * The document with the operations applied, sharing nothing with either, and the numbers in it that the patch writes as
- * floating point. All or nothing: whatever does not apply, is too deep or copies too much throws 422 without a reason, as
- * in kube-apiserver. Until the end scalars are literals: `test` compares texts.
+ * Applies all operations and returns a new document, with the numbers that the patch writes as floating point. Throws 422
+ * without a reason, as kube-apiserver does, if an operation does not apply, nests too deeply or copies too much. Scalars
+ * are literals until the end, because `test` compares their text.
  */
 export function applyJsonPatch(
   document: JsonValue,
@@ -123,11 +124,11 @@ function apply(state: State, { op, path, from, value: given }: PatchOperation): 
       if (!deepEqual(read(state, path), value)) throw unprocessable()
       return
     case 'move':
-      // The target is resolved in the document without the value: nothing can be moved into itself.
+      // Resolve the target after removing the value, so that a value cannot be moved into itself.
       add(state, path, remove(state, from))
       return
     case 'copy':
-      // kube-apiserver copies no root.
+      // kube-apiserver does not copy the root.
       if (from === '') throw unprocessable()
       add(state, path, charged(state, read(state, from), 0))
       return
@@ -136,7 +137,7 @@ function apply(state: State, { op, path, from, value: given }: PatchOperation): 
   }
 }
 
-/** kube-apiserver adds no new root. */
+/** Adds a value, but never a new root, like kube-apiserver. */
 function add(state: State, path: string | undefined, value: JsonValue): void {
   const { parent, pointer, key } = resolve(state, path)
   const end = Array.isArray(parent) ? parent.length : 0
@@ -144,10 +145,10 @@ function add(state: State, path: string | undefined, value: JsonValue): void {
   write(state, 'add', `${pointer}/${Array.isArray(parent) ? index : escaped(key)}`, value)
 }
 
-/** A member that is missing is added (RFC 6902 calls for an error); an element must be there. */
+/** Replaces a value. Adds a missing member (an error in RFC 6902), but requires an element of a list to exist. */
 function replace(state: State, path: string | undefined, value: JsonValue): void {
   if (path === '') {
-    // Another root than an object or list is passed over.
+    // Ignore a new root that is neither an object nor a list.
     if (typeof value === 'object' && value !== null) state.document = value
     return
   }
@@ -163,14 +164,14 @@ function remove(state: State, path: string | undefined): JsonValue {
   return write(state, 'remove', `${pointer}/${member}`)
 }
 
-/** The value at a path; null for a missing member (`copy` and `test` take it for null), an error for a missing element. */
+/** Returns the value at a path: null for a missing member, as `copy` and `test` require. Throws for a missing element. */
 function read(state: State, path: string | undefined): JsonValue {
   if (path === '') return state.document
   const { parent, key } = resolve(state, path)
   return (Array.isArray(parent) ? parent[arrayIndex(key, parent.length)] : own(parent, key)) ?? null
 }
 
-/** Where a path leads, over own members only; `pointer` is the parent's with plain indices. */
+/** Resolves a path over own members only; `pointer` is the path of the parent, with normalized indexes. */
 function resolve(
   state: State,
   path: string | undefined,
@@ -190,7 +191,7 @@ function resolve(
   return { parent, pointer, key: last }
 }
 
-/** RFC 6901, without members that are no data. As in kube-apiserver a `~` that escapes nothing stands for itself. */
+/** Parses an RFC 6901 pointer and rejects `__proto__`. As in kube-apiserver, an invalid `~` escape is literal. */
 function parsePointer(path: string | undefined): string[] {
   if (!path?.startsWith('/')) throw unprocessable()
   const keys = path
@@ -203,7 +204,7 @@ function parsePointer(path: string | undefined): string[] {
 
 const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** An index below `bound`. As in kube-apiserver leading zeros count nothing and -1 is the last one. */
+/** Parses an index below `bound`. As in kube-apiserver, ignores leading zeros, and -1 is the last index. */
 function arrayIndex(key: string, bound: number): number {
   if (!/^[-+]?\d{1,15}$/.test(key)) throw unprocessable()
   const index = Number(key) < 0 ? Number(key) + bound : Number(key)
@@ -211,7 +212,7 @@ function arrayIndex(key: string, bound: number): number {
   return index + 0 // of -0
 }
 
-/** One canonical operation on the document in place; what it removed. Messages of the library quote the document. */
+/** Applies one canonical operation in place and returns the removed value. Hides the library's errors, which quote the document. */
 function write(state: State, op: 'add' | 'replace' | 'remove', path: string, value?: JsonValue): JsonValue {
   try {
     const done = jsonpatch.applyOperation(state.document, { op, path, value }, false, true, false)
@@ -222,7 +223,7 @@ function write(state: State, op: 'add' | 'replace' | 'remove', path: string, val
   }
 }
 
-/** A copy of literals, paid for from the budget. */
+/** Copies literals and subtracts their size from the budget. */
 function charged(state: State, value: JsonValue, depth: number): JsonValue {
   state.budget -= typeof value === 'string' ? value.length : 2
   if (state.budget < 0 || depth > MAX_DEPTH) throw unprocessable()

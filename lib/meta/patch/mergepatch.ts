@@ -1,4 +1,4 @@
-/** JSON merge patch. Source: RFC 7386, k8s.io/apiserver/pkg/endpoints/handlers/patch.go. */
+/** Decodes and applies JSON merge patches. Source: RFC 7386, k8s.io/apiserver/pkg/endpoints/handlers/patch.go. */
 import { decodeJson } from '../decoding/codecs.ts'
 import type { Floats } from '../encoding/floats.ts'
 import { GO_MAP, jsonType } from '../encoding/gotext.ts'
@@ -8,14 +8,14 @@ import type { JsonObject, JsonValue } from '../types.ts'
 import { isObject, own } from '../value/walk.ts'
 
 export interface MergePatch {
-  /** A list only where nobody has asked for a check. */
+  /** Can be a list only without field validation. */
   patch: JsonObject | JsonValue[]
-  /** What the text says twice: `duplicate field "spec.ttl"`. */
+  /** Messages about duplicate members: `duplicate field "spec.ttl"`. */
   duplicates: string[]
   floats: Floats
 }
 
-/** Throws 400 unless the body is a JSON object. `checked`: fields are validated, so its text is read twice and told more of. */
+/** Decodes a merge patch. Throws 400 unless it is a JSON object. With `checked` (field validation), decodes twice for better errors. */
 export function decodeMergePatch(body: Uint8Array, checked = true): MergePatch {
   try {
     const { value, duplicates, floats } = decodeJson(body)
@@ -28,17 +28,17 @@ export function decodeMergePatch(body: Uint8Array, checked = true): MergePatch {
   }
 }
 
-/** What the library says that applies the patch. */
+/** The message of the Go library that applies merge patches. */
 const NO_PATCH = 'Invalid JSON Patch'
 
-/** The object with the patch merged in, sharing nothing with either: null removes, objects merge, all else replaces. */
+/** Returns a new object with the patch merged in: null removes a member, objects merge, all other values replace. */
 export function mergePatch(object: JsonObject, patch: JsonObject): JsonObject {
   const result = structuredClone(object)
   merge(result, patch)
   return result
 }
 
-/** What is new has no members that are null, also in lists; a list that replaces an object is taken as it is. */
+/** Removes null members from new values, also inside lists. Leaves a list that replaces an object unchanged. */
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isObject(value)) return value

@@ -1,6 +1,6 @@
 /**
- * Field selectors: `metadata.name=a,spec.disabled!=true`; `\,` `\=` `\\` in values stand for those characters.
- * Source: k8s.io/apimachinery/pkg/fields; the refusal of unknown fields is a custom resource's.
+ * Parses and matches field selectors: `metadata.name=a,spec.disabled!=true`. Values escape special characters: `\,` `\=` `\\`.
+ * Source: k8s.io/apimachinery/pkg/fields; rejects unknown fields as for custom resources.
  */
 
 import { badRequest } from '../errors/status.ts'
@@ -12,20 +12,20 @@ export interface FieldRequirement {
   value: string
 }
 
-/** All must hold; none of them: everything matches. */
+/** Matches if all requirements match; an empty selector matches everything. */
 export type FieldSelector = readonly FieldRequirement[]
 
-/** Whether an object is selected whose fields have these values; a field that it lacks is empty. */
+/** Reports whether the selector matches the fields that `value` returns; an absent field has the value ''. */
 export function matchesFields(selector: FieldSelector, value: (field: string) => string): boolean {
   return selector.every((one) => (value(one.field) === one.value) === (one.operator === '='))
 }
 
-/** The value that the selector demands of a field: what makes a list or watch one of a single object. */
+/** Returns the value that the selector requires of a field, for example the name that limits a list to one object. */
 export function requirement(selector: FieldSelector, field: string): string | undefined {
   return selector.find((one) => one.operator === '=' && one.field === field)?.value
 }
 
-/** Throws 400. */
+/** Parses a field selector. Throws 400 if malformed. */
 export function parseFieldSelector(text: string): FieldSelector {
   return terms(text)
     .sort(byBytes) // so that of several mistakes Kubernetes names the same one
@@ -34,14 +34,14 @@ export function parseFieldSelector(text: string): FieldSelector {
     .filter(({ field, value }) => field !== '' || value !== '')
 }
 
-/** Throws 400 for a field that is none of `supported`. */
+/** Throws 400 for a field that `supported` does not contain. */
 export function checkFields(selector: FieldSelector, supported: readonly string[]): void {
   for (const { field } of selector) {
     if (!supported.includes(field)) throw badRequest(`field label not supported: ${field}`)
   }
 }
 
-/** Splits at commas without a backslash before them. */
+/** Splits the text at unescaped commas. */
 const terms = (text: string): string[] => {
   const parts = ['']
   for (const [piece] of text.matchAll(/\\[\s\S]?|,|[^\\,]+/g)) {
@@ -51,7 +51,7 @@ const terms = (text: string): string[] => {
   return parts
 }
 
-/** Nothing is escaped on the left, so the first operator is the one that counts. */
+/** Splits a term at its first operator: the left side has no escapes. */
 function parseTerm(text: string, term: string): FieldRequirement {
   const [all, field = '', operator, value = ''] = /^([\s\S]*?)(!=|==?)([\s\S]*)$/.exec(term) ?? []
   if (all === undefined) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)

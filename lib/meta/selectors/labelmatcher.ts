@@ -1,21 +1,21 @@
 /**
- * Which labels a selector takes. A selector is compiled once, so that an object costs as much as it has labels, however
- * many terms a client has sent. Source: k8s.io/apimachinery/pkg/labels (matching).
+ * Matches labels against a selector. Compiles the selector once, so that the cost of an object depends on its labels, not
+ * on the number of terms that a client sends. Source: k8s.io/apimachinery/pkg/labels (matching).
  */
 import type { LabelRequirement, LabelSelector } from './labels.ts'
 
-/** Everything that a selector says about one label. */
+/** Combines all requirements of a selector for one label. */
 interface Condition {
   required: boolean
   forbidden: boolean
   excluded: Set<string>
   allowed: ReadonlySet<string> | undefined
-  /** The label is a number above the one and below the other. */
+  /** Exclusive bounds of a numeric label. */
   above: bigint | undefined
   below: bigint | undefined
 }
 
-/** Returns the test of an object's labels. `!=` and `notin` also take what lacks the label. */
+/** Returns a function that matches an object's labels. `!=` and `notin` also match objects without the label. */
 export function matcherOf(selector: LabelSelector): (labels: Readonly<Record<string, string>>) => boolean {
   const conditions = new Map<string, Condition>()
   for (const term of selector) {
@@ -63,7 +63,7 @@ function takes(condition: Condition | undefined, label: string): boolean {
   return value !== undefined && (above === undefined || value > above) && (below === undefined || value < below)
 }
 
-/** strconv.ParseInt(text, 10, 64). No label is longer than 63 characters. */
+/** Parses an integer like strconv.ParseInt(text, 10, 64). Labels have at most 63 characters. */
 export function int64(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^[-+]?\d{1,63}$/.test(text)) return undefined
   const value = BigInt(text.replace(/^\+/, ''))

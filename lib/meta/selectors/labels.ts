@@ -1,6 +1,6 @@
 /**
- * Label selectors: `env in (dev, test), tier!=db, !legacy, weight>5`.
- * Source: k8s.io/apimachinery/pkg/labels (grammar, error texts); labelmatcher.ts says what is selected.
+ * Parses label selectors: `env in (dev, test), tier!=db, !legacy, weight>5`.
+ * Source: k8s.io/apimachinery/pkg/labels (grammar and messages); labelmatcher.ts matches labels.
  */
 
 import { aggregate, type FieldError, invalid } from '../errors/fielderror.ts'
@@ -13,14 +13,14 @@ export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | '>' | '<' | 'ex
 export interface LabelRequirement {
   key: string
   operator: LabelOperator
-  /** None for `exists` and `!`, one for all but `in` and `notin`; sorted, each once. */
+  /** Sorted and unique: none for `exists` and `!`, any number for `in` and `notin`, otherwise one. */
   values: readonly string[]
 }
 
-/** All must hold; none of them: everything matches. */
+/** Matches if all requirements match; an empty selector matches everything. */
 export type LabelSelector = readonly LabelRequirement[]
 
-/** Throws 400 with the text of apimachinery. */
+/** Parses a label selector. Throws 400 with apimachinery's message. */
 export function parseLabelSelector(text: string): LabelSelector {
   const parser: Parser = { tokens: tokenize(text), at: 0 }
   const selector: LabelRequirement[] = []
@@ -41,7 +41,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   }
 }
 
-/** `word` is a key or value; `in` and `notin` are words too wherever no operator can stand. */
+/** A `word` is a key or value; so are `in` and `notin` where the grammar allows no operator. */
 interface Token {
   kind: 'word' | 'in' | 'notin' | 'end' | '=' | '==' | '!=' | '!' | '(' | ')' | ',' | '<' | '>'
   text: string
@@ -55,8 +55,8 @@ interface Parser {
 const END: Token = { kind: 'end', text: '' }
 
 /**
- * Words end at blanks and at the signs of the grammar; anything else may stand in them and is judged later. NUL, which a Go
- * lexer takes for the end, ends a word or a sign, and the text where neither stands before it.
+ * Splits the text into tokens. Words end at whitespace and at operators; the parser validates them later. A NUL, which Go's
+ * lexer treats as the end of input, ends a word or an operator, otherwise the text.
  */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = []
@@ -89,7 +89,7 @@ function requirement(parser: Parser): LabelRequirement {
   const { kind, text: key } = take(parser)
   if (!isWord(kind)) throw unable(`found '${key}', expected: identifier`)
   const problems = qualifiedNameErrors(key)
-  // The field of this error has no name in apimachinery either.
+  // apimachinery leaves the field of this error unnamed too.
   if (problems.length > 0) throw unable(aggregate([invalid('<nil>', key, problems.join('; '))]))
   if (absent) return { key, operator: '!', values: [] }
   const next = peek(parser).kind
@@ -123,7 +123,7 @@ function exactValue(parser: Parser): string {
   return next.text
 }
 
-/** `(a, b)`; what is left out between commas is the empty value. */
+/** Parses `(a, b)`; an omitted value between commas is ''. */
 function valueSet(parser: Parser): string[] {
   const open = take(parser)
   if (open.kind !== '(') throw unable(`found '${open.text}' expected: '('`)

@@ -1,5 +1,5 @@
 /**
- * One step of a path to a field, as FieldsV1 writes it: `f:NAME`, `k:{"KEY":VALUE}`, `v:VALUE`, `i:INDEX`.
+ * Defines the elements of field paths, as FieldsV1 encodes them: `f:NAME`, `k:{"KEY":VALUE}`, `v:VALUE`, `i:INDEX`.
  * Source: sigs.k8s.io/structured-merge-diff fieldpath (serialize-pe.go, element.go).
  */
 
@@ -8,8 +8,8 @@ import type { JsonValue } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
 
 /**
- * `id` is the text in FieldsV1; equal elements have equal ids. A list item with keys is a `key` (pairs sorted by name,
- * keys that the item lacks left out), an item of a set a `value`.
+ * One element of a path. `id` is its text in FieldsV1; equal elements have equal ids. A `key` identifies a list item by its
+ * keys (sorted by name, without absent keys), a `value` an item of a set.
  */
 export type FieldElement =
   | { readonly type: 'field'; readonly id: string; readonly name: string }
@@ -19,28 +19,28 @@ export type FieldElement =
 
 export type FieldPath = readonly FieldElement[]
 
-// The JSON writer that Kubernetes uses here knows no \b and \f.
+// Kubernetes' JSON encoder has no short escapes \b and \f here.
 const elementJson = (value: JsonValue): string =>
   json(value).replace(/\\(.)/g, (pair, one) => (one === 'b' ? '\\u0008' : one === 'f' ? '\\u000c' : pair))
 
-/** A member of an object. */
+/** Returns the element of an object's member. */
 export const fieldElement = (name: string): FieldElement => ({ type: 'field', id: `f:${name}`, name })
 
-/** An item of a list with keys, by the keys that it has, in any order. */
+/** Returns the element of a list item with these keys, in any order. */
 export function keyElement(pairs: readonly (readonly [string, JsonValue])[]): FieldElement {
   const sorted = [...pairs].sort(([a], [b]) => byBytes(a, b))
   const text = sorted.map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`)
   return { type: 'key', id: `k:{${text.join(',')}}`, pairs: sorted }
 }
 
-/** An item of a set. */
+/** Returns the element of a set's item. */
 export const valueElement = (value: JsonValue): FieldElement => ({
   type: 'value',
   id: `v:${elementJson(value)}`,
   value,
 })
 
-/** An item by its place: as others may have written it, and in the texts of errors. */
+/** Returns the element of an index, which occurs in FieldsV1 of other writers and in messages. */
 export const indexElement = (index: number): FieldElement => ({ type: 'index', id: `i:${index}`, index })
 
 const TYPES = ['field', 'key', 'value', 'index']
@@ -69,7 +69,7 @@ function comparePairs(a: readonly (readonly [string, JsonValue])[], b: readonly 
   return a.length - b.length
 }
 
-/** The canonical order of siblings: fields, keys, values, indexes; each by content. */
+/** Compares siblings in canonical order: fields, keys, values, indexes; each by content. */
 export function compareElements(a: FieldElement, b: FieldElement): number {
   if (a.type === 'field' && b.type === 'field') return byBytes(a.name, b.name)
   if (a.type === 'key' && b.type === 'key') return comparePairs(a.pairs, b.pairs)
@@ -89,7 +89,7 @@ function valueText(value: JsonValue): string {
   return String(value)
 }
 
-/** How messages show a step: `.name`, `[role="r1"]`, `[="a"]`, `[0]`. */
+/** Formats an element for messages: `.name`, `[role="r1"]`, `[="a"]`, `[0]`. */
 export function elementText(element: FieldElement): string {
   switch (element.type) {
     case 'field':
@@ -103,5 +103,5 @@ export function elementText(element: FieldElement): string {
   }
 }
 
-/** `.spec.conditions[type="Ready"].status` */
+/** Formats a path for messages: `.spec.conditions[type="Ready"].status`. */
 export const pathText = (path: FieldPath): string => path.map(elementText).join('')

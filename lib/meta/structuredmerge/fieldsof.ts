@@ -1,5 +1,5 @@
 /**
- * The fields of an object, and the differences of two, as field sets.
+ * Computes the field set of an object and the differences between two objects.
  * Source: sigs.k8s.io/structured-merge-diff typed/tofieldset.go, typed/compare.go.
  */
 
@@ -37,8 +37,8 @@ function addFields(value: JsonValue, schema: At, path: FieldPath, set: GrowingSe
 }
 
 /**
- * What a configuration speaks of, and so what its applier owns: leaves, empty maps, list items and keys of maps;
- * containers with content are implied. Duplicate list items are one leaf.
+ * Returns the fields of a configuration, which its applier owns: leaves, empty maps, list items and map keys. Containers
+ * with content are implied. Duplicate list items form one leaf.
  */
 export function toFieldSet(value: JsonValue, schema: At): FieldSet {
   const set: GrowingSet = new Map()
@@ -46,7 +46,7 @@ export function toFieldSet(value: JsonValue, schema: At): FieldSet {
   return set
 }
 
-/** Paths that the second object has and the first lacks, that both have with other values, and the other way round. */
+/** Paths that only the second object has, paths whose values differ, and paths that only the first object has. */
 export interface Comparison {
   added: FieldSet
   modified: FieldSet
@@ -67,7 +67,7 @@ function compareLeaf(a: Maybe, b: Maybe, path: FieldPath, result: Growing): void
   else if (!deepEqual(a, b)) insert(result.modified, path)
 }
 
-/** Duplicates are compared as one leaf; a list without them is compared item by item. */
+/** Compares lists item by item, but duplicates as one leaf. */
 function compareItems(a: Maybe, b: Maybe, schema: ListSchema, path: FieldPath, result: Growing): void {
   const before = byElement(schema, asList(a) ?? [])
   const after = byElement(schema, asList(b) ?? [])
@@ -103,7 +103,7 @@ const isBlank = (value: Maybe, schema: At): boolean =>
 
 function compareNodes(a: Maybe, b: Maybe, schema: At, path: FieldPath, result: Growing): void {
   if (a === undefined && b === undefined) return
-  // Two empty containers are a leaf, so that {} and null, or {} and nothing, differ.
+  // Compare empty containers as a leaf, so that {} differs from null and from an absent value.
   if (isLeaf(schema) || (isBlank(a, schema) && isBlank(b, schema))) {
     compareLeaf(a, b, path, result)
     return
@@ -114,7 +114,7 @@ function compareNodes(a: Maybe, b: Maybe, schema: At, path: FieldPath, result: G
   else if (b === undefined) insert(result.removed, path)
 }
 
-/** Containers are added and removed with their content; a container that both have is never itself different. */
+/** Compares two objects. Adds and removes containers with their content; a container in both objects never differs itself. */
 export function compare(a: JsonValue, b: JsonValue, schema: At): Comparison {
   const result: Growing = { added: new Map(), modified: new Map(), removed: new Map() }
   compareNodes(a, b, schema, [], result)

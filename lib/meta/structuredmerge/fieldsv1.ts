@@ -1,6 +1,6 @@
 /**
- * FieldsV1, the JSON form of a field set in `metadata.managedFields`. A leaf is `{}`; `.` marks a node with something
- * below that is a member itself. What clients send here is hostile.
+ * Encodes and decodes FieldsV1, the JSON form of a field set in `metadata.managedFields`. A leaf is `{}`; `.` marks a member
+ * that has descendants. The input is untrusted.
  * Source: sigs.k8s.io/structured-merge-diff fieldpath/serialize.go.
  */
 
@@ -9,17 +9,17 @@ import type { JsonObject, JsonValue } from '../types.ts'
 import { type FieldElement, fieldElement, indexElement, keyElement, valueElement } from './element.ts'
 import { type FieldNode, type FieldSet, inOrder } from './set.ts'
 
-/** The text is no FieldsV1, or more of it than any object can need. */
+/** Thrown if the value is not valid FieldsV1 or exceeds the limits. */
 export class FieldsV1Error extends Error {
   override readonly name = 'FieldsV1Error'
 }
 
-/** Deeper than any schema here by far. */
+/** Far deeper than any schema. */
 const MAX_DEPTH = 64
-/** An object has at most 1 MiB or so: no more fields than this. */
+/** More fields than an object of about 1 MiB can contain. */
 const MAX_NODES = 100_000
 
-/** Members in canonical order: `JSON.stringify` of the result is what Go writes. */
+/** Encodes a set in canonical order: `JSON.stringify` of the result equals Go's output. */
 export function serialise(set: FieldSet): JsonObject {
   const result: JsonObject = {}
   for (const { element, member, below } of inOrder(set)) {
@@ -53,7 +53,7 @@ function parseKey(text: string): FieldElement {
   return keyElement(pairs)
 }
 
-/** The element that a member name stands for; undefined where a later version may know what it is. */
+/** Parses a member name; returns undefined for a type of element that only a later version may know. */
 function parseElement(text: string): FieldElement | undefined {
   const content = text.slice(2)
   if (text[1] !== ':') throw new FieldsV1Error('a member has no colon')
@@ -97,5 +97,5 @@ function parseBelow(value: JsonValue, depth: number, budget: Budget): FieldSet {
   return result
 }
 
-/** Unknown kinds of members are skipped. Throws FieldsV1Error for everything else that is not FieldsV1. */
+/** Decodes FieldsV1 and skips unknown types of elements. Throws FieldsV1Error if the value is otherwise invalid. */
 export const parseFieldsV1 = (value: JsonValue): FieldSet => parseBelow(value, 0, { nodes: 0 })

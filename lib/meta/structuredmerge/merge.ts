@@ -1,6 +1,6 @@
 /**
- * An applied configuration laid over an object, and fields taken out of one. Inputs stay as they are; results share
- * what did not change with them.
+ * Merges an applied configuration into an object and removes fields from an object. Does not change its inputs; results
+ * share unchanged parts with them.
  * Source: sigs.k8s.io/structured-merge-diff typed/merge.go, typed/remove.go.
  */
 
@@ -25,7 +25,7 @@ const named = (items: readonly JsonValue[], schema: ListSchema): Item[] =>
     return typeof element === 'string' ? [] : [{ element, value }]
   })
 
-/** By id; a duplicate stands for null, since there is no telling with which of them an applied item is to be merged. */
+/** Indexes items by id. Duplicates become null, because it is ambiguous which of them to merge with an applied item. */
 function index(items: readonly Item[]): Map<string, JsonValue> {
   const result = new Map<string, JsonValue>()
   for (const { element, value } of items) result.set(element.id, result.has(element.id) ? null : value)
@@ -33,8 +33,8 @@ function index(items: readonly Item[]): Map<string, JsonValue> {
 }
 
 /**
- * Items of the configuration come in its order, others keep their place among those that both have.
- * One pass over both lists: `next` is the common item that is due.
+ * Merges lists in one pass: items of the configuration keep its order, and other items keep their position relative to the
+ * common items. `next` is the next common item.
  */
 function mergeItems(live: readonly JsonValue[], config: readonly JsonValue[], schema: ListSchema): JsonValue[] {
   const [left, right] = [named(live, schema), named(config, schema)]
@@ -84,7 +84,7 @@ function mergeMembers(live: JsonObject, config: JsonObject, schema: At): JsonObj
   return result
 }
 
-/** `live` with `config` laid over it; what only one of them has is kept, leaves are those of the configuration. */
+/** Merges `config` into `live`. Keeps fields that only one of them has, and prefers the leaves of the configuration. */
 export function merge(live: Maybe, config: Maybe, schema: At): Maybe {
   if (config === undefined) return live
   if (live === undefined || isLeaf(schema)) return config
@@ -115,7 +115,7 @@ function removeFromMembers(value: JsonObject, fields: FieldSet, schema: At): Jso
   return result
 }
 
-/** `value` without these members and list items. A container that loses all its content becomes null. */
+/** Removes these members and list items from `value`. A container that loses all its content becomes null. */
 export function removeFields(value: JsonValue, fields: FieldSet, schema: At): JsonValue {
   if (fields.size === 0 || isLeaf(schema)) return value
   const content =

@@ -1,16 +1,16 @@
 /**
- * Sets of paths to fields, as tries. All operations work path by path: without `.a` the set still has `.a.b`. Sets are
- * values: operations share parts of their arguments and change none; only a set under construction is inserted into.
+ * Implements sets of field paths as tries. Operations treat each path separately: removing `.a` keeps `.a.b`. Sets are
+ * immutable: operations share parts of their arguments but do not change them. Only `insert` changes a set, while building it.
  * Source: sigs.k8s.io/structured-merge-diff fieldpath/set.go.
  */
 import { compareElements, type FieldElement, type FieldPath } from './element.ts'
 
-/** Nodes by the id of their element. Invariant: a node is a member itself or has something below. */
+/** Nodes by the id of their element. Invariant: each node is a member or has descendants. */
 export type FieldSet = ReadonlyMap<string, FieldNode>
 
 export interface FieldNode {
   readonly element: FieldElement
-  /** Whether the path that ends here is in the set. */
+  /** True if the set contains the path to this node. */
   readonly member: boolean
   readonly below: FieldSet
 }
@@ -20,13 +20,13 @@ interface GrowingNode extends FieldNode {
   below: Map<string, GrowingNode>
 }
 
-/** A set that still grows. */
+/** A set under construction. */
 export type GrowingSet = Map<string, GrowingNode>
 
-/** Nobody's fields. */
+/** The empty set. */
 export const EMPTY: FieldSet = new Map()
 
-/** Adds one path; nothing happens for the empty path, since nobody owns a whole object. */
+/** Adds one path. Ignores the empty path, because nobody owns a whole object. */
 export function insert(set: GrowingSet, path: FieldPath): void {
   let nodes = set
   for (const [depth, element] of path.entries()) {
@@ -40,14 +40,14 @@ export function insert(set: GrowingSet, path: FieldPath): void {
   }
 }
 
-/** The set of these paths. */
+/** Returns the set of these paths. */
 export function setOf(...paths: readonly FieldPath[]): FieldSet {
   const set: GrowingSet = new Map()
   for (const path of paths) insert(set, path)
   return set
 }
 
-/** Whether the path itself is in the set; what lies below it says nothing. */
+/** Reports whether the set contains exactly this path; its descendants do not count. */
 export function has(set: FieldSet, path: FieldPath): boolean {
   let nodes = set
   let node: FieldNode | undefined
@@ -59,7 +59,7 @@ export function has(set: FieldSet, path: FieldPath): boolean {
   return node?.member ?? false
 }
 
-/** The paths of either. */
+/** Returns the paths in either set. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a.size === 0) return b
   if (b.size === 0) return a
@@ -76,7 +76,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return result
 }
 
-/** The paths of any of the sets. Looks at each node of them once, however many there are. */
+/** Returns the paths in any of the sets. Visits each node once, however many sets there are. */
 export function unionOf(sets: Iterable<FieldSet>): FieldSet {
   const result: GrowingSet = new Map()
   for (const set of sets) include(result, set)
@@ -92,7 +92,7 @@ function include(into: GrowingSet, set: FieldSet): void {
   }
 }
 
-/** Keeps of each node what `change` makes of it; nodes without membership and without anything below vanish. */
+/** Maps each node with `change`, and drops nodes that are neither members nor have descendants. */
 function each(set: FieldSet, change: (node: FieldNode) => FieldNode | undefined): FieldSet {
   const result = new Map<string, FieldNode>()
   for (const [id, node] of set) {
@@ -102,7 +102,7 @@ function each(set: FieldSet, change: (node: FieldNode) => FieldNode | undefined)
   return result
 }
 
-/** The paths of both. */
+/** Returns the paths in both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return each(a, (node) => {
     const other = b.get(node.element.id)
@@ -116,7 +116,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   })
 }
 
-/** The paths of `a` that are not in `b`; what lies below those stays (see `recursiveDifference`). */
+/** Returns the paths in `a` that are not in `b`. Keeps descendants of paths in `b` (see `recursiveDifference`). */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0) return a
   return each(a, (node) => {
@@ -126,7 +126,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   })
 }
 
-/** Without the paths of `b` and everything below them. */
+/** Returns the paths in `a` without those in `b` and their descendants. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0) return a
   return each(a, (node) => {
@@ -137,11 +137,11 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   })
 }
 
-/** Siblings in canonical order. */
+/** Returns siblings in canonical order. */
 export const inOrder = (set: FieldSet): FieldNode[] =>
   [...set.values()].sort((a, b) => compareElements(a.element, b.element))
 
-/** All paths; of siblings first those that are members, then what lies below, as conflicts are listed. */
+/** Yields all paths in the order of conflicts: first the siblings that are members, then their descendants. */
 export function* paths(set: FieldSet, prefix: FieldPath = []): Generator<FieldPath> {
   const nodes = inOrder(set)
   for (const { element, member } of nodes) if (member) yield [...prefix, element]

@@ -1,5 +1,5 @@
 /**
- * Objects with their schema, as structured merge walks them: which members are fields, and what names a list item.
+ * Relates objects to their schema for structured merge: finds declared fields and the elements that identify list items.
  * Source: sigs.k8s.io/structured-merge-diff typed/helpers.go, k8s.io/apimachinery meta/v1 (list and map types).
  */
 
@@ -18,12 +18,12 @@ import type { JsonObject, JsonValue } from '../types.ts'
 import { isObject } from '../value/walk.ts'
 import { type FieldElement, fieldElement, keyElement, valueElement } from './element.ts'
 
-/** The schema at a node; undefined where the object has a member that its schema does not declare. */
+/** The schema at a node; undefined for a member that the schema does not declare. */
 export type At = Schema | undefined
 
 const { ownerReferences } = objectMetaSchema.properties
 
-/** Metadata as Kubernetes' field manager sees it: it knows selfLink, and references without a uid. */
+/** The schema of metadata in Kubernetes' field manager, which allows selfLink and references without a uid. */
 const metadata = {
   ...objectMetaSchema,
   properties: {
@@ -35,7 +35,7 @@ const metadata = {
 
 const wholeObjects = new WeakMap<KindSchema, ObjectSchema>()
 
-/** The schema of whole objects of a kind: the same object for the same kind's schema, so it may be asked for at every write. */
+/** Returns the schema of whole objects of a kind. Cached per kind, so every write may call it. */
 export function wholeObject(kind: KindSchema): ObjectSchema {
   const known = wholeObjects.get(kind) ?? makeWholeObject(kind)
   wholeObjects.set(kind, known)
@@ -51,31 +51,31 @@ const makeWholeObject = ({ spec, status }: KindSchema): ObjectSchema =>
     ...(status && { status }),
   })
 
-/** The value if it is an object, as the field manager takes every value of another shape for none. */
+/** Returns the value if it is an object: the field manager treats any other value as absent. */
 export const asObject = (value: JsonValue | undefined): JsonObject | undefined => (isObject(value) ? value : undefined)
 
-/** The same of lists. */
+/** Returns the value if it is a list. */
 export const asList = (value: JsonValue | undefined): JsonValue[] | undefined =>
   Array.isArray(value) ? value : undefined
 
-/** Whether the member is a field of its own rather than a key of a map. */
+/** Reports whether the member is a declared field rather than a key of a map. */
 export const isDeclared = (schema: At, name: string): boolean =>
   schema?.type === 'object' && Object.hasOwn(schema.properties, name)
 
-/** The schema below a node, along one step of a path. */
+/** Returns the schema of the child that the element identifies. */
 export function stepSchema(schema: At, element: FieldElement): At {
   if (element.type === 'field') return memberSchema(schema, element.name)
   return schema?.type === 'list' && element.type === 'key' ? schema.items : undefined
 }
 
-/** A node that is owned as a whole: scalars, atomic lists and maps, and what no schema declares. */
+/** Reports whether a node is owned as a whole: scalars, atomic lists and maps, and undeclared members. */
 export function isLeaf(schema: At): boolean {
   if (schema === undefined) return true
   if (schema.type === 'list') return schema.listType === 'atomic'
   return schema.type === 'object' || schema.type === 'map' ? schema.atomic === true : true
 }
 
-/** Whether the value is a list or map without content, or null. */
+/** Reports whether the value is an empty list, an empty map or null. */
 export const isEmpty = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 
@@ -94,7 +94,7 @@ function keyedItem(item: JsonValue, { keys = [], keyDefaults = {} }: ListSchema)
   return keyElement(pairs)
 }
 
-/** What names an item of a set or of a list with keys, or why nothing does. */
+/** Returns the element of a list item in a set or map list, or the reason why it has none. */
 export function itemElement(schema: ListSchema, item: JsonValue): FieldElement | string {
   if (schema.listType === 'map') return keyedItem(item, schema)
   if (item === null) return "associative list without keys has an element that's an explicit null"
@@ -103,7 +103,7 @@ export function itemElement(schema: ListSchema, item: JsonValue): FieldElement |
   return valueElement(item)
 }
 
-/** Items by the element that names them, in order of first appearance; items that nothing names are left out. */
+/** Groups items by their element, in order of first appearance. Omits items without an element. */
 export function byElement(
   schema: ListSchema,
   items: readonly JsonValue[],
@@ -119,7 +119,7 @@ export function byElement(
   return result
 }
 
-/** The members of an object that field sets may speak of: nobody owns what is write-only. */
+/** Returns the members that field sets may contain: nobody owns write-only fields. */
 export const visibleMembers = (
   schema: At,
   names: Iterable<string>,

@@ -1,6 +1,6 @@
 /**
- * What is wrong with an applied configuration: apply cannot drop what it does not understand, since it could not own it.
- * The texts are those that users of kubectl see.
+ * Validates an applied configuration: apply rejects unknown fields instead of dropping them, because it could not own them.
+ * The messages are those that kubectl users see.
  * Source: sigs.k8s.io/structured-merge-diff typed/validate.go.
  */
 
@@ -14,7 +14,7 @@ import { isObject } from '../value/walk.ts'
 import { elementText, fieldElement, indexElement } from './element.ts'
 import { isDeclared, itemElement } from './typed.ts'
 
-/** Longer values are cut: a message must not be larger than the request. */
+/** Limits quoted values, so that a message is not larger than the request. */
 const SHOWN = 256
 
 const shown = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
@@ -45,12 +45,12 @@ function validateList(value: JsonValue, schema: ListSchema, path: string, found:
   }
 }
 
-/** What stands where such an object belongs may be, or hold, a value that is never shown. */
+/** Reports whether the schema contains a write-only field. A value of a wrong shape in its place may contain a secret. */
 const holdsWriteOnly = (schema: Schema): boolean =>
   schema.writeOnly !== undefined ||
   (schema.type === 'object' && Object.values(schema.properties).some((one) => holdsWriteOnly(one)))
 
-/** Maps may have any member, and so may an object of which none is declared (`fieldsV1`). */
+/** Reports whether any member is allowed: in maps and in objects without declared members (`fieldsV1`). */
 const isFree = (schema: Schema): boolean => schema.type !== 'object' || Object.keys(schema.properties).length === 0
 
 function validateMembers(value: JsonValue, schema: Schema, path: string, found: Finding[]): void {
@@ -71,7 +71,7 @@ function validateMembers(value: JsonValue, schema: Schema, path: string, found: 
   }
 }
 
-/** What Go would have said of a value that is no scalar of this type; undefined where it is one. */
+/** Returns Go's message for a value that is not a scalar of this type; undefined if the value is valid. */
 function scalarMessage(value: JsonValue, schema: Schema): string | undefined {
   const { type } = schema
   // So it is with times.
@@ -98,7 +98,7 @@ function validate(value: JsonValue, schema: Schema, path: string, found: Finding
   }
 }
 
-/** Whether whose fields are in the object can be told: everything has the type of its schema. Duplicates do no harm. */
+/** Reports whether every value has its schema's type, so that ownership can be computed. Allows duplicates. */
 export function isTyped(object: JsonValue, schema: ObjectSchema): boolean {
   const found: Finding[] = []
   validate(object, schema, '', found)
@@ -106,8 +106,8 @@ export function isTyped(object: JsonValue, schema: ObjectSchema): boolean {
 }
 
 /**
- * undefined where the configuration fits its schema, else all findings as one text. Duplicates in sets and lists with
- * keys are findings; null fits everything; of the undeclared members of one object only the first is named.
+ * Returns all errors as one text, or undefined if the configuration matches its schema. Rejects duplicates in sets and map
+ * lists, and accepts null anywhere. Names only the first undeclared member of each object.
  */
 export function configurationErrors(config: JsonValue, schema: ObjectSchema): string | undefined {
   const found: Finding[] = []

@@ -1,6 +1,6 @@
-/** Text in the order of its UTF-8 bytes, which is how Go sorts: `<` of JavaScript differs where surrogates meet U+E000…U+FFFF. */
+/** Compares strings by their UTF-8 bytes, as Go does. JavaScript's `<` differs between surrogates and U+E000…U+FFFF. */
 
-/** For `sort`: negative when `a` stands before `b`, 0 when they are the same text. */
+/** Returns a negative number if `a` sorts before `b`, and 0 if they are equal. */
 export function byBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
@@ -11,5 +11,5 @@ export function byBytes(a: string, b: string): number {
   return a.length - b.length
 }
 
-// A surrogate stands for a code point above all others.
+// Surrogates encode the code points above U+FFFF, so they sort last.
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

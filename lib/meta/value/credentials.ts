@@ -1,25 +1,25 @@
 /**
- * The form of the credentials that this service hands out: access keys (docs/access-keys.md) and tokens. People paste them
- * into names, labels and descriptions, where everybody who may read the object would find them.
+ * Defines the format of access keys (docs/access-keys.md), and finds and redacts access keys and tokens in text. Users paste
+ * credentials into names, labels and descriptions, which every reader of the object can see.
  */
 import { crc32 } from 'node:zlib'
 
-/** The text that messages, logs and answers show in place of a secret. */
+/** Replaces secrets in messages, logs and responses. */
 export const REDACTED = '<redacted>'
 
 export const KEY_PREFIX = 'mpk_'
 
-/** Digits, capitals, small letters: the order of ASCII, and the one that GitHub's tokens use. */
+/** Digits, upper-case and lower-case letters in ASCII order, as in GitHub's tokens. */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** The fewest base-62 digits that hold 256 bits and 32 bits. */
+/** The minimum numbers of base-62 digits for 256 bits and for 32 bits. */
 const SECRET_DIGITS = 43
 const CHECKSUM_DIGITS = 6
 const KEY_LENGTH = KEY_PREFIX.length + SECRET_DIGITS + CHECKSUM_DIGITS
 
-/** What begins with the prefix must look so, and carry the right checksum. */
+/** Matches an access key; its checksum must also be correct. */
 export const KEY_PATTERN = /^mpk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/
 
-/** Returns the access key that stands for 32 bytes. */
+/** Encodes 32 bytes as an access key. */
 export function keyOf(bytes: Uint8Array): string {
   const body = KEY_PREFIX + base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), SECRET_DIGITS)
   return body + checksum(body)
@@ -31,17 +31,17 @@ export function hasChecksum(key: string): boolean {
   return key === body + checksum(body)
 }
 
-/** CRC-32 (ISO-HDLC, that of zlib) of the characters before it, the prefix included. */
+/** Returns the CRC-32 (ISO-HDLC, as in zlib) of the preceding characters, including the prefix. */
 const checksum = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_DIGITS)
 
-/** Most significant digit first, filled with 0 from the left. */
+/** Encodes a number with the most significant digit first, padded with leading zeros. */
 function base62(value: bigint, digits: number): string {
   let text = ''
   for (let rest = value; rest > 0n; rest /= 62n) text = BASE62.charAt(Number(rest % 62n)) + text
   return text.padStart(digits, '0')
 }
 
-/** Reports whether an access key or a token of this service stands anywhere in the text. */
+/** Reports whether the text contains an access key or a token of this service. */
 export const holdsCredential = (text: string): boolean => holdsKey(text) || holdsToken(text)
 
 function holdsKey(text: string): boolean {
@@ -52,11 +52,11 @@ function holdsKey(text: string): boolean {
   return false
 }
 
-/** The member that every token of this service has: see PRIVATE_CLAIM. */
+/** The claim that every token of this service contains: see PRIVATE_CLAIM. */
 const OWN_CLAIM = '"management.platform"'
-/** How the header of a JSON Web Token begins. */
+/** The beginning of the header of a JSON Web Token. */
 const TOKEN = 'eyJ'
-/** What a token may stand in: it ends at any other character. */
+/** Matches a run of the characters that a token can contain. */
 const RUN = /[\w.-]+/g
 
 function holdsToken(text: string): boolean {
@@ -69,17 +69,17 @@ function holdsToken(text: string): boolean {
   return false
 }
 
-/** So many characters after the prefix are a key, if one that was cut off; the next prefix belongs to the same run. */
+/** Matches access keys, also truncated ones and several in a row. */
 const LIKE_A_KEY = /mpk_\w{16,}/g
 const SHORTEST_HEADER = 11
 
-/** Returns the text with `<redacted>` in the place of all that looks like an access key or like anybody's JSON Web Token. */
+/** Replaces everything that resembles an access key or any issuer's JSON Web Token with `<redacted>`. */
 export function withoutCredentials(text: string): string {
   const keyless = text.includes(KEY_PREFIX) ? text.replace(LIKE_A_KEY, REDACTED) : text
   return keyless.includes(TOKEN) ? keyless.replace(RUN, withoutToken) : keyless
 }
 
-/** From where a token begins, the rest of the run belongs to it. */
+/** Redacts a run from the beginning of the first token to its end. */
 function withoutToken(run: string): string {
   let at = 0
   for (const part of run.split('.')) {

@@ -1,8 +1,8 @@
 /** Compares JSON values. */
 
 /**
- * Member order does not count, an absent member and an undefined one are the same, and an integer is itself as `number`
- * or as `bigint`.
+ * Reports whether two JSON values are equal. Ignores the order of members and undefined members; the `number` and the
+ * `bigint` of an integer are equal.
  */
 export function deepEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true

@@ -1,4 +1,4 @@
-/** Returns the text without the slashes at its end. A pattern for that would try every slash of a long run anew. */
+/** Removes trailing slashes. A regular expression would take quadratic time for a long run of slashes. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length
   while (text[end - 1] === '/') end--
