@@ -1,4 +1,4 @@
-/** The audit record of each kind of outcome, by the whole API in this process: docs/audit.md says what it has to hold. */
+/** Tests the audit record of each kind of outcome against the whole API in this process. docs/audit.md defines its members. */
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { type Answer, type Call, startServer, type TestServer } from '../support
 import { parseYaml } from '../support/yaml.ts'
 
 const instances = instancesIn('p-a')
-/** Of no key, with the right checksum. */
+/** An unknown key with a valid checksum. */
 const STRANGER = 'mpk_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2XPpx7'
 
 // biome-ignore lint/suspicious/noExplicitAny: lines are JSON of every shape.
@@ -25,7 +25,7 @@ let alice: { name: string; uid: string; value: string }
 
 const records = (): Line[] => server.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'audit')
 
-/** Asks, and gives the answer and its record, of which there must be exactly one. */
+/** Sends a request and returns the answer and its only audit record. */
 async function audited(path: string, call: Call = {}): Promise<{ answer: Answer; record: Line }> {
   const answer = await server.call(path, call)
   const found = records().filter(({ requestId }) => requestId === answer.headers['audit-id'])
@@ -36,7 +36,7 @@ async function audited(path: string, call: Call = {}): Promise<{ answer: Answer;
   return { answer, record }
 }
 
-/** The record without what is there to be counted only: `test/server/metrics.test.ts` looks at that. */
+/** Returns the record without its metrics, which `test/server/metrics.test.ts` covers. */
 function unmeasured({ _aws, ...line }: Line): Line {
   for (const { Dimensions, Metrics } of _aws.CloudWatchMetrics) {
     const names = [...Dimensions.flat(), ...Metrics.map(({ Name }: { Name: string }) => Name)]
@@ -56,7 +56,7 @@ async function makeKey(spec: object, metadata: object = { generateName: 'k-' }) 
   return { name: made.metadata.name, uid: made.metadata.uid, value: made.spec.key }
 }
 
-/** What every record of a request in these tests has. */
+/** Members of every record in these tests. */
 const common = { level: 'info', message: 'audit', sourceIp: '127.0.0.1' }
 const byAlice = () => ({ user: 'alice', key: 'alice', keyUid: alice.uid })
 const byAdmin = { user: 'admin', key: expect.any(String), keyUid: expect.any(String) }
@@ -229,7 +229,7 @@ describe('the audit record of a denied request', () => {
     })
   })
 
-  // The client sees the 404 of an object that is not there.
+  // The client sees the 404 of a missing object.
   test('records hidden objects as denied, although the answer is 404', async () => {
     const { name } = await makeKey({ user: 'bob' })
     const { answer, record } = await audited(`${keys}/${name}`, { token: alice.value })
@@ -256,7 +256,7 @@ describe('a request without a user', () => {
     if (token) expect(server.log.join('')).not.toContain(token.slice(0, 8))
   })
 
-  // Dead keys travel on to a handler, which says why; the record is there already.
+  // Requests with invalid keys reach a handler, which gives the reason; the record is already written.
   test.each([
     { reason: 'access key is disabled', spec: { disabled: true } },
     { reason: 'access key is being deleted', metadata: { finalizers: ['example.com/hold'] } },
@@ -399,7 +399,7 @@ describe('issued credentials', () => {
 })
 
 describe('the audit record', () => {
-  // Whatever a client puts where: nothing of it may end in a log.
+  // No value from a client may reach a log.
   test('contains no secret', async () => {
     const canary = 'canary-0123456789-abcdefghijklmnopqrstuvwxyz'
     const spec = {
@@ -463,7 +463,7 @@ describe('the audit record', () => {
     expect(Math.max(...server.log.map((line) => line.length))).toBeLessThan(4096)
   })
 
-  // It fails closed, and leaves a trace.
+  // It fails closed and leaves a record.
   test('is written when the authorizer fails', async () => {
     const { value } = await makeKey({})
     const [hash] = await server.parts.hashes(value)

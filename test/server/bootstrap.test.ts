@@ -1,4 +1,4 @@
-/** The way in, and the way back in: the first access key. */
+/** Tests the first access key and its replacement. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { firstKey } from '../../lib/server/bootstrap.ts'
 import { keys as path } from '../support/objects.ts'
@@ -29,7 +29,7 @@ test("the first key is an administrator's and is kept while it works", async () 
   expect(kept).toBe(first)
 })
 
-// A key is deleted because it leaked: nothing may ever store that value again.
+// A key is deleted because it leaked. Nothing may store that value again.
 test('a deleted or disabled first key stays invalid and is replaced', async () => {
   const leaked = kept ?? ''
   const { accessKey } = (await self(leaked)).json.status

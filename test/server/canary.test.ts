@@ -1,7 +1,7 @@
 /**
- * Where secrets go. Every write-only field of an access key is written in every way there is, each time with a value of
- * its own; then all that the API said, streamed, logged and stored is searched for them. A key's value is in the answer
- * that creates the object and nowhere else; the other values are in the credential's sealed attributes and nowhere else.
+ * Tests where secrets go. It writes every write-only field of an access key in every possible way, each time with a unique
+ * value, and then searches all answers, streams, logs and stored items. A key's value appears only in the answer that
+ * creates the object. The other values appear only in the sealed attributes of the credential.
  */
 import { randomBytes } from 'node:crypto'
 import type { ClientRequest } from 'node:http'
@@ -22,20 +22,20 @@ const types = {
 }
 
 let server: TestServer
-/** Everything that any request was answered with, and by which request. */
+/** All answers with the names of their requests. */
 const heard: { request: string; text: string }[] = []
 const streamed: string[] = []
 
-/** A value that is nowhere else, and in which encodings of it would be seen too. */
+/** A unique value, whose encodings the search also finds. */
 interface Canary {
   value: string
-  /** `key` may be shown once, by this request. */
+  /** `key` may appear once, in the answer to this request. */
   kind: 'key' | 'sealed'
   shownBy?: string
 }
 const canaries: Canary[] = []
 
-/** `value`: of the form of the keys that people bring along, unless it says another one. */
+/** `value` has the form of a custom key by default. */
 function canary(
   kind: Canary['kind'],
   shownBy?: string,
@@ -51,7 +51,7 @@ const secrets = (shownBy?: string) => ({
   identity: { userId: 'u', connectorData: canary('sealed') },
   oidcLogin: { idToken: canary('sealed'), accessToken: canary('sealed'), refreshToken: canary('sealed') },
 })
-/** As they lie in a manifest beside what everybody may see. */
+/** Write-only fields beside readable ones, as in a manifest. */
 const spec = (shownBy?: string) => ({ user: 'alice', displayName: `n${canaries.length}`, ...secrets(shownBy) })
 const object = (name: string, own: object, annotations?: object) => accessKey(name, own, annotations && { annotations })
 
@@ -80,7 +80,7 @@ let watching: ClientRequest[] = []
 
 beforeAll(async () => {
   server = await startServer()
-  // Watches from before the first write, as objects and as rows with whole objects in them.
+  // Watches that start before the first write, as objects and as Table rows with whole objects.
   const forms = ['application/json', 'application/json;as=Table;v=v1;g=meta.k8s.io']
   watching = await Promise.all(
     forms.map(
@@ -190,7 +190,7 @@ describe('refused writes', () => {
     [`${name}: beside a mistake`, (value) => ({ user: 'alice', ttl: -1, key: value })],
     [`${name}: beside what may not be`, (value) => ({ user: 'system:admin', key: value })],
   ]
-  // kube-apiserver answers 500 to an applied configuration that is not of its schema.
+  // kube-apiserver returns 500 for an applied configuration that does not match its schema.
   const refused = [400, 409, 422, 500]
 
   test('send the canary by POST, PUT, merge patch, JSON patch and apply', async () => {
@@ -299,7 +299,7 @@ describe('generated keys in the wrong place', () => {
         metadata: { name: 'x', ...made.metadata },
         spec: { user: 'alice', ...made.spec },
       }
-      // What is the server's own is dropped.
+      // Server-owned fields are dropped.
       const dropped = ['namespace', 'uid', 'resourceVersion', 'manager', 'unknown field'].includes(name)
       const codes = dropped ? [201, 400, 422] : [400, 422]
       await post(`${name} of a POST`, body, {}, codes, '?fieldValidation=Warn&dryRun=All')
@@ -363,7 +363,7 @@ describe('generated keys in the wrong place', () => {
       }
     }
     expect(new Set(noted.flat())).toEqual(new Set(['apiVersion', 'kind', 'metadata', 'spec']))
-    // Where the field is known, only the value tells.
+    // In known fields, only the value reveals a key.
     const told = object(name, { user: 'alice', description: issued() })
     const { json } = await post('noted', object('told', {}, { [lastApplied]: JSON.stringify(told) }))
     expect(json.metadata.annotations).toBeUndefined()
@@ -409,7 +409,7 @@ describeKubectl('writes by kubectl', () => {
 
 describe('the canary does not appear', () => {
   beforeAll(async () => {
-    // Everything that shows objects, after everything that wrote them.
+    // All reads, after all writes.
     const { json } = await send('list', keys, {}, [200])
     const accept = (value: string) => ({ headers: { accept: value } })
     await send('list in YAML', keys, accept('application/yaml'), [200])
@@ -424,7 +424,7 @@ describe('the canary does not appear', () => {
     await waitForStream(name)
   }, 60_000)
 
-  /** The open watches have shown everything up to the object of this name. */
+  /** Waits until the open watches have delivered everything up to the object of this name. */
   async function waitForStream(name: string): Promise<void> {
     const seen = () => streamed.join('').split(`"name":"${name}"`).length > 2
     while (!seen()) await new Promise((resolve) => setTimeout(resolve, 20))
@@ -489,7 +489,7 @@ describe('the canary does not appear', () => {
     canaries.flatMap(({ value }) => (forms(value).some((form) => text.includes(form)) ? [value] : []))
 })
 
-/** The value, its end (texts are cut at the front, too), and its base64 at each of the three alignments. */
+/** Returns the value, its end (because texts are also truncated at the front), and its base64 at each of the three alignments. */
 function forms(value: string): string[] {
   const aligned = [0, 1, 2].map((shift) => {
     const encoded = Buffer.from('x'.repeat(shift) + value).toString('base64')

@@ -1,4 +1,4 @@
-/** The JavaScript client of Kubernetes, whose code is generated from the API of a real kube-apiserver. */
+/** Tests the Kubernetes JavaScript client, whose code is generated from the API of a real kube-apiserver. */
 import {
   type ApiException,
   CustomObjectsApi,
@@ -196,7 +196,7 @@ describe('clients that follow changes', () => {
           await objects.create(key(name, {}, { informed: 'yes' }))
           await patch(name, { spec: { displayName: `name ${n}` } })
           if (n % 3 === 0) await custom.deleteClusterCustomObject({ ...gvr, name })
-          // Leaving the selection is a deletion to those who watch it.
+          // Watchers of the selection receive a deletion when an object leaves it.
           if (n % 3 === 1) await patch(name, { metadata: { labels: { informed: null } } })
         }),
       )
@@ -213,7 +213,7 @@ describe('clients that follow changes', () => {
   })
 })
 
-// The handshake of fabric8, which watches over HTTP once this answer has ended.
+// The handshake of fabric8, which falls back to a watch over HTTP after this answer.
 test('get an immediate answer through the gateway to a WebSocket upgrade', async () => {
   const headers = {
     connection: 'Upgrade',

@@ -1,6 +1,6 @@
 /**
- * Each way in which a virtual cluster can fail, through the whole API: the answer is a Status that names the virtual
- * cluster and the cause and says nothing else, and nothing is left behind in it.
+ * Tests each failure of a virtual cluster through the whole API. The answer is a Status with nothing but the name of the
+ * virtual cluster and the cause, and nothing is left behind in the virtual cluster.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
@@ -16,13 +16,13 @@ import {
 import { instance, instances } from '../support/objects.ts'
 import { type Answer, startServer, type TestServer } from '../support/server.ts'
 
-/** In every answer of a virtual cluster that fails, and in no answer of ours. */
+/** Text in every answer of a failing virtual cluster, and in no answer of this API. */
 const SAID = 'hunter2'
-/** A token that no virtual cluster knows. */
+/** A token that is unknown to every virtual cluster. */
 const STRANGER = 'token-of-nobody'
 
 interface Failing extends Partial<ClusterOptions> {
-  /** Other credentials than the right ones. */
+  /** Credentials that replace the valid ones. */
   credentials?: { server?: string; certificateAuthority?: string; token?: string }
   status: [502 | 503 | 504, 'ServiceUnavailable' | 'Timeout']
   cause: string
@@ -148,7 +148,7 @@ let plain: Server
 const clusters = new Map<string, FaultyCluster>()
 const answers = new Map<string, Answer>()
 
-/** Asks for a client certificate of a virtual cluster of this name that fails so. */
+/** Requests a client certificate from a virtual cluster that fails in the named way. */
 async function fail(name: string, { credentials = {}, ...options }: Failing, authorities: Authorities): Promise<void> {
   const cluster = await startFaultyCluster({ authority: authorities.right, ...options })
   clusters.set(name, cluster)
@@ -177,7 +177,7 @@ beforeAll(async () => {
   plain.listen(0, '127.0.0.1')
   await once(plain, 'listening')
   const authorities = { right: await testAuthority(), wrong: await testAuthority() }
-  // All at once: some take as long as the API waits.
+  // Runs all concurrently, because some take as long as the API waits.
   await Promise.all(Object.entries(failures).map(([name, failing]) => fail(name, failing, authorities)))
 }, 120_000)
 afterAll(async () => {

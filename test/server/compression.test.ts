@@ -1,4 +1,4 @@
-/** Which answers are compressed, and that they say the same then. */
+/** Tests which answers are compressed, and that compression does not change them. */
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
@@ -16,14 +16,14 @@ async function* pieces(...texts: string[]): AsyncGenerator<string> {
   yield* texts
 }
 
-/** The answer of a streaming function, its body still to be read. */
+/** Returns the answer of a streaming function with an unread body. */
 function answered(body: Body, headers: object, more: object = {}) {
   const response = { statusCode: 200, headers: { 'content-type': 'text/plain' }, multiValueHeaders: {}, body, ...more }
   const answer = compressBody(response, { headers } as never, true)
   return { headers: answer.headers, source: answer.body as unknown as Readable }
 }
 
-/** Its text, and whether it was compressed. */
+/** Returns the text and reports whether it was compressed. */
 async function read(body: Body, headers: object, more: object = {}): Promise<[text: string, compressed: boolean]> {
   const { headers: sent, source } = answered(body, headers, more)
   const bytes = await buffer(source)

@@ -1,4 +1,4 @@
-/** The settings that a function refuses to start with. */
+/** Tests the settings that prevent a function from starting. */
 import { expect, test } from 'vitest'
 import { createMinimalServer } from '../../lib/server/process/minimal.ts'
 
@@ -32,7 +32,7 @@ test.each([
     'BASE_PATH',
     ['', '/', 'kubernetes', '/a//b', '/a b', '/a/../b', '/.', '/a?b', '/a#', '//host/a', '/a\n', '/é', '/%2e'],
   ],
-  // An empty one would make every namespace the one of a project.
+  // An empty prefix would make every namespace a project namespace.
   ['PROJECT_NAMESPACE_PREFIX', ['', '-', '-p', 'P-', 'p_', 'p/', 'p.', ' p-', 'p-\n', '*', 'a'.repeat(32)]],
   ['SPACE_NAMESPACE', ['', '{project}', '{project}{space}', 'p-{space}-{project}']],
   ['ISSUER', ['', 'http://a', 'https://', 'https://a?b', 'https://a#b', 'https://a b', 'https://a//b', 'a']],

@@ -1,4 +1,4 @@
-/** What requests take of the table, in calls and capacity units: the figures that docs/cost.md computes its costs from. */
+/** Measures the calls and capacity units of requests, from which docs/cost.md computes its costs. */
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ let token: string
 beforeAll(async () => {
   server = await startServer({}, { streamSeconds: 3600 })
   meter = await startMeter(server.dynamodb.endpoint)
-  // Before the first request: functions connect when they are first called.
+  // Runs before the first request, because functions connect when they are first called.
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(meter.address() as AddressInfo).port}`)
   token = (await server.make(keys, accessKey('caller', { user: 'admin', groups: ['system:masters'] }))).spec.key
 }, 120_000)
@@ -34,7 +34,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** Passes on what it is sent, and asks what it takes. */
+/** Forwards each call and asks for its consumed capacity. */
 async function startMeter(upstream: string): Promise<Server> {
   const passing = createServer(async (request, response) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? ''
@@ -59,7 +59,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Of a request to the path of each sample the least: the settling of the log and schedules come on top, now and then. */
+/** Returns the minimum for each sample, because settling the log and schedules occasionally add calls. */
 async function least(of: (sample: number) => [path: string, call?: Parameters<TestServer['call']>[1]]): Promise<Taken> {
   const all: Taken[] = []
   for (let sample = 0; sample < samples; sample++) {
@@ -75,17 +75,17 @@ async function least(of: (sample: number) => [path: string, call?: Parameters<Te
 
 const weight = ({ reads, writes }: Taken) => reads + writes
 
-/** How much of the change log a list reads depends on when it was settled: now. */
+/** Settles the change log, because a list reads the unsettled part of it. */
 async function settle(): Promise<void> {
   const { client, table } = server.dynamodb
   const sleep = async () => {}
   await createStorage({ client, table, now: Date.now, random: Math.random, sleep }).sweep(OwnedAccessKey.table)
 }
 
-/** As it is answered, 1 KB. */
+/** 1 KB as answered. */
 const kilobyte = (name: string) => accessKey(name, { user: 'somebody', description: 'x'.repeat(470) })
 
-/** The rows of the page's table, by the request: calls, read units, write units, dollars a million. */
+/** The rows of the table on the page by request: calls, read units, write units, dollars per million. */
 function requestsOf(page: string): Map<string, number[]> {
   const rows = page.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \| (?:\$([\d.]+))?/gm)
   return new Map([...rows].map(([, name = '', ...figures]) => [name, figures.map((one) => Number(one ?? Number.NaN))]))
@@ -93,7 +93,7 @@ function requestsOf(page: string): Map<string, number[]> {
 
 const page = await readFile(join(import.meta.dirname, '../../docs/cost.md'), 'utf8')
 
-/** The figures in the row of a part, in the order in which they stand there. */
+/** Returns the figures in the row of a part, in their order. */
 const figuresOf = (part: string): number[] =>
   (new RegExp(`^\\| ${part} \\| (.*) \\|$`, 'm').exec(page)?.[1]?.match(/\d[\d,.]*/g) ?? []).map((figure) =>
     Number(figure.replaceAll(',', '').replace(/\.$/, '')),
@@ -105,7 +105,7 @@ const [gigabyte = 0, kilobytes = 0, logs] = figuresOf('logs')
 const [readUnit = 0, writeUnit = 0] = figuresOf('DynamoDB')
 const [signatures = 0, manySignatures = 0] = figuresOf('KMS')
 
-/** Of a million requests, without the table. */
+/** The costs of a million requests without the table. */
 const others = gateway + functions * invocation + seconds * second * 1e6 + kilobytes * gigabyte
 const dollars = (name: string, reads: number, writes: number) =>
   others + reads * readUnit + writes * writeUnit + (name === 'token' ? (signatures / manySignatures) * 1e6 : 0)
@@ -121,7 +121,7 @@ test('the prices per million calls and log lines follow from the unit prices on 
   )
 })
 
-/** Of a request, in bytes: its line of the access log, three lines for each function from Lambda, and 26 for each line. */
+/** The bytes logged per request: its access log line, three Lambda lines per function, and 26 bytes per line. */
 const linesOfPlatform = 430 + 2 * 280 + 9 * 26
 
 test('a request consumes the units that the page states', async () => {

@@ -1,4 +1,4 @@
-/** A request that was given up does nothing later, whatever it waited for. */
+/** Tests that a request does nothing after its deadline. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { deadlineOf } from '../../lib/server/lambda/deadline.ts'
@@ -14,7 +14,7 @@ describe('a request that waits for the table until the answer 504', () => {
   let gate: Gate
   let restore: () => void
   beforeAll(async () => {
-    // What the administrator uses is connected before there is a gate.
+    // Connects the administrator's functions before the gate exists.
     const body = await make({ name: 'warm' })
     expect((await call('update', { parameters: { name: 'warm' }, body })).status).toBe(200)
     expect((await call('delete', { parameters: { name: 'warm' } })).status).toBe(200)
@@ -29,7 +29,7 @@ describe('a request that waits for the table until the answer 504', () => {
 
   const failures = () => functions.get().log.filter((line) => line.includes('"message":"request failed"')).length
 
-  /** Sends a request whose time ends soon, holds the operation until it is answered and `meanwhile` is done. */
+  /** Sends a request with a near deadline and holds the operation until its answer and the end of `meanwhile`. */
   async function outrun(
     operation: string,
     send: (received: number) => Promise<unknown>,
@@ -42,7 +42,7 @@ describe('a request that waits for the table until the answer 504', () => {
     expect(await answer).toMatchObject({ status: 504, json: { reason: 'Timeout' } })
     await meanwhile()
     open()
-    // The work that was given up ends, and says how.
+    // The abandoned work ends and logs its outcome.
     await vi.waitFor(() => expect(failures()).toBeGreaterThan(before), { timeout: 10_000 })
   }
 
@@ -98,7 +98,7 @@ describe('a deadline', () => {
     expect(deadlineOf(both, at.wall + 60_000)()).toBe(20_000)
   })
 
-  // A process that is frozen sees one of its clocks jump, or both.
+  // In a frozen process one clock jumps, or both.
   test.each([
     ['the wall clock', { wall: 20_000, monotonic: 0 }],
     ['the monotonic clock', { wall: 0, monotonic: 20_000 }],

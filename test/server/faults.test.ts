@@ -1,6 +1,6 @@
 /**
- * The whole API while the table fails: a fifth of all calls of the SDK, of every kind of failure, under 32 writers; and none
- * that gets through. What clients were told must be what happened, and what they were not told they must be able to find out.
+ * Tests the whole API while a fifth of all SDK calls to the table fails in every way under 32 writers, and while every call
+ * fails. Answers must be true, and clients must be able to find out what no answer told them.
  */
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ let dynamodb: TestDynamoDB
 let network: BadNetwork
 let restore: () => void
 let server: TestServer
-/** Past all faults. */
+/** A connection without faults. */
 let storage: Storage
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ function clear(): void {
 }
 
 const kinds: readonly Fault[] = ['throttled', 'lost', 'unanswered', 'conflict', 'broken']
-/** Late ones are few: each costs seconds. */
+/** Late calls are few, because each costs seconds. */
 const everything: readonly Fault[] = [...Array.from({ length: 10 }, () => kinds).flat(), 'late']
 
 async function logOf({ resource }: Pick<Table, 'resource'>): Promise<{ changes: Change[]; revisions: number[] }> {
@@ -80,7 +80,7 @@ async function logOf({ resource }: Pick<Table, 'resource'>): Promise<{ changes: 
   return { changes, revisions: revisions.sort((one, other) => one - other) }
 }
 
-/** A client that gave up is told so in the one form that clients know. */
+/** Returns the error that clients know for a request that was abandoned. */
 function expectStatus({ status, headers, json }: Answer): void {
   if (status < 300) return
   expect(json, `${status}`).toMatchObject({ kind: 'Status', status: 'Failure', code: status })
@@ -140,18 +140,18 @@ test(`a fifth of all calls fails while 32 write, list and watch (seed ${seed})`,
   expect(judgeChains(changes)).toEqual([])
   expect([end, ...listed].flatMap((one) => (one ? judgeList(one, changes) : ['no list']))).toEqual([])
   expect(watchers.flatMap((one, index) => judgeWatch(from[index] ?? 0, one.seen, changes))).toEqual([])
-  // From 2 to the newest, each once: a key of its own in the table.
+  // Every revision from 2 to the newest exists once, because each has its own key in the table.
   expect(revisions).toEqual(
     Array.from({ length: Number(last.json.metadata.resourceVersion) - 1 }, (_, index) => index + 2),
   )
-  // Whatever failed was tried again, but not for ever: the client's two tries, and a few of the store's.
+  // Failures are retried a limited number of times: two tries of the client, and a few of the store.
   expect(network.mostTries()).toBe(2)
   expect(Math.max(...callsOfRequests())).toBeLessThan(100)
   for (const fault of everything) expect(network.met.get(fault)).toBeGreaterThan(0)
   expect(wrote.filter(({ answer }) => answer.status < 300).length).toBeGreaterThan(50)
 }, 120_000)
 
-/** What each request's function sent to the table, tries counted one by one. */
+/** The calls to the table per request, counting each try. */
 const callsOfRequests = (): number[] =>
   server.log
     .map((line) => JSON.parse(line))
@@ -182,7 +182,7 @@ describe('a table that does not answer', () => {
   test.each([
     { faults: ['throttled'], operations: ['UpdateItem'], status: 429, found: 404 },
     { faults: ['lost'], operations: ['UpdateItem'], status: 503, found: 404 },
-    // The transaction is done, but its writer cannot know.
+    // The transaction succeeded, but its writer does not know.
     { faults: ['unanswered'], operations: ['TransactWriteItems', 'PutItem'], status: 504, found: 200 },
   ] as const)(
     'to a create, by $operations $faults: $status',

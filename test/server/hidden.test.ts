@@ -1,4 +1,4 @@
-/** What belongs to others does not exist: every answer about it is the one about a name that nobody has. */
+/** Tests that hidden objects of other users look exactly like missing objects. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessKey, apiVersion, instance, instances as instancesIn, keys } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
@@ -20,7 +20,7 @@ const object = (kind: string, name: string, spec: object = {}, metadata: object 
 beforeAll(async () => {
   server = await startServer()
   alice = (await server.make(keys, accessKey('alice', { user: 'alice' }))).spec.key
-  // As long as the name that nobody has, so that all texts are.
+  // As long as the missing name, so that all texts have the same length.
   const { metadata } = await server.make(keys, accessKey('others', { user: 'bob' }))
   ;({ uid, resourceVersion } = metadata)
   await server.make(keys, accessKey('ending', { user: 'bob' }, { finalizers: ['example.com/hold'] }))
@@ -120,12 +120,12 @@ describe.each([
   })
 })
 
-// Until yesterday's revisions are forgotten, they could be asked for.
+// Clients can request old revisions until they expire.
 describe('the history of an object that the user can no longer read', () => {
   const secret = 'a-secret-of-the-past'
   const merge = (spec: object) => patch('merge-patch+json', { spec })
 
-  /** Somebody could see the object until `at`, and no longer can. */
+  /** Creates an object that alice can read until the returned revision, and no longer. */
   async function lost(collection: string, name: string, take: (path: string) => Promise<unknown>): Promise<number> {
     const path = `${collection}/${name}`
     await server.make(collection, collection === keys ? theirs(name) : shared(name))
@@ -193,7 +193,7 @@ describe('the history of an object that the user can no longer read', () => {
     const query = `?resourceVersion=${at}&resourceVersionMatch=Exact`
     const removed = await asAlice(`${collection}${query}`, { method: 'DELETE', body: { dryRun: ['All'] } })
     expect([removed.status, removed.text]).toEqual([200, expect.not.stringContaining(secret)])
-    // Whoever may see everything still sees what there was.
+    // An administrator can still read the history.
     expect((await server.call(`${collection}${query}`)).text).toContain(secret)
   })
 
@@ -223,7 +223,7 @@ test('a kube config does not reveal whether a hidden instance exists', async () 
   expect(hidden?.status).toBe(404)
 })
 
-// The one thing that cannot be hidden: names are one space. It says that the name is taken, and no more.
+// A create cannot hide that a name exists, because all users share the names. It reveals nothing else.
 test('creating an existing name returns AlreadyExists, even where the object is hidden', async () => {
   const answers = await Promise.all(
     ['others', 'ending'].flatMap((name) =>
@@ -235,7 +235,7 @@ test('creating an existing name returns AlreadyExists, even where the object is 
   )
   expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1)
   expect(answers[0]).toMatchObject({ status: 409, text: expect.stringContaining('\\"NAME\\" already exists') })
-  // Who sees it is told that it is on its way out.
+  // Users who can read it learn that it is being deleted.
   const seenByAdmin = await server.call(keys, { method: 'POST', body: object('OwnedAccessKey', 'ending') })
   expect(seenByAdmin.json.message).toContain('object is being deleted')
 })

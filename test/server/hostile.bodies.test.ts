@@ -1,4 +1,4 @@
-/** Bodies that mean to confuse, exhaust or be run. */
+/** Tests bodies that try to confuse the server, exhaust it or run code. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { basePath } from '../support/deployment.ts'
@@ -94,7 +94,7 @@ describe('hostile bodies', () => {
       const spec = `{"${name}":${evil},"identity":{"extraClaims":{"${name}":"x"},"${name}":${evil}},"scope":{"${name}":${evil}}}`
       const path = `${keys}?fieldValidation=Warn`
       const posted = await send({ method: 'POST', path, token: held.alice, body: json(spec) })
-      // One of them no body may have.
+      // One of these names is not allowed in any body.
       expect([name, posted.status]).toEqual([name, name === '__proto__' ? 400 : 201])
       const { json: made } =
         posted.status === 201 ? posted : await send({ method: 'POST', path: keys, token: held.alice, body: json('{}') })
@@ -278,7 +278,7 @@ describe('hostile bodies', () => {
       const { status: made, json } = await send({ method: 'POST', path: keys, token: held.alice, body: object })
       if (made === 413) continue
       const path = `${keys}/${json.metadata.name}`
-      // What its owner adds until nothing fits may not keep others from ending it.
+      // An owner must not prevent deletion by filling the object.
       for (const step of [4096, 2048, 1024, 512, 256, 128, 64, 32, 16]) {
         const body = {
           metadata: {
@@ -301,7 +301,7 @@ describe('hostile bodies', () => {
     expect(outcomes).toEqual(outcomes.map(([size]) => [size, 201, 200, 200, 401]))
   })
 
-  // It deflates to nothing: what bounds it is its text.
+  // It compresses to almost nothing, so only the limit on its text applies.
   test('no object has too much text to disable and delete', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     const made = (length: number) => {

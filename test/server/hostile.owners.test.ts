@@ -1,4 +1,4 @@
-/** What users do with owner references and finalizers of their own objects so that the garbage collector works against others. */
+/** Tests that users cannot turn the garbage collector against others with owner references and finalizers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessKey, apiVersion, instance, instances, keys } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
@@ -44,7 +44,7 @@ async function madeBy(who: typeof asAlice, name: string, metadata: object = {}):
 }
 
 let markers = 0
-/** Until the collector has done all that followed from what was written before: it reads changes in their order. */
+/** Waits until the collector has handled all earlier writes. It reads changes in order. */
 async function collected(): Promise<void> {
   for (let round = 0; round < 2; round++) {
     const name = `marker-${markers++}`
@@ -55,7 +55,7 @@ async function collected(): Promise<void> {
 }
 
 describe('the deletion of objects of other users', () => {
-  /** Ways to give an object of alice's other references. */
+  /** Ways to change the owner references of an object of alice. */
   const writes: [string, (object: Made, references: Reference[]) => Call & { query?: string }][] = [
     [
       'update',
@@ -94,11 +94,11 @@ describe('the deletion of objects of other users', () => {
   test.each(writes)('is not blocked by an owner reference with another name: %s', async (_, write) => {
     const victim = await madeBy(asBob, `victim-${markers++}`)
     const own = await madeBy(asAlice, `own-${markers++}`)
-    // Both exist, the one that alice may delete is named, and the uid is that of the other.
+    // Both owners exist. The reference has the name of alice's object and the UID of the other.
     const lure = reference(own, { uid: victim.metadata.uid, ...blocking })
     const name = `lure-${markers++}`
     await madeBy(asAlice, name, { finalizers: hold, ownerReferences: [lure] })
-    /** Again where the collector, which sees that this owner is none, was faster. */
+    /** Retries when the collector removed the invalid owner first. */
     const rename = async (): Promise<Answer> => {
       const { query = '', ...call } = write((await asAlice(`${keys}/${name}`)).json, [reference(victim, blocking)])
       const answer = await asAlice(`${keys}/${name}${query}`, call)
@@ -158,7 +158,7 @@ test('owner references neither delete nor change objects of other users', async 
     const { metadata } = await madeBy(asAlice, `trick-${made.length}`, { ownerReferences, finalizers: hold })
     made.push(metadata.name)
   }
-  // A circle of alice's with somebody else's object in it, and references that change while the collector looks at them.
+  // A cycle of alice's objects with one of another user, and references that change while the collector reads them.
   const turns = made.map((name, index) =>
     patch('merge-patch+json', {
       metadata: {

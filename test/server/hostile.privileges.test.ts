@@ -1,4 +1,4 @@
-/** What users do to have more than is theirs, or to see what is not. */
+/** Tests that users cannot gain privileges or read hidden data. */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -310,7 +310,7 @@ describe('a hidden object', () => {
         headers: { 'content-type': 'application/json-patch+json' },
         body: [operation],
       })
-      // Like kube-apiserver, which copies null from where nothing is.
+      // Like kube-apiserver, a copy from a missing path copies null.
       expect([operation, status]).toEqual([operation, operation.op === 'copy' ? 200 : 422])
       expect(text).not.toContain(secret)
       expect(text).not.toContain(made.json.spec.key)

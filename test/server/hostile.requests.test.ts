@@ -1,4 +1,4 @@
-/** Requests that are not what they seem, by their path or by their headers. */
+/** Tests requests with misleading paths or headers. */
 import { describe, expect, test } from 'vitest'
 import { basePath } from '../support/deployment.ts'
 import { type Attack, instances, key, keys, management, useVictims } from '../support/victims.ts'
@@ -7,7 +7,7 @@ const victims = useVictims()
 const { held, send, refused } = victims
 
 describe('hostile paths', () => {
-  /** Ways to write a path that means `to`, beginning from one that is allowed. */
+  /** Ways to write a path to `to` that starts with an allowed path. */
   const disguises = (allowed: string, to: string): string[] => {
     const name = to.slice(to.lastIndexOf('/') + 1)
     const folder = to.slice(0, to.lastIndexOf('/'))

@@ -1,4 +1,4 @@
-/** What a key that is confined by a scope does to get out of it. */
+/** Tests that a key cannot escape its scope. */
 import { describe, expect, test } from 'vitest'
 import { apiVersion } from '../support/objects.ts'
 import { instances, inTurns, key, keys, management, sound, useVictims, writes } from '../support/victims.ts'
@@ -7,7 +7,7 @@ const victims = useVictims()
 const { held, send, make, self, refused } = victims
 
 describe('a key with a scope', () => {
-  /** Another one like `keeper`. */
+  /** Another key like `keeper`. */
   async function fresh(spec: object) {
     const body = { ...key(''), metadata: { generateName: 'kept-' }, spec }
     const { json } = await send({ method: 'POST', path: keys, token: held.admin, body })
@@ -15,7 +15,7 @@ describe('a key with a scope', () => {
     return { metadata: json.metadata, token }
   }
 
-  /** What its scope leaves out. */
+  /** Requests outside its scope. */
   const confined = (token: string) =>
     Promise.all(
       [`${instances('p-a')}/x`, `${management}/virtualclusterinstances`].map(
@@ -97,11 +97,11 @@ describe('a key with a scope', () => {
         headers,
         body: key(`applied-${index}`, spec),
       })
-      // An apply refuses null where a create drops it.
+      // An apply rejects null where a create drops it.
       for (const { status, json } of scope === null ? [posted] : [posted, applied]) {
         expect([status, json.message]).toEqual([201, undefined])
         expect(await confined(json.spec.key)).toEqual([403, 403])
-        // And no grandchild either.
+        // A key that it creates cannot create one either.
         const child = await send({
           method: 'POST',
           path: keys,

@@ -1,4 +1,4 @@
-/** Those who keep a copy of what the server has, over watches that end, are cut, or come too late, while others write. */
+/** Tests clients that cache objects while others write, over watches that end, break or start too late. */
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb'
 import { KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ const patch = (name: string, body: object) =>
     headers: { 'content-type': 'application/merge-patch+json' },
   })
 
-/** Six who create, change and delete objects of their own; some stay. */
+/** Runs six writers that create, change and delete their own objects. Some objects remain. */
 async function write(round: string, labels: Record<string, string> = {}): Promise<void> {
   const writers = Array.from({ length: 6 }, async (_, number) => {
     for (let turn = 0; turn < 4; turn++) {
@@ -65,7 +65,7 @@ async function expectAllSeen({ seen }: Reflector, from: number): Promise<void> {
   expect(judgeWatch(from, seen, changes)).toEqual([])
 }
 
-/** What a day does: the log no longer reaches back to where it is settled. */
+/** Simulates a day: the log is settled and its old entries expire. */
 async function forgetLog(): Promise<void> {
   await server.parts.storage.sweep(table)
   const settled = await server.parts.storage.revision(table)
@@ -99,7 +99,7 @@ describe("client-go's reflector", () => {
     const from = Number(reflector.resourceVersion())
     let cuts = 0
     const cutting = reflector.until(() => {
-      // At every seventh change, so that events of the same poll are lost with it.
+      // Breaks at every seventh change, so that events of the same poll are lost as well.
       if (Math.floor(reflector.seen.length / 7) > cuts) {
         cuts++
         reflector.cut()
@@ -164,7 +164,7 @@ describe('the informer of @kubernetes/client-node', () => {
     const note = ({ metadata }: KubernetesObject) => waiting.get(metadata?.name ?? '')?.()
     informer.on('add', note)
     informer.on('update', note)
-    // As its documentation does it.
+    // As in its documentation.
     let errors = 0
     informer.on('error', () => {
       errors++
@@ -220,7 +220,7 @@ describe('the informer of @kubernetes/client-node', () => {
     const seen = one.has('gone-last')
     await write('gone')
     await seen
-    // A day passes before it gets through again.
+    // A day passes before it reconnects.
     one.relay.close(true)
     await write('new')
     await forgetLog()

@@ -1,6 +1,6 @@
 /**
- * From an access key to a virtual cluster, as its user goes there: an administrator makes a key for alice, she fetches
- * the kube config of p-demo/demo with a YAML body (specification 4.1) and asks the virtual cluster with it.
+ * Tests the way from an access key to a virtual cluster. An administrator creates a key for alice, who fetches the kube
+ * config of p-demo/demo with a YAML body (specification 4.1) and uses it in the virtual cluster.
  */
 import { X509Certificate } from 'node:crypto'
 import https from 'node:https'
@@ -25,7 +25,7 @@ let cluster: VirtualCluster
 let aliceKey: string
 let uid: string
 
-/** A key for this user. */
+/** Creates a key for this user. */
 const keyFor = async (name: string, spec: object): Promise<string> =>
   (await server.make(keys, accessKey(name, spec))).spec.key
 
@@ -147,7 +147,7 @@ describe('a kube config with a token', () => {
   })
 })
 
-/** The certificate signing requests in the virtual cluster. */
+/** Returns the certificate signing requests in the virtual cluster. */
 const requests = () =>
   new Promise<unknown[]>((resolve, reject) => {
     const url = `${cluster.url}/apis/certificates.k8s.io/v1/certificatesigningrequests`
@@ -177,7 +177,7 @@ describe('a kube config with a client certificate', () => {
   test.each([
     { spec: '{clientCert: true}', least: 86_000, most: 86_400 },
     { spec: '{clientCert: true, certificateTTL: 600}', least: 200, most: 600 },
-    // Nothing is asked for, so that the virtual cluster decides: a year.
+    // Without a requested lifetime the virtual cluster decides: a year.
     { spec: '{clientCert: true, certificateTTL: 0}', least: 364 * 86_400, most: 366 * 86_400 },
   ])('is valid between $least and $most seconds for $spec', async ({ spec, least, most }) => {
     const { user, expires } = await configOf(spec)

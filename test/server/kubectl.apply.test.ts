@@ -1,4 +1,4 @@
-/** kubectl against the whole API: apply and diff, on the client's side and on the server's. */
+/** Tests kubectl apply and diff, client-side and server-side, against the whole API. */
 import { expect, test } from 'vitest'
 import { describeKubectl, printed, useKubectl } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
@@ -82,7 +82,7 @@ describeKubectl('kubectl', () => {
     expect((await read('differs')).spec.displayName).toBe('before')
     const fresh = await diff(accessKey('fresh', { user: 'alice' }))
     expect(fresh.code).toBe(1)
-    // What does not exist has no key to show yet.
+    // An object that does not exist has no key yet.
     expect(fresh.stdout).not.toContain('key:')
   })
 
@@ -130,7 +130,7 @@ describeKubectl('kubectl', () => {
     expect(await serverSide(accessKey('migrated', { user: 'alice', ttl: 60 }))).toEqual(
       printed('migrated', 'serverside-applied'),
     )
-    // kubectl itself keeps the annotation of the client's side, under a manager of its own.
+    // kubectl itself keeps the annotation of client-side apply, under a separate manager.
     expect(await managers('migrated')).toEqual(['kubectl Apply', 'kubectl-last-applied Apply'])
     await serverSide(accessKey('migrated', { user: 'alice' }))
     expect((await read('migrated')).spec).toEqual({ user: 'alice' })

@@ -1,4 +1,4 @@
-/** kubectl against the whole API: what is there, how it looks, who may what. */
+/** Tests the reading commands of kubectl against the whole API. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rows } from '../support/columns.ts'
 import { describeKubectl, type Kubectl, kubectlOf, useKubectl } from '../support/kubectl.ts'
@@ -214,7 +214,7 @@ Events:     <none>
     expect(gone.code).toBe(0)
   })
 
-  // Decoded from protobuf, as by Argo CD.
+  // kubectl decodes it from protobuf, as Argo CD does.
   test.concurrent('explain reads OpenAPI v2', async () => {
     const explained = (path: string) => api.kubectl.run('explain', path, '--output=plaintext-openapiv2')
     const [spec, list] = await Promise.all([explained('ownedaccesskeys.spec.ttl'), explained('vci.spec.access.verbs')])
@@ -317,10 +317,10 @@ Events:     <none>
     ])
     expect(health.stdout).toBe('ok')
     expect(JSON.parse(list.stdout)).toMatchObject({ kind: 'OwnedAccessKeyList', items: [{ kind: 'OwnedAccessKey' }] })
-    // kubectl before 1.35 leaves out the path of the server's address.
+    // kubectl before 1.35 omits the path of the server URL.
     expect(JSON.parse(rooted.stdout)).toEqual(JSON.parse(list.stdout))
     expect(JSON.parse(version.stdout).serverVersion).toMatchObject({ major: '1', minor: '34' })
-    // There are no services to show; all that matters is that kubectl says so and ends.
+    // There are no services to show. kubectl must say so and exit.
     expect(info.stderr).not.toMatch(/panic|goroutine/)
   })
 
@@ -335,7 +335,7 @@ Events:     <none>
     }
   })
 
-  // These write, so they come when the others have read.
+  // These tests write, so they run after the others.
 
   test('get -w shows changes as they happen', async () => {
     const watch = api.kubectl.start('get', 'ownedaccesskeys', '-w', '-l', 'app=watched', '--output-watch-events')

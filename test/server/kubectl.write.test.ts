@@ -1,4 +1,4 @@
-/** kubectl against the whole API: create, replace, edit, patch, label, annotate, delete. */
+/** Tests the writing commands of kubectl against the whole API. */
 import { expect, test } from 'vitest'
 import { describeKubectl, printed, useKubectl } from '../support/kubectl.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
@@ -104,7 +104,7 @@ spec:
     expect(dry.stderr).toContain('* spec.type: Unsupported value: "Nonsense": supported values: ')
   })
 
-  // kubectl reads in OpenAPI that the server validates fields; else it would skip that, and say so.
+  // kubectl learns from OpenAPI that the server validates fields. Otherwise it would skip validation and warn.
   test.concurrent('apply leaves the validation of fields to the server', async () => {
     const feed = (validate: string) =>
       api.kubectl.feed(

@@ -1,4 +1,4 @@
-/** What is made or changed with a key, while somebody revokes that key: all of it, or nothing. */
+/** Tests that a write with a key that is revoked meanwhile has no effect. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
@@ -17,7 +17,7 @@ const { call, make, read } = callsOf(functions, accessKeys)
 
 let gate: Gate
 let restore: () => void
-/** The administrator's way to the table, which no gate holds. */
+/** The administrator's connection to the table, without the gate. */
 let store: Store
 beforeAll(async () => {
   const { parts, environment } = functions.get()
@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 let count = 0
-/** A key of alice, and her as the authorizer tells of her, who presents it. */
+/** Creates a key of alice and returns her as the authorizer describes the bearer of that key. */
 async function maker(): Promise<{ name: string; user: UserInfo; touch(): Promise<void> }> {
   const name = `maker-${++count}`
   const { spec } = await make({ name }, { user: 'alice' })
@@ -94,7 +94,7 @@ const changes: Record<string, Write> = {
   delete: (user, name) => call('delete', { user, parameters: { name } }),
 }
 
-/** Sends a write, holds its transaction, and lets it go once `meanwhile` is done. */
+/** Sends a write, holds its transaction, and releases it when `meanwhile` has finished. */
 async function overtaken(send: () => Promise<Answer>, meanwhile: () => Promise<unknown>): Promise<Answer> {
   const { arrived, open } = gate.hold('TransactWriteItems')
   const answer = send()
@@ -160,7 +160,7 @@ test('a key can change and delete itself', async () => {
   expect((await changes.delete?.(now, name))?.status).toBe(200)
 })
 
-// What is made by an authorizer of the version before tells no credential.
+// An authorizer of the previous version passes no credential.
 test('a request without a credential is not conditional', async () => {
   const { user } = await maker()
   const { credential: _, ...before } = user

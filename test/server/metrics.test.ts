@@ -1,4 +1,4 @@
-/** Metrics in the log of the whole API: docs/monitoring.md says what they are. */
+/** Tests the metrics in the log of the whole API. docs/monitoring.md describes them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -22,7 +22,7 @@ afterAll(() => server?.stop())
 
 const lines = (): Line[] => server.log.map((line) => JSON.parse(line))
 
-/** The lines of a request's functions that are measured: the authorizer's and the handler's, each with its metrics by name. */
+/** Returns the metric lines of a request, from its authorizer and its handler, each with its metrics by name. */
 async function measuredBy(path: string, call: Parameters<TestServer['call']>[1] = {}) {
   const answer = await server.call(path, call)
   return lines()
@@ -30,7 +30,7 @@ async function measuredBy(path: string, call: Parameters<TestServer['call']>[1] 
     .map((line) => ({ line, metrics: metricsOf(line) }))
 }
 
-/** By `dimension=value name`. */
+/** Metrics by `dimension=value name`. */
 function metricsOf(line: Line): Record<string, number> {
   const directives: Directive[] = line._aws.CloudWatchMetrics
   return Object.fromEntries(
@@ -44,7 +44,7 @@ test('a request has metrics by endpoint with its calls, and its authorization ha
   const [authorizer, handler] = await measuredBy(keys, { method: 'POST', body: { ...kind, metadata: { name: 'one' } } })
   expect(authorizer?.metrics).toEqual({
     'authorization=allowed authorizations': 1,
-    // The credential, and its last activity.
+    // The credential and its last activity.
     storageCalls: 2,
     kmsCalls: 0,
     secretCalls: expect.any(Number),
@@ -55,7 +55,7 @@ test('a request has metrics by endpoint with its calls, and its authorization ha
     'endpoint=ownedaccesskeys create serverErrors': 0,
     serverErrors: 0,
     virtualClusterErrors: 0,
-    // A revision, and the transaction.
+    // A revision and the transaction.
     storageCalls: 2,
     kmsCalls: 0,
     secretCalls: expect.any(Number),
@@ -75,7 +75,7 @@ const applied = (name: string, more: object) => ({
 const create = (metadata: object) => ({ method: 'POST', body: { ...kind, metadata } })
 const asPartial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
 
-// What kube-apiserver answers with 5xx to mistakes of clients.
+// Mistakes of clients for which kube-apiserver returns 5xx.
 test.each<[number, string, Parameters<TestServer['call']>[1]]>([
   [504, '?resourceVersion=999999999', {}],
   [504, '/one?resourceVersion=999999999', {}],
@@ -128,7 +128,7 @@ test('requests without a user count as authorizations only', async () => {
   expect(dead?.metrics).toMatchObject({ 'authorization=dead authorizations': 1 })
 })
 
-// Keys that people bring along have 32 to 512 printable characters: any other text is none, and is looked for nowhere.
+// Custom keys have 32 to 512 printable characters. Any other text is not looked up.
 const junk = {
   'a wrong checksum': `mpk_${'0'.repeat(49)}`,
   'a key that is cut off': 'mpk_000000000000000000000000000000000000000000034O1x',

@@ -1,4 +1,4 @@
-/** How many watches a key may have open. */
+/** Tests the limit on open watches of a key. */
 import https from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { watchCounter } from '../../lib/server/openwatches.ts'
@@ -19,7 +19,7 @@ const openOf = async (uid: string) => (await server.parts.storage.queryCompanion
 describe('a key', () => {
   const start = Date.parse('2026-11-21T12:00:00Z')
   let now = start
-  /** Watches of a new key, of which two may be open; time passes only as the test says. */
+  /** Returns the watches of a new key with a limit of two. The test controls the time. */
   function counted() {
     now = start
     const { storage } = server.parts
@@ -54,7 +54,7 @@ describe('a key', () => {
     expect(await openOf(uid)).toBe(many)
   })
 
-  // A function may die with its watches.
+  // A function may be killed together with its watches.
   test('can open others when the first ones are silent for a minute', async () => {
     const { open } = counted()
     const kept = await open()
@@ -92,7 +92,7 @@ describe('a key', () => {
 })
 
 describe('the server', () => {
-  /** A watch that has begun; `ended` resolves with its end. */
+  /** Starts a watch; `ended` resolves when it ends. */
   async function watch(path: string, token: string): Promise<{ status: number; ended: Promise<string> }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; ended: Promise<string> }>()
     const sent = https.get(`${server.base}${path}`, {
@@ -111,7 +111,7 @@ describe('the server', () => {
     return promise
   }
 
-  // Watches of what has no objects take a function, too.
+  // Watches of kinds without objects occupy a function too.
   test('counts watches of all kinds until they end', async () => {
     const { spec, metadata } = await server.make(keys, accessKey('watching', { user: 'alice' }))
     const query = '?watch=1&timeoutSeconds=3&allowWatchBookmarks=1'

@@ -1,4 +1,4 @@
-/** How many access keys somebody may have, against the whole API. */
+/** Tests the limit on the access keys of an owner against the whole API. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiVersion, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -44,7 +44,7 @@ test('limits the keys of an owner, whoever creates them', async () => {
       },
     ])
   }
-  // Those of a team are not theirs, nor are those of a subject of the same name.
+  // Keys of a team, or of a subject of the same name, do not count.
   expect((await create(one, generated({ team: 'ops' }))).status).toBe(201)
   expect((await create(await keyOf({ subject: 'alice' }))).status).toBe(201)
 })

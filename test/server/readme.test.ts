@@ -1,4 +1,4 @@
-/** The tour of the README, as a new user pastes it into a terminal: with `npm start` behind it, in every shell of this machine. */
+/** Runs the tour of the README against `npm start`, pasted into every shell of this machine. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
@@ -54,7 +54,7 @@ describeKubectl('the tour', () => {
   const [begin = '', key = '', fetched = '', token = '', end = ''] = tour
 
   test.each(shells)('works unchanged in $name', async (shell) => {
-    // Before the end of the tour removes it.
+    // Runs before the end of the tour removes the file.
     const looks = 'echo "mode $(stat -c %a demo.kubeconfig)"'
     const { stdout, stderr, complaints } = await pasted(shell, begin, key, fetched, looks, token, end)
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])

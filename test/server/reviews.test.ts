@@ -1,4 +1,4 @@
-/** The reviews that connected clusters call, against the whole API, in the forms in which kube-apiserver sends them. */
+/** Tests the reviews that connected clusters call, against the whole API and in the form of kube-apiserver. */
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
@@ -17,7 +17,7 @@ interface Made {
 let server: TestServer
 let made = 0
 
-/** An access key with this spec. */
+/** Creates an access key with this spec. */
 async function key(spec: object): Promise<Made> {
   made += 1
   const { metadata, spec: shown } = await server.make(keys, accessKey(`k${made}`, spec))
@@ -37,7 +37,7 @@ const agentOf = (...clusters: string[]) => ({
 })
 const at = (...clusters: string[]) => ({ clusters: clusters.map((cluster) => ({ cluster })) })
 
-/** As kube-apiserver 1.33 asks, whose client always names the cluster's own audience. */
+/** Sends a review as kube-apiserver 1.33 does, whose client always names the cluster's own audience. */
 const whose = (caller: string, token: string, audiences = ['https://kubernetes.default.svc']): Promise<Answer> =>
   server.call(tokenReviews, {
     method: 'POST',
@@ -260,7 +260,7 @@ describe('TokenReview', () => {
     })
     expect(wrong.status).toBe(400)
     expect(wrong.text).not.toContain(ci.value)
-    // A server of Kubernetes shows the first 30 bytes.
+    // A Kubernetes server shows the first 30 bytes.
     const shown = await server.call(tokenReviews, { method: 'POST', body: { spec: { token: ci.value }, kind: 7 } })
     expect(shown.status).toBe(400)
     expect(shown.text).not.toContain(ci.value.slice(0, 6))
@@ -350,7 +350,7 @@ describe('SubjectAccessReview', () => {
       .toEqual({ allowed: false, denied: true, reason: 'the access key no longer gives access' })
   })
 
-  // A token says what its key had when it was made; who narrows a key means its tokens, too.
+  // A token contains the scopes at its creation. Narrowing a key must also narrow its tokens.
   test('denies rights that the key lost after the token was created', async () => {
     const who = await key({ user: 'alice', scope: at('eu', 'us') })
     const chain = [at('eu', 'us')]
@@ -360,7 +360,7 @@ describe('SubjectAccessReview', () => {
     const denied = { allowed: false, denied: true, reason: why }
     expect(await verdict(eu, chain, resource({}), 'clusters/eu', who)).toEqual(denied)
     expect(await verdict(us, chain, resource({}), 'clusters/us', who)).toEqual({ allowed: false })
-    // What it gains is not for tokens that are there.
+    // Existing tokens do not gain new rights.
     await patch(who.name, { scope: { rules: [{}] } })
     const elsewhere = resource({ namespace: 't' })
     expect(await verdict(eu, inSpace, elsewhere, 'clusters/eu', who)).toMatchObject({ denied: true })

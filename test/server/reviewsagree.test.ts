@@ -1,6 +1,6 @@
 /**
- * What a review of oneself says is what the request then meets: for scopes made at random, and for every request that this
- * API serves. A yes is never a 403, nor a 404 that hides an object; a no is never anything else.
+ * Tests that self reviews agree with the requests themselves, for random scopes and every request that this API serves.
+ * An allowed request never returns 403 or a 404 that hides an object; a denied one always does.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -21,12 +21,12 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 interface Asked {
-  /** What a review is asked. */
+  /** The attributes in the review. */
   resourceAttributes?: Record<string, string>
   nonResourceAttributes?: Record<string, string>
   method: string
   path: string
-  /** There is no such object, or no such path. */
+  /** The object or the path does not exist. */
   nothing?: boolean
   body?: unknown
   type?: string
@@ -35,7 +35,7 @@ interface Asked {
 const group = 'management.platform'
 const merge = { body: {}, type: 'application/merge-patch+json' }
 
-/** The requests to the objects of a stored kind, all of them tried without an effect. Only `there` are objects. */
+/** Returns the requests to the objects of a stored kind, all without an effect. Only the objects `there` exist. */
 function ofKind(
   resource: string,
   collection: string,
@@ -130,7 +130,7 @@ const requests: readonly Asked[] = [
     '/openapi/v3',
     '/nothing',
   ].flatMap((path) =>
-    // Whoever asks may mean the path with the base, too.
+    // A review may also name the path with the base path.
     [path, `/kubernetes/management${path}`].map((asked) => ({
       nonResourceAttributes: { verb: 'get', path: asked },
       nothing: true,
@@ -140,7 +140,7 @@ const requests: readonly Asked[] = [
   ),
 ]
 
-/** Whether the review says yes, and whether the request is let through. */
+/** Reports whether the review allows the request and whether the request passes. */
 async function judged(token: string, { resourceAttributes, nonResourceAttributes, method, path, body, type }: Asked) {
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
@@ -173,7 +173,7 @@ async function disagreements(spec: object): Promise<string[]> {
     const { allowed, reason, status, message } = await judged(token, asked)
     expect(status, message).not.toBe(401)
     expect(status, message).toBeLessThan(500)
-    // Of what is not there, everybody may be told so whose scope leaves them the question.
+    // A missing object returns 404 to every user whose scope allows the request.
     const agrees = allowed === !deniedCodes.includes(status) || (status === 404 && asked.nothing === true)
     if (!agrees) found.push(`${allowed} (${reason}) but ${status} (${message}): ${JSON.stringify(asked)}`)
   }

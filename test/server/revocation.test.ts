@@ -1,6 +1,6 @@
 /**
- * What is revoked is revoked: no request that begins after the answer to a change of its key is allowed by what the key
- * was before, whatever happens at the same moment.
+ * Tests revocation: a request that begins after the answer to a change of its key never uses the earlier state of the key,
+ * whatever happens concurrently.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
@@ -35,7 +35,7 @@ async function made(metadata: object = {}): Promise<{ name: string; token: strin
   return { name: own.name, token: spec.key }
 }
 
-/** Something that the key may do, again and again. */
+/** Repeatable requests that the key allows. */
 const uses: Record<string, (name: string) => [path: string, call: Call]> = {
   get: (name) => [`${keys}/${name}`, {}],
   list: () => [keys, {}],
@@ -64,7 +64,7 @@ describe.each(changes)('a key that is %s', (_, refused, metadata, end) => {
     const { name, token } = await made(metadata)
     let isOver = false
     const after: number[] = []
-    /** Uses the key all the time, from before the change until three uses began after it. */
+    /** Uses the key continuously until three uses have begun after the change. */
     async function user(begun: () => void): Promise<void> {
       for (let late = 0; late < 3; ) {
         const began = isOver
@@ -89,7 +89,7 @@ describe.each(changes)('a key that is %s', (_, refused, metadata, end) => {
   })
 })
 
-// Whoever holds the key tries to undo it all the time; some of it is always under way.
+// The bearer of the key tries to undo the change continuously, so that a request is always in flight.
 test.each<[string, object, object, (spec: { disabled?: boolean; scope?: object }) => unknown]>([
   ['disabled', { disabled: true }, { disabled: false }, ({ disabled }) => disabled],
   ['narrowed', { scope: { clusters: [{ cluster: 'eu' }] } }, { scope: null }, ({ scope }) => scope !== undefined],
@@ -134,7 +134,7 @@ test('a key that is disabled and rotated concurrently is invalid with both value
   }
 })
 
-// Nothing ends a certificate, and a virtual cluster may take its time to sign one.
+// A certificate cannot be revoked, and a virtual cluster may sign it slowly.
 test('a certificate that is signed after its key was deleted is not returned', async () => {
   const { name, token } = await made()
   const authority = await testAuthority()

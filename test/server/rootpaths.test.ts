@@ -1,4 +1,4 @@
-/** The API at the root of its host: for clients that drop the path of the server's address. */
+/** Tests the API at the root of its host, for clients that drop the path of the server URL. */
 import https from 'node:https'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accessKey, instance, instances, keys } from '../support/objects.ts'
@@ -73,7 +73,7 @@ test('every verb of an object works at the root', async () => {
   expect(self.json.status.user.name).toBe('admin')
 })
 
-// The rules are those of the route, and it is another one here.
+// The root has its own routes, so authorization is tested here too.
 test('scopes and authentication apply at the root too', async () => {
   const body = accessKey('narrow', { user: 'alice', scope: { projects: [{ project: 'shop' }] } })
   const { spec } = await server.make(keys, body)

@@ -1,4 +1,4 @@
-/** How long a function lets a client wait: less than the gateway does, which would not answer with a Status. */
+/** Tests that a function answers before the gateway times out, which would not return a Status. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -15,7 +15,7 @@ afterEach(() => {
 const gatewaySeconds = 29
 const context = { getRemainingTimeInMillis: () => 60_000 }
 
-/** What the function answers for an event of its own, and its log. */
+/** Returns the answer of the function to its event, and its log. */
 async function invoked(endpoint: Endpoint) {
   const log = vi.fn()
   const minimal = createMinimalServer({ STAGE: 'test', ISSUER: 'https://keyplane.example.com' })

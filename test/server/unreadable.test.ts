@@ -1,4 +1,4 @@
-/** What is no request that could be routed: the local server says why. */
+/** Tests requests that the local server cannot route, and its explanations. */
 import { once } from 'node:events'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -13,7 +13,7 @@ afterAll(() => server?.stop())
 
 const port = () => Number(new URL(server.origin).port)
 
-/** All that is answered to these bytes until the server closes. */
+/** Returns everything that the server sends after these bytes until it closes. */
 async function answered(socket: Socket, text: string): Promise<string> {
   let received = ''
   socket.on('data', (chunk) => {

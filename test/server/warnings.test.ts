@@ -1,4 +1,4 @@
-/** Warnings as headers. Source: filters/warning.go of k8s.io/apiserver, answers of a kube-apiserver 1.34.4. */
+/** Tests Warning headers. Source: filters/warning.go of k8s.io/apiserver, answers of kube-apiserver 1.34.4. */
 import { expect, it } from 'vitest'
 import { warningHeaders } from '../../lib/server/lambda/warnings.ts'
 

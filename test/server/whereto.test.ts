@@ -1,4 +1,4 @@
-/** What a request is told that nothing serves, by whom its scope leaves the path, and by whom not. */
+/** Tests the hints in answers to unserved paths, with and without a scope that allows the path. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiVersion, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'

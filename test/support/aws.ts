@@ -1,4 +1,4 @@
-/** KMS and Secrets Manager in memory, with the SDK's own clients. */
+/** Starts KMS and Secrets Manager in memory, with clients of the SDK. */
 import { KMSClient } from '@aws-sdk/client-kms'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { startKms } from '../../infra/local/aws/kms.ts'
@@ -14,7 +14,7 @@ export interface Aws {
 }
 
 export interface AwsOptions {
-  /** Files that keep the state; absent = in memory. */
+  /** Files that store the state; in memory when absent. */
   kmsPath?: string
   secretsPath?: string
 }
@@ -22,7 +22,7 @@ export interface AwsOptions {
 export const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
 export const region = 'eu-central-1'
 
-/** One attempt per call, so that an expected refusal is seen at once. */
+/** One attempt per call, so that an expected rejection returns at once. */
 export async function startAws({ kmsPath, secretsPath }: AwsOptions = {}): Promise<Aws> {
   const verify = createVerifier({ credentials, region, now: Date.now })
   const common = { region, account: '000000000000', verify }

@@ -1,6 +1,6 @@
 /**
- * A DynamoDB that a part of the SDK's calls does not get through to, or hears nothing from: the emulator behind a proxy.
- * A call that fails, fails with all of its tries. Seeded: the same calls in the same order meet with the same faults.
+ * Puts the DynamoDB emulator behind a proxy that fails a share of the SDK's calls. A failing call fails with all of its
+ * tries. The seed decides: the same calls in the same order have the same faults.
  */
 import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -8,23 +8,23 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export type Fault =
-  /** Refused for being too many; nothing is done. */
+  /** Throttled; not executed. */
   | 'throttled'
-  /** The connection ends before anything is done. */
+  /** The connection closes before execution. */
   | 'lost'
-  /** It is done, and the connection ends before the answer. */
+  /** Executed; the connection closes before the answer. */
   | 'unanswered'
-  /** Silence until the client has given up; only then it is done. */
+  /** Executed only after the client has timed out. */
   | 'late'
-  /** A transaction holds an item; nothing is done. */
+  /** A transaction conflict; not executed. */
   | 'conflict'
-  /** 500; nothing is done. */
+  /** 500; not executed. */
   | 'broken'
 
 export interface Weather {
-  /** Of calls, from 0 to 1. */
+  /** The share of failing calls, from 0 to 1. */
   share: number
-  /** What befalls them, each as often as it stands here. */
+  /** Faults, each as likely as its number of entries. */
   faults: readonly Fault[]
   /** Only these operations (`TransactWriteItems`); all when absent. */
   operations?: readonly string[]
@@ -34,14 +34,14 @@ export interface BadNetwork {
   endpoint: string
   /** From now on. */
   weather: Weather
-  /** How many calls met with what; `none` of those that went well. */
+  /** The number of calls by fault; `none` for calls without a fault. */
   met: Map<Fault | 'none', number>
-  /** The most tries that one call took. */
+  /** The highest number of tries of one call. */
   mostTries(): number
   stop(): Promise<void>
 }
 
-/** Somewhat longer than the functions' clients wait. */
+/** Slightly longer than the timeout of the functions' clients. */
 const silenceMs = 1200
 
 const reads = new Set(['GetItem', 'BatchGetItem', 'Query'])
@@ -63,7 +63,7 @@ export async function startBadNetwork(target: string, random: () => number): Pro
     },
   }
 
-  /** Once for all tries of a call, which have an id in common. */
+  /** Decides once for all tries of a call, which share an ID. */
   function faultOf(call: string, operation: string): Fault | undefined {
     tries.set(call, (tries.get(call) ?? 0) + 1)
     if (decided.has(call)) return decided.get(call)

@@ -1,4 +1,4 @@
-/** Tables as kubectl prints them, one record per line by the columns of the header. */
+/** Parses tables that kubectl prints into one record per line, by the columns of the header. */
 export function rows(printed: string): Record<string, string>[] {
   const [header = '', ...lines] = printed.trimEnd().split('\n')
   const columns = [...header.matchAll(/\S+(?: \S+)*/g)].map((match) => ({ name: match[0], start: match.index }))

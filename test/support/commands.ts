@@ -1,18 +1,18 @@
-/** The commands of the pages, to be run as they stand there. */
+/** Reads the commands of the documentation pages, so that tests can run them as written. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface Page {
-  /** Blocks of commands by the heading that they stand below. */
+  /** Code blocks by the heading above them. */
   readonly blocks: ReadonlyMap<string, readonly string[]>
   /**
-   * Returns block `index` below a heading. `given` are texts in it and what stands for them here: names that the reader has
-   * to put in, places and times. Throws where there is no such block or text: the page has changed.
+   * Returns block `index` below a heading. `given` maps texts in it to their replacements: placeholders, paths and times.
+   * Throws when the page no longer has the block or the text.
    */
   commandsOf(heading: string, index: number, given?: Readonly<Record<string, string>>): string
 }
 
-/** Reads pages, by their paths from the root of the project, as one. */
+/** Reads pages as one text, by their paths from the root of the project. */
 export async function readPage(...paths: string[]): Promise<Page> {
   const texts = paths.map((path) => readFile(join(import.meta.dirname, '../..', path), 'utf8'))
   const blocks = blocksIn((await Promise.all(texts)).join('\n'))
@@ -29,7 +29,7 @@ export async function readPage(...paths: string[]): Promise<Page> {
   }
 }
 
-/** Returns the blocks of shell commands of a text by the heading that they stand below. */
+/** Returns the shell code blocks of a text by the heading above them. */
 export function blocksIn(text: string): Map<string, string[]> {
   const found = new Map<string, string[]>()
   let heading = ''

@@ -1,4 +1,4 @@
-/** Many access keys in no time: what the creation of one has written, put again under other names. */
+/** Copies the stored items of one access key under other names, which is faster than creating keys. */
 import {
   type AttributeValue,
   BatchWriteItemCommand,
@@ -10,9 +10,9 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { type ItemKey, rowsOf } from '../../lib/storage/keys.ts'
 
-/** Requests at once: the emulator has no use for more. */
+/** Concurrent requests. More do not make the emulator faster. */
 const width = 4
-/** The most that BatchWriteItem takes. */
+/** The limit of BatchWriteItem. */
 const batchItems = 25
 
 export interface Place {
@@ -21,8 +21,8 @@ export interface Place {
 }
 
 /**
- * Copies an access key `count` times: row, index copies and credential, each copy with a name, uid and hash of its own, at
- * the revision of the original, nothing in the log. Its name must be like nothing else that it holds. Names the copies.
+ * Copies an access key `count` times and returns the names. Each copy has a row, index entries and a credential with its
+ * own name, UID and hash, at the revision of the original and without log entries. Its name must not occur in other values.
  */
 export async function copyKey(place: Place, name: string, count: number): Promise<string[]> {
   const { resource } = OwnedAccessKey.table

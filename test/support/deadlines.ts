@@ -1,7 +1,7 @@
-/** Deadlines of what is tested for something else. */
+/** Provides deadlines for tests that do not test deadlines. */
 
-/** All the time that is wanted. */
+/** Never expires. */
 export const endless = () => Number.POSITIVE_INFINITY
 
-/** What a write is given then. */
+/** Options of a write without a deadline. */
 export const unhurried = { deadline: endless }

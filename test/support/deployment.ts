@@ -1,6 +1,6 @@
 /**
- * What a deployment stands on, for a test file of its own: an embedded DynamoDB with the table, KMS with a signing key,
- * Secrets Manager with a pepper, and the environment that serverless.yml gives the functions. Kept nowhere.
+ * Starts the services of a deployment for one test file: an embedded DynamoDB with the table, KMS with a signing key,
+ * Secrets Manager with a pepper, and the environment from serverless.yml. Nothing is stored on disk.
  */
 import { randomBytes } from 'node:crypto'
 import { CreateKeyCommand } from '@aws-sdk/client-kms'
@@ -14,15 +14,15 @@ export const basePath = '/kubernetes/management'
 const secretsPrefix = 'keyplane/local/virtualclusters/'
 
 export interface TestDeployment {
-  /** In force in this process until `stop`. */
+  /** The environment of this process until `stop`. */
   environment: Record<string, string>
   dynamodb: TestDynamoDB
   aws: Aws
-  /** The server's own parts, over the same store. */
+  /** The parts of the server, on the same store. */
   parts: Server
-  /** What the functions have written to standard output so far: kept here instead. */
+  /** The captured standard output of the functions so far. */
   log: string[]
-  /** Puts a secret with credentials of a virtual cluster where the API looks for them. */
+  /** Stores credentials of a virtual cluster in the secret that the API reads. */
   keepCredentials(name: string, text: string): Promise<void>
   stop(): Promise<void>
 }
@@ -65,7 +65,7 @@ export async function startDeployment(issuer: string, settings: Record<string, s
   }
 }
 
-/** Lines of the functions' log are JSON; all else passes on. */
+/** Captures JSON lines, which are the log of the functions, and forwards other output. */
 function captureLog(): { log: string[]; release(): void } {
   const log: string[] = []
   const { stdout } = process

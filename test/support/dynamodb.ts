@@ -1,6 +1,6 @@
 /**
- * A DynamoDB of a test file's own: the embedded emulator on a free port, with the table as it is deployed.
- * Where there is no emulator for the platform, any other is used by AWS_ENDPOINT_URL_DYNAMODB.
+ * Starts a DynamoDB for one test file: the embedded emulator on a free port, with the deployed table.
+ * On platforms without the emulator, set AWS_ENDPOINT_URL_DYNAMODB to use another one.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -19,14 +19,14 @@ export interface TestDynamoDB {
   endpoint: string
   client: DynamoDBClient
   table: string
-  /** Another client of the same endpoint, for middleware that must not disturb others. */
+  /** Returns another client of the same endpoint, for middleware that must not affect others. */
   connect(options?: DynamoDBClientConfig): DynamoDBClient
   stop(): Promise<void>
 }
 
 /**
- * The properties of the deployed table: `infra` declares the same, and a stream, which nobody reads here: the emulator
- * keeps its records for ever and slows down with their number.
+ * The properties of the deployed table in `infra`, without its stream. Nothing reads the stream here, and the emulator
+ * keeps its records forever and slows down with their number.
  */
 export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
   AttributeDefinitions: [
@@ -52,12 +52,12 @@ export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
   BillingMode: 'PAY_PER_REQUEST',
 }
 
-/** Where items say when they may be removed: unix time in seconds. */
+/** The attribute with the expiry of an item in Unix seconds. */
 export const timeToLiveAttribute = 'expires'
 
 const attempts = 5
 
-/** A client of the endpoint with credentials that mean nothing. */
+/** Returns a client of the endpoint with arbitrary credentials. */
 export function connect(endpoint: string, options: DynamoDBClientConfig = {}): DynamoDBClient {
   return new DynamoDBClient({
     ...options,
@@ -98,7 +98,7 @@ export async function startDynamoDB(options: { file?: string } = {}): Promise<Te
   }
 }
 
-/** The emulator process: its port is free when chosen, and chosen again when somebody was faster. */
+/** Starts the emulator process on a free port, and chooses another when the port is taken meanwhile. */
 async function startServer(file: string | undefined) {
   const binary = findDynoxide(`${process.platform}-${process.arch}`, process.env.PATH ?? '')
   for (let attempt = 1; ; attempt++) {
@@ -124,7 +124,7 @@ async function startServer(file: string | undefined) {
   }
 }
 
-/** True once the process says that it listens, false when it ended before. */
+/** Returns true when the process listens, and false when it ends first. */
 function isListening(child: ChildProcess): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let said = ''

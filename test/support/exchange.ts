@@ -1,4 +1,4 @@
-/** A request to the store of a kind, as the stages of its verb are given it: for what needs another clock than real time. */
+/** Builds a request to the store of a kind for the stages of its verb, for tests with their own clock. */
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { EndpointServices, StoredExchange, StoredPipeline } from '../../lib/endpoints/exchange.ts'
 import { run } from '../../lib/endpoints/pipeline.ts'
@@ -18,7 +18,7 @@ export interface Asked {
   now?: Date
 }
 
-/** What the verb answers, and what it notes of it. Throws what is not meant to be answered. */
+/** Returns the answer of the verb and its audit notes. Throws errors that are not API errors. */
 export async function answer(
   { stages }: StoredPipeline,
   { store, user, services, query = {}, deadline = endless, now = new Date() }: Asked,

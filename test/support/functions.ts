@@ -1,4 +1,4 @@
-/** The functions by their exported handlers, driven by the events of events/, over a deployment of the test's own. */
+/** Invokes the exported handlers of the functions with events of events/, on a deployment for the test file. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -10,23 +10,23 @@ import { startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
 import type { Answer } from './server.ts'
 
-/** What differs from the event in events/. */
+/** Changes to the event in events/. */
 export interface Invocation {
-  /** Who asks; the event's own user (alice, system:masters) by default. */
+  /** The user; by default that of the event (alice, system:masters). */
   user?: UserInfo
-  /** All of what the authorizer says, in place of a user. */
+  /** The whole authorizer context, instead of a user. */
   authorizer?: Record<string, string>
-  /** An object is sent as JSON, text and bytes as they are; null = none. */
+  /** Objects are sent as JSON, text and bytes unchanged; null sends no body. */
   body?: unknown
-  /** In place of the event's query. */
+  /** Replaces the query of the event. */
   query?: Record<string, string | string[]>
-  /** Over the event's headers. */
+  /** Override headers of the event. */
   headers?: Record<string, string>
-  /** Over the event's path parameters. */
+  /** Override path parameters of the event. */
   parameters?: Record<string, string>
-  /** The route of the status subresource. */
+  /** Uses the route of the status subresource. */
   subresource?: 'status'
-  /** In place of the event's. */
+  /** Replaces that of the event. */
   method?: string
   path?: string
   resource?: string
@@ -37,14 +37,14 @@ export interface Invocation {
 export interface Functions extends TestDeployment {
   /** Invokes functions/NAME.ts with events/NAME.json. */
   invoke(name: string, invocation?: Invocation): Promise<Answer>
-  /** What functions/NAME.ts returns for events/NAME.json as `change` leaves it: for events that are no requests of clients. */
+  /** Returns the result of functions/NAME.ts for events/NAME.json after `change`, for events other than client requests. */
   run(name: string, change?: (event: Json) => Json): Promise<Json>
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: events and results are JSON of every shape.
 export type Json = any
 
-/** A deployment for all tests of a file. */
+/** Provides a deployment for all tests of a file. */
 export function useFunctions(
   settings: Record<string, string> = {},
 ): Pick<Functions, 'invoke' | 'run'> & { get(): Functions } {
@@ -61,7 +61,7 @@ export function useFunctions(
 }
 
 const root = join(import.meta.dirname, '../..')
-/** What Lambda tells a function of its invocation, as far as ours look. */
+/** The members of the Lambda context that the functions use. */
 const context = { getRemainingTimeInMillis: () => 60_000 }
 const issuer = 'https://keyplane.example.com/kubernetes/management'
 
@@ -92,7 +92,7 @@ async function startFunctions(settings: Record<string, string> = {}): Promise<Fu
   }
 }
 
-/** What the authorizer says of a user. */
+/** Returns the authorizer context of a user. */
 const userContext = (user: UserInfo): Record<string, string> => ({
   user: encodeUser(user),
   ...(user.credential && { credential: encodeCredential(user.credential) }),

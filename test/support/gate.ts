@@ -1,4 +1,4 @@
-/** A way to an HTTP service that lets requests wait: whoever sent them hears nothing until they are let through. */
+/** Proxies an HTTP service and holds requests until the test releases them. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

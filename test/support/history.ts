@@ -1,4 +1,4 @@
-/** Random histories of objects whose readers change, in a table and in a model of it. */
+/** Generates random histories of objects whose readers change, in a table and in a model of it. */
 import fc from 'fast-check'
 import type { KubeObject } from '../../lib/meta/types.ts'
 import type { Storage, Stored, Table } from '../../lib/storage/interface.ts'
@@ -11,7 +11,7 @@ export type Step =
 const name = fc.constantFrom('a', 'b', 'c')
 const readers = fc.subarray(['alice', 'bob'])
 
-/** A write of an object, which makes it where there is none, or a deletion. */
+/** A write of an object, which creates it when missing, or a deletion. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
@@ -20,7 +20,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ op: fc.constant('delete' as const), name }) },
 )
 
-/** One state of an object; `undefined` readers: it is deleted. */
+/** One state of an object; `undefined` readers mean that it is deleted. */
 export interface State {
   uid: string
   name: string
@@ -29,7 +29,7 @@ export interface State {
   label: string
 }
 
-/** What happened, in order: `after` is undefined for a deletion. */
+/** Changes in order; `after` is undefined for a deletion. */
 export interface Happened {
   rv: number
   name: string
@@ -40,7 +40,7 @@ let uids = 0
 
 const readersOf = ({ object }: Stored): readonly string[] => (object.spec?.readers ?? []) as string[]
 
-/** Objects lie in the partitions of their readers. */
+/** Objects are stored in the partitions of their readers. */
 export const tableOf = (resource: string): Table => ({
   resource,
   partitions: (one) => readersOf(one as Stored),
@@ -52,7 +52,7 @@ export const mayRead =
   (stored: Stored): boolean =>
     readersOf(stored).includes(user)
 
-/** Does a step, and adds what came of it to `history`. */
+/** Performs a step and adds its outcome to `history`. */
 export async function perform(storage: Storage, table: Table, one: Step, history: Happened[]): Promise<void> {
   const { name } = one
   if (one.op === 'delete') {
@@ -75,7 +75,7 @@ export async function perform(storage: Storage, table: Table, one: Step, history
   history.push({ rv, name, after: { uid: after?.object.metadata.uid ?? '', name, rv, readers, label } })
 }
 
-/** The objects at a revision, by name. */
+/** Returns the objects at a revision by name. */
 export function statesAt(history: readonly Happened[], rv: number): Map<string, State> {
   const states = new Map<string, State>()
   for (const one of history) {
@@ -86,6 +86,6 @@ export function statesAt(history: readonly Happened[], rv: number): Map<string, 
   return states
 }
 
-/** What has become of each object by its uid: its newest state, or its last one. */
+/** Returns the newest state of each object by UID, or its last state when deleted. */
 export const newestStates = (history: readonly Happened[]): Map<string, State> =>
   new Map(history.flatMap(({ after }) => (after ? [[after.uid, after] as const] : [])))

@@ -1,6 +1,6 @@
 /**
- * kubectl as people run it: against a kube config file, with a discovery cache of its own. The one of KUBEBUILDER_ASSETS,
- * else of the PATH; where there is none, suites in `describeKubectl` are not run and say so.
+ * Runs kubectl with a kube config file and its own discovery cache. It uses the binary of KUBEBUILDER_ASSETS, else of the
+ * PATH. Without one, suites in `describeKubectl` are skipped.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -17,16 +17,16 @@ export interface Ran {
 }
 
 export interface Kubectl {
-  /** A folder for manifests and scripts; goes with `stop`. */
+  /** A folder for manifests and scripts, which `stop` removes. */
   folder: string
   run(...args: string[]): Promise<Ran>
-  /** As `run`, with variables of the environment. */
+  /** Like `run`, with environment variables. */
   runWith(environment: Record<string, string>, ...args: string[]): Promise<Ran>
-  /** As `run`, with text on standard input. */
+  /** Like `run`, with text on standard input. */
   feed(input: string, ...args: string[]): Promise<Ran>
-  /** A command that goes on: `until` resolves with the output once it matches, and fails when the command ends before. */
+  /** Starts a long-running command; `until` resolves with the output that matches and rejects when the command ends first. */
   start(...args: string[]): { until(pattern: RegExp): Promise<string>; end(): Promise<void> }
-  /** Writes a file into the folder, objects as JSON; its path. */
+  /** Writes a file to the folder, objects as JSON, and returns its path. */
   file(name: string, content: string | object): Promise<string>
   stop(): Promise<void>
 }
@@ -48,7 +48,7 @@ function isExecutable(path: string): boolean {
 
 const binary = find()
 
-/** A suite that needs kubectl. */
+/** Defines a suite that needs kubectl. */
 export function describeKubectl(name: string, suite: () => void): void {
   if (binary === undefined) {
     process.stderr.write(`not run, no kubectl on PATH or in KUBEBUILDER_ASSETS: ${name}\n`)
@@ -56,7 +56,7 @@ export function describeKubectl(name: string, suite: () => void): void {
   describe.skipIf(binary === undefined)(name, suite)
 }
 
-/** A kube config of one context. */
+/** Returns a kube config with one context. */
 export const kubeConfig = (server: string, certificateAuthority: string, token: string): object => ({
   apiVersion: 'v1',
   kind: 'Config',
@@ -71,7 +71,7 @@ export const kubeConfig = (server: string, certificateAuthority: string, token: 
   contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
 })
 
-/** kubectl with this kube config (an object, or YAML text). */
+/** Returns kubectl with this kube config (an object or YAML text). */
 export async function createKubectl(config: object | string): Promise<Kubectl> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-kubectl-'))
   const file = async (name: string, content: string | object): Promise<string> => {
@@ -148,14 +148,14 @@ export async function createKubectl(config: object | string): Promise<Kubectl> {
   }
 }
 
-/** kubectl with an access key, the administrator's by default. Its discovery cache is filled, so that tests do not race for it. */
+/** Returns kubectl with an access key, by default the administrator's. Its discovery cache is filled, so that tests do not race for it. */
 export async function kubectlOf(server: TestServer, key: string = server.adminKey): Promise<Kubectl> {
   const kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, key))
   await kubectl.run('api-resources')
   return kubectl
 }
 
-/** A server for all tests of a suite, and kubectl as its administrator. */
+/** Provides a server for all tests of a suite, and kubectl as its administrator. */
 export function useKubectl(): { readonly server: TestServer; readonly kubectl: Kubectl } {
   let server: TestServer
   let kubectl: Kubectl
@@ -177,7 +177,7 @@ export function useKubectl(): { readonly server: TestServer; readonly kubectl: K
   }
 }
 
-/** What kubectl says when it has done something with an access key. */
+/** Returns the output of kubectl after an operation on an access key. */
 export const printed = (name: string, what: string): Ran => ({
   code: 0,
   stdout: `ownedaccesskey.management.platform/${name} ${what}\n`,

@@ -1,10 +1,10 @@
-/** What another user of the machine finds on 127.0.0.1: the ports of a process and of those that it started. Linux only. */
+/** Finds what other users of the machine can reach on 127.0.0.1: the ports of a process and its children. Linux only. */
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { request as plain } from 'node:http'
 import { request as secure } from 'node:https'
 import { region } from './aws.ts'
 
-/** Ports on which the process, or one that it started, listens. */
+/** Returns the ports on which the process or its descendants listen. */
 export async function listenersOf(pid: number): Promise<number[]> {
   const sockets = new Set<string>()
   for (const one of await familyOf(pid)) {
@@ -37,7 +37,7 @@ async function familyOf(pid: number): Promise<number[]> {
   return [pid, ...childrenOf(pid)]
 }
 
-/** Requests that open everything where nobody asks who sends them: `[path, X-Amz-Target, service, body]`. */
+/** Requests that succeed on unauthenticated services: `[path, X-Amz-Target, service, body]`. */
 const requests = [
   ['/', 'secretsmanager.GetSecretValue', 'secretsmanager', { SecretId: 'keyplane/local/access-key' }],
   ['/', 'secretsmanager.CreateSecret', 'secretsmanager', {}],
@@ -49,7 +49,7 @@ const requests = [
   ['/api/v1/namespaces/default/secrets', '', '', {}],
 ] as const
 
-/** The requests that a port answers with success to somebody who knows no secret, over HTTP and TLS. */
+/** Returns the requests that succeed on a port without a secret, over HTTP and TLS. */
 export async function openTo(port: number): Promise<string[]> {
   const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
   const open: string[] = []

@@ -1,4 +1,4 @@
-/** Objects of the stored kinds as tests send them, and where to: paths below the base of a server. */
+/** Provides objects of the stored kinds and their paths below the base path of a server. */
 export const apiVersion = 'management.platform/v1'
 export const management = `/apis/${apiVersion}`
 export const keys = `${management}/ownedaccesskeys`

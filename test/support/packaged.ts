@@ -1,4 +1,4 @@
-/** The packaged template, as the tests of a file read it. */
+/** Reads the packaged template for the tests of a file. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll } from 'vitest'
@@ -16,19 +16,19 @@ export interface Resource {
 }
 
 export interface PackagedTemplate {
-  /** JSON of CloudFormation. */
+  /** The CloudFormation template as JSON. */
   readonly text: string
-  /** By logical id. */
+  /** Resources by logical ID. */
   readonly resources: Readonly<Record<string, Resource>>
-  /** As the local gateway reads it. */
+  /** The template as the local gateway reads it. */
   readonly deployment: Deployment
-  /** Paths of the functions below functions/, sorted. */
+  /** Sorted paths of the functions below functions/. */
   readonly names: readonly string[]
-  /** Resources of a type, with their logical ids. */
+  /** Returns the resources of a type with their logical IDs. */
   ofType(type: string): [string, Resource][]
 }
 
-/** Packages what is not packaged. `refs`: what the local gateway takes references for. */
+/** Packages the project when necessary. `refs` are the values of references for the local gateway. */
 export function usePackaged(refs: Readonly<Record<string, string>> = {}): PackagedTemplate {
   let text: string
   let resources: Record<string, Resource>

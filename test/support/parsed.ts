@@ -1,4 +1,4 @@
-/** The JSON of an answer; undefined for what is no JSON. */
+/** Returns the JSON of an answer, or undefined for other text. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

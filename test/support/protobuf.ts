@@ -1,10 +1,10 @@
-/** Messages as compiled clients of Kubernetes send them. Source: protobuf.dev encoding; k8s.io/apimachinery serializer/protobuf. */
+/** Encodes messages as compiled Kubernetes clients do. Source: protobuf.dev encoding; k8s.io/apimachinery serializer/protobuf. */
 
 function varint(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)]
 }
 
-/** A length-delimited field: text, or a message of fields. */
+/** Encodes a length-delimited field: text or a message. */
 export function field(number: number, value: string | Uint8Array): Buffer {
   const bytes = Buffer.from(value as string)
   return Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes])
@@ -12,6 +12,6 @@ export function field(number: number, value: string | Uint8Array): Buffer {
 
 export const message = (...fields: Uint8Array[]): Buffer => Buffer.concat(fields)
 
-/** An object in Kubernetes' envelope. */
+/** Wraps an object in the Kubernetes envelope. */
 export const envelope = (apiVersion: string, kind: string, raw: Uint8Array): Buffer =>
   message(Buffer.from('k8s\0'), field(1, message(field(1, apiVersion), field(2, kind))), field(2, raw))

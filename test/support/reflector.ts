@@ -1,6 +1,6 @@
 /**
- * What keeps client-go's informers in step: lists, then watches from the list's revision, and again from where it was
- * whenever a watch ends; lists anew only after 410. Source: k8s.io/client-go tools/cache/reflector.go.
+ * Caches a collection as client-go's informers do. It lists, watches from the revision of the list, resumes when a watch
+ * ends, and lists again only after 410. Source: k8s.io/client-go tools/cache/reflector.go.
  */
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -15,32 +15,32 @@ export interface Seen {
 }
 
 export interface Reflector {
-  /** By name, as it would be handed to an informer's listers. */
+  /** Objects by name, as in the listers of an informer. */
   store: ReadonlyMap<string, KubeObject>
-  /** The events since the last list, in the order they came. */
+  /** The events since the last list, in order of arrival. */
   seen: readonly Seen[]
-  /** Where the next watch begins. */
+  /** The resourceVersion of the next watch. */
   resourceVersion(): string
-  /** How often it has listed, begun to watch, seen a bookmark, been told that it is too late. */
+  /** The numbers of lists, watches, bookmarks and 410 answers. */
   counts: Readonly<Record<'lists' | 'watches' | 'bookmarks' | 'expired', number>>
-  /** Resolves once this holds, after an event or a list. */
+  /** Resolves when the condition holds after an event or a list. */
   until(holds: () => boolean): Promise<void>
-  /** Ends the connection of the watch, as a network would; the object of an event may be half there. */
+  /** Breaks the connection of the watch, possibly in the middle of an event. */
   cut(): void
-  /** Makes the next watch begin there, as that of a client that has slept. */
+  /** Starts the next watch at this resourceVersion, like a client that was suspended. */
   rewind(resourceVersion: string): void
   stop(): Promise<void>
 }
 
 export interface ReflectorOptions {
-  /** How long a watch may take: client-go asks for five to ten minutes. */
+  /** The time limit of a watch; client-go requests five to ten minutes. */
   timeoutSeconds: number
   labelSelector?: string
-  /** Objects of a page of a list: client-go's 500. */
+  /** Objects per page of a list; 500 in client-go. */
   limit?: number
 }
 
-/** client-go's backoff begins at 0.8 s; tests have less patience. */
+/** client-go's backoff starts at 0.8 s; tests use less. */
 const pauseMs = 50
 
 interface Event {
@@ -48,7 +48,7 @@ interface Event {
   object: KubeObject & Status
 }
 
-/** Starts to list and watch; resolves after the first list. `path` is that of the collection, below the base. */
+/** Starts to list and watch, and resolves after the first list. `path` is the path of the collection below the base path. */
 export async function startReflector(
   server: Pick<TestServer, 'base' | 'certificateAuthority' | 'adminKey' | 'call'>,
   path: string,
@@ -87,7 +87,7 @@ export async function startReflector(
     look()
   }
 
-  /** True where the log no longer reaches back. */
+  /** Reports whether the resourceVersion has expired. */
   function take({ type, object }: Event): boolean {
     if (type === 'ERROR') {
       if (object.code !== 410) demand(object.code)
@@ -106,7 +106,7 @@ export async function startReflector(
     return false
   }
 
-  /** Ends with the stream; true where a list is needed. */
+  /** Resolves at the end of the stream and reports whether a new list is necessary. */
   async function watch(): Promise<boolean> {
     counts.watches++
     const options = { watch: '1', allowWatchBookmarks: 'true', resourceVersion, timeoutSeconds: String(timeoutSeconds) }
@@ -128,7 +128,7 @@ export async function startReflector(
     let text = ''
     for await (const chunk of response) {
       const lines = `${text}${chunk}`.split('\n')
-      // What a connection ends in the middle of is no event.
+      // An incomplete line at the end of a connection is not an event.
       text = lines.pop() ?? ''
       for (const line of lines) if (!isCut && line !== '' && take(JSON.parse(line) as Event)) return true
     }
@@ -183,7 +183,7 @@ export async function startReflector(
   }
 }
 
-/** The server does not answer now. */
+/** The server is unavailable. */
 class Unavailable extends Error {
   override name = 'Unavailable'
 }

@@ -1,12 +1,12 @@
-/** A way to a server that can be cut: bytes pass as they are, TLS within them. */
+/** Relays TCP connections to a server, so that a test can break them. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface Relay {
   port: number
-  /** Ends every connection at once, as a network does. */
+  /** Breaks every connection at once. */
   cut(): void
-  /** Lets nobody through from now on, or everybody again. */
+  /** Refuses connections from now on, or accepts them again. */
   close(isClosed: boolean): void
   stop(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The whole API in this process, as a test drives it: the packaged template behind the local gateway over TLS, an
- * embedded DynamoDB, KMS and Secrets Manager, and an administrator's access key. Kept nowhere.
+ * Starts the whole API in this process for tests: the packaged template behind the local gateway over TLS, an embedded
+ * DynamoDB, KMS and Secrets Manager, and an administrator's access key. Nothing is stored on disk.
  */
 import https from 'node:https'
 import { startGateway } from '../../infra/local/gateway/gateway.ts'
@@ -22,7 +22,7 @@ export interface Answer {
 export interface Call {
   method?: string
   body?: unknown
-  /** Bearer token; the administrator's by default, '' = none. */
+  /** Bearer token; by default the administrator's, '' for none. */
   token?: string
   headers?: Record<string, string>
 }
@@ -34,15 +34,15 @@ export interface TestServer extends TestDeployment {
   base: string
   certificateAuthority: string
   adminKey: string
-  /** Paths below the base; objects are sent as JSON, text as it is. */
+  /** Sends a request to a path below the base path; objects as JSON, text unchanged. */
   call(path: string, call?: Call): Promise<Answer>
-  /** Creates an object as the administrator; as it is answered, a new key with its value. Rejects for any other answer. */
+  /** Creates an object as the administrator and returns it, a new key with its value. Rejects on any other answer. */
   make(path: string, object: object): Promise<Answer['json']>
 }
 
 /**
- * Starts everything; `environment` overrides settings of the deployment (MAX_KEY_TTL_SECONDS and the like),
- * `streamSeconds` is how often the garbage collector runs; `unthrottled`: as many requests a second as the machine can do.
+ * Starts everything. `environment` overrides settings of the deployment (such as MAX_KEY_TTL_SECONDS), `streamSeconds` is
+ * the interval of the garbage collector, and `unthrottled` disables throttling.
  */
 export async function startServer(
   environment: Record<string, string> = {},
@@ -98,7 +98,7 @@ export async function startServer(
   }
 }
 
-/** One request; objects are sent as JSON, text as it is. */
+/** Sends one request; objects as JSON, text unchanged. */
 export function request(
   agent: https.Agent,
   url: string,

@@ -1,11 +1,11 @@
-/** Interactive shells, as people paste commands into them: without settings of their own. */
+/** Pastes commands into interactive shells without personal settings. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 
 export interface Shell {
   name: string
   args: readonly string[]
-  /** Reports every command that fails, as `failed STATUS`. */
+  /** Reports every failing command as `failed STATUS`. */
   trap: string
 }
 
@@ -19,12 +19,12 @@ export const shells: readonly Shell[] = known.filter(({ name }) => spawnSync(nam
 
 export interface Pasted {
   stdout: string
-  /** Lines of the error output in which the shell complains or says that a command has failed. */
+  /** Lines of standard error with complaints of the shell or failed commands. */
   complaints: string[]
   stderr: string
 }
 
-/** Types lines into the shell, one after the other, and returns what came of them. */
+/** Types lines into the shell one by one and returns the output. */
 export async function paste(
   { name, args, trap }: Shell,
   lines: string,
@@ -44,5 +44,5 @@ export async function paste(
   return { ...said, complaints }
 }
 
-/** What bash says at first of an input that is no terminal. */
+/** The first message of bash when its input is not a terminal. */
 const noTerminal = /no job control in this shell|cannot set terminal process group/

@@ -1,4 +1,4 @@
-/** Shell commands as a reader, not as a shell: what of them stands outside of quotes and here-documents. */
+/** Finds words in shell commands outside quotes and here-documents. */
 import { globSync } from 'node:fs'
 
 /** Returns the text with the contents of quotes and here-documents left out. */
@@ -26,8 +26,8 @@ export function unquoted(commands: string): string {
 }
 
 /**
- * Returns the words that an interactive zsh takes for something else than bash does: comments are arguments there, a pattern
- * that no file in `folder` matches is an error, and so are `!` and a word that begins with `=`.
+ * Returns the words that an interactive zsh reads differently from bash. In zsh, comments are arguments; a pattern without
+ * a matching file in `folder`, `!` and a word that starts with `=` are errors.
  */
 export function wordsOfOneShell(commands: string, folder: string): string[] {
   const words = unquoted(commands)

@@ -1,4 +1,4 @@
-/** Calls of the local AWS endpoints with requests as the SDK signs them, changed after that or not. */
+/** Calls the local AWS endpoints with signed requests, optionally changed after signing. */
 import { createHash, createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -11,14 +11,14 @@ export interface SignedCall {
   target?: string
   body?: string
   path?: string
-  /** In place of those of the tests. */
+  /** Replace the test credentials. */
   secretAccessKey?: string
   accessKeyId?: string
   region?: string
   signingDate?: Date
-  /** Headers that are signed beside the usual ones. */
+  /** Additional signed headers. */
   headers?: Record<string, string>
-  /** What is sent in place of what was signed. */
+  /** Replaces parts of the request after signing. */
   sent?: { headers?: Record<string, string | undefined>; body?: string; path?: string; method?: string }
 }
 
@@ -35,7 +35,7 @@ class Sha256 {
   }
 }
 
-/** The status and the parsed body. */
+/** Sends the request and returns its status and parsed body. */
 export async function signedCall(call: SignedCall): Promise<{ status: number; json: Record<string, unknown> }> {
   const { endpoint, service, target = '', body = '{}', path = '/', sent = {}, ...as } = call
   const { host, hostname } = new URL(endpoint)

@@ -1,11 +1,11 @@
-/** Users of requests, as the authorizer would hand them on, and what a request brings to the registry. */
+/** Builds users as the authorizer passes them on, and request contexts for the registry. */
 
 import type { Scope } from '../../lib/authorization/scopes/scope.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { RequestContext } from '../../lib/registry/kind.ts'
 import { endless } from './deadlines.ts'
 
-/** The user `name` with a key of their own that has no scope. */
+/** Returns the user `name` with a key without a scope. */
 export const userNamed = (name: string, groups: readonly string[] = []): UserInfo => ({
   name,
   identity: `user:${name}`,
@@ -18,7 +18,7 @@ export const admin: UserInfo = userNamed('admin', ['system:masters'])
 export const alice: UserInfo = userNamed('alice')
 export const bob: UserInfo = userNamed('bob')
 
-/** The same user with a key that has these scopes. */
+/** Returns the same user with a key that has these scopes. */
 export const scoped = (user: UserInfo, ...chain: Scope[]): UserInfo => ({ ...user, chain })
 
 export interface TestContext extends RequestContext {
@@ -26,7 +26,7 @@ export interface TestContext extends RequestContext {
   notes: Record<string, unknown>
 }
 
-/** A request's context that keeps what it is told. */
+/** Returns a request context that records warnings and notes. */
 export function contextOf(user: UserInfo, { now = new Date(), dryRun = false } = {}): TestContext {
   const warnings: string[] = []
   const notes: Record<string, unknown> = {}

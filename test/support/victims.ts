@@ -1,6 +1,6 @@
 /**
- * A server with objects of several users, attacks on it, and whether one of them did any harm: nothing is let through,
- * nothing breaks (5xx), and what is not the attacker's stays as it was.
+ * Starts a server with objects of several users, runs attacks and checks that they fail: no attack passes, none causes a
+ * 5xx, and objects of other users do not change.
  */
 import https from 'node:https'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -9,17 +9,17 @@ import * as below from './objects.ts'
 import { parsed } from './parsed.ts'
 import { startServer, type TestServer } from './server.ts'
 
-/** Whole paths, since some attacks are on what is before the base. */
+/** Full paths, because some attacks target the base path. */
 export const management = `${basePath}${below.management}`
 export const keys = `${basePath}${below.keys}`
 export const instances = (namespace: string): string => `${basePath}${below.instances(namespace)}`
 
-/** An access key as it is sent; `more` is laid over the whole object. */
+/** Returns an access key; `more` overrides members of the object. */
 export const key = (name: string, spec: object = {}, more: object = {}) => ({ ...below.accessKey(name, spec), ...more })
 
 export interface Attack {
   method?: string
-  /** As it is sent, not a byte of it normalized. */
+  /** The path, sent without normalization. */
   path: string
   /** '' = none. */
   token: string
@@ -34,44 +34,44 @@ export interface Reply {
   json: any
 }
 
-/** Values of access keys. Of alice: `alice` without a scope, `ci` for project a, `reader` for reading that key, `keeper` for keys alone. */
+/** Values of access keys. alice has `alice` without a scope, `ci` for project a, `reader` to read that key and `keeper` for keys only. */
 export interface Held {
   admin: string
   alice: string
   ci: string
   reader: string
   keeper: string
-  /** An administrator who may only read this one key. */
+  /** An administrator's key that can only read this one key. */
   auditor: string
-  /** Of an administrator, disabled. */
+  /** A disabled key of an administrator. */
   dead: string
 }
 
 export interface Victims {
   readonly server: TestServer
-  /** Filled when the server is there. */
+  /** Set when the server has started. */
   held: Held
   send(attack: Attack): Promise<Reply>
-  /** An access key made by the administrator: its value. */
+  /** Creates an access key as the administrator and returns its value. */
   make(name: string, spec: object): Promise<string>
-  /** Who the holder of an access key is. */
+  /** Returns the user of an access key. */
   self(token: string): Promise<Reply['json']>
-  /** Fails unless every attack is refused, and by no failure. */
+  /** Throws unless every attack is refused without a server error. */
   refused(attacks: readonly Attack[], codes?: readonly number[]): Promise<void>
-  /** Fails unless everything that belongs to others is as it was at first. */
+  /** Throws when an object of another user has changed. */
   unharmed(): Promise<void>
 }
 
 const refusals = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422]
 
-/** kube-apiserver's own answer to an apply of values of other types: it has the code of a failure and is none. */
+/** Reports whether this is the answer to an apply with wrong types. Like kube-apiserver, it has code 500 but is no failure. */
 const isUntyped = ({ status, json }: Reply): boolean =>
   status === 500 && json?.message?.startsWith('failed to create typed patch object')
 
-/** Whether the server is as well as before. */
+/** Reports whether the answer is not a server failure. */
 export const sound = (reply: Reply): boolean => reply.status < 500 || isUntyped(reply)
 
-/** A server of its own for the tests of a file. */
+/** Provides a server for the tests of a file. */
 export function useVictims(): Victims {
   let server: TestServer
   let agent: https.Agent
@@ -81,7 +81,7 @@ export function useVictims(): Victims {
   const send: Victims['send'] = (attack) => sendTo(server.origin, agent, attack)
   const make: Victims['make'] = async (name, spec) => (await server.make(below.keys, key(name, spec))).spec.key
 
-  /** What belongs to others, as an administrator sees it, but for what changes by itself. */
+  /** Returns the objects of other users as an administrator reads them, without fields that change by themselves. */
   async function others(): Promise<unknown> {
     const read = async (path: string) => (await send({ path, token: held.admin })).json.items
     const theirKeys = (await read(keys)).filter(({ status }: { status: { owner: string } }) => status.owner !== 'alice')
@@ -192,7 +192,7 @@ function sendTo(
   })
 }
 
-/** A few at a time. */
+/** Runs the work a few at a time. */
 export async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const waiting = [...all]
   const worker = async () => {
@@ -201,7 +201,7 @@ export async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<vo
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-/** Every way to write `spec` over that of the key: replace, merge, patch, apply, and the same through /status. */
+/** Returns every way to write `spec` to the key: replace, merge patch, JSON patch and apply, also through /status. */
 export function writes(
   name: string,
   current: { metadata: object; spec: Record<string, unknown> },

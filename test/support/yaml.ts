@@ -1,4 +1,4 @@
-/** YAML that a test receives, as a client's own parser reads it. */
+/** Parses YAML answers with a client's parser. */
 import { load } from 'js-yaml'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape.

@@ -1,20 +1,20 @@
-/** Many who write access keys at once, to the same and to their own, and remember what they were told. */
+/** Runs many concurrent writers on shared and own access keys, and records their answers. */
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import type { Answer, TestServer } from '../../support/server.ts'
 
 export const path = '/apis/management.platform/v1/ownedaccesskeys'
 
-/** One request to write, and what came of it. */
+/** One write request and its outcome. */
 export interface Wrote {
   verb: 'create' | 'update' | 'patch' | 'delete'
-  /** Stands in `spec.displayName` of what it wrote; of a deletion the uid of what it was to delete. */
+  /** The `spec.displayName` that it wrote, or the UID that it tried to delete. */
   mark: string
-  /** The highest revision that anybody had been told of before it was sent. */
+  /** The highest revision in any answer before it was sent. */
   after: number
   answer: Answer
 }
 
-/** What came of it is known: done, not done, or neither. */
+/** The known outcome: done, refused or unknown. */
 export type Outcome = 'done' | 'refused' | 'unknown'
 
 export function outcomeOf({ answer: { status } }: Wrote): Outcome {
@@ -24,9 +24,9 @@ export function outcomeOf({ answer: { status } }: Wrote): Outcome {
 
 export interface Crowd {
   wrote: Wrote[]
-  /** The highest revision that anybody has been told of. */
+  /** The highest revision in any answer. */
   newest(): number
-  /** Somebody who writes so often. */
+  /** Runs one writer for this many writes. */
   writer(number: number, turns: number): Promise<void>
 }
 
@@ -59,7 +59,7 @@ export function gather(server: TestServer, random: () => number, shared: readonl
       body: JSON.stringify({ spec: { displayName: mark } }),
       headers: { 'content-type': 'application/merge-patch+json' },
     })
-  /** As clients do: what was read goes back with its revision. */
+  /** Like clients, it writes the object back with the revision that it read. */
   async function update(mark: string, name: string): Promise<void> {
     const { status, json } = await server.call(`${path}/${name}`)
     if (status !== 200) return

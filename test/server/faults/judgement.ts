@@ -1,11 +1,11 @@
-/** Whether what everybody was told is what the log says, once it is quiet. */
+/** Compares all answers with the change log after the writers have stopped. */
 import type { Change } from '../../../lib/storage/interface.ts'
 import type { Seen } from '../../support/reflector.ts'
 import { outcomeOf, type Wrote } from './crowd.ts'
 
 const markOf = (object: { spec?: Record<string, unknown> } | undefined): unknown => object?.spec?.displayName
 
-/** The revisions at which a request's write stands in the log, by mark or, of deletions, by uid. */
+/** Returns the revisions of a write in the log, by its mark or, for deletions, by UID. */
 function revisions(changes: readonly Change[]): Map<unknown, number[]> {
   const found = new Map<unknown, number[]>()
   const add = (mark: unknown, rv: number) => found.set(mark, [...(found.get(mark) ?? []), rv])
@@ -16,7 +16,7 @@ function revisions(changes: readonly Change[]): Map<unknown, number[]> {
   return found
 }
 
-/** Done: once, at the revision that was told, above all told before. Refused: never. Unknown: once at most. */
+/** Checks each write. Done: logged once, at the answered revision, above all earlier ones. Refused: never. Unknown: at most once. */
 export function judgeWrites(wrote: readonly Wrote[], changes: readonly Change[]): string[] {
   const found = revisions(changes)
   const wrong: string[] = []
@@ -45,7 +45,7 @@ export function judgeWrites(wrote: readonly Wrote[], changes: readonly Change[])
   return wrong
 }
 
-/** Each change of a name follows the one before it. */
+/** Checks that each change of a name follows the previous one. */
 export function judgeChains(changes: readonly Change[]): string[] {
   const states = new Map<string, number>()
   return changes.flatMap(({ type, rv, key, previous }) => {
@@ -57,13 +57,13 @@ export function judgeChains(changes: readonly Change[]): string[] {
 }
 
 export interface Listed {
-  /** What anybody had been told before it was asked for. */
+  /** The highest revision in any answer before the request. */
   after: number
   rv: number
   items: string[]
 }
 
-/** What there was at a revision, each with its own. */
+/** Returns the objects at a revision with their revisions. */
 function replayed(changes: readonly Change[], until: number): string[] {
   const states = new Map<string, number>()
   for (const { type, rv, key } of changes) {
@@ -82,7 +82,7 @@ export function judgeList({ after, rv, items }: Listed, changes: readonly Change
   ]
 }
 
-/** Every change after `from`, once and in order. */
+/** Checks that every change after `from` arrives once and in order. */
 export function judgeWatch(from: number, seen: readonly Seen[], changes: readonly Change[]): string[] {
   const said = seen.map(({ type, name, rv }) => `${type} ${name}@${rv}`)
   const right = changes.filter(({ rv }) => rv > from).map(({ type, key, rv }) => `${type} ${key}@${rv}`)
