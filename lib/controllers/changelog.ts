@@ -1,6 +1,6 @@
 /**
- * The garbage collector on a timer, where no stream calls it and to be sure where one does: it reads the change logs from
- * where it last was. At first, and every hour, it looks at all objects.
+ * Runs the garbage collector on a timer: without a stream, and as a safety net beside one. It reads the change logs from its
+ * last position. On the first run, and every hour, it checks all objects.
  */
 
 import { OutOfTime } from '../registry/parallel.ts'
@@ -8,14 +8,14 @@ import type { RowChange } from '../storage/dynamodb/stream.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Change } from '../storage/interface.ts'
 import type { Collector } from './garbagecollector.ts'
-import { parsePlace, savePosition } from './position.ts'
+import { readPosition, savePosition } from './position.ts'
 import { type Failure, needsCollection, performAll, type Task, tasksOf } from './tasks.ts'
 
-/** Full passes begin so far apart at least, in ms: somewhat less than the hour of the schedule. */
+/** The least time between the starts of full passes, in ms: less than the hour of the schedule. */
 const fullEvery = 50 * 60_000
-/** Objects that one step of a full pass reads. */
+/** The number of objects that one step of a full pass reads. */
 const pageSize = 500
-/** A failed task is tried again after 1, 2, 4 … 256 s. */
+/** A failed task is retried after 1, 2, 4 … 256 s. */
 const maxDoublings = 8
 
 export interface Run {
@@ -23,11 +23,11 @@ export interface Run {
   tasks: number
   /** Objects that full passes read. */
   read: number
-  /** Tasks that wait for another try. */
+  /** Tasks that wait for a retry. */
   failed: number
   /** One of the errors. */
   error?: unknown
-  /** Set where the time ended before the work did: the next run continues. */
+  /** Set if the run was out of time before the end: the next run continues. */
   remaining?: true
 }
 
@@ -40,30 +40,29 @@ interface Retry {
 /** A pass over all objects. */
 interface Pass {
   began: number
-  /** The store that is being read, and the last key that was. */
+  /** The index of the store that the pass reads, and its last key. */
   index: number
   after?: string | undefined
   done: boolean
-  /** Its place is in the table. */
+  /** Whether its position is stored in the table. */
   isKept: boolean
-  /** It began where another one was. */
+  /** Whether it continues the pass of another process. */
   isRest?: true
 }
 
 /**
- * One collector on a timer: each call does what there is to do since the last, as long as `hasTime` says so. Calls while one
- * is at work join it. A new one goes on with the pass over all objects where the last one was, since a pass may take more than
- * all the time that one process is given, and then makes one from the beginning: it does not know what it has missed.
- * `elapsed`: milliseconds of a clock that never jumps.
+ * Creates a collector. Each call processes the changes since the last one while `hasTime` returns true; concurrent calls
+ * share one run. A full pass may take longer than one process lives, so a new process continues the pass of the last one. It
+ * then makes a pass from the beginning, because it may have missed changes. `elapsed`: milliseconds of a monotonic clock.
  */
 export function createChangelogCollector(elapsed: () => number): (collector: Collector) => Promise<Run> {
-  /** The revision of each table up to which its changes have become tasks. */
+  /** The revision of each table up to which its changes have been processed. */
   const positions = new Map<string, number>()
   const retries = new Map<string, Retry>()
   let full: Pass | undefined
   let running: Promise<Run> | undefined
 
-  /** False where the time was up before all were begun. */
+  /** Performs tasks. Returns false if there was no time to start all of them. */
   async function runTasks(collector: Collector, run: Run, tasks: readonly Task[]): Promise<boolean> {
     run.tasks += tasks.length
     const failures = await performAll(collector, tasks)
@@ -89,7 +88,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     for (const [id, known] of due) if (retries.get(id) === known) retries.delete(id)
   }
 
-  /** Reads on in every log, until nothing follows: what is done here shows there too. */
+  /** Processes every log until it has no new changes, including those that the collector itself makes. */
   async function follow(collector: Collector, run: Run): Promise<void> {
     for (let quiet = false; !quiet && collector.hasTime(); ) {
       quiet = true
@@ -108,13 +107,13 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     }
   }
 
-  /** Begins a full pass; changes are followed from here on. */
+  /** Begins a full pass, and follows the logs from here on. */
   async function begin({ stores, storage }: Collector): Promise<void> {
     const began = elapsed()
     for (const { kind } of stores) {
       if (!positions.has(kind.plural)) positions.set(kind.plural, await storage.revision(kind.table))
     }
-    const place = full ? undefined : await parsePlace(storage)
+    const place = full ? undefined : await readPosition(storage)
     const index = stores.findIndex(({ kind }) => kind.plural === place?.resource)
     full =
       place && index >= 0
@@ -143,7 +142,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
     pass.after = page.next
     if (page.next === undefined) pass.index++
     else if (isLookedAt) {
-      // What there was no time for this process remembers, another one would pass over.
+      // Only this process remembers unfinished tasks; another process would skip them.
       await savePosition(collector, { resource, after: page.next })
       pass.isKept = true
     }
@@ -166,7 +165,7 @@ export function createChangelogCollector(elapsed: () => number): (collector: Col
       await runOnce(collector, run)
     } catch (error) {
       if (!(error instanceof StorageError && error.code === 'Expired')) throw error
-      // A log that no longer reaches back: everything is looked at again, now.
+      // The log no longer reaches back: check all objects again.
       positions.clear()
       full = undefined
       await runOnce(collector, run)

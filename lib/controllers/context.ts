@@ -1,13 +1,13 @@
-/** In whose name the server itself acts. */
+/** Builds the request contexts of the server itself. */
 import { AUTHENTICATED, MASTERS } from '../authorization/users/identity.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { RequestContext } from '../registry/kind.ts'
 
-/** A request of nobody outside: user `system:controller:NAME`, a name that no key can have, which may do everything. */
+/** Returns the context of a controller: user `system:controller:NAME`, which no key can have, with full access. */
 export const controllerContext = (name: string, now: Date, deadline: Deadline): RequestContext =>
   internalContext(`system:controller:${name}`, now, deadline)
 
-/** The same under any `system:` name. */
+/** Returns the same context for any `system:` user. */
 export function internalContext(user: `system:${string}`, now: Date, deadline: Deadline): RequestContext {
   return {
     user: {

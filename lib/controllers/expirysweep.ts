@@ -1,10 +1,10 @@
 /**
- * The expiry sweep: deletes access keys whose end is longer ago than the retention, disabled ones too. It reads a sparse
- * index, so its work is in proportion to what is due. The index is late and, where the maximum ttl was changed since, wrong:
- * nothing is deleted but what the credential, read consistently and after the object, says is over.
+ * Deletes access keys, disabled or not, that expired longer ago than the retention. It reads a sparse index, so its cost grows
+ * with the number of expired keys. The index may be stale, or wrong after a change of the maximum ttl. So the sweep decides by
+ * the credential, which it reads consistently and after the object.
  *
- * A maximum that was lowered reaches index entries when keys are used or written; one that was never used again stays
- * longer than the retention, though dead. One that was raised leaves entries behind that each run looks at and keeps.
+ * A lowered maximum reaches the index entry of a key when the key is used or written. A key that is never used again is kept
+ * longer than the retention, although it has expired. A raised maximum leaves stale entries, which each run checks and keeps.
  */
 import { EXPIRY_INDEX, readCredential } from '../authentication/credential.ts'
 import { keyStatus, type LifeLimits } from '../authentication/keystatus.ts'
@@ -17,7 +17,7 @@ import type { CompanionItem, IndexPage, Storage, Stored } from '../storage/inter
 import { controllerContext } from './context.ts'
 
 export interface Sweep {
-  /** Of the kind whose objects the credentials belong to. */
+  /** The store of the kind that owns the credentials. */
   store: Store
   storage: Storage
   now(): Date
@@ -25,32 +25,32 @@ export interface Sweep {
   retentionSeconds: number
   limits: LifeLimits
   hasTime: HasTime
-  /** Of the invocation. */
+  /** The deadline of the invocation. */
   deadline: Deadline
-  /** Begins no more deletions than this. */
+  /** The most deletions to start. */
   maxDeletions: number
 }
 
 export interface Swept {
-  /** Entries of the index. */
+  /** Index entries read. */
   seen: number
-  /** Deleted, or marked where finalizers hold them. */
+  /** Keys deleted, or marked if they have finalizers. */
   deleted: number
-  /** Found alive, gone already, or changed meanwhile. */
+  /** Keys that are valid, already gone, or changed in the meantime. */
   kept: number
   failed: number
   /** One of the errors. */
   error?: unknown
-  /** Whether time or deletions were spent before the end. */
+  /** Whether time or deletions ran out before the end. */
   remaining: boolean
 }
 
-/** Candidates whose credentials one consistent call reads. */
+/** The number of candidates per page: one consistent call reads their credentials. */
 const pageSize = 100
 
 const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
 
-/** Whether the credential is this object's, and its end longer ago than the retention. */
+/** Reports whether the credential belongs to this object and expired longer ago than the retention. */
 function isOver({ now, retentionSeconds, limits }: Sweep, credential: CompanionItem, { object }: Stored): boolean {
   const life = readCredential(credential.attributes)
   const { expires, state } = keyStatus(life, seconds(now()), limits)
@@ -59,8 +59,8 @@ function isOver({ now, retentionSeconds, limits }: Sweep, credential: CompanionI
 }
 
 /**
- * The candidates that are over, as they are stored. Objects are read before their credentials, so that whatever changes
- * after a credential was read fails the condition of the deletion.
+ * Returns the candidates to delete. Reads objects before their credentials, so that a change after the credential was read
+ * fails the precondition of the deletion.
  */
 async function overdue(sweep: Sweep, candidates: readonly CompanionItem[], swept: Swept): Promise<Stored[]> {
   const { store, storage, hasTime } = sweep
@@ -87,7 +87,7 @@ function fail(swept: Swept, error: unknown): void {
   swept.error ??= error
 }
 
-/** An ordinary deletion, if the object is still as it was read. */
+/** Deletes an object, on the condition that it has not changed since it was read. */
 async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Stored, swept: Swept): Promise<void> {
   const { uid = '', namespace = '', name = '' } = object.metadata
   const preconditions = { uid, resourceVersion: String(rv) }
@@ -102,7 +102,7 @@ async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Sto
   }
 }
 
-/** One run. Throws where the table cannot be read; what is left is found again by the next run. */
+/** Runs one sweep. Throws if the table cannot be read. The next run finds the remaining keys. */
 export async function sweepExpired(sweep: Sweep): Promise<Swept> {
   const { storage, now, retentionSeconds, maxDeletions, hasTime } = sweep
   const swept: Swept = { seen: 0, deleted: 0, kept: 0, failed: 0, remaining: false }

@@ -1,8 +1,8 @@
 /**
- * The garbage collector: deletes objects whose owners are all gone, and lets go of owners that are being deleted once their
- * dependents are gone (foreground) or released (orphan). Every step looks at what is stored now and writes under the
- * condition that what counts of it still is so: steps can be repeated, interrupted, and done by several at once, and whoever
- * changes the rest of an object all the time does not keep the collector from it.
+ * Deletes objects whose owners are all gone. Releases owners that are being deleted once their dependents are gone
+ * (foreground) or unlinked (orphan). Every step reads the current state and writes on the condition that the relevant part
+ * has not changed. So steps can be repeated, interrupted and run concurrently, and constant changes of the rest of an object
+ * do not stop the collector.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (attemptToDeleteItem, processDeletingDependentsItem, orphanDependents).
  */
 import type { Deadline } from '../meta/errors/deadline.ts'
@@ -34,21 +34,21 @@ import {
 export interface Collector extends Graph {
   now(): Date
   hasTime: HasTime
-  /** Of the invocation. */
+  /** The deadline of the invocation. */
   deadline: Deadline
-  /** Hears of everything that is written: `deleted` includes what finalizers still hold. */
+  /** Called for every write. `deleted` includes objects that finalizers keep. */
   wrote(what: 'deleted' | 'unlinked' | 'released'): void
 }
 
-/** The name in managedFields and of the user. */
+/** The name of the manager in managedFields, and of the user. */
 const manager = 'garbage-collector'
 
-/** How often a step begins again because others change the object at the same time. */
+/** How often a step is tried if other writers change the object at the same time. */
 const maxTries = 5
 
 const codeOf = (error: unknown): number | undefined => (error instanceof StatusError ? error.status.code : undefined)
 
-/** Runs `step` on the object as it is; again after a conflict, not at all when it is gone. */
+/** Runs `step` on the live object, again after a conflict. Does nothing if the object is gone. */
 async function onLive(
   place: Place | undefined,
   step: (node: Node) => Promise<void>,
@@ -71,7 +71,7 @@ const nameOf = (node: Node) => {
   return { namespace, name }
 }
 
-/** An ordinary update of the metadata, if the object is still what `stands` says; else a 409. */
+/** Updates the metadata like any client. Throws 409 if `stands` rejects the live object. */
 async function edit(
   collector: Collector,
   node: Node,
@@ -101,13 +101,13 @@ async function edit(
   )
 }
 
-/** Whether an object is still what it was in `node`, in all that counts. */
+/** Reports whether the relevant part of an object is unchanged since `node` was read. */
 const asIn =
   ({ stored }: Node) =>
   (live: KubeObject): boolean =>
     isUnchanged(live, stored.object)
 
-/** Takes owner references away; `stands` as for `edit`. */
+/** Removes owner references; `stands` as for `edit`. */
 async function unlink(
   collector: Collector,
   node: Node,
@@ -123,7 +123,7 @@ async function unlink(
   collector.wrote('unlinked')
 }
 
-/** Takes a finalizer of the collector away; without others, the object goes with it. */
+/** Removes a finalizer of the collector. If it was the last one, the object is removed too. */
 async function release(collector: Collector, node: Node, finalizer: string): Promise<void> {
   await edit(collector, node, ({ finalizers = [], ...metadata }) => {
     const kept = finalizers.filter((one) => one !== finalizer)
@@ -132,7 +132,7 @@ async function release(collector: Collector, node: Node, finalizer: string): Pro
   collector.wrote('released')
 }
 
-/** `unknown`: nobody can say whether the owner exists. */
+/** The state of an owner. `unknown`: it cannot be determined whether the owner exists. */
 type Standing = 'solid' | 'dangling' | 'waiting' | 'unknown'
 
 async function standingOf(collector: Collector, reference: OwnerReference, { stored }: Node): Promise<Standing> {
@@ -148,7 +148,7 @@ async function hasDependents({ storage }: Collector, node: Node): Promise<boolea
   return value.length > 0
 }
 
-/** Deletes an object that no owner keeps; one that an owner keeps loses its references to the others. */
+/** Deletes an object without existing owners. If some owner exists, removes the references to the others. */
 async function collect(collector: Collector, node: Node): Promise<void> {
   const { uid, deletionTimestamp, ownerReferences = [] } = metadataOf(node)
   if (deletionTimestamp !== undefined || ownerReferences.length === 0 || uid === undefined) return
@@ -165,25 +165,25 @@ async function collect(collector: Collector, node: Node): Promise<void> {
   collector.wrote('deleted')
 }
 
-/** Does something to every object that has a reference to this uid. */
+/** Runs `step` on every object that has a reference to this uid. */
 async function eachDependent(collector: Collector, uid: string, step: (node: Node) => Promise<void>): Promise<void> {
   for await (const page of dependentsOf(collector.storage, uid)) {
     await forEach(page, collector.hasTime, (one) => onLive(placeOf(collector, one), step))
   }
 }
 
-/** An owner is gone: its dependents are looked at. */
+/** Checks the dependents of an owner that is gone. */
 export const collectDependents = (collector: Collector, uid: string): Promise<void> =>
   eachDependent(collector, uid, (dependent) => collect(collector, dependent))
 
-/** Lets go of an owner that waits for dependents in vain. */
+/** Releases a waiting owner that no dependent blocks. */
 export const releaseUnblocked = (collector: Collector, place: Place): Promise<void> =>
   onLive(place, async (owner) => {
     if (!isWaiting(metadataOf(owner)) || (await isBlocked(collector, owner))) return
     await release(collector, owner, FOREGROUND)
   })
 
-/** Does all that is to be done for one object, as dependent and as owner. */
+/** Checks one object, as a dependent and as an owner. */
 export const look = (collector: Collector, place: Place, notOlderThan?: number): Promise<void> =>
   onLive(place, (node) => lookAt(collector, node), notOlderThan)
 
@@ -191,11 +191,11 @@ async function lookAt(collector: Collector, node: Node): Promise<void> {
   const { uid = '' } = metadataOf(node)
   if (isOrphaning(metadataOf(node))) {
     const isThis = (one: OwnerReference) => one.uid === uid
-    // Whatever else becomes of a dependent, this owner is none.
+    // Unlink unconditionally: other changes of the dependent do not matter.
     await eachDependent(collector, uid, (dependent) => unlink(collector, dependent, isThis, () => true))
     await release(collector, node, ORPHAN)
   } else if (isWaiting(metadataOf(node))) {
-    // A dependent that cannot be deleted now keeps only an owner that it blocks.
+    // Release the owner even if a dependent that does not block it cannot be deleted.
     await collectDependents(collector, uid).finally(() => releaseUnblocked(collector, node))
   } else {
     await collect(collector, node)

@@ -1,5 +1,6 @@
 /**
- * Who owns whom. An owner reference names a kind, a name and a uid; the owner is in the dependent's namespace, or in none.
+ * Resolves owner references. A reference has a kind, a name and a uid; the owner is in the namespace of the dependent, or
+ * cluster-scoped.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (isDangling, classifyReferences, blockingDependents).
  */
 
@@ -18,13 +19,13 @@ export interface Graph {
   storage: Storage
 }
 
-/** A place where an object may be. */
+/** The kind and key of an object, which may not exist. */
 export interface Place {
   store: Store
   key: string
 }
 
-/** An object where it is. */
+/** A stored object and its place. */
 export interface Node extends Place {
   stored: Stored
 }
@@ -33,11 +34,11 @@ export const metadataOf = ({ stored }: Pick<Node, 'stored'>): ObjectMeta => stor
 
 const has = (finalizer: string, { finalizers }: ObjectMeta): boolean => finalizers?.includes(finalizer) === true
 
-/** Being deleted, once its dependents have let go of it. Of the collector's two finalizers, what is deleted has one at most. */
+/** Reports whether the object is being deleted and orphans its dependents. It has at most one of the two finalizers. */
 export const isOrphaning = (metadata: ObjectMeta): boolean =>
   metadata.deletionTimestamp !== undefined && has(ORPHAN, metadata)
 
-/** Being deleted, once the dependents that block it are gone. */
+/** Reports whether the object is being deleted and waits for the dependents that block it. */
 export const isWaiting = (metadata: ObjectMeta): boolean =>
   metadata.deletionTimestamp !== undefined && has(FOREGROUND, metadata)
 
@@ -48,18 +49,18 @@ const counting = ({ metadata: { uid, ownerReferences = [], finalizers = [], dele
   deletionTimestamp,
 })
 
-/** Whether two states of an object are the same in all that counts for the garbage collector. */
+/** Reports whether two states of an object are equal in everything that the garbage collector uses. */
 export const isUnchanged = (one: KubeObject, other: KubeObject): boolean => deepEqual(counting(one), counting(other))
 
-/** Where a dependent is; undefined for a resource that is not served any more. */
+/** Returns the place of a dependent; undefined for a resource that is no longer served. */
 export function placeOf({ stores }: Graph, { resource, key }: Dependent): Place | undefined {
   const store = stores.find(({ kind }) => kind.plural === resource)
   return store && { store, key }
 }
 
 /**
- * Where the owner has to be. Undefined where nobody can say whether it exists: its kind is not known, or it is in some
- * namespace and its dependent in none. Such dependents are kept.
+ * Returns the place of an owner. Undefined if it cannot be determined whether the owner exists: its kind is unknown, or it is
+ * namespaced and its dependent is not. Such dependents are kept.
  */
 export function ownerPlace(
   { stores }: Graph,
@@ -72,7 +73,7 @@ export function ownerPlace(
   return namespace ? { store, key: keyOf(namespace, owner) } : undefined
 }
 
-/** The object, not older than a revision at which it is known to have changed. */
+/** Reads the object, not older than a revision at which it is known to have changed. */
 export async function nodeAt(place: Place | undefined, notOlderThan?: number): Promise<Node | undefined> {
   if (!place) return undefined
   const { store, key } = place
@@ -83,7 +84,7 @@ export async function nodeAt(place: Place | undefined, notOlderThan?: number): P
 const samePlace = (one: Place | undefined, other: Place): boolean =>
   one?.store.kind.plural === other.store.kind.plural && one.key === other.key
 
-/** Whether the dependent has a blocking reference to this very owner. */
+/** Reports whether the dependent has a blocking reference to this owner. */
 function blocks(graph: Graph, dependent: Node, owner: Node): boolean {
   return (metadataOf(dependent).ownerReferences ?? []).some(
     (reference) =>
@@ -93,12 +94,12 @@ function blocks(graph: Graph, dependent: Node, owner: Node): boolean {
   )
 }
 
-/** How many owners are looked at to find out whether waiting goes in a circle. */
+/** The most owners to read in search of a cycle. */
 const maxCircle = 1000
 
 /**
- * The uids of those that wait for `owner`, directly or by way of others that wait. Looked for upwards, from the dependent
- * to its few owners: downwards, everything that hangs below would have to be read again for each dependent.
+ * Returns the uids of the waiting objects that `owner` itself blocks, directly or through other waiting objects. Follows the
+ * few owner references upwards: downwards, it would have to read all dependents again for each dependent.
  */
 async function waitingFor(graph: Graph, owner: Node): Promise<ReadonlySet<string | undefined>> {
   const found = new Set([metadataOf(owner).uid])
@@ -122,8 +123,8 @@ async function waitingFor(graph: Graph, owner: Node): Promise<ReadonlySet<string
 }
 
 /**
- * Whether a dependent keeps this waiting owner. One that waits for the owner itself does not: of objects that own each
- * other in a circle, one has to go first. Throws OutOfTime where there is no time to look at all dependents.
+ * Reports whether a dependent blocks this waiting owner. A dependent that waits, and that the owner itself blocks, does not
+ * count: in a cycle of owners, one object must be removed first. Throws OutOfTime if there is no time for all dependents.
  */
 export async function isBlocked(graph: Graph & { hasTime: HasTime }, owner: Node): Promise<boolean> {
   let circle: Promise<ReadonlySet<string | undefined>> | undefined

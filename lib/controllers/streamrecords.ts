@@ -1,19 +1,19 @@
-/** The garbage collector on the table's stream. */
+/** Runs the garbage collector on the table's stream. */
 import type { DynamoDBRecord } from 'aws-lambda'
 import { rowChange } from '../storage/dynamodb/stream.ts'
 import type { Collector } from './garbagecollector.ts'
 import { idOf, performAll, type Task, tasksOf } from './tasks.ts'
 
 export interface Collected {
-  /** Tasks that the records gave. */
+  /** The number of tasks from the records. */
   tasks: number
-  /** Sequence numbers of the records that are to come again, in the order of the stream. */
+  /** The sequence numbers of the records to deliver again, in stream order. */
   failed: string[]
   /** One of the errors. */
   error: unknown
 }
 
-/** Does what the records ask for. A record is done when all is done that follows from it; until then it may come again. */
+/** Performs the tasks of the records. A record is done once all its tasks are done; until then it is delivered again. */
 export async function collectStream(collector: Collector, records: readonly DynamoDBRecord[]): Promise<Collected> {
   const resources = collector.stores.map(({ kind }) => kind.plural)
   const unreadable = new Map<DynamoDBRecord, unknown>()

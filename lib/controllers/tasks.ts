@@ -1,4 +1,4 @@
-/** What a change gives the garbage collector to do. Most changes: nothing. */
+/** Derives the tasks of the garbage collector from changes, and performs them. Most changes need none. */
 import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
@@ -7,14 +7,14 @@ import { type Collector, collectDependents, look, releaseUnblocked } from './gar
 import { type Graph, isOrphaning, isUnchanged, isWaiting, ownerPlace, placeOf } from './graph.ts'
 
 export type Task =
-  /** An object of which something changed that counts; not older than `rv`. */
+  /** A relevant part of an object has changed: check the object, not older than `rv`. */
   | { type: 'look'; resource: string; key: string; rv: number }
-  /** An object is gone, what it owned is looked at. */
+  /** An object is gone: check its dependents. */
   | { type: 'dependents'; uid: string }
-  /** An owner that a dependent does not block any more. */
+  /** A dependent no longer blocks this owner. */
   | { type: 'unblocked'; resource: string; key: string }
 
-/** Whether the object needs to be looked at at all, by what it is. */
+/** Reports whether an object with this metadata needs the garbage collector at all. */
 export const needsCollection = (metadata: ObjectMeta): boolean =>
   metadata.deletionTimestamp === undefined
     ? (metadata.ownerReferences ?? []).length > 0
@@ -23,7 +23,7 @@ export const needsCollection = (metadata: ObjectMeta): boolean =>
 const blockingOf = (object: KubeObject | undefined): readonly OwnerReference[] =>
   (object?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
 
-/** Owners that the object blocked and blocks no more. */
+/** Returns tasks for the owners that the object no longer blocks. */
 function unblocked(graph: Graph, { before, after }: RowChange): Task[] {
   if (!before) return []
   const now = blockingOf(after)
@@ -35,7 +35,7 @@ function unblocked(graph: Graph, { before, after }: RowChange): Task[] {
     })
 }
 
-/** What follows from a change: a look at the object, at what it owned, at what it blocked. */
+/** Returns the tasks of a change: check the object, its dependents, and the owners that it blocked. */
 export function tasksOf(graph: Graph, change: RowChange): Task[] {
   const { resource, key, rv, before, after } = change
   const gone = before?.metadata.uid !== after?.metadata.uid ? before?.metadata.uid : undefined
@@ -47,11 +47,11 @@ export function tasksOf(graph: Graph, change: RowChange): Task[] {
   ]
 }
 
-/** Equal for tasks that are one. */
+/** Returns an id that is equal for duplicate tasks. */
 export const idOf = (task: Task): string =>
   task.type === 'dependents' ? `dependents ${task.uid}` : `${task.type} ${task.resource}/${task.key}`
 
-/** May be repeated at any time, also after it failed halfway. */
+/** Performs a task. Tasks can be repeated at any time, also after a partial failure. */
 async function perform(collector: Collector, task: Task): Promise<void> {
   if (task.type === 'dependents') return collectDependents(collector, task.uid)
   const place = placeOf(collector, task)
@@ -64,7 +64,7 @@ export interface Failure {
   error: unknown
 }
 
-/** Performs each once, some at once. Those that failed by their id; what there was no time for is among them. */
+/** Performs each distinct task, some in parallel. Returns the failures by id, including tasks that there was no time for. */
 export async function performAll(collector: Collector, tasks: Iterable<Task>): Promise<Map<string, Failure>> {
   const distinct = new Map<string, Task>()
   for (const task of tasks) {
