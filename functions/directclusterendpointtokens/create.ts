@@ -1,5 +1,5 @@
 import { DirectClusterEndpointToken } from '../../lib/apis/management/v1/directclusterendpointtoken.ts'
-import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(DirectClusterEndpointToken, virtualPipeline)
+export const handler = virtualHandler(DirectClusterEndpointToken, createVirtualHandler)

@@ -1,5 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { deletePipeline } from '../../lib/endpoints/handlers/delete.ts'
+import { deleteHandler } from '../../lib/endpoints/handlers/delete.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, deletePipeline)
+export const handler = storedHandler(OwnedAccessKey, deleteHandler)

@@ -1,5 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { listPipeline } from '../../lib/endpoints/handlers/collection.ts'
+import { listHandler } from '../../lib/endpoints/handlers/list.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, listPipeline)
+export const handler = storedHandler(OwnedAccessKey, listHandler)

@@ -1,5 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { patchPipeline } from '../../lib/endpoints/handlers/patch.ts'
+import { patchHandler } from '../../lib/endpoints/handlers/patch.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, patchPipeline)
+export const handler = storedHandler(OwnedAccessKey, patchHandler)

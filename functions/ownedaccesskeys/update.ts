@@ -1,5 +1,5 @@
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { updatePipeline } from '../../lib/endpoints/handlers/update.ts'
+import { updateHandler } from '../../lib/endpoints/handlers/update.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, updatePipeline)
+export const handler = storedHandler(OwnedAccessKey, updateHandler)

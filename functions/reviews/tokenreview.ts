@@ -1,5 +1,5 @@
 import { TokenReview } from '../../lib/apis/authentication/v1/tokenreview.ts'
-import { virtualPipeline } from '../../lib/endpoints/handlers/virtual.ts'
+import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(TokenReview, virtualPipeline)
+export const handler = virtualHandler(TokenReview, createVirtualHandler)

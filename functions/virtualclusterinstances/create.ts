@@ -1,5 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { createPipeline } from '../../lib/endpoints/handlers/create.ts'
+import { createHandler } from '../../lib/endpoints/handlers/create.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, createPipeline)
+export const handler = storedHandler(VirtualClusterInstance, createHandler)

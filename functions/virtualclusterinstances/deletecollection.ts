@@ -1,5 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { deleteCollectionPipeline } from '../../lib/endpoints/handlers/delete.ts'
+import { deleteCollectionHandler } from '../../lib/endpoints/handlers/delete.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, deleteCollectionPipeline)
+export const handler = storedHandler(VirtualClusterInstance, deleteCollectionHandler)

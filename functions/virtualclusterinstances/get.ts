@@ -1,5 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { getPipeline } from '../../lib/endpoints/handlers/get.ts'
+import { getHandler } from '../../lib/endpoints/handlers/get.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, getPipeline)
+export const handler = storedHandler(VirtualClusterInstance, getHandler)

@@ -1,5 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { listPipeline } from '../../lib/endpoints/handlers/collection.ts'
+import { listHandler } from '../../lib/endpoints/handlers/list.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, listPipeline)
+export const handler = storedHandler(VirtualClusterInstance, listHandler)

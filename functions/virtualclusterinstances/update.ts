@@ -1,5 +1,5 @@
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { updatePipeline } from '../../lib/endpoints/handlers/update.ts'
+import { updateHandler } from '../../lib/endpoints/handlers/update.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, updatePipeline)
+export const handler = storedHandler(VirtualClusterInstance, updateHandler)

@@ -1,22 +1,26 @@
 /**
- * A request that goes on for long asks about its key again: one that is revoked, rotated or narrowed ends it. Answers that
- * are sent in pieces end within 20 seconds of that, whether the client takes them or not.
+ * Checks the key of a long request again and again. A key that is revoked, rotated or narrowed stops the request. Streamed
+ * answers stop within 20 seconds of such a change, even if the client has stopped reading.
  */
 import { keyChanged } from '../meta/errors/status.ts'
-import type { Exchange } from './exchange.ts'
+import type { RequestContext } from '../registry/kind.ts'
+import type { EndpointServices } from './call.ts'
 import type { ApiResponse } from './request.ts'
 
-/** How long an answer about the key is believed. */
+/** How long the result of a check is reused. */
 const recheckMs = 10_000
-/** How often a client that takes nothing is looked after. */
+/** How often the key of a client that has stopped reading is checked. */
 const stalledMs = 5_000
 
-/** Reports whether the key is as it was when the request was allowed. Asks every 10 seconds at most; no is for good. */
+/** Reports whether the key is unchanged since the request was authorized. Reads it at most every 10 seconds; false is final. */
 export type KeyCheck = () => Promise<boolean>
 
-/** Begins to look after the key of a request; reads nothing as long as the request is short. */
-export async function keyCheck({ context, services }: Pick<Exchange, 'context' | 'services'>): Promise<KeyCheck> {
-  // As it was when the request was allowed: what it is by now may have changed since.
+/** Starts the check of a request's key. Short requests never read the key again. */
+export async function keyCheck(
+  context: RequestContext,
+  services: Pick<EndpointServices, 'keyGeneration' | 'elapsed'>,
+): Promise<KeyCheck> {
+  // The authorizer passes the generation that it authorized: the key may have changed since.
   const generation = context.user.key.generation ?? (await services.keyGeneration(context))
   let checked = services.elapsed()
   let holds = true
@@ -30,28 +34,28 @@ export async function keyCheck({ context, services }: Pick<Exchange, 'context' |
   }
 }
 
-/** Throws 401 once the key is no longer as it was. */
+/** Throws 401 once the key has changed. */
 export async function demandKey(check: KeyCheck): Promise<void> {
   if (!(await check())) throw keyChanged()
 }
 
 /**
- * Text in pieces, as long as the key holds: then it fails, or ends where that is no lie (`endless`). A client that takes
- * nothing is cut off.
+ * Streams text until the key changes. Then the stream fails, which marks a list as incomplete. An `endless` one, a watch,
+ * ends instead. A client that has stopped reading is disconnected.
  */
 export function whileKeyHolds(
-  { services }: Pick<Exchange, 'services'>,
+  services: Pick<EndpointServices, 'every'>,
   check: KeyCheck,
   pieces: AsyncIterable<string>,
   { endless = false } = {},
 ): Required<Pick<ApiResponse, 'body' | 'cut'>> {
   const stop = new AbortController()
-  async function* held(): AsyncGenerator<string> {
+  async function* streamed(): AsyncGenerator<string> {
     let isWaiting = false
-    const lookAfter = async (): Promise<void> => {
+    const checkStalled = async (): Promise<void> => {
       if (isWaiting) await demandKey(check).catch((error: unknown) => stop.abort(error))
     }
-    const end = services.every(stalledMs, () => void lookAfter())
+    const end = services.every(stalledMs, () => void checkStalled())
     try {
       for await (const piece of pieces) {
         if (endless && !(await check())) return
@@ -64,5 +68,5 @@ export function whileKeyHolds(
       end()
     }
   }
-  return { body: held(), cut: stop.signal }
+  return { body: streamed(), cut: stop.signal }
 }

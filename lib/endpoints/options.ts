@@ -1,6 +1,6 @@
 /**
- * Query options of reads and writes. Unknown parameters are ignored; what does not parse is 400 with Go's words; what
- * parses but may not be is 422 on the kind of the options.
+ * Parses the query options of reads and writes. Unknown parameters are ignored. A value that does not parse is a 400 in Go's
+ * words; an invalid value or combination is a 422 on the kind of the options.
  * Source: k8s.io/apimachinery apis/meta/v1 (conversion, validation), apis/meta/internalversion/validation.
  */
 
@@ -12,23 +12,24 @@ import { badRequest, invalidObject } from '../meta/errors/status.ts'
 import { validateFieldManager } from '../meta/object/managername.ts'
 import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields.ts'
 import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
+import type { PatchType } from './negotiation/mediatypes.ts'
 import { type ApiRequest, first } from './request.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export interface WriteOptions {
   dryRun: boolean
-  /** As given; '' = not given: Warn, but where a kind hands out access (bodies.ts). */
+  /** '' if not given: Warn, or stricter for kinds that grant access (decoding.ts). */
   fieldValidation: FieldValidation | ''
-  /** As given; '' = not given. */
+  /** '' if not given. */
   fieldManager: string
-  /** Absent = not given. */
+  /** Absent if not given. */
   force?: boolean
 }
 
 export interface ListOptions {
   labels: LabelSelector
-  /** Whether the kind has these fields is not known here. */
+  /** May name fields that the kind does not have: `selectionOf` checks them. */
   fields: FieldSelector
   /** 0 = no limit. */
   limit: number
@@ -43,13 +44,13 @@ export interface ListOptions {
 
 type Query = ApiRequest['query']
 
-/** Go's conversion of a query value: present and neither `false` nor `0`. */
+/** Parses a bool like Go's query conversion: every value except `false` and `0` is true. Undefined if absent. */
 export function flag(query: Query, name: string): boolean | undefined {
   const value = first(query, name)
   return value === undefined ? undefined : !['false', '0'].includes(value.toLowerCase())
 }
 
-/** An int64; what JavaScript's numbers do not reach is rounded. Throws 400 in Go's words. */
+/** Parses an int64, rounded beyond JavaScript's safe integers. Throws 400 in Go's words. */
 export function integer(query: Query, name: string): number | undefined {
   const value = first(query, name)
   if (value === undefined) return undefined
@@ -60,26 +61,20 @@ export function integer(query: Query, name: string): number | undefined {
 
 const optionsError = (kind: string, errors: readonly FieldError[]) => invalidObject('meta.k8s.io', kind, '', errors)
 
-/** `All` is the only value of dryRun; none means no. */
+/** Returns the errors of dryRun, whose only value is `All`. */
 export function dryRunErrors(values: readonly string[]): FieldError[] {
   return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', [...values], ['All'])]
 }
 
-/** Throws 422 on `kind`. `apply` patches need a field manager, others may not force. */
-export function writeOptions(
+/** Parses the options that all writes have, and reports its errors after the given ones. Throws 422 on `kind`. */
+function writeOptions(
   query: Query,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
-  apply = false,
+  errors: FieldError[] = [],
 ): WriteOptions {
   const dryRun = query.get('dryRun') ?? []
   const fieldManager = first(query, 'fieldManager') ?? ''
   const fieldValidation = first(query, 'fieldValidation') ?? ''
-  const force = kind === 'PatchOptions' ? flag(query, 'force') : undefined
-  const errors: FieldError[] = []
-  if (kind === 'PatchOptions' && apply && fieldManager === '') {
-    errors.push(required('fieldManager', 'is required for apply patch'))
-  }
-  if (!apply && force !== undefined) errors.push(forbidden('force', 'may not be specified for non-apply patch'))
   errors.push(...validateFieldManager(fieldManager), ...dryRunErrors(dryRun))
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
     errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
@@ -89,8 +84,25 @@ export function writeOptions(
     dryRun: dryRun.length > 0,
     fieldValidation: fieldValidation as FieldValidation | '',
     fieldManager,
-    ...(force !== undefined && { force }),
   }
+}
+
+/** Throws 422 on CreateOptions. */
+export const createOptions = (query: Query): WriteOptions => writeOptions(query, 'CreateOptions')
+
+/** Throws 422 on UpdateOptions. */
+export const updateOptions = (query: Query): WriteOptions => writeOptions(query, 'UpdateOptions')
+
+/** Throws 422 on PatchOptions. An apply needs a field manager; other patches may not set `force`. */
+export function patchOptions(query: Query, type: PatchType): WriteOptions {
+  const isApply = type === 'application/apply-patch+yaml'
+  const force = flag(query, 'force')
+  const errors: FieldError[] = []
+  if (isApply && !first(query, 'fieldManager')) {
+    errors.push(required('fieldManager', 'is required for apply patch'))
+  }
+  if (!isApply && force !== undefined) errors.push(forbidden('force', 'may not be specified for non-apply patch'))
+  return { ...writeOptions(query, 'PatchOptions', errors), ...(force !== undefined && { force }) }
 }
 
 const matchField = 'resourceVersionMatch'
@@ -137,17 +149,17 @@ function listErrors(
   return errors
 }
 
-/** Throws 400 for what does not parse, 422 on ListOptions for combinations that may not be. */
+/** Throws 400 for values that do not parse, and 422 on ListOptions for invalid combinations. */
 export function listOptions(query: Query, watchable: boolean): ListOptions {
   const text = (name: string): string => first(query, name) ?? ''
   const timeoutSeconds = integer(query, 'timeoutSeconds')
   const watch = watchable && (flag(query, 'watch') ?? false)
-  // A watch that starts anywhere says of its own when it has told what is there, as one that asks for it.
+  // A watch from any version sends its initial events, as if sendInitialEvents were set.
   const isLegacy =
     watch && !query.has('sendInitialEvents') && ['', '0'].includes(text('resourceVersion')) && text(matchField) === ''
   const sendInitialEvents = isLegacy ? true : flag(query, 'sendInitialEvents')
   const limit = Math.max(0, integer(query, 'limit') ?? 0)
-  // What is asked for at any version comes whole: kube-apiserver answers from its cache, which has no pages.
+  // resourceVersion=0 ignores the limit: kube-apiserver answers such lists from its cache, which has no pages.
   const isWhole = text('resourceVersion') === '0' && text('continue') === ''
   const options = {
     labels: parseLabelSelector(text('labelSelector')),

@@ -1,18 +1,19 @@
 /**
- * Makes the Lambda handler of a kind and a verb: `storedHandler(OwnedAccessKey, getPipeline)`,
- * `virtualHandler(Self, virtualPipeline)`. The compiler rejects a verb that the kind does not support.
+ * Makes Lambda handlers: `storedHandler(OwnedAccessKey, getHandler)`, `virtualHandler(Self, createVirtualHandler)`. A kind and a
+ * verb that do not fit do not compile.
  */
-import type { Exchange, StoredPipeline, VirtualPipeline } from '../endpoints/exchange.ts'
-import { run } from '../endpoints/pipeline.ts'
+
+import type { Call, Handler, StoredCall, VirtualCall } from '../endpoints/call.ts'
 import type { ApiRequest } from '../endpoints/request.ts'
+import { run } from '../endpoints/run.ts'
 import type { KubeObject } from '../meta/types.ts'
-import type { StoredKind, VirtualKind } from '../registry/kind.ts'
+import type { RequestContext, StoredKind, VirtualKind } from '../registry/kind.ts'
 import { type Endpoint, type LambdaHandler, type Notes, serveWith } from './lambda/serve.ts'
 import { describeError } from './process/log.ts'
 import { createServer, type Server } from './server.ts'
 
-/** Returns the exchange that the stages of a request share. */
-function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange {
+/** Returns the call of a request, for a kind of either archetype. */
+function callOf(request: ApiRequest, server: Server, notes: Notes): Call {
   const warnings: string[] = []
   const warned = new Set<string>()
   return {
@@ -23,19 +24,12 @@ function exchangeOf(request: ApiRequest, server: Server, notes: Notes): Exchange
       user: request.user,
       now: request.now,
       deadline: request.deadline,
-      get dryRun() {
-        return notes.dryRun === true
-      },
-      // Stages set it; the record has to say it even of a request that is given up.
-      set dryRun(dry) {
-        if (dry) notes.dryRun = true
-      },
       warn(text) {
         if (warned.has(text)) return
         warned.add(text)
         warnings.push(text)
       },
-      note: (key, value) => {
+      note(key, value) {
         if (value === undefined) delete notes[key]
         else notes[key] = value
       },
@@ -48,24 +42,25 @@ const reporting =
   (error: unknown): void =>
     log('error', 'request failed', { requestId, error: describeError(error) })
 
-/** Returns the handler of one verb of a stored kind. It creates the server when the process starts. */
-export function storedHandler(kind: StoredKind<Server>, { verb, stages }: StoredPipeline): LambdaHandler {
+/** Returns the Lambda handler of one verb of a stored kind. Creates everything that it needs when the process starts. */
+export function storedHandler(kind: StoredKind<Server>, handler: Handler<StoredCall>): LambdaHandler {
+  const { verb } = handler
   const endpoint: Endpoint<Server> = (request, server, notes) => {
     const store = server.storeOf(kind)
-    const exchange = { ...exchangeOf(request, server, notes), kind: store.kind, store }
-    return run(exchange, stages, reporting(server, request))
+    const call = { ...callOf(request, server, notes), kind: store.kind, store }
+    return run(handler, call, reporting(server, request))
   }
   return serveWith(createServer(process.env), endpoint, { verb, resource: kind.plural, streams: verb === 'list' })
 }
 
-/** Returns the handler of a virtual kind. */
-export function virtualHandler(kind: VirtualKind<Server>, { verb, stages }: VirtualPipeline): LambdaHandler {
+/** Returns the Lambda handler of a virtual kind. */
+export function virtualHandler(kind: VirtualKind<Server>, handler: Handler<VirtualCall>): LambdaHandler {
   const endpoint: Endpoint<Server> = (request, server, notes) => {
     const { namespace, name } = request
-    const exchange = exchangeOf(request, server, notes)
-    const create = (object: KubeObject) => kind.create({ object, namespace, name, context: exchange.context }, server)
-    return run({ ...exchange, kind, create }, stages, reporting(server, request))
+    const create = (object: KubeObject, context: RequestContext) =>
+      kind.create({ object, namespace, name, context }, server)
+    return run(handler, { ...callOf(request, server, notes), kind, create }, reporting(server, request))
   }
   const resource = kind.subresource ? `${kind.plural}/${kind.subresource}` : kind.plural
-  return serveWith(createServer(process.env), endpoint, { verb, resource, streams: false })
+  return serveWith(createServer(process.env), endpoint, { verb: handler.verb, resource, streams: false })
 }

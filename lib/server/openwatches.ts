@@ -6,7 +6,7 @@
  * Each key has its own partition. A watch writes its item when it starts and renews it every 30 seconds. It deletes the
  * item when it ends. If the function dies, the item expires. No other request reads or writes these items.
  */
-import type { EndpointServices } from '../endpoints/exchange.ts'
+import type { EndpointServices } from '../endpoints/call.ts'
 import { tooManyRequests } from '../meta/errors/status.ts'
 import type { Storage } from '../storage/interface.ts'
 

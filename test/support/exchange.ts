@@ -1,8 +1,8 @@
-/** Builds a request to the store of a kind for the stages of its verb, for tests with their own clock. */
+/** Calls the handler of a verb without a server, for tests that need another clock than real time. */
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
-import type { EndpointServices, StoredExchange, StoredPipeline } from '../../lib/endpoints/exchange.ts'
-import { run } from '../../lib/endpoints/pipeline.ts'
+import type { EndpointServices, Handler, StoredCall } from '../../lib/endpoints/call.ts'
 import type { ApiResponse } from '../../lib/endpoints/request.ts'
+import { run } from '../../lib/endpoints/run.ts'
 import type { Deadline } from '../../lib/meta/errors/deadline.ts'
 import { StatusError } from '../../lib/meta/errors/status.ts'
 import type { Store } from '../../lib/registry/store.ts'
@@ -18,13 +18,13 @@ export interface Asked {
   now?: Date
 }
 
-/** Returns the answer of the verb and its audit notes. Throws errors that are not API errors. */
+/** Returns the answer of the verb and its context. Throws errors that are not Statuses. */
 export async function answer(
-  { stages }: StoredPipeline,
+  handler: Handler<StoredCall>,
   { store, user, services, query = {}, deadline = endless, now = new Date() }: Asked,
 ): Promise<{ response: ApiResponse; context: TestContext }> {
   const context = { ...contextOf(user, { now }), deadline }
-  const exchange: StoredExchange = {
+  const call: StoredCall = {
     request: {
       method: 'GET',
       path: '/',
@@ -45,7 +45,7 @@ export async function answer(
     kind: store.kind,
     store,
   }
-  const response = await run(exchange, stages, (error) => {
+  const response = await run(handler, call, (error) => {
     if (!(error instanceof StatusError)) throw error
   })
   return { response, context }

@@ -6,16 +6,17 @@ import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { type CreateRequest, create } from '../../registry/create.ts'
 import { accessToCreate, noteRule, refusal } from '../../registry/store.ts'
+import type { Handler, StoredCall, StoredWrite } from '../call.ts'
 import { decodeRequest } from '../decoding.ts'
-import type { StoredExchange, StoredPipeline } from '../exchange.ts'
-import { writeManaged, writer } from '../managers.ts'
-import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
-import { sized, typed, withOptions } from '../writestages.ts'
-import { placed } from './addressed.ts'
-import { respondOutcome } from './outcome.ts'
+import { negotiate } from '../negotiation/accept.ts'
+import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
+import { createOptions } from '../options.ts'
+import type { ApiResponse } from '../request.ts'
+import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
+import { ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './write.ts'
 
-/** Throws 403 unless this user may create objects of the kind at all; the particulars are judged with the object. */
-export function demandCreate({ store, kind, context, request }: StoredExchange, verb: 'create' | 'patch'): void {
+/** Throws 403 unless the user may create objects of the kind. The registry authorizes the particular object later. */
+export function demandCreate({ store, kind, context, request }: StoredWrite, verb: 'create' | 'patch'): void {
   const access = accessToCreate(store, context)
   if (access.type === 'allowed') {
     noteRule(access, context)
@@ -25,28 +26,38 @@ export function demandCreate({ store, kind, context, request }: StoredExchange, 
   throw refusal(kind, access, { verb, subresource: '', namespace, name }, context)
 }
 
-/** Without what is the server's in a new object. */
-export function asNew({ status: _, ...object }: KubeObject): KubeObject {
+/** Clears server-owned fields of a new object. */
+export function clearServerFields({ status: _, ...object }: KubeObject): KubeObject {
   return { ...object, metadata: wipeForCreate(object.metadata) }
 }
 
-/** 201 with the object, its write-only values shown once. Throws what decoding (400, 415, 422) and `create` throw. */
-export async function createObject(exchange: StoredExchange): Promise<void> {
-  const { kind, context, request, store } = exchange
-  demandCreate(exchange, 'create')
-  const { object: decoded, floats } = await decodeRequest(exchange, kind, { typeLater: true })
-  const own = placed(kind, decoded, request.namespace)
+/** Answers 201 with the object, which shows its generated secrets this once. */
+async function handle(call: StoredCall): Promise<ApiResponse> {
+  const { request, store, kind } = call
+  refuseImpersonation(call)
+  checkPathNames(request)
+  const output = negotiate(request)
+  const type = bodyType(request.headers)
+  checkBodySize(request.body)
+  const options = createOptions(request.query)
+  // The audit record must show a dry run even if the request fails or times out.
+  if (options.dryRun) call.context.note('dryRun', true)
+  const context = { ...call.context, dryRun: options.dryRun }
+  const write = { ...call, context, options }
+  // Before decoding: users who may not create learn nothing about their body.
+  demandCreate(write, 'create')
+
+  const { object: decoded, floats } = await decodeRequest(write, type, { typeLater: true })
+  const own = ensureNamespace(kind, decoded, request.namespace)
   const { object, secrets } = splitWriteOnly({ ...own, metadata: wipeForCreate(own.metadata) }, kind.schema)
-  const deduped = dedupeOwnerReferences(object, context.warn)
-  // The status is dropped only now: one of other types than the schema's leaves the object without managers.
-  const managed = asNew(updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: deduped }))
+  // Dedupe before field management: kube-apiserver counts a duplicate owner once.
+  const updated = dedupeOwnerReferences(object, context.warn)
+  // Clear the status after field management: a status of the wrong type leaves the object without managers.
+  const managed = clearServerFields(updateManagers({ ...ownershipOf(write, ''), live: undefined, updated }))
   const { resourceVersion } = decoded.metadata
   const rest: Omit<CreateRequest, 'object'> = { secrets, floats, ...(resourceVersion && { resourceVersion }) }
-  const outcome = await writeManaged((managing) => create(store, { object: managing(managed), ...rest }, context))
-  await respondOutcome(exchange, outcome)
+  const outcome = await writeWithinSize((finish) => create(store, { object: finish(managed), ...rest }, context))
+  return respondOutcome(write, outcome, output)
 }
 
-export const createPipeline: StoredPipeline = {
-  verb: 'create',
-  stages: [refuseImpersonation, checkNames, acceptable, typed, sized, withOptions('CreateOptions'), createObject],
-}
+export const createHandler: Handler<StoredCall> = { verb: 'create', handle }

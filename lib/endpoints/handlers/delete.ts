@@ -1,4 +1,4 @@
-/** DELETE of an object and of a collection. Source: k8s.io/apiserver endpoints/handlers/delete.go. */
+/** DELETE of an object, and of a collection. Source: k8s.io/apiserver endpoints/handlers/delete.go. */
 
 import { decodeOptions, type MediaType } from '../../meta/decoding/codecs.ts'
 import { NamedText } from '../../meta/encoding/badvalue.ts'
@@ -11,22 +11,22 @@ import { byBytes } from '../../meta/value/byteorder.ts'
 import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
 import { OutOfTime } from '../../registry/parallel.ts'
 import { presented } from '../../registry/store.ts'
-import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
+import type { Handler, StoredCall } from '../call.ts'
 import { demandKey, keyCheck } from '../keycheck.ts'
-import { metadataOf, pagesFrom, readPage, type Start, shown, startOf } from '../lists/page.ts'
+import { openCollection, presentPage, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
 import { listPieces } from '../lists/text.ts'
-import { bodyType } from '../negotiation/bodies.ts'
+import { negotiate } from '../negotiation/accept.ts'
+import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { dryRunErrors, flag, integer, listOptions } from '../options.ts'
-import { first } from '../request.ts'
+import { type ApiRequest, type ApiResponse, first } from '../request.ts'
+import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { respond, respondObject } from '../respond.ts'
-import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
-import { sized } from '../writestages.ts'
 
 const policies = ['Foreground', 'Background', 'Orphan']
 
-/** Throws 400 for numbers that are none. */
-function fromQuery({ request: { query } }: StoredExchange): SentDeleteOptions {
+/** Throws 400 for a gracePeriodSeconds that is not a number. */
+function fromQuery(query: ApiRequest['query']): SentDeleteOptions {
   integer(query, 'gracePeriodSeconds')
   const propagationPolicy = first(query, 'propagationPolicy')
   const orphanDependents = flag(query, 'orphanDependents')
@@ -59,15 +59,14 @@ function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOpt
   return [...errors, ...dryRunErrors(dryRun)]
 }
 
-/** From the body if there is one, else from the query, never both. Throws 400, 415, 422. */
-async function optionsOf(exchange: StoredExchange): Promise<DeleteOptions> {
-  const { body, headers } = exchange.request
-  const sent = body.byteLength > 0 ? await fromBody(body, bodyType(headers)) : fromQuery(exchange)
+/** Returns the options in the body, or those in the query if there is no body. Throws 400, 415, 422. */
+async function deleteOptions({ body, headers, query }: ApiRequest): Promise<DeleteOptions & { dryRun: boolean }> {
+  const sent = body.byteLength > 0 ? await fromBody(body, bodyType(headers)) : fromQuery(query)
   const errors = validate(sent)
   if (errors.length > 0) throw invalidObject('meta.k8s.io', 'DeleteOptions', '', errors)
-  exchange.context.dryRun = sent.dryRun.length > 0
   const { propagationPolicy, orphanDependents, preconditions } = sent
   return {
+    dryRun: sent.dryRun.length > 0,
     ...(propagationPolicy !== undefined && { propagationPolicy: propagationPolicy as 'Orphan' }),
     ...(orphanDependents !== undefined && { orphanDependents }),
     ...(preconditions && { preconditions }),
@@ -82,28 +81,30 @@ const success = (details: NonNullable<Status['details']>): Status => ({
   details,
 })
 
-/** Answers with a Status when the object is gone, with the object when finalizers hold it. */
-export async function deleteObject(exchange: StoredExchange): Promise<void> {
-  const { request, context, store, kind, warnings } = exchange
-  const options = await optionsOf(exchange)
+/** Answers with a Status once the object is gone, or with the object while finalizers keep it. */
+async function handle(call: StoredCall): Promise<ApiResponse> {
+  const { request, store, kind, warnings } = call
+  refuseImpersonation(call)
+  checkPathNames(request)
+  const output = negotiate(request)
+  checkBodySize(request.body)
+  const { dryRun, ...options } = await deleteOptions(request)
+  // The audit record must show a dry run even if the request fails or times out.
+  if (dryRun) call.context.note('dryRun', true)
+  const context = { ...call.context, dryRun }
+
   const { gone, stored } = await remove(store, request, options, context)
-  const output = set(exchange.output, 'output')
   const { name = '', uid = '' } = stored.object.metadata
   context.note('uid', uid)
-  if (gone) {
-    const details = { name, group: kind.group, kind: kind.plural, uid }
-    exchange.response = await respond(200, success(details), output, warnings)
-    return
-  }
+  if (gone) return respond(200, success({ name, group: kind.group, kind: kind.plural, uid }), output, warnings)
   const code = options.orphanDependents === false ? 202 : 200
-  const object = presented(store, stored, context)
-  exchange.response = await respondObject(request, kind, object, output, code, warnings)
+  return respondObject(request, kind, presented(store, stored, context), output, code, warnings)
 }
 
-/** What an answer may have that is sent as one text, written as JSON: Lambda takes 6 MB with what surrounds it. */
+/** The most bytes of an answer's text as a JSON string: Lambda's limit is 6 MB including the envelope. */
 const answerBytes = 5.5 * 1024 * 1024
 
-/** The text of a list, all of which is made; undefined where it is more than an answer may have. */
+/** Joins the pieces of a list; undefined when they exceed an answer. Consumes all pieces in either case, which deletes the objects. */
 async function boundedText(pieces: AsyncIterable<string>): Promise<string | undefined> {
   const kept: string[] = []
   let bytes = 0
@@ -115,14 +116,14 @@ async function boundedText(pieces: AsyncIterable<string>): Promise<string | unde
   return bytes <= answerBytes ? kept.join('') : undefined
 }
 
-/** Of the time of a request, what is left for the objects whose deletion has begun, and for the answer. */
+/** The time kept back for deletions in progress and for the answer. */
 const reserveMs = 4_000
 
 /**
- * The answer where there are more objects than one request can delete. Clients send a request again by themselves that is
- * answered so (client-go, and so kubectl), and each goes on where the one before it ended.
+ * Returns the 429 for a collection that one request cannot delete. client-go, and so kubectl, repeats such a request, and each
+ * request continues where the last one stopped.
  */
-function unfinished({ context: { dryRun } }: StoredExchange, count: number, cause: unknown): StatusError {
+function unfinished(dryRun: boolean, count: number, cause: unknown): StatusError {
   if (dryRun || count === 0) return timeIsOver(cause)
   const what = `${count} ${count === 1 ? 'object has' : 'objects have'} been deleted`
   return tooManyRequests(
@@ -132,20 +133,28 @@ function unfinished({ context: { dryRun } }: StoredExchange, count: number, caus
 }
 
 /**
- * Answers with the list of the objects as they were before, with a Status where no answer can hold that. Throws 429 when
- * the time is over before all are deleted.
+ * Answers with the list of the deleted objects as they were before, or with a Status when that list exceeds an answer. Throws
+ * 429 when time runs out before all objects are deleted.
  */
-export async function deleteCollection(exchange: StoredExchange): Promise<void> {
-  const { request, context, store, kind, warnings } = exchange
+async function handleCollection(call: StoredCall): Promise<ApiResponse> {
+  const { request, store, services, kind, warnings } = call
+  refuseImpersonation(call)
+  checkPathNames(request)
+  const output = negotiate(request)
+  checkBodySize(request.body)
   const listed = listOptions(request.query, false)
+  const { limit } = listed
   const selection = selectionOf(kind, listed)
-  const options = await optionsOf(exchange)
-  const check = await keyCheck(exchange)
-  const { namespace } = request
-  const isLimited = listed.limit > 0
-  const start = startOf(exchange, listed, selection, true)
-  const read = (from: Start) => readPage(exchange, selection, from, listed.limit, 'deletecollection')
-  const first = await read(start)
+  const { dryRun, ...options } = await deleteOptions(request)
+  // The audit record must show a dry run even if the request fails or times out.
+  if (dryRun) call.context.note('dryRun', true)
+  const context = { ...call.context, dryRun }
+
+  const check = await keyCheck(context, services)
+  // A resourceVersion is exact here even without a limit.
+  const start = startOf(call, listed, selection, true)
+  const opening = { verb: 'deletecollection', selection, start, limit, pageSize: 0 } as const
+  const { metadata, pages } = await openCollection(call, context, opening)
   const names: string[] = []
   let holds = true
   const removal = {
@@ -156,37 +165,29 @@ export async function deleteCollection(exchange: StoredExchange): Promise<void> 
       holds = await check()
     },
   }
-  /** Each page goes before the next one is read: no more than one is held. */
-  async function* deleted() {
-    for await (const page of isLimited ? [first] : pagesFrom(first, read)) {
+  // Delete each page before the next one is read: memory holds one page at most.
+  async function* deletedPages() {
+    for await (const page of pages) {
       await removeAll(store, page.items, removal, context)
-      yield shown(exchange, page)
+      yield presentPage(store, page, context)
     }
   }
-  const output = set(exchange.output, 'output')
-  const metadata = metadataOf(first, selection, { namespace, isLimited })
   try {
-    const text = await boundedText(await listPieces({ request, kind, metadata, output, pages: deleted() }))
-    exchange.response =
-      text === undefined
-        ? await respond(200, success({ group: kind.group, kind: kind.plural }), output, warnings)
-        : { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
+    const text = await boundedText(await listPieces({ request, kind, metadata, output, pages: deletedPages() }))
+    if (text === undefined)
+      return await respond(200, success({ group: kind.group, kind: kind.plural }), output, warnings)
+    return { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
   } catch (error) {
+    // A changed key is the reason to tell: it also stops the deletion.
     await demandKey(check)
-    throw error instanceof OutOfTime ? unfinished(exchange, names.length, error) : error
+    throw error instanceof OutOfTime ? unfinished(dryRun, names.length, error) : error
   } finally {
     context.note('count', names.length)
-    // Several go at a time: in the order of the list, whichever was first.
+    // Objects are deleted in parallel: the record names them in the order of the list.
     context.note('names', names.sort(byBytes))
   }
 }
 
-export const deletePipeline: StoredPipeline = {
-  verb: 'delete',
-  stages: [refuseImpersonation, checkNames, acceptable, sized, deleteObject],
-}
+export const deleteHandler: Handler<StoredCall> = { verb: 'delete', handle }
 
-export const deleteCollectionPipeline: StoredPipeline = {
-  verb: 'deletecollection',
-  stages: [refuseImpersonation, checkNames, acceptable, sized, deleteCollection],
-}
+export const deleteCollectionHandler: Handler<StoredCall> = { verb: 'deletecollection', handle: handleCollection }

@@ -1,23 +1,25 @@
-/** GET of one object, or of it through its status subresource. */
+/** GET of one object or of its status subresource. Source: k8s.io/apiserver endpoints/handlers/get.go. */
 import { get } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
-import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
+import type { Handler, StoredCall } from '../call.ts'
 import { revisionOf } from '../lists/selection.ts'
+import { negotiate } from '../negotiation/accept.ts'
+import type { ApiResponse } from '../request.ts'
 import { first } from '../request.ts'
+import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { respondObject } from '../respond.ts'
-import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
 
-/** Reads are always of the newest state: every resourceVersion is satisfied that there has been. */
-export async function getObject(exchange: StoredExchange): Promise<void> {
-  const { request, context, store, kind, warnings } = exchange
+/** Answers with the newest state, which satisfies every resourceVersion that has existed. */
+async function handle(call: StoredCall): Promise<ApiResponse> {
+  const { request, store, kind, warnings } = call
+  refuseImpersonation(call)
+  checkPathNames(request)
+  const output = negotiate(request)
   const reached = revisionOf(first(request.query, 'resourceVersion') ?? '')
   const { namespace, name, subresource } = request
+  const context = { ...call.context, dryRun: false }
   const stored = await get(store, { namespace, name, subresource, reached }, context)
-  const object = presented(store, stored, context)
-  exchange.response = await respondObject(request, kind, object, set(exchange.output, 'output'), 200, warnings)
+  return respondObject(request, kind, presented(store, stored, context), output, 200, warnings)
 }
 
-export const getPipeline: StoredPipeline = {
-  verb: 'get',
-  stages: [refuseImpersonation, checkNames, acceptable, getObject],
-}
+export const getHandler: Handler<StoredCall> = { verb: 'get', handle }

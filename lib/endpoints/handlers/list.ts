@@ -1,35 +1,54 @@
 /**
- * GET of a collection. A limited list is one page; an unlimited one is read page by page at one revision and sent as
- * it comes, since a server may not invent `continue`. What fails after the first byte, or goes on after the end of its
- * key, cuts the connection: never a valid short list.
+ * GET of a collection: a list, or a watch. Source: k8s.io/apiserver endpoints/handlers/get.go (ListResource).
+ *
+ * A limited list is one page. An unlimited list is read page by page at one revision and streamed, because a server must not
+ * send `continue` unasked. An error after the first byte cuts the connection, so that no client takes a short list for a
+ * complete one. So does a key that changes while the list is sent.
  */
-import { type StoredExchange, set } from '../exchange.ts'
+import type { RequestContext } from '../../registry/kind.ts'
+import type { Handler, StoredCall } from '../call.ts'
 import { demandKey, keyCheck, whileKeyHolds } from '../keycheck.ts'
-import { type Following, metadataOf, pagesFrom, readPage, shownPages, startOf } from '../lists/page.ts'
+import { openCollection, presentPages, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
 import { respondList } from '../lists/text.ts'
+import { negotiate, type Output } from '../negotiation/accept.ts'
+import { type ListOptions, listOptions } from '../options.ts'
+import type { ApiResponse } from '../request.ts'
+import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
+import { watchObjects } from './watch.ts'
 
-/** Objects read at once for an unlimited list: some 1–2 MB, one or two queries. */
+/** Objects per page of an unlimited list: 1 to 2 MB, one or two queries. */
 const pageSize = 500
 
-/** Answers with a page, or with everything. */
-export async function listObjects(exchange: StoredExchange): Promise<void> {
-  const { kind, request, warnings } = exchange
-  const options = set(exchange.listOptions, 'listOptions')
-  const output = set(exchange.output, 'output')
+async function handle(call: StoredCall): Promise<ApiResponse> {
+  const { request } = call
+  refuseImpersonation(call)
+  checkPathNames(request)
+  // Options come before the output: a watch accepts other media types than a list.
+  const options = listOptions(request.query, true)
+  const output = negotiate(request, { watch: options.watch })
+  const context = { ...call.context, dryRun: false }
+  return options.watch ? watchObjects(call, context, options, output) : listObjects(call, context, options, output)
+}
+
+async function listObjects(
+  call: StoredCall,
+  context: RequestContext,
+  options: ListOptions,
+  output: Output,
+): Promise<ApiResponse> {
+  const { kind, request, store, services, warnings } = call
+  const { limit } = options
   const selection = selectionOf(kind, options)
-  const start = startOf(exchange, options, selection)
-  const isLimited = options.limit > 0
-  const check = await keyCheck(exchange)
-  const first = await readPage(exchange, selection, start, options.limit || pageSize, 'list')
-  const metadata = metadataOf(first, selection, { namespace: request.namespace, isLimited })
-  const following = (place: Following) => readPage(exchange, selection, place, pageSize, 'list')
-  const pages = shownPages(exchange, isLimited ? [first] : pagesFrom(first, following))
-  const response = await respondList({ request, kind, metadata, output, pages }, warnings)
+  const start = startOf(call, options, selection)
+  const check = await keyCheck(context, services)
+  const collection = await openCollection(call, context, { verb: 'list', selection, start, limit, pageSize })
+  const pages = presentPages(store, collection.pages, context)
+  const response = await respondList({ request, kind, metadata: collection.metadata, output, pages }, warnings)
   await demandKey(check)
   const { body } = response
-  exchange.response =
-    typeof body === 'string' || body instanceof Uint8Array
-      ? response
-      : { ...response, ...whileKeyHolds(exchange, check, body) }
+  if (typeof body === 'string' || body instanceof Uint8Array) return response
+  return { ...response, ...whileKeyHolds(services, check, body) }
 }
+
+export const listHandler: Handler<StoredCall> = { verb: 'list', handle }

@@ -15,170 +15,175 @@ import type { CreateRequest } from '../../registry/create.ts'
 import { groupResource, type KindInfo, type Subresource } from '../../registry/kind.ts'
 import type { Outcome } from '../../registry/store.ts'
 import { type Updated, update } from '../../registry/update.ts'
+import type { Handler, StoredCall, StoredWrite } from '../call.ts'
 import { isGuarded, judgeFields } from '../decoding.ts'
-import { type StoredExchange, type StoredPipeline, set } from '../exchange.ts'
-import { asItIs, type Managing, writeManaged, writer } from '../managers.ts'
-import { patchType } from '../negotiation/bodies.ts'
-import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
-import { patchTyped, sized, withOptions } from '../writestages.ts'
-import { checkName, placed } from './addressed.ts'
-import { asNew, demandCreate } from './create.ts'
-import { respondOutcome } from './outcome.ts'
+import { negotiate } from '../negotiation/accept.ts'
+import { checkBodySize, patchType } from '../negotiation/bodies.ts'
+import type { PatchType } from '../negotiation/mediatypes.ts'
+import { patchOptions } from '../options.ts'
+import type { ApiResponse } from '../request.ts'
+import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
+import { clearServerFields, demandCreate } from './create.ts'
+import {
+  checkName,
+  ensureNamespace,
+  type Finish,
+  keepManagedFields,
+  ownershipOf,
+  respondOutcome,
+  writeWithinSize,
+} from './write.ts'
 
-/** How an object comes out of the live one. The body is read only when there is one: a missing object is told first. */
+/** Makes the new object from the live one. Reads the body only then: a missing object is reported before a malformed patch. */
 interface Patcher {
   patch(live: KubeObject): Promise<Updated>
-  /** Only an apply of the object itself creates what is missing. */
+  /** Creates a missing object; only for an apply of the object itself. */
   create?(): Promise<CreateRequest>
 }
 
-/** A JSON patch or merge patch that was read. */
-interface Change {
+/** A parsed JSON patch or merge patch. */
+interface ParsedPatch {
   apply(live: JsonObject): { value: JsonValue; floats: Floats }
-  /** What its text says twice or without meaning. */
+  /** Duplicate and unknown fields of the patch. */
   findings: readonly string[]
-  /** What of that would be a field of the object. */
-  twice: readonly string[]
+  /** The findings that would be fields of the object. */
+  duplicates: readonly string[]
 }
 
-/** The patched text is read like a body, but its mistakes are 422. */
-function patcher(exchange: StoredExchange, read: (body: Uint8Array, checked: boolean) => Change): Patcher {
-  const { kind, request, context } = exchange
-  const subresource = request.subresource as Subresource
+/** Patches with a JSON patch or merge patch. The result is decoded like a body, but its mistakes are 422. */
+function patcher(write: StoredWrite, parse: (body: Uint8Array, checked: boolean) => ParsedPatch): Patcher {
+  const { kind, request, context, options } = write
+  const ownership = ownershipOf(write, request.subresource as Subresource)
   return {
     async patch(live) {
-      const change = read(request.body, set(exchange.writeOptions, 'writeOptions').fieldValidation !== 'Ignore')
-      const { value, floats } = change.apply(live)
-      const decoded = decodeObject(value, kind, { source: 'patch', typeLater: true }, (found) =>
-        judgeFields(
-          exchange,
-          kind,
-          value,
-          { duplicates: change.findings, strict: change.findings, guarded: change.twice },
-          found,
-          'patch',
-        ),
+      const { apply, findings, duplicates } = parse(request.body, options.fieldValidation !== 'Ignore')
+      const { value, floats } = apply(live)
+      const found = { duplicates: findings, strict: findings, guarded: duplicates }
+      const { object: decoded } = decodeObject(value, kind, { source: 'patch', typeLater: true }, (result) =>
+        judgeFields(write, value, found, result, 'patch'),
       )
-      const { object, secrets } = splitWriteOnly(placed(kind, decoded.object, request.namespace), kind.schema)
+      const { object, secrets } = splitWriteOnly(ensureNamespace(kind, decoded, request.namespace), kind.schema)
       checkName(object, request.name)
+      // Dedupe before field management: kube-apiserver counts a duplicate owner once.
       const updated = dedupeOwnerReferences(object, context.warn, 'patch')
-      return {
-        object: updateManagers({ ...writer(exchange, kind, subresource), live, updated }),
-        secrets,
-        floats,
-      }
+      return { object: updateManagers({ ...ownership, live, updated }), secrets, floats }
     },
   }
 }
 
-function jsonPatch(body: Uint8Array, checked: boolean): Change {
+function parseJsonPatch(body: Uint8Array, checked: boolean): ParsedPatch {
   const { operations, duplicates, unknown } = decodeJsonPatch(body, checked)
-  return { apply: (live) => applyJsonPatch(live, operations), findings: [...duplicates, ...unknown], twice: duplicates }
+  return { apply: (live) => applyJsonPatch(live, operations), findings: [...duplicates, ...unknown], duplicates }
 }
 
-function mergedPatch(body: Uint8Array, checked: boolean): Change {
+function parseMergePatch(body: Uint8Array, checked: boolean): ParsedPatch {
   const { patch, duplicates, floats } = decodeMergePatch(body, checked)
-  const merged = (live: JsonObject) => (Array.isArray(patch) ? patch : mergePatch(live, patch))
-  // What is merged keeps its path.
-  return { apply: (live) => ({ value: merged(live), floats }), findings: duplicates, twice: duplicates }
+  const merge = (live: JsonObject) => (Array.isArray(patch) ? patch : mergePatch(live, patch))
+  // Merged fields keep their paths, so every finding is about a field of the object.
+  return { apply: (live) => ({ value: merge(live), floats }), findings: duplicates, duplicates }
 }
 
-/** Throws 409: who names a uid means an object that is there. */
+/** Throws 409 for a configuration with a uid: it can only apply to an existing object. */
 function refuseUid(kind: KindInfo, { metadata: { uid } }: KubeObject, name: string): void {
   if (!uid) return
   const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
   throw conflict(groupResource(kind), name, why)
 }
 
-/** Duplicate keys are judged only after the rest of the configuration, as fieldValidation asks. */
-function judgeDuplicates(exchange: StoredExchange, duplicates: readonly string[]): void {
-  const { fieldValidation } = set(exchange.writeOptions, 'writeOptions')
-  const isStrict = fieldValidation === 'Strict' || isGuarded(exchange, exchange.kind)
+/** Refuses or warns about duplicate keys of a configuration, as fieldValidation asks. */
+function judgeDuplicates(write: StoredWrite, duplicates: readonly string[]): void {
+  const { fieldValidation } = write.options
+  const isStrict = fieldValidation === 'Strict' || isGuarded(write)
   if (isStrict && duplicates.length > 0) throw strictApplyError(duplicates)
-  if (fieldValidation !== 'Ignore') for (const duplicate of duplicates) exchange.context.warn(duplicate)
+  if (fieldValidation !== 'Ignore') for (const duplicate of duplicates) write.context.warn(duplicate)
 }
 
-function applier(exchange: StoredExchange): Patcher {
-  const { kind, request, context } = exchange
+/** Patches by server-side apply. */
+function applier(write: StoredWrite): Patcher {
+  const { kind, request, context, options } = write
   const subresource = request.subresource as Subresource
-  const { force = false } = set(exchange.writeOptions, 'writeOptions')
-  const applied = async (live: KubeObject | undefined): Promise<Updated> => {
+  const ownership = ownershipOf(write, subresource)
+  const { force = false } = options
+  const applyTo = async (live: KubeObject | undefined): Promise<Updated> => {
     const { config, duplicates } = await decodeApply(request.body)
     const { object, secrets } = splitWriteOnly(config as KubeObject, kind.schema)
-    const merged = apply({
-      ...writer(exchange, kind, subresource),
-      live,
-      config: object,
-      force,
-    })
-    judgeDuplicates(exchange, duplicates)
+    const merged = apply({ ...ownership, live, config: object, force })
+    // Duplicate keys come after the conflicts and errors of the merge, as in kube-apiserver.
+    judgeDuplicates(write, duplicates)
     const decoded = decodeObject(merged, kind, { keepNulls: true, lenientMeta: true })
     for (const warning of decoded.warnings) context.warn(warning)
     if (live === undefined) refuseUid(kind, decoded.object, request.name)
-    const own = placed(kind, decoded.object, request.namespace)
+    const own = ensureNamespace(kind, decoded.object, request.namespace)
     checkName(own, request.name)
     return { object: dedupeOwnerReferences(own, context.warn, 'patch'), secrets }
   }
+  if (subresource !== '') return { patch: applyTo }
   return {
-    patch: applied,
-    ...(subresource === '' && {
-      async create() {
-        demandCreate(exchange, 'patch')
-        demandChainCreate(exchange)
-        const { object, secrets } = await applied(undefined)
-        const { resourceVersion = '' } = object.metadata
-        parseResourceVersion(resourceVersion)
-        // One that was sent means nothing, but what is only tried shows it.
-        return { object: asNew(object), secrets, ...(context.dryRun && { resourceVersion }) }
-      },
-    }),
+    patch: applyTo,
+    async create() {
+      demandCreate(write, 'patch')
+      demandChainCreate(write)
+      const { object, secrets } = await applyTo(undefined)
+      const { resourceVersion = '' } = object.metadata
+      parseResourceVersion(resourceVersion)
+      // A creation ignores the resourceVersion that was sent, but a dry run answers with it.
+      return { object: clearServerFields(object), secrets, ...(context.dryRun && { resourceVersion }) }
+    },
   }
 }
 
-/** An apply that creates needs what a create needs: the authorizer has judged only the patch. */
-function demandChainCreate({ services, context, kind, request }: StoredExchange): void {
+/** Throws 403 unless the key's scopes allow a create: the authorizer has checked only the patch. */
+function demandChainCreate({ services, context, kind, request }: StoredWrite): void {
   const { name, namespace } = request
   services.demandChain(context, managementRequest({ ...groupResource(kind), verb: 'create', name, namespace }))
 }
 
-function patcherOf(exchange: StoredExchange): Patcher {
-  switch (patchType(exchange.request.headers)) {
+function patcherOf(write: StoredWrite, type: PatchType): Patcher {
+  switch (type) {
     case 'application/json-patch+json':
-      return patcher(exchange, jsonPatch)
+      return patcher(write, parseJsonPatch)
     case 'application/merge-patch+json':
-      return patcher(exchange, mergedPatch)
+      return patcher(write, parseMergePatch)
     case 'application/apply-patch+yaml':
-      return applier(exchange)
+      return applier(write)
   }
 }
 
-/** 200 with the object as it is now, 201 where an apply has created it. Throws what `update` and the patch throw. */
-export async function patchObject(exchange: StoredExchange): Promise<void> {
-  const { request, context, store } = exchange
+/** Answers 200 with the object as it is stored now, or 201 when an apply has created it. */
+async function handle(call: StoredCall): Promise<ApiResponse> {
+  const { request, store } = call
+  refuseImpersonation(call)
+  // A patch checks its media type first, even before the names in its path.
+  const type = patchType(request.headers)
+  checkPathNames(request)
+  const output = negotiate(request)
+  checkBodySize(request.body)
+  const options = patchOptions(request.query, type)
+  // The audit record must show a dry run even if the request fails or times out.
+  if (options.dryRun) call.context.note('dryRun', true)
+  const context = { ...call.context, dryRun: options.dryRun }
+
+  const write = { ...call, context, options }
+  const { patch, create } = patcherOf(write, type)
   const { namespace, name } = request
-  const { patch, create } = patcherOf(exchange)
-  const write = (managing: Managing): Promise<Outcome> =>
+  const subresource = request.subresource as Subresource
+  const target = { namespace, name, subresource, verb: 'patch' as const, ...(create && { createInstead: create }) }
+  const updateWith = (finish: Finish): Promise<Outcome> =>
     update(
       store,
       {
-        namespace,
-        name,
-        subresource: request.subresource as Subresource,
-        verb: 'patch',
-        transform: async (live) => {
+        ...target,
+        async transform(live) {
           const patched = await patch(live)
-          return { ...patched, object: managing(patched.object) }
+          return { ...patched, object: finish(patched.object) }
         },
-        ...(create && { createInstead: create }),
       },
       context,
     )
-  // What is applied must be owned.
-  const isApply = patchType(request.headers) === 'application/apply-patch+yaml'
-  await respondOutcome(exchange, isApply ? await write(asItIs) : await writeManaged(write))
+  // An apply keeps its managedFields even if the object is too large with them: its fields must be owned.
+  const isApply = type === 'application/apply-patch+yaml'
+  const outcome = await (isApply ? updateWith(keepManagedFields) : writeWithinSize(updateWith))
+  return respondOutcome(write, outcome, output)
 }
 
-export const patchPipeline: StoredPipeline = {
-  verb: 'patch',
-  stages: [refuseImpersonation, patchTyped, checkNames, acceptable, sized, withOptions('PatchOptions'), patchObject],
-}
+export const patchHandler: Handler<StoredCall> = { verb: 'patch', handle }

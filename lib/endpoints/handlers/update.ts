@@ -4,47 +4,58 @@ import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
 import type { Subresource } from '../../registry/kind.ts'
 import { update } from '../../registry/update.ts'
+import type { Handler, StoredCall } from '../call.ts'
 import { decodeRequest } from '../decoding.ts'
-import type { StoredExchange, StoredPipeline } from '../exchange.ts'
-import { writeManaged, writer } from '../managers.ts'
-import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
-import { sized, typed, withOptions } from '../writestages.ts'
-import { checkName, placed } from './addressed.ts'
-import { respondOutcome } from './outcome.ts'
+import { negotiate } from '../negotiation/accept.ts'
+import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
+import { updateOptions } from '../options.ts'
+import type { ApiResponse } from '../request.ts'
+import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
+import { checkName, ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './write.ts'
 
-/** 200 with the object as it is now. Throws what decoding (400, 415, 422) and `update` throw. */
-export async function updateObject(exchange: StoredExchange): Promise<void> {
-  const { kind, context, request, store } = exchange
+/** Answers 200 with the object as it is stored now. */
+async function handle(call: StoredCall): Promise<ApiResponse> {
+  const { request, store, kind } = call
+  refuseImpersonation(call)
+  checkPathNames(request)
+  const output = negotiate(request)
+  checkBodySize(request.body)
+  const options = updateOptions(request.query)
+  // The audit record must show a dry run even if the request fails or times out.
+  if (options.dryRun) call.context.note('dryRun', true)
+  const context = { ...call.context, dryRun: options.dryRun }
+  // kube-apiserver checks the media type of an update after its options, and that of a create before its size.
+  const type = bodyType(request.headers)
+
+  const write = { ...call, context, options }
+  const { object: decoded, floats } = await decodeRequest(write, type, { typeLater: true })
   const { namespace, name } = request
-  const subresource = request.subresource as Subresource
-  const { object: decoded, floats } = await decodeRequest(exchange, kind, { typeLater: true })
-  const { object, secrets } = splitWriteOnly(placed(kind, decoded, namespace), kind.schema)
+  const { object, secrets } = splitWriteOnly(ensureNamespace(kind, decoded, namespace), kind.schema)
   checkName(object, name)
-  const deduped = dedupeOwnerReferences(object, context.warn)
+  // Dedupe before field management: kube-apiserver counts a duplicate owner once.
+  const updated = dedupeOwnerReferences(object, context.warn)
+  const subresource = request.subresource as Subresource
   const { uid, resourceVersion } = object.metadata
-  const outcome = await writeManaged((managing) =>
+  const target = {
+    namespace,
+    name,
+    subresource,
+    verb: 'update' as const,
+    ...(uid && { uid }),
+    ...(resourceVersion && { resourceVersion }),
+  }
+  const ownership = ownershipOf(write, subresource)
+  const outcome = await writeWithinSize((finish) =>
     update(
       store,
       {
-        namespace,
-        name,
-        subresource,
-        verb: 'update',
-        ...(uid && { uid }),
-        ...(resourceVersion && { resourceVersion }),
-        transform: (live) => ({
-          object: managing(updateManagers({ ...writer(exchange, kind, subresource), live, updated: deduped })),
-          secrets,
-          floats,
-        }),
+        ...target,
+        transform: (live) => ({ object: finish(updateManagers({ ...ownership, live, updated })), secrets, floats }),
       },
       context,
     ),
   )
-  await respondOutcome(exchange, outcome)
+  return respondOutcome(write, outcome, output)
 }
 
-export const updatePipeline: StoredPipeline = {
-  verb: 'update',
-  stages: [refuseImpersonation, checkNames, acceptable, sized, withOptions('UpdateOptions'), typed, updateObject],
-}
+export const updateHandler: Handler<StoredCall> = { verb: 'update', handle }

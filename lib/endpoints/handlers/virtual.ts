@@ -1,31 +1,36 @@
-/** POST of a kind that answers a create and stores nothing. Model: TokenRequest and TokenReview. */
-import { type Decoded, decodeObject } from '../../meta/decoding/decode.ts'
+/** POST of a virtual kind, which answers a create and stores nothing. Model: TokenRequest and TokenReview. */
+import { decodeObject } from '../../meta/decoding/decode.ts'
 import { NO_FLOATS } from '../../meta/encoding/floats.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
 import { invalidObject } from '../../meta/errors/status.ts'
 import { updateManagers } from '../../meta/managedfields/fieldmanager.ts'
 import { validateSchema } from '../../meta/schema/validate.ts'
 import type { KubeObject } from '../../meta/types.ts'
+import type { VirtualKind } from '../../registry/kind.ts'
+import type { Handler, VirtualCall, Write } from '../call.ts'
 import { type DecodedRequest, decodeRequest, judgeFields } from '../decoding.ts'
-import { set, type VirtualExchange, type VirtualPipeline } from '../exchange.ts'
-import { writer } from '../managers.ts'
+import { negotiate } from '../negotiation/accept.ts'
+import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { decodeProtobuf, isProtobuf } from '../negotiation/protobuf.ts'
+import { createOptions } from '../options.ts'
+import type { ApiResponse } from '../request.ts'
+import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { respondObject } from '../respond.ts'
-import { acceptable, checkNames, refuseImpersonation } from '../stages.ts'
-import { sized, withOptions } from '../writestages.ts'
-import { placed } from './addressed.ts'
+import { ensureNamespace, ownershipOf } from './write.ts'
 
-async function decode(exchange: VirtualExchange): Promise<DecodedRequest> {
-  const { kind, request } = exchange
-  if (!kind.protobuf || !isProtobuf(request.headers)) return decodeRequest(exchange, kind, { isCompiled: true })
+async function decode(write: Write & { kind: VirtualKind }): Promise<DecodedRequest> {
+  const { kind, request } = write
+  if (!kind.protobuf || !isProtobuf(request.headers)) {
+    return decodeRequest(write, bodyType(request.headers), { isCompiled: true })
+  }
   const value = decodeProtobuf(request.body, kind.protobuf)
   const decoded = decodeObject(value, kind, { isCompiled: true })
-  judgeFields(exchange, kind, value, { duplicates: [], strict: [], guarded: [] }, decoded)
+  judgeFields(write, value, { duplicates: [], strict: [], guarded: [] }, decoded)
   return { ...decoded, floats: NO_FLOATS }
 }
 
-/** What the client may say of the answer's metadata, and of a subresource whose it is; the rest is the server's. */
-function identified({ subresource }: VirtualExchange['kind'], { object }: Decoded, now: Date): KubeObject {
+/** Keeps the metadata that clients may set, which includes the parent's uid on a subresource, and sets the rest. */
+function clientFields({ subresource }: VirtualKind, object: KubeObject, now: Date): KubeObject {
   const { name, generateName, namespace, uid, labels, annotations } = object.metadata
   const { spec } = object
   return {
@@ -44,19 +49,26 @@ function identified({ subresource }: VirtualExchange['kind'], { object }: Decode
   }
 }
 
-/** 201 with the kind's answer. Throws what decoding and the kind throw. */
-export async function createVirtual(exchange: VirtualExchange): Promise<void> {
-  const { kind, request, context, warnings } = exchange
-  const decoded = await decode(exchange)
-  const object = placed(kind, identified(kind, decoded, context.now), request.namespace)
-  const errors = validateSchema(object, kind.schema, '', undefined, decoded.floats)
+/** Answers 201 with the kind's answer. */
+async function handle(call: VirtualCall): Promise<ApiResponse> {
+  const { request, kind, warnings } = call
+  refuseImpersonation(call)
+  checkPathNames(request)
+  const output = negotiate(request)
+  checkBodySize(request.body)
+  const options = createOptions(request.query)
+  // The audit record must show a dry run even if the request fails or times out.
+  if (options.dryRun) call.context.note('dryRun', true)
+  const context = { ...call.context, dryRun: options.dryRun }
+  const write = { ...call, context, options }
+
+  const { object: decoded, floats } = await decode(write)
+  const object = ensureNamespace(kind, clientFields(kind, decoded, context.now), request.namespace)
+  const errors = validateSchema(object, kind.schema, '', undefined, floats)
   if (errors.length > 0) throw invalidObject(kind.group, kind.kind, object.metadata.name ?? '', errors)
-  const managed = updateManagers({ ...writer(exchange, kind, ''), live: undefined, updated: object })
-  const answer = await exchange.create(managed)
-  exchange.response = await respondObject(request, kind, answer, set(exchange.output, 'output'), 201, warnings)
+  const managed = updateManagers({ ...ownershipOf(write, ''), live: undefined, updated: object })
+  const answer = await call.create(managed, context)
+  return respondObject(request, kind, answer, output, 201, warnings)
 }
 
-export const virtualPipeline: VirtualPipeline = {
-  verb: 'create',
-  stages: [refuseImpersonation, checkNames, acceptable, sized, withOptions('CreateOptions'), createVirtual],
-}
+export const createVirtualHandler: Handler<VirtualCall> = { verb: 'create', handle }

@@ -1,5 +1,5 @@
 /**
- * GET of a collection with watch=true: the change log from a revision on, one JSON line per event.
+ * GET of a collection with watch=true: streams the change log from a revision on, one JSON line per event.
  * Source: k8s.io/apiserver endpoints/handlers/watch.go.
  */
 
@@ -9,16 +9,18 @@ import { groupVersion } from '../../meta/groupversion.ts'
 import type { JsonObject, KubeObject, Status } from '../../meta/types.ts'
 import { partialMetadata, table } from '../../printers/table.ts'
 import { toStatusError } from '../../registry/errors.ts'
-import { list, visible } from '../../registry/read.ts'
+import type { RequestContext } from '../../registry/kind.ts'
+import { visible } from '../../registry/read.ts'
 import { presented } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
-import { type OpenWatch, type StoredExchange, set } from '../exchange.ts'
+import type { OpenWatch, StoredCall } from '../call.ts'
 import { type KeyCheck, keyCheck, whileKeyHolds } from '../keycheck.ts'
-import { type Start as ListStart, pagesFrom, rangeOf } from '../lists/page.ts'
+import { openCollection } from '../lists/page.ts'
 import { revisionOf, type Selection, selectionOf } from '../lists/selection.ts'
 import { includeObject, type Output, unfit } from '../negotiation/accept.ts'
-import { askedRevision, first as firstValue } from '../request.ts'
+import type { ListOptions } from '../options.ts'
+import { type ApiResponse, askedRevision, first } from '../request.ts'
 import { eventsOf } from '../watches/events.ts'
 import { watchPace } from '../watches/pace.ts'
 import { heartbeatMs, watchMs } from '../watches/times.ts'
@@ -26,16 +28,26 @@ import { asksForWebSocket, noWebSocket } from '../watches/websocket.ts'
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
-/** Turns objects into event lines in the negotiated form; a Table carries its columns only once. */
-function eventWriter({ kind, request, context, store, services }: StoredExchange, { transform }: Output) {
+/** A watch whose request has been checked. */
+interface Watch {
+  readonly call: StoredCall
+  readonly context: RequestContext
+  readonly options: ListOptions
+  readonly output: Output
+  readonly selection: Selection
+}
+
+/** Writes objects as event lines in the negotiated form. Only the first Table contains its columns. */
+function eventWriter({ call, context, output: { transform } }: Watch) {
+  const { kind, request, store, services } = call
   let withColumns = true
   const began = services.elapsed()
-  /** Of the event, not of the request: a watch is open for minutes. */
+  /** The time of the event. The request's own is minutes old by then. */
   const now = (): Date => new Date(context.now.getTime() + services.elapsed() - began)
   const form = (object: KubeObject): unknown => {
     if (!transform) return object
     if (transform.as !== 'Table') return partialMetadata(object, transform.version)
-    const include = includeObject(firstValue(request.query, 'includeObject'))
+    const include = includeObject(first(request.query, 'includeObject'))
     const metadata: JsonObject = { resourceVersion: object.metadata.resourceVersion ?? '' }
     const rows = table(kind.columns, object, metadata, {
       version: transform.version,
@@ -48,7 +60,7 @@ function eventWriter({ kind, request, context, store, services }: StoredExchange
   }
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
   return {
-    shown: (stored: Stored): KubeObject => presented(store, stored, { user: context.user, now: now() }),
+    present: (stored: Stored): KubeObject => presented(store, stored, { user: context.user, now: now() }),
     change: (type: EventType, object: KubeObject): string => line(type, form(object)),
     bookmark: (rv: number, initialEventsEnd = false): string =>
       line(
@@ -67,58 +79,60 @@ function eventWriter({ kind, request, context, store, services }: StoredExchange
 }
 
 interface Start {
-  /** What is there, where the watch begins with it. */
-  initial: AsyncIterable<ListPage> | undefined
+  /** The objects that exist, if the watch begins with them. */
+  initial: AsyncIterable<ListPage> | Iterable<ListPage>
+  isInitial: boolean
   rv: number
 }
 
-/** Where the watch starts: with what is there, or after a revision. */
-async function begin(exchange: StoredExchange, selection: Selection): Promise<Start> {
-  const { store, context } = exchange
-  const { sendInitialEvents, resourceVersion } = set(exchange.listOptions, 'listOptions')
-  const revision = revisionOf(resourceVersion)
-  const wantsInitial = sendInitialEvents ?? !revision
-  if (!wantsInitial) return { initial: undefined, rv: revision || (await store.storage.revision(store.kind.table)) }
-  const read = (from: ListStart) => list(store, rangeOf(exchange, selection, from), 'watch', context)
-  const first = await read(revision ? { notOlderThan: revision } : {})
-  return { initial: pagesFrom(first, read), rv: first.rv }
+/** Starts a watch with the objects that exist, or after a revision. */
+async function begin({ call, context, options, selection }: Watch): Promise<Start> {
+  const { storage, kind } = call.store
+  const revision = revisionOf(options.resourceVersion)
+  const wantsInitial = options.sendInitialEvents ?? !revision
+  if (!wantsInitial) return { initial: [], isInitial: false, rv: revision || (await storage.revision(kind.table)) }
+  const start = revision ? { notOlderThan: revision } : {}
+  const opening = { verb: 'watch', selection, start, limit: 0, pageSize: 0 } as const
+  const { pages, rv } = await openCollection(call, context, opening)
+  return { initial: pages, isInitial: true, rv }
 }
 
-/** Starts a watch; what is wrong with the request is an ordinary error before the stream begins. */
-export async function watchObjects(exchange: StoredExchange): Promise<void> {
-  const output = set(exchange.output, 'output')
-  const selection = selectionOf(exchange.kind, set(exchange.listOptions, 'listOptions'))
+/** Answers with the stream of events. Mistakes in the request are ordinary errors, before the stream begins. */
+export async function watchObjects(
+  call: StoredCall,
+  context: RequestContext,
+  options: ListOptions,
+  output: Output,
+): Promise<ApiResponse> {
+  const { request, services, warnings } = call
+  const watch = { call, context, options, output, selection: selectionOf(call.kind, options) }
   const wrong = output.transform && unfit(output.transform.as, false)
   if (wrong) throw wrong
-  if (output.transform?.as === 'Table') includeObject(firstValue(exchange.request.query, 'includeObject'))
-  if (asksForWebSocket(exchange.request)) {
-    exchange.response = noWebSocket
-    return
-  }
-  const isLive = await keyCheck(exchange)
-  const watch = await exchange.services.openWatch(exchange.context)
+  if (output.transform?.as === 'Table') includeObject(first(request.query, 'includeObject'))
+  if (asksForWebSocket(request)) return noWebSocket
+  const isLive = await keyCheck(context, services)
+  const open = await services.openWatch(context)
   const check: KeyCheck = async () => {
-    await watch.keep()
+    await open.keep()
     return isLive()
   }
-  const start = await begin(exchange, selection).catch(async (error: unknown) => {
-    const asked = askedRevision(exchange.request)
-    const failed = error instanceof StorageError ? toStatusError(error, asked) : error
+  const start = await begin(watch).catch(async (error: unknown) => {
+    const failed = error instanceof StorageError ? toStatusError(error, askedRevision(request)) : error
     if (isTooNew(error) && failed instanceof StatusError) return failed
-    await watch.close()
+    await open.close()
     throw failed
   })
-  const lines = start instanceof StatusError ? refused(exchange, start) : events(exchange, selection, start, check)
-  exchange.response = {
+  const lines = start instanceof StatusError ? refused(watch, start) : events(watch, start, check)
+  return {
     status: 200,
     headers: { 'content-type': 'application/json' },
-    warnings: exchange.warnings,
-    ...whileKeyHolds(exchange, check, closing(watch, lines), { endless: true }),
+    warnings,
+    ...whileKeyHolds(services, check, closing(open, lines), { endless: true }),
     immediate: true,
   }
 }
 
-/** The lines, after which the watch no longer counts. */
+/** Yields the lines and closes the watch after the last one. */
 async function* closing(watch: OpenWatch, lines: AsyncIterable<string>): AsyncGenerator<string> {
   try {
     yield* lines
@@ -129,13 +143,13 @@ async function* closing(watch: OpenWatch, lines: AsyncIterable<string>): AsyncGe
 
 const isTooNew = (error: unknown): boolean => error instanceof StorageError && error.code === 'TooNew'
 
-/** Initial events as of a revision that is still to come: kube-apiserver says so in the stream. */
-async function* refused(exchange: StoredExchange, { status }: StatusError): AsyncGenerator<string> {
-  yield eventWriter(exchange, set(exchange.output, 'output')).error(status)
+/** Yields the error for initial events at a future revision, which kube-apiserver also sends in the stream. */
+async function* refused(watch: Watch, { status }: StatusError): AsyncGenerator<string> {
+  yield eventWriter(watch).error(status)
 }
 
-/** Undefined after a revision that is still to come: kube-apiserver waits for it in silence. */
-async function changesAfter({ storage, kind }: StoredExchange['store'], rv: number): Promise<ChangeBatch | undefined> {
+/** Returns the changes after a revision, or undefined for a future revision: kube-apiserver waits for it silently. */
+async function changesAfter({ storage, kind }: StoredCall['store'], rv: number): Promise<ChangeBatch | undefined> {
   try {
     return await storage.changes(kind.table, rv)
   } catch (error) {
@@ -144,7 +158,7 @@ async function changesAfter({ storage, kind }: StoredExchange['store'], rv: numb
   }
 }
 
-/** The Status of a failed poll: an Expired log tells the client to list again. */
+/** Returns the Status of a failed poll. An expired log makes the client list again. */
 function failure(error: unknown, rv: number): Status {
   if (error instanceof StorageError && error.code === 'Expired') {
     return expired(`too old resource version: ${rv} (${error.current ?? 'unknown'})`).status
@@ -154,22 +168,18 @@ function failure(error: unknown, rv: number): Status {
   throw error
 }
 
-async function* events(
-  exchange: StoredExchange,
-  selection: Selection,
-  start: Start,
-  check: KeyCheck,
-): AsyncGenerator<string> {
-  const { store, context, services, request } = exchange
-  const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = set(exchange.listOptions, 'listOptions')
-  const write = eventWriter(exchange, set(exchange.output, 'output'))
+async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenerator<string> {
+  const { call, context, options, selection } = watch
+  const { store, services, request } = call
+  const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = options
+  const write = eventWriter(watch)
   const inNamespace = ({ object }: Stored): boolean =>
     !request.namespace || object.metadata.namespace === request.namespace
-  const told = eventsOf({
+  const eventsIn = eventsOf({
     selects: (stored) => inNamespace(stored) && selection.matches(stored),
     may: visible(store, 'watch', context),
     latest: (stored) => store.storage.latest(store.kind.table, stored),
-    shown: write.shown,
+    shown: write.present,
   })
   const began = services.elapsed()
   const end = began + watchMs(timeoutSeconds)
@@ -179,20 +189,20 @@ async function* events(
   let isReached = true
 
   try {
-    for await (const { items } of start.initial ?? []) {
-      for (const one of items) yield write.change('ADDED', write.shown(one.read()))
+    for await (const { items } of start.initial) {
+      for (const one of items) yield write.change('ADDED', write.present(one.read()))
     }
   } catch (error) {
     yield write.error(failure(error, rv))
     return
   }
-  if (start.initial && allowWatchBookmarks && sendInitialEvents) yield write.bookmark(rv, true)
+  if (start.isInitial && allowWatchBookmarks && sendInitialEvents) yield write.bookmark(rv, true)
   for (let now = began; now < end; now = services.elapsed()) {
     let batch: ChangeBatch | undefined
     try {
       batch = await changesAfter(store, rv)
       isReached = batch !== undefined
-      for await (const { type, object } of batch ? told(batch) : []) {
+      for await (const { type, object } of batch ? eventsIn(batch) : []) {
         spoken = now
         pace.sent(services.elapsed())
         yield write.change(type, object)

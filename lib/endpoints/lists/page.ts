@@ -1,12 +1,12 @@
-/** One page of a collection, as lists and deletecollection read it: where it starts, at which revision, and its token. */
+/** Opens a collection for list, deletecollection and the initial events of a watch: where it starts, its pages, its metadata. */
 import { badRequest, expired } from '../../meta/errors/status.ts'
 import type { KubeObject } from '../../meta/types.ts'
-import type { ListVerb, StoredKind } from '../../registry/kind.ts'
+import type { ListVerb, Reader, RequestContext, StoredKind } from '../../registry/kind.ts'
 import { list } from '../../registry/read.ts'
-import { keyOf, presented } from '../../registry/store.ts'
+import { keyOf, presented, type Store } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ListPage, ListRequest } from '../../storage/interface.ts'
-import type { StoredExchange } from '../exchange.ts'
+import type { StoredCall } from '../call.ts'
 import type { ListOptions } from '../options.ts'
 import type { ApiRequest } from '../request.ts'
 import type { ListMetadata } from '../respond.ts'
@@ -18,7 +18,7 @@ const expiredContinue =
 
 export type Start = Pick<ListRequest, 'at' | 'after' | 'notOlderThan'>
 
-/** Keys in tokens are relative to the collection that was asked. */
+/** Keys in continue tokens are relative to the requested collection. */
 const absolute = (namespace: string, key: string): string => (namespace ? `${namespace}/${key}` : key)
 const relative = (namespace: string, key: string): string => (namespace ? key.slice(namespace.length + 1) : key)
 
@@ -27,22 +27,22 @@ interface Collection {
   request: Pick<ApiRequest, 'namespace'>
 }
 
-/** The key of the one object that the request can mean; undefined where it can mean several. */
-function keyMeant({ request, kind }: Collection, { name, namespace }: Selection): string | undefined {
+/** Returns the key of the only object that can match, or undefined when several can. */
+function onlyKey({ request, kind }: Collection, { name, namespace }: Selection): string | undefined {
   const place = kind.scope === 'Cluster' ? '' : request.namespace || namespace
   return name === undefined || place === undefined ? undefined : keyOf(place, name)
 }
 
 /**
- * What of the collection is read for a selection: one object where it can mean one only, which kube-apiserver reads by its
- * key, too. A page that continues another is read as such.
+ * Returns the range to read for a selection. A selection of one name is read by its key, as in kube-apiserver, except by
+ * a page that continues another.
  */
-export function rangeOf(
+function rangeOf(
   collection: Collection,
   selection: Selection,
   start: Start,
 ): Pick<ListRequest, 'namespace' | 'key' | 'matches'> & Start {
-  const key = start.after === undefined ? keyMeant(collection, selection) : undefined
+  const key = start.after === undefined ? onlyKey(collection, selection) : undefined
   const namespace = collection.request.namespace || selection.namespace
   return {
     ...start,
@@ -52,7 +52,7 @@ export function rangeOf(
   }
 }
 
-/** A resourceVersion without resourceVersionMatch is exact where the list is read in pages. Throws 400. */
+/** Returns where a list starts. A resourceVersion without resourceVersionMatch is exact when the list has pages. Throws 400. */
 export function startOf(
   collection: Collection,
   options: ListOptions,
@@ -69,46 +69,26 @@ export function startOf(
   }
   const revision = revisionOf(options.resourceVersion, 'invalid resource version: ')
   if (!revision) return {}
-  const inPages = isLimited && keyMeant(collection, selection) === undefined
+  const inPages = isLimited && onlyKey(collection, selection) === undefined
   return (options.resourceVersionMatch || (inPages ? 'Exact' : 'NotOlderThan')) === 'Exact'
     ? { at: revision }
     : { notOlderThan: revision }
 }
 
-/** 410 of a continue token comes with another one, which goes on at the newest revision. */
-function translate(error: unknown, start: Start, namespace: string): unknown {
+/** Gives the 410 of an expired continue token a new token, which continues at the newest revision. */
+function withNewToken(error: unknown, start: Start, namespace: string): unknown {
   if (error instanceof StorageError && error.code === 'Expired' && start.after !== undefined) {
     return expired(expiredContinue, encodeContinue({ rv: -1, after: relative(namespace, start.after) }))
   }
   return error
 }
 
-/**
- * What this user may see of the collection and the selectors match; `limit` 0 = as much as a page holds. Objects that follow
- * are told of (as `next`) whether they match or not.
- */
-export async function readPage(
-  exchange: StoredExchange,
-  selection: Selection,
-  start: Start,
-  limit: number,
-  verb: ListVerb,
-): Promise<ListPage> {
-  const { store, context, request } = exchange
-  const range = { ...rangeOf(exchange, selection, start), ...(limit > 0 && { limit }) }
-  try {
-    return await list(store, range, verb, context)
-  } catch (error) {
-    throw translate(error, start, request.namespace)
-  }
-}
-
-/** The token of the next page, undefined after the last one. */
+/** Returns the continue token of the next page, or undefined after the last page. */
 const nextToken = ({ rv, next }: ListPage, namespace: string): string | undefined =>
   next === undefined ? undefined : encodeContinue({ rv, after: relative(namespace, next) })
 
-/** What the answer says of the list that begins with this page: only of a limited one something is told to follow. */
-export function metadataOf(
+/** Returns the metadata of the list that begins with this page. Only limited lists have a continue token. */
+function metadataOf(
   page: ListPage,
   { all }: Pick<Selection, 'all'>,
   { namespace, isLimited }: { namespace: string; isLimited: boolean },
@@ -121,13 +101,10 @@ export function metadataOf(
   }
 }
 
-/** Where the page after another one starts, at the same revision. */
-export type Following = Required<Pick<ListRequest, 'at' | 'after'>>
-
-/** A page and all that follow it, each read when those before it have been taken. */
-export async function* pagesFrom(
+/** Yields a page and all pages after it, at the same revision. Reads each page when the consumer asks for it. */
+async function* pagesFrom(
   page: ListPage,
-  read: (start: Following) => Promise<ListPage>,
+  read: (start: Required<Pick<ListRequest, 'at' | 'after'>>) => Promise<ListPage>,
 ): AsyncGenerator<ListPage> {
   for (let current = page; ; ) {
     yield current
@@ -137,18 +114,60 @@ export async function* pagesFrom(
   }
 }
 
-/** The objects of a page as answers show them, each decoded when it is its turn. */
-export function* shown(
-  { store, context }: Pick<StoredExchange, 'store' | 'context'>,
-  { items }: Pick<ListPage, 'items'>,
-): Generator<KubeObject> {
-  for (const one of items) yield presented(store, one.read(), context)
+interface Opening {
+  verb: ListVerb
+  selection: Selection
+  start: Start
+  /** The client's limit, which makes the collection one page; 0 = none. */
+  limit: number
+  /** The size of each page of an unlimited collection; 0 = the most that a page can hold. */
+  pageSize: number
 }
 
-/** The objects of pages. */
-export async function* shownPages(
-  exchange: StoredExchange,
-  pages: AsyncIterable<ListPage> | Iterable<ListPage>,
+/** A collection whose first page has been read. */
+export interface OpenCollection {
+  /** The revision of all pages. */
+  rv: number
+  metadata: ListMetadata
+  pages: AsyncIterable<ListPage> | Iterable<ListPage>
+}
+
+/** Reads the first page of the objects that match the selection and that the user may see. Throws 410 for an old start. */
+export async function openCollection(
+  { kind, store, request }: StoredCall,
+  context: RequestContext,
+  { verb, selection, start, limit, pageSize }: Opening,
+): Promise<OpenCollection> {
+  const { namespace } = request
+  const isLimited = limit > 0
+  const size = limit || pageSize
+  const read = async (from: Start): Promise<ListPage> => {
+    const range = { ...rangeOf({ kind, request }, selection, from), ...(size > 0 && { limit: size }) }
+    try {
+      return await list(store, range, verb, context)
+    } catch (error) {
+      // A watch has no continue token: it reports an expired page as an event.
+      throw verb === 'watch' ? error : withNewToken(error, from, namespace)
+    }
+  }
+  const first = await read(start)
+  return {
+    rv: first.rv,
+    metadata: metadataOf(first, selection, { namespace, isLimited }),
+    pages: isLimited ? [first] : pagesFrom(first, read),
+  }
+}
+
+/** Yields the objects of a page as reads present them. Decodes each one when the consumer asks for it. */
+export function* presentPage(store: Store, { items }: Pick<ListPage, 'items'>, reader: Reader): Generator<KubeObject> {
+  for (const one of items) yield presented(store, one.read(), reader)
+}
+
+/** Yields the presented objects of each page. */
+export async function* presentPages(
+  store: Store,
+  pages: OpenCollection['pages'],
+  reader: Reader,
 ): AsyncGenerator<Iterable<KubeObject>> {
-  for await (const one of pages) yield shown(exchange, one)
+  for await (const one of pages) yield presentPage(store, one, reader)
 }

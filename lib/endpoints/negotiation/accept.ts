@@ -1,6 +1,4 @@
-/**
- * Accept: which form an answer takes. Source: k8s.io/apiserver endpoints/handlers/negotiation.
- */
+/** Negotiates the form of an answer. Source: k8s.io/apiserver endpoints/handlers/negotiation. */
 
 import { NamedText } from '../../meta/encoding/badvalue.ts'
 import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
@@ -12,7 +10,7 @@ export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetada
 export interface Output {
   mediaType: 'application/json' | 'application/yaml'
   transform?: { as: Transform; version: 'v1' | 'v1beta1' }
-  /** Indented, for people: asked for, or a browser or curl. */
+  /** Indents JSON: on request, and for browsers and curl. */
   pretty: boolean
 }
 
@@ -23,7 +21,7 @@ interface Clause {
   parameters: ReadonlyMap<string, string>
 }
 
-/** Far more than any client sends; keeps the sort of a hostile header cheap. */
+/** Far more than any client sends. The limit keeps sorting a hostile header cheap. */
 const maxClauses = 64
 
 function parseClause(text: string): Clause | undefined {
@@ -34,18 +32,18 @@ function parseClause(text: string): Clause | undefined {
   for (const part of rest) {
     const at = part.indexOf('=')
     const value = part.slice(at + 1).trim()
-    // Without a value it is as if it were not there, and does not take the place of one with a value.
+    // A parameter without a value is ignored: it must not replace one that has a value.
     if (at > 0 && value !== '') parameters.set(part.slice(0, at).trim(), value)
   }
   const quality = Number(parameters.get('q') ?? '1')
   return { type, subtype: subtype || '*', quality: Number.isNaN(quality) ? 0 : quality, parameters }
 }
 
-/** Better, or more exact, which then counts whatever the quality: no order, so how it is sorted is part of the rule. */
+/** Reports whether `a` goes before `b`: by quality, or by a more specific type at any quality. This is not an order, so the sorting algorithm is part of the rule. */
 const precedes = (a: Clause, b: Clause): boolean =>
   a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*')
 
-/** Best first, each put in after the last one that it does not precede. Source: goautoneg, sorted as Go sorts so few. */
+/** Returns the clauses, best first, by the insertion sort that Go uses for short slices. Source: goautoneg. */
 function clauses(header: string): Clause[] {
   const sorted: Clause[] = []
   for (const clause of header.split(',').slice(0, maxClauses).map(parseClause)) {
@@ -63,7 +61,7 @@ function mediaTypeOf({ type, subtype }: Clause): Output['mediaType'] | undefined
 
 const transforms: readonly string[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']
 
-/** The transform a clause asks for; null = one that nobody serves, so the clause is not acceptable. */
+/** Returns the transform that a clause asks for; null for an unknown one, which makes the clause unacceptable. */
 function transformOf({ parameters }: Clause): Output['transform'] | null {
   const [as = '', group = '', version = ''] = ['as', 'g', 'v'].map((name) => parameters.get(name))
   if (!as && !group && !version) return undefined
@@ -72,12 +70,12 @@ function transformOf({ parameters }: Clause): Output['transform'] | null {
   return { as: as as Transform, version }
 }
 
-/** strconv.ParseBool; what does not parse is false. */
+/** Parses a bool like strconv.ParseBool; anything else is false. */
 const truthy = (text: string): boolean => ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)
 
 type Headers = Readonly<Record<string, string>>
 
-/** The clause's own wish counts first, then the query's, then whether it is a browser or curl that asks. */
+/** Reports whether to indent: the clause decides first, then the query, then whether the client is a browser or curl. */
 const wantsPretty = (headers: Headers, pretty: string | undefined, clause?: Clause): boolean =>
   clause?.parameters.get('pretty') === '1' ||
   (pretty ? truthy(pretty) : /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? ''))
@@ -85,21 +83,27 @@ const wantsPretty = (headers: Headers, pretty: string | undefined, clause?: Clau
 const acceptedTypes = ['application/json', 'application/yaml']
 const streamedTypes = ['application/json;stream=watch']
 
+/** What negotiation reads of a request: Accept, User-Agent and the parameter `pretty`. */
+interface Asking {
+  headers: Headers
+  query: ReadonlyMap<string, readonly string[]>
+}
+
 /**
- * Chooses the form of the answer; what is not `transformable` has one form. Throws 406 when no clause can be served, and
- * for a watch also where the one that would be is not of JSON: another clause is not looked for.
+ * Returns the form of the answer; without `transformable`, clauses that ask for a transform do not count. Throws 406 when no
+ * clause can be served. A watch also throws 406 when the first servable clause is not JSON: it does not try the next one.
  */
 export function negotiate(
-  headers: Headers,
-  pretty: string | undefined,
+  { headers, query }: Asking,
   { watch = false, transformable = true }: { watch?: boolean; transformable?: boolean } = {},
 ): Output {
+  const pretty = query.get('pretty')?.[0]
   const header = headers.accept?.trim()
   if (!header) return { mediaType: 'application/json', pretty: !watch && wantsPretty(headers, pretty) }
   for (const clause of clauses(header)) {
     const mediaType = mediaTypeOf(clause)
     if (!mediaType) continue
-    // The version of the API's own types, of which there is one: only kinds have it.
+    // `sv` names the schema version, which only kinds have. There is one version.
     const version = clause.parameters.get('sv')
     if (version && (version !== 'v1' || !transformable)) continue
     if ((clause.parameters.get('stream') ?? 'watch') !== 'watch') continue
@@ -120,7 +124,7 @@ const openApiV2Protobuf = [
   'com.github.proto-openapi.spec.v2.v1.0+protobuf',
 ]
 
-/** The form of OpenAPI v2, which has two. Throws 406. */
+/** Returns the form of the OpenAPI v2 document. Throws 406. */
 export function negotiateOpenApiV2({ accept = '' }: Headers): 'json' | 'protobuf' {
   for (const clause of clauses(accept.trim() || '*/*')) {
     if (clause.type === 'application' && openApiV2Protobuf.includes(clause.subtype)) return 'protobuf'
@@ -132,12 +136,13 @@ export function negotiateOpenApiV2({ accept = '' }: Headers): 'json' | 'protobuf
 const discoveryVersions = ['v2', 'v2beta1'] as const
 
 export interface DiscoveryOutput extends Output {
-  /** Of the aggregated form. v2beta1 is for clients that know no other. */
+  /** The version of the aggregated form; older clients know only v2beta1. */
   version: (typeof discoveryVersions)[number]
 }
 
-/** The aggregated form of discovery, where any clause asks for it; undefined = the plain documents. */
-export function negotiateDiscovery(headers: Headers, pretty: string | undefined): DiscoveryOutput | undefined {
+/** Returns the aggregated form of discovery when any clause asks for it, or undefined for the plain documents. */
+export function negotiateDiscovery({ headers, query }: Asking): DiscoveryOutput | undefined {
+  const pretty = query.get('pretty')?.[0]
   const asking = clauses(headers.accept ?? '').filter(
     ({ parameters }) =>
       parameters.get('as') === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io',
@@ -152,20 +157,17 @@ export function negotiateDiscovery(headers: Headers, pretty: string | undefined)
   return undefined
 }
 
-/**
- * The form of a Status: a clause that asks for a transform is not one for a Status. undefined where none of the clauses
- * can be served.
- */
-export function negotiateStatus(headers: Headers, pretty: string | undefined): Output | undefined {
+/** Returns the form of a Status, or undefined when no clause can be served. Clauses that ask for a transform do not count. */
+export function negotiateStatus(request: Asking): Output | undefined {
   try {
-    return negotiate(headers, pretty, { transformable: false })
+    return negotiate(request, { transformable: false })
   } catch (error) {
     if (error instanceof StatusError) return undefined
     throw error
   }
 }
 
-/** The parameter `includeObject`: what of the objects stands in table rows. Throws 400 for anything else. */
+/** Parses the parameter `includeObject`, which sets how much of its object a table row contains. Throws 400. */
 export function includeObject(value: string | undefined): RowObject {
   if (value === undefined || value === '' || value === 'Metadata') return 'Metadata'
   if (value === 'None' || value === 'Object') return value
@@ -173,7 +175,7 @@ export function includeObject(value: string | undefined): RowObject {
   throw badRequest(`Unable to convert to Table as requested: ${aggregate([why])}`)
 }
 
-/** The refusal of a transform that does not fit what is answered. */
+/** Returns the error for a transform that does not fit the answer, such as a list's transform for one object. */
 export function unfit(as: Transform, isList: boolean): StatusError | undefined {
   if (as === 'PartialObjectMetadata' && isList) {
     const error = notAcceptable([])

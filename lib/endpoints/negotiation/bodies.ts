@@ -1,18 +1,18 @@
-/** Request bodies: their size and their media types. Bodies are read only after authorization. */
+/** Checks the size and the media type of request bodies. Bodies are read only after authorization. */
 import type { MediaType } from '../../meta/decoding/codecs.ts'
 import { requestEntityTooLarge, type StatusError, unsupportedMediaType } from '../../meta/errors/status.ts'
 import { mediaTypeOf } from './mediatype.ts'
 import { bodyTypes, type PatchType, patchTypes } from './mediatypes.ts'
 
-/** kube-apiserver's limit for bodies, in bytes. */
+/** kube-apiserver's limit, in bytes. */
 export const maxBodyBytes = 3 * 1024 * 1024
 
-/** Throws 413. */
-export function checkSize(body: Uint8Array): void {
+/** Throws 413 for a body over the limit. */
+export function checkBodySize(body: Uint8Array): void {
   if (body.byteLength > maxBodyBytes) throw requestEntityTooLarge(`limit is ${maxBodyBytes}`)
 }
 
-/** A body without a type is JSON. Throws 415. */
+/** Returns the media type of a body; JSON without a Content-Type. Throws 415. */
 export function bodyType(headers: Readonly<Record<string, string>>): MediaType {
   const { 'content-type': header = '' } = headers
   const type = mediaTypeOf(header)
@@ -21,14 +21,14 @@ export function bodyType(headers: Readonly<Record<string, string>>): MediaType {
   return found
 }
 
-/** 415. What curl sends of `-d` without a type is told what to send instead: it also joins the lines of a file. */
+/** Returns a 415. Its advice is for `curl -d` without a Content-Type, which also joins the lines of a file. */
 function unsupported(accepted: readonly string[], type: string | undefined, better: string): StatusError {
   if (type !== 'application/x-www-form-urlencoded') return unsupportedMediaType(accepted)
   const advice = `a form cannot be read: with curl, send a file with --data-binary @FILE -H 'Content-Type: ${better}'`
   return unsupportedMediaType(accepted, advice)
 }
 
-/** The exact type, parameters aside. Throws 415 in the words that make kubectl name the types to use. */
+/** Returns the media type of a patch without its parameters. Throws 415 in words that make kubectl list the supported types. */
 export function patchType(headers: Readonly<Record<string, string>>): PatchType {
   const type = headers['content-type']?.split(';', 1)[0]
   const found = patchTypes.find((one) => one === type)

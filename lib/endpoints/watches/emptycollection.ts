@@ -4,11 +4,11 @@
  */
 import { stringify } from '../../meta/encoding/json.ts'
 import type { JsonObject } from '../../meta/types.ts'
-import type { EndpointServices, OpenWatch } from '../exchange.ts'
+import type { EndpointServices, OpenWatch } from '../call.ts'
 import { revisionOf } from '../lists/selection.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
-import { type ApiRequest, type ApiResponse, first } from '../request.ts'
+import type { ApiRequest, ApiResponse } from '../request.ts'
 import { respond } from '../respond.ts'
 import { heartbeatMs, watchMs } from './times.ts'
 import { asksForWebSocket, noWebSocket } from './websocket.ts'
@@ -32,7 +32,7 @@ export async function emptyCollection(
 ): Promise<ApiResponse> {
   const options = listOptions(request.query, true)
   const { watch } = options
-  const output = negotiate(request.headers, first(request.query, 'pretty'), { watch, transformable: false })
+  const output = negotiate(request, { watch, transformable: false })
   revisionOf(options.resourceVersion)
   if (!watch) return respond(200, { kind: `${kind}List`, apiVersion, metadata: { resourceVersion }, items: [] }, output)
   if (asksForWebSocket(request)) return noWebSocket

@@ -36,7 +36,7 @@ import { servedPath } from './servedpath.ts'
 const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
 
 const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
-  respond(200, value, negotiate(request.headers, first(request.query, 'pretty'), { transformable: false }))
+  respond(200, value, negotiate(request, { transformable: false }))
 
 /** Reports whether If-None-Match (RFC 9110) contains the tag or `*`. */
 function isKnown({ headers }: ApiRequest, etag: string): boolean {
@@ -88,7 +88,7 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
 export const discovery: Endpoint = async (request, server) => {
   const path = servedPath(request, server.config)
   if (path === '/api' || path === '/apis') {
-    const output = negotiateDiscovery(request.headers, first(request.query, 'pretty'))
+    const output = negotiateDiscovery(request)
     if (output) return aggregated(request, path, output)
   }
   if (path.startsWith(`${definitionsPath}/`)) {

@@ -7,7 +7,6 @@ import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensi
 import { ownGroupVersion, servedResources } from '../../apis/resources.ts'
 import { negotiateStatus } from '../../endpoints/negotiation/accept.ts'
 import { patchType } from '../../endpoints/negotiation/bodies.ts'
-import { first } from '../../endpoints/request.ts'
 import { pageNotFound, respondStatus } from '../../endpoints/respond.ts'
 import {
   badRequest,
@@ -74,7 +73,7 @@ function isDocument(path: string): boolean {
 }
 
 export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
-  const output = negotiateStatus(headers, first(query, 'pretty'))
+  const output = negotiateStatus({ headers, query })
   const below = servedPath({ path }, config)
   const hint = explainRoute(method, below)
   const [root, group, version, ...steps] = below.slice(1).split('/')

@@ -1,7 +1,7 @@
 /** Converts API Gateway events to requests, and responses to the results of a Lambda proxy integration. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { negotiateStatus, type Output } from '../../endpoints/negotiation/accept.ts'
-import { type ApiRequest, type ApiResponse, first } from '../../endpoints/request.ts'
+import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
 import { warningHeaders } from './warnings.ts'
 
 /** Returns the headers with lowercase names. Repeated headers are joined to one list, as HTTP defines. */
@@ -29,7 +29,7 @@ function queryOf(event: APIGatewayProxyEvent): ReadonlyMap<string, readonly stri
 
 /** Negotiates the output format of errors that occur before there is a request. */
 export const statusForm = (event: APIGatewayProxyEvent): Output | undefined =>
-  negotiateStatus(headersOf(event), first(queryOf(event), 'pretty'))
+  negotiateStatus({ headers: headersOf(event), query: queryOf(event) })
 
 /** Returns the request. It omits the Authorization header, which no endpoint needs. */
 export function toApiRequest(

@@ -1,8 +1,8 @@
 /** Collections that one request cannot delete: what is told, and that the next one goes on. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualclusterinstance.ts'
-import type { EndpointServices } from '../../../lib/endpoints/exchange.ts'
-import { deleteCollectionPipeline } from '../../../lib/endpoints/handlers/delete.ts'
+import type { EndpointServices } from '../../../lib/endpoints/call.ts'
+import { deleteCollectionHandler } from '../../../lib/endpoints/handlers/delete.ts'
 import { create } from '../../../lib/registry/create.ts'
 import { list } from '../../../lib/registry/read.ts'
 import type { Store } from '../../../lib/registry/store.ts'
@@ -70,7 +70,7 @@ async function removed(
   }
   const user = { ...admin, key: { ...admin.key, generation: 1 } }
   const asked = { store: counted, user, services, query: { labelSelector: `collection=${collection}`, ...query } }
-  const { response, context } = await answer(deleteCollectionPipeline, {
+  const { response, context } = await answer(deleteCollectionHandler, {
     ...asked,
     deadline: () => (began < objects ? 20_000 : 3_000),
   })

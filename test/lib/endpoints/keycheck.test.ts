@@ -1,8 +1,8 @@
 /** Answers that go on after their key has ended: lists in their own time, over the real store. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { EndpointServices } from '../../../lib/endpoints/exchange.ts'
-import { listPipeline } from '../../../lib/endpoints/handlers/collection.ts'
+import type { EndpointServices } from '../../../lib/endpoints/call.ts'
+import { listHandler } from '../../../lib/endpoints/handlers/list.ts'
 import type { ApiResponse } from '../../../lib/endpoints/request.ts'
 import { create } from '../../../lib/registry/create.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
@@ -61,7 +61,7 @@ async function begun(query: Record<string, string>, lives: number, slow = 0): Pr
   }
   const user = { ...admin, key: { ...admin.key, generation: 7 } }
   const { storage } = store()
-  const { response } = await answer(listPipeline, {
+  const { response } = await answer(listHandler, {
     store: {
       ...store(),
       storage: {

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { UserInfo } from '../../../lib/authorization/users/user.ts'
-import type { EndpointServices, StoredExchange } from '../../../lib/endpoints/exchange.ts'
-import { listPipeline } from '../../../lib/endpoints/handlers/collection.ts'
-import { run } from '../../../lib/endpoints/pipeline.ts'
+import type { EndpointServices, StoredCall } from '../../../lib/endpoints/call.ts'
+import { listHandler } from '../../../lib/endpoints/handlers/list.ts'
+import { run } from '../../../lib/endpoints/run.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import { create } from '../../../lib/registry/create.ts'
 import { remove } from '../../../lib/registry/delete.ts'
@@ -76,7 +76,7 @@ async function watch(
     },
   }
   const kind = store().kind
-  const exchange: StoredExchange = {
+  const call: StoredCall = {
     request: {
       method: 'GET',
       path: '/',
@@ -97,7 +97,7 @@ async function watch(
     kind,
     store: store(),
   }
-  const { body } = await run(exchange, listPipeline.stages, (error) => {
+  const { body } = await run(listHandler, call, (error) => {
     throw error
   })
   const lines: Watched[] = []

@@ -1,10 +1,15 @@
-/** Which form an answer takes; every row was an answer of a kube-apiserver 1.34. */
+/** The negotiated form of answers. Every row was recorded from a kube-apiserver 1.34. */
 import { describe, expect, it } from 'vitest'
 import { negotiate, negotiateDiscovery, negotiateStatus, unfit } from '../../../../lib/endpoints/negotiation/accept.ts'
 
+const asking = (headers: Readonly<Record<string, string>>, pretty?: string) => ({
+  headers,
+  query: new Map(pretty === undefined ? [] : [['pretty', [pretty]]]),
+})
+
 const form = (accept: string, options: { watch?: boolean } = {}): string => {
   try {
-    const { mediaType, transform } = negotiate({ accept }, undefined, options)
+    const { mediaType, transform } = negotiate(asking({ accept }), options)
     return `${mediaType}${transform ? ` ${transform.as} ${transform.version}` : ''}`
   } catch (error) {
     return (error as Error).message
@@ -78,7 +83,9 @@ describe('indented', () => {
     [{ accept: 'application/json;pretty=1' }, 'false', true],
     [{ accept: 'application/json;pretty=1;pretty=' }, undefined, true],
     [{ accept: 'application/json;pretty=true' }, undefined, false],
-  ])('%j, pretty=%s: %s', (headers, pretty, expected) => expect(negotiate(headers, pretty).pretty).toBe(expected))
+  ])('%j, pretty=%s: %s', (headers, pretty, expected) =>
+    expect(negotiate(asking(headers, pretty)).pretty).toBe(expected),
+  )
 })
 
 describe('aggregated discovery', () => {
@@ -93,19 +100,19 @@ describe('aggregated discovery', () => {
     [v2.replace('json', 'vnd.kubernetes.protobuf'), undefined],
     [json, undefined],
     ['', undefined],
-  ])('%s: %s', (accept, version) => expect(negotiateDiscovery({ accept }, undefined)?.version).toBe(version))
+  ])('%s: %s', (accept, version) => expect(negotiateDiscovery(asking({ accept }))?.version).toBe(version))
 })
 
 describe('a Status', () => {
   it('is in the form of the first clause without a transform', () => {
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/yaml'
-    expect(negotiateStatus({ accept }, undefined)).toEqual({ mediaType: 'application/yaml', pretty: false })
+    expect(negotiateStatus(asking({ accept }))).toEqual({ mediaType: 'application/yaml', pretty: false })
   })
 
   it('has no form where every clause asks for another', () => {
-    expect(negotiateStatus({ accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }, undefined)).toBeUndefined()
-    expect(negotiateStatus({ accept: 'text/html' }, undefined)).toBeUndefined()
-    expect(negotiateStatus({ accept: 'application/json;sv=v1' }, undefined)).toBeUndefined()
+    expect(negotiateStatus(asking({ accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }))).toBeUndefined()
+    expect(negotiateStatus(asking({ accept: 'text/html' }))).toBeUndefined()
+    expect(negotiateStatus(asking({ accept: 'application/json;sv=v1' }))).toBeUndefined()
   })
 })
 

@@ -1,0 +1,72 @@
+/** A request on its way through the handler of its verb, and the services that handlers use. */
+import type { Attributes } from '../authorization/attributes/attributes.ts'
+import type { KubeObject } from '../meta/types.ts'
+import type { KindInfo, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
+import type { Store } from '../registry/store.ts'
+import type { WriteOptions } from './options.ts'
+import type { ApiRequest, ApiResponse } from './request.ts'
+
+/** The services of the server that the endpoints use. */
+export interface EndpointServices {
+  /** Throws 403 unless the scope chain allows these attributes. The authorizer cannot know them, such as an apply that creates. */
+  demandChain(context: RequestContext, attributes: Attributes): void
+  /**
+   * Returns the generation of the request's key, or undefined once the key no longer gives access. Long requests ask again:
+   * a key of another generation has another value, user or scope than the one that was authorized.
+   */
+  keyGeneration(context: RequestContext): Promise<number | undefined>
+  /** Counts a watch of the request's key. Throws 429 when the key already has its maximum of open watches. */
+  openWatch(context: Pick<RequestContext, 'user'>): Promise<OpenWatch>
+  /** Resolves after this many milliseconds. */
+  sleep(ms: number): Promise<void>
+  /** Calls `act` every `ms` milliseconds, until the returned function is called. */
+  every(ms: number, act: () => void): () => void
+  /** Returns the milliseconds of a monotonic clock. */
+  elapsed(): number
+}
+
+/** A counted watch. It counts until it is closed, or until a minute after its last `keep`, because its function has died. */
+export interface OpenWatch {
+  /** Keeps the watch counted. Call it often: it writes only now and then. */
+  keep(): Promise<void>
+  /** Never rejects. */
+  close(): Promise<void>
+}
+
+/** A request before its handler has read its options. It is immutable: handlers keep results in local constants. */
+export interface Call {
+  readonly request: ApiRequest
+  /** Lacks `dryRun`, so that no handler can write before it has read its options. */
+  readonly context: Omit<RequestContext, 'dryRun'>
+  /** The texts that `context.warn` has collected so far. */
+  readonly warnings: readonly string[]
+  readonly services: EndpointServices
+}
+
+export interface StoredCall extends Call {
+  readonly kind: StoredKind
+  readonly store: Store
+}
+
+export interface VirtualCall extends Call {
+  readonly kind: VirtualKind
+  /** Runs the kind's own create with its services. */
+  create(object: KubeObject, context: RequestContext): Promise<KubeObject>
+}
+
+/** A write whose options are known. */
+export interface Write {
+  readonly request: ApiRequest
+  readonly context: RequestContext
+  readonly options: WriteOptions
+  readonly kind: KindInfo
+}
+
+/** A write of a stored object. */
+export type StoredWrite = Write & StoredCall & { readonly context: RequestContext }
+
+/** The handler of a verb. */
+export interface Handler<C extends Call> {
+  readonly verb: StoredVerb
+  handle(call: C): Promise<ApiResponse>
+}

@@ -1,0 +1,22 @@
+/** Checks that every handler makes before it reads options or bodies. */
+
+import { quoted } from '../meta/encoding/gotext.ts'
+import { badRequest, forbiddenPath } from '../meta/errors/status.ts'
+import { pathSegmentErrors } from '../meta/object/names.ts'
+import type { Call } from './call.ts'
+import type { ApiRequest } from './request.ts'
+
+/** Throws 403 for impersonation headers. This API does not support impersonation and must not ignore a request for it. */
+export function refuseImpersonation({ request, context }: Pick<Call, 'request' | 'context'>): void {
+  const header = Object.keys(request.headers).find((name) => name.startsWith('impersonate-'))
+  if (!header) return
+  throw forbiddenPath(`User "${context.user.name}" cannot impersonate: this API does not support impersonation`)
+}
+
+/** Throws 400 for a name or namespace in the path that could be read as another path. */
+export function checkPathNames({ namespace, name }: Pick<ApiRequest, 'namespace' | 'name'>): void {
+  for (const [what, value] of Object.entries({ Namespace: namespace, Name: name })) {
+    const [problem] = value === '' ? [] : pathSegmentErrors(value)
+    if (problem) throw badRequest(`${what} parameter invalid: ${quoted(value)}: ${problem}`)
+  }
+}
