@@ -1,4 +1,4 @@
-/** Writes answers of functions to the client, as API Gateway does. */
+/** Writes the responses of functions to the client, as API Gateway does. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -8,7 +8,7 @@ import type { Rendered } from './responses.ts'
 import type { Metadata } from './streaming.ts'
 import type { Deployment } from './template.ts'
 
-/** The answer of a function is no proxy response. */
+/** Thrown when a function does not return a valid proxy response. */
 export class MalformedAnswer extends Error {
   override name = 'MalformedAnswer'
 }
@@ -21,7 +21,7 @@ interface Answer {
   isBase64Encoded?: boolean
 }
 
-/** Answers a request. Throws MalformedAnswer before anything is written. */
+/** Writes a buffered response. Throws MalformedAnswer before it writes anything. */
 export async function writeAnswer(
   response: ServerResponse,
   answer: unknown,
@@ -29,7 +29,7 @@ export async function writeAnswer(
   { binaryMediaTypes, minimumCompressionSize = Number.POSITIVE_INFINITY }: Deployment['api'],
 ): Promise<void> {
   const { statusCode = 200, headers, multiValueHeaders, body, isBase64Encoded } = parseAnswer(answer)
-  // Base64 is decoded only for clients that ask for a binary type first; others get the text of it.
+  // API Gateway decodes base64 only for clients whose Accept starts with a binary type; others get the base64 text.
   const binary = isBase64Encoded === true && isBinary(request.accept, binaryMediaTypes)
   const bytes = Buffer.from(body ?? '', binary ? 'base64' : 'utf8')
   setHeaders(response, { headers: headers ?? {}, multiValueHeaders: multiValueHeaders ?? {} })
@@ -43,7 +43,7 @@ export async function writeAnswer(
 
 const gzipped = promisify(gzip)
 
-/** Begins a streamed answer. Throws MalformedAnswer before anything is written. */
+/** Starts a streamed response. Throws MalformedAnswer before it writes anything. */
 export function beginAnswer(response: ServerResponse, metadata: Metadata): void {
   const statusCode = metadata.statusCode ?? 200
   if (!isStatus(statusCode)) throw new MalformedAnswer('statusCode must be a number from 200 to 599')
@@ -53,7 +53,7 @@ export function beginAnswer(response: ServerResponse, metadata: Metadata): void 
   response.flushHeaders()
 }
 
-/** An answer of the gateway itself; what a function may have set before it failed is dropped. */
+/** Writes a response of the gateway itself. Drops headers that a function set before it failed. */
 export function writeRendered(response: ServerResponse, { statusCode, headers, body }: Rendered): void {
   for (const name of response.getHeaderNames()) if (name !== 'x-amzn-requestid') response.removeHeader(name)
   response.writeHead(statusCode, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)

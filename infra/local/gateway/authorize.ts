@@ -5,12 +5,12 @@ import { evaluatePolicy } from './policy.ts'
 import type { ResponseType } from './responses.ts'
 
 export type Authorization =
-  /** What the integration sees as `requestContext.authorizer`. */
+  /** Becomes `requestContext.authorizer` of the integration's event. */
   | { allowed: true; authorizer: Record<string, string | number> }
-  /** `authorizer` is what the gateway response may render; `cause` is set where the authorizer itself is at fault. */
+  /** `authorizer` is available to the gateway response; `cause` is set when the authorizer itself failed. */
   | { allowed: false; type: ResponseType; authorizer: Record<string, string | number>; cause?: unknown }
 
-/** Never throws: an authorizer that fails or answers what API Gateway does not take lets nothing through. */
+/** Never throws: denies the request when the authorizer fails or returns an invalid response. */
 export async function authorize(
   lambda: Lambda,
   functionId: string,
@@ -38,7 +38,7 @@ export async function authorize(
   }
 }
 
-/** An error whose whole message is `Unauthorized` is the one way for an authorizer to make a 401. */
+/** An authorizer produces a 401 only with an error whose whole message is `Unauthorized`. */
 const isUnauthorized = (error: unknown) =>
   error instanceof FunctionError && error.cause instanceof Error && error.cause.message === 'Unauthorized'
 

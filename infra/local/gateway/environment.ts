@@ -1,9 +1,9 @@
-/** The environment of all functions at once: here they share one process. */
+/** Merges the environments of all functions, which share one process here. */
 import type { FunctionDescription } from './template.ts'
 
 type Variables = Readonly<Record<string, string>>
 
-/** What the functions are given, and `more`. Throws where two functions need different values. */
+/** Returns the variables of all functions and `more`. Throws when two functions need different values. */
 export function unionOfEnvironments(functions: Iterable<FunctionDescription>, more: Variables): Variables {
   const union = new Map<string, { value: string; name: string }>()
   for (const { name, environment } of functions) {
@@ -18,7 +18,7 @@ export function unionOfEnvironments(functions: Iterable<FunctionDescription>, mo
   return { ...Object.fromEntries([...union].map(([variable, { value }]) => [variable, value])), ...more }
 }
 
-/** Sets the variables in this process; the returned function puts back what was there. */
+/** Sets the variables in this process and returns a function that restores the previous values. */
 export function applyEnvironment(variables: Variables): () => void {
   const before = Object.keys(variables).map((name) => [name, process.env[name]] as const)
   Object.assign(process.env, variables)

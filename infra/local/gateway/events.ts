@@ -1,4 +1,4 @@
-/** Events as API Gateway and EventBridge make them. Source: "Lambda proxy integrations in API Gateway", recorded events. */
+/** Creates the events that API Gateway and EventBridge send. Source: "Lambda proxy integrations in API Gateway", recorded events. */
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -22,7 +22,7 @@ export interface RequestEvent {
   isBase64Encoded: boolean
 }
 
-/** `$context` of a request; the base of `requestContext`. */
+/** Returns `$context` of a request, the base of `requestContext`. */
 export function requestContext(
   request: IncomingMessage,
   path: string,
@@ -51,7 +51,7 @@ export function requestContext(
       userAgent: request.headers['user-agent'] ?? null,
       userArn: null,
     },
-    // With a custom domain and an empty base path mapping, as here, the stage is not part of it.
+    // The path omits the stage, as with a custom domain and an empty base path mapping.
     path,
     protocol: `HTTP/${request.httpVersion}`,
     requestId: randomUUID(),
@@ -61,7 +61,7 @@ export function requestContext(
   }
 }
 
-/** The event of a proxy integration, without `requestContext.authorizer`. `search` has no question mark. */
+/** Returns the event of a proxy integration, without `requestContext.authorizer`. `search` has no question mark. */
 export function requestEvent(
   request: IncomingMessage,
   { path, search, body }: { path: string; search: string; body: Buffer },
@@ -89,7 +89,7 @@ export function requestEvent(
   }
 }
 
-/** The event of a REQUEST authorizer: no body, and empty objects where a proxy event has null. */
+/** Returns the event of a REQUEST authorizer: without a body, and with empty objects where a proxy event has null. */
 export function authorizerEvent(event: RequestEvent, methodArn: string): Record<string, unknown> {
   const { body: _, isBase64Encoded: __, ...rest } = event
   return {
@@ -103,7 +103,7 @@ export function authorizerEvent(event: RequestEvent, methodArn: string): Record<
   }
 }
 
-/** The event of an EventBridge schedule. */
+/** Returns the event of an EventBridge schedule. */
 export function scheduledEvent(name: string, { api }: Deployment): Record<string, unknown> {
   return {
     version: '0',
@@ -118,7 +118,7 @@ export function scheduledEvent(name: string, { api }: Deployment): Record<string
   }
 }
 
-/** Whether a media type is one of the API's binary types; of a list, such as Accept, API Gateway looks at the first only. */
+/** Reports whether a media type is one of the API's binary types. In a list, such as Accept, only the first type counts. */
 export function isBinary(header: string | undefined, binaryMediaTypes: readonly string[]): boolean {
   const type = (header ?? '').split(/[,;]/, 1)[0]?.trim().toLowerCase() ?? ''
   return binaryMediaTypes.some((one) => one === type || one === '*/*' || one === `${type.split('/')[0]}/*`)
@@ -135,7 +135,7 @@ const hop = new Set([
   'upgrade',
 ])
 
-/** Names as the client wrote them. */
+/** Header names keep the client's spelling. */
 function headersOf(request: IncomingMessage): Record<string, string[]> {
   const headers: HeaderLists = new Map()
   const add = (name: string, value: string) => addHeader(headers, name, [value])
@@ -157,7 +157,7 @@ const lastOfEach = (lists: readonly (readonly [string, readonly string[]])[]) =>
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** The common log format: 21/Nov/2026:12:03:04 +0000. */
+/** Formats a time in the common log format: 21/Nov/2026:12:03:04 +0000. */
 function requestTime(now: Date): string {
   const [year, month, day] = now.toISOString().slice(0, 10).split('-')
   return `${day}/${months[Number(month) - 1]}/${year}:${now.toISOString().slice(11, 19)} +0000`

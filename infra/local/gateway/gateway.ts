@@ -1,4 +1,4 @@
-/** API Gateway, Lambda and EventBridge of a packaged deployment in one process: serves what would be deployed. */
+/** Serves a packaged deployment in one process, in place of API Gateway, Lambda and EventBridge. */
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
@@ -16,29 +16,29 @@ import { answerUnreadable, refusePlainHttp } from './unreadable.ts'
 export interface GatewayOptions {
   /** Path of cloudformation-template-update-stack.json. */
   template: string
-  /** Folder in which `functions/X.handler` is `functions/X.mjs`. */
+  /** Folder in which the handler `functions/X.handler` is the file `functions/X.mjs`. */
   bundlesDir: string
-  /** PEM; plain HTTP without it, over which kubectl sends no token. */
+  /** PEM. Without it the gateway serves plain HTTP, over which kubectl sends no token. */
   tls?: { cert: string; key: string }
   host?: string
-  /** 0 or absent: a free one. */
+  /** 0 or absent selects a free port. */
   port?: number
-  /** Physical ids by logical id, attributes by `LOGICALID.ATTRIBUTE`. */
+  /** Physical IDs by logical ID, attributes by `LOGICALID.ATTRIBUTE`. */
   refs?: Readonly<Record<string, string>>
-  /** Variables over those of the template: endpoints, credentials, ISSUER. */
+  /** Variables that override those of the template: endpoints, credentials, ISSUER. */
   environment?: Readonly<Record<string, string>>
   region?: string
   account?: string
   /**
-   * There is no stream here: functions that read one are run with a scheduled event instead, so often. Default 1, so that
-   * what follows from a change follows within seconds; other schedules keep the rate of the template.
+   * Interval of the functions that read a stream in AWS; here they run with a scheduled event instead. Default 1, so that
+   * changes take effect within seconds. Other schedules keep the rate of the template.
    */
   streamSeconds?: number
-  /** Without the throttling of the stage: where it is this machine that is measured. */
+  /** Disables the throttling of the stage, for measurements of this machine. */
   unthrottled?: boolean
-  /** Failures that the client is not told about. */
+  /** Called for failures that the client does not see. */
   report?: (message: string, cause: unknown) => void
-  /** Every request, when its answer has begun. */
+  /** Called for every request when its response starts. */
   answered?: ((answered: Answered) => void) | undefined
 }
 
@@ -46,13 +46,13 @@ export interface Gateway {
   /** `https://127.0.0.1:8443`, without the base path. */
   url: string
   /**
-   * Takes no new requests, stops the schedules and lets what runs finish. After `graceSeconds` open streams are ended,
-   * cleanly for their clients; functions that do not heed it are left behind after as long again.
+   * Refuses new requests, stops the schedules and waits for running functions. Ends open streams cleanly after `graceSeconds`,
+   * and abandons functions that are still running after the same time again.
    */
   close(graceSeconds?: number): Promise<void>
 }
 
-/** Resolves when requests are served. Throws for a template that cannot be served faithfully. */
+/** Resolves when the gateway serves requests. Throws for a template that it cannot serve faithfully. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { host = '127.0.0.1', region = 'eu-central-1', account = '000000000000', report = warn } = options
   const refs = { ApiGatewayRestApi: 'local', ...options.refs }
@@ -69,7 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   answerUnreadable(server)
   const dropSilent = server instanceof TlsServer ? refusePlainHttp(server) : () => {}
-  // A proxy in front may hold connections for a minute; the side that answers must not be the first to let go.
+  // A proxy in front may keep connections for a minute, and the server must not be the first to close them.
   server.keepAliveTimeout = 75_000
   // Every request needs its authorizer.
   const authorizers = new Set(deployment.routes.flatMap(({ authorizerFunctionId: id }) => (id ? [id] : [])))
@@ -98,7 +98,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const grace = graceSeconds * 1000
       const closed = new Promise((resolve) => server.close(resolve))
       dropSilent()
-      // A connection that was busy a moment ago is only now idle.
+      // Connections that were busy before are idle now.
       const idle = setInterval(() => server.closeIdleConnections(), 20)
       const late = setTimeout(endStreams, grace)
       await Promise.all([closed, timers.stop()])

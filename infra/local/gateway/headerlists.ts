@@ -1,7 +1,7 @@
-/** Headers of one name are one list: equal names in another case are the same, written as the first. */
+/** Collects the values of headers by name. Names are case-insensitive and keep their first spelling. */
 export type HeaderLists = Map<string, { name: string; values: string[] }>
 
-/** Adds to the list of the name, by its name in lower case. */
+/** Adds a value to the list of the header; lists are keyed by the lower-case name. */
 export function addHeader(lists: HeaderLists, name: string, values: readonly string[]): void {
   const known = lists.get(name.toLowerCase())
   if (known) known.values.push(...values)

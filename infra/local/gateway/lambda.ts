@@ -1,4 +1,4 @@
-/** Runs the bundles of functions in this process, as Lambda's Node.js runtime would run each in its own. */
+/** Runs the bundled functions in this process, as Lambda's Node.js runtime runs each in its own. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -8,20 +8,20 @@ import { withTimeout } from '../../../lib/server/lambda/timeout.ts'
 import { installRuntimeGlobal, streamingHandler } from './streaming.ts'
 import type { Deployment, FunctionDescription } from './template.ts'
 
-/** The function threw (`cause`), took too long, or its answer cannot be sent. */
+/** Thrown when a function throws (`cause`), times out, or returns a response that cannot be sent. */
 export class FunctionError extends Error {
   override name = 'FunctionError'
 }
 
-/** The event is more than a function can be invoked with. */
+/** Thrown when an event exceeds Lambda's payload limit. */
 export class EventTooLarge extends Error {
   override name = 'EventTooLarge'
 }
 
 export interface Lambda {
-  /** Imports the bundle, so that the first request need not. */
+  /** Imports the bundle ahead of the first request. */
   warm(functionId: string): Promise<void>
-  /** The function's answer, as JSON carries it. Throws FunctionError or EventTooLarge. */
+  /** Returns the function's response after a JSON round trip. Throws FunctionError or EventTooLarge. */
   invoke(functionId: string, event: unknown): Promise<unknown>
   /** Settles when the stream is complete or destroyed and the handler has returned. Throws like `invoke`. */
   stream(functionId: string, event: unknown, stream: Writable): Promise<void>
@@ -34,7 +34,7 @@ const maximumPayload = 6 * 1024 * 1024
 
 let instances = 0
 
-/** Every instance imports bundles of its own: they read the environment when they are imported. */
+/** Every instance imports the bundles anew, because they read the environment at import. */
 export function createLambda({ functions, api }: Deployment, bundlesDir: string): Lambda {
   installRuntimeGlobal()
   instances += 1
@@ -68,7 +68,7 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
     memoryLimitInMB: String(description.memoryMegabytes),
     getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
   })
-  /** Runs `work` with the handler for as long as the function may take. */
+  /** Runs `work` with the handler, limited by the function's timeout. */
   const run = async <T>(id: string, work: (handler: Handler, context: object) => Promise<T>): Promise<T> => {
     const description = describe(id)
     const milliseconds = description.timeoutSeconds * 1000
@@ -90,7 +90,7 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
     invoke(functionId, event) {
       const payload = encode(event)
       return run(functionId, async (handler, context) => {
-        // Lambda would answer the bytes of the stream, prelude included, which is no JSON.
+        // Lambda would return the bytes of the stream with its prelude, which is not JSON.
         if (handler[streamingHandler]) throw new FunctionError('a streaming function needs a streaming route')
         const answer = JSON.stringify((await handler(JSON.parse(payload), context)) ?? null)
         if (Buffer.byteLength(answer) > maximumPayload) throw new FunctionError('Response payload size exceeded')

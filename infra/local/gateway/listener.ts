@@ -1,4 +1,4 @@
-/** One request through API Gateway: route, authorizer, integration, answer. */
+/** Handles one request as API Gateway does: route, authorizer, integration, response. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { withTimeout } from '../../../lib/server/lambda/timeout.ts'
 import { lazy } from '../../../lib/server/process/lazy.ts'
@@ -15,16 +15,16 @@ import { createThrottle } from './throttle.ts'
 
 export interface Listener {
   listener(request: IncomingMessage, response: ServerResponse): void
-  /** Requests whose functions have not returned. */
+  /** Requests whose functions are still running. */
   running: ReadonlySet<Promise<void>>
-  /** Ends the answers that are being streamed; their functions find their stream destroyed. */
+  /** Ends the streamed responses; their functions find the stream destroyed. */
   endStreams(): void
 }
 
 /** "Payload size: 10 MB": Amazon API Gateway quotas. */
 const maximumBody = 10 * 1024 * 1024
 
-/** `report` hears of failures that the client is not told about, `answered` of every request when its answer has begun. */
+/** Calls `report` for failures that the client does not see, and `answered` for every request when its response starts. */
 export function createListener(
   { api, responses, routes }: Deployment,
   lambda: Lambda,
@@ -82,7 +82,7 @@ export function createListener(
     } catch (error) {
       if (error instanceof EventTooLarge) return refuse('REQUEST_TOO_LARGE')
       if (error instanceof IntegrationTimeout) return refuse('INTEGRATION_TIMEOUT')
-      // Nobody is left to be answered.
+      // The client has disconnected.
       if (response.destroyed) return
       report(`${request.method} ${path} failed`, error)
       refuse('DEFAULT_5XX')
@@ -97,7 +97,7 @@ export function createListener(
     await writeAnswer(response, answer, request.headers, api)
   }
 
-  /** A stream that has begun mostly waits: `begun` lets others in, and tells of it. */
+  /** `begun` frees the slot of a started stream, which mostly waits, and reports the request. */
   async function stream(route: Route, event: unknown, response: ServerResponse, begun: () => void) {
     const body = createResponseStream((metadata) => {
       beginAnswer(response, metadata)
@@ -137,14 +137,14 @@ export function createListener(
   }
 }
 
-/** The function takes longer than the integration may. */
+/** Thrown when the function exceeds the integration timeout. */
 class IntegrationTimeout extends Error {
   override name = 'IntegrationTimeout'
 }
 
 const tooLate = () => new IntegrationTimeout()
 
-/** The raw path and query of a request target in origin or absolute form. */
+/** Returns the raw path and query of a request target in origin or absolute form. */
 function splitTarget(target: string): { path: string; search: string } {
   const origin = target.replace(/^https?:\/\/[^/?#]*/i, '')
   const at = origin.indexOf('?')
@@ -152,7 +152,7 @@ function splitTarget(target: string): { path: string; search: string } {
   return { path: path.startsWith('/') ? path : '/', search: at < 0 ? '' : origin.slice(at + 1) }
 }
 
-/** Undefined when there is more than API Gateway takes. It is read all the same: a client that still writes would miss the answer. */
+/** Returns undefined for a body over API Gateway's limit. Reads it to the end: a client that still writes would miss the response. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let length = 0

@@ -1,4 +1,4 @@
-/** The decision of the IAM policy that an authorizer returns. Source: AWS IAM policy evaluation logic. */
+/** Evaluates the IAM policy that an authorizer returns. Source: AWS IAM policy evaluation logic. */
 import { isObject } from '../../../lib/meta/value/walk.ts'
 
 interface Statement {
@@ -7,14 +7,14 @@ interface Statement {
   Resource: string | readonly string[]
 }
 
-/** Thrown for a document that API Gateway would refuse, or that has an element which is not evaluated here. */
+/** Thrown for a document that API Gateway would refuse, or that contains an unsupported element. */
 export class PolicyError extends Error {
   override name = 'PolicyError'
 }
 
 export type Decision = 'allow' | 'explicit deny' | 'implicit deny'
 
-/** Whether the policy lets `execute-api:Invoke` happen to `methodArn`. A matching Deny wins; what nothing allows is denied. */
+/** Reports whether the policy allows `execute-api:Invoke` on `methodArn`. A matching Deny wins; the default is to deny. */
 export function evaluatePolicy(document: unknown, methodArn: string): Decision {
   const effects = new Set(
     statementsOf(document)
@@ -47,7 +47,7 @@ function statementsOf(document: unknown): Statement[] {
 const isStrings = (value: unknown): value is string | readonly string[] =>
   [value].flat().length > 0 && [value].flat().every((one) => typeof one === 'string')
 
-/** `*` is any characters, `?` exactly one. */
+/** `*` matches any characters, `?` exactly one. */
 function matches(pattern: string, text: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')

@@ -1,22 +1,22 @@
-/** What somebody at a terminal sees of a request: one short line in place of the functions' JSON. */
+/** Formats requests for a terminal: one short line each, in place of the functions' JSON. */
 import { styleText } from 'node:util'
 import { decodeUser } from '../../../lib/authentication/usercontext.ts'
 import { withoutCredentials } from '../../../lib/meta/value/credentials.ts'
 
 export interface Answered {
   method: string
-  /** Without the query: what it selects is nobody's business at a screen, and it is long. */
+  /** Path without the query, which is long and may be private. */
   path: string
-  /** 0: the client has left before it was answered. */
+  /** 0 when the client disconnected before the response. */
   status: number
   milliseconds: number
-  /** What the authorizer left in the context of the request, if it was asked. */
+  /** The authorizer's context, if an authorizer ran. */
   authorizer?: Readonly<Record<string, unknown>> | undefined
 }
 
 type Screen = NodeJS.WriteStream
 
-/** Returns `200 GET    /apis  4 ms  alice (ci-x7k2p)`, in colours where the screen shows any and NO_COLOR does not say otherwise. */
+/** Returns `200 GET    /apis  4 ms  alice (ci-x7k2p)`, with colours when the terminal supports them and NO_COLOR is not set. */
 export function requestLine({ method, path, status, milliseconds, authorizer }: Answered, screen: Screen): string {
   const colour = status === 0 || status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green'
   const paint = (format: 'red' | 'yellow' | 'green' | 'dim', text: string) =>
@@ -37,7 +37,7 @@ function asker(authorizer: Answered['authorizer']): string {
   }
 }
 
-/** Shows errors of the functions in one line, and drops their other lines, which the lines of the requests stand for. */
+/** Prints errors of the functions in one line and drops their other log lines; the request lines replace them. */
 export function hideFunctionLogs(screen: Screen): void {
   const { write } = screen
   screen.write = ((chunk: string | Uint8Array, ...rest: never[]) => {

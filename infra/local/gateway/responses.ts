@@ -1,7 +1,7 @@
-/** What API Gateway answers by itself: gateway responses, as the template customises them. */
+/** Renders the gateway responses of API Gateway, with the customizations of the template. */
 import type { ResponseDescription } from './template.ts'
 
-/** The types that arise here, with API Gateway's own status and message. Source: "Gateway response types for API Gateway". */
+/** The supported types, with API Gateway's default status and message. Source: "Gateway response types for API Gateway". */
 const types = {
   ACCESS_DENIED: [403, 'User is not authorized to access this resource'],
   AUTHORIZER_CONFIGURATION_ERROR: [500, null],
@@ -12,7 +12,7 @@ const types = {
   THROTTLED: [429, 'Too Many Requests'],
   REQUEST_TOO_LARGE: [413, 'Request Too Long'],
   UNAUTHORIZED: [401, 'Unauthorized'],
-  // A function that failed or answered what is no proxy response.
+  // A function failed or returned an invalid proxy response.
   DEFAULT_5XX: [502, 'Internal server error'],
 } as const satisfies Record<string, readonly [number, string | null]>
 
@@ -27,7 +27,7 @@ export interface Rendered {
   body: string
 }
 
-/** `context` gains `error`; text that it lacks is rendered empty. Nothing is escaped. */
+/** Adds `error` to `context`. Missing variables render as empty text. Nothing is escaped. */
 export function renderResponse(
   type: ResponseType,
   responses: ReadonlyMap<string, ResponseDescription>,
@@ -49,7 +49,7 @@ export function renderResponse(
   }
 }
 
-/** `'text'` or `context.PATH`. */
+/** Evaluates `'text'` or `context.PATH`. */
 function parameter(value: string, scope: Context): string {
   if (value.length >= 2 && value.startsWith("'") && value.endsWith("'")) return value.slice(1, -1)
   if (value.startsWith('context.')) return lookup(scope, value.slice('context.'.length))

@@ -1,14 +1,14 @@
-/** Finds the route of a request as a REST API does. */
+/** Finds the route of a request as a REST API of API Gateway does. */
 import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
 import type { Route } from './template.ts'
 
 export interface Match {
   route: Route
-  /** As they stand in the URL: a REST API does not percent-decode them. */
+  /** Raw values: a REST API does not percent-decode path parameters. */
   pathParameters: Record<string, string>
 }
 
-/** Undefined where API Gateway answers MISSING_AUTHENTICATION_TOKEN. `path` is the raw path, without the query. */
+/** Returns undefined where API Gateway responds with MISSING_AUTHENTICATION_TOKEN. `path` is raw, without the query. */
 export type Router = (method: string, path: string) => Match | undefined
 
 interface Node {
@@ -22,14 +22,14 @@ interface Node {
 
 const emptyNode = (): Node => ({ fixed: new Map(), methods: new Map() })
 
-/** A fixed segment is preferred to a variable, that to a greedy one; a node without the method gives way to the next. */
+/** Prefers a fixed segment to a variable, and a variable to a greedy one. A node without the method yields to the next. */
 export function createRouter(routes: readonly Route[]): Router {
   const root = emptyNode()
   for (const route of routes) nodeOf(root, segmentsOf(route.resource)).methods.set(route.method, route)
   return (method, path) => find(root, segmentsOf(path), 0, method, {})
 }
 
-/** Slashes at the end do not count; empty segments in between do. */
+/** Ignores trailing slashes but keeps empty segments in between. */
 function segmentsOf(path: string): string[] {
   const trimmed = withoutTrailingSlashes(path)
   return trimmed === '' ? [] : trimmed.slice(1).split('/')

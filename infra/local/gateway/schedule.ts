@@ -1,12 +1,12 @@
-/** Fires functions on timers: EventBridge rates, and in place of table streams. */
+/** Runs functions on timers, in place of EventBridge schedules and table streams. */
 
 export interface Timer {
   seconds: number
-  /** Its errors are the caller's to report: it must not reject. */
+  /** Must not reject: the caller reports errors. */
   fire(): Promise<void>
 }
 
-/** Each fires a first time after its interval, never twice at once. `stop` resolves when what is running is done. */
+/** Runs each task first after its interval and never twice at once. `stop` resolves when running tasks have finished. */
 export function startTimers(timers: readonly Timer[]): { stop(): Promise<void> } {
   let stopped = false
   const pending = new Map<Timer, { timeout?: NodeJS.Timeout; running?: Promise<void> }>()

@@ -1,10 +1,10 @@
 /**
- * The `awslambda` global of Lambda's Node.js runtime and the stream that it gives to streaming handlers. What passes
- * through that stream is what Lambda sends to API Gateway: JSON of the metadata, eight zero bytes, the body.
+ * Provides the `awslambda` global of Lambda's Node.js runtime and the stream of streaming handlers. The stream carries what
+ * Lambda sends to API Gateway: the metadata as JSON, eight zero bytes, the body.
  */
 import { Writable } from 'node:stream'
 
-/** What a streaming function says about its response, before the first byte of the body. */
+/** Metadata of a streamed response, sent before the body. */
 export interface Metadata {
   statusCode?: number
   headers?: Record<string, string>
@@ -19,15 +19,15 @@ interface RuntimeStream extends Writable {
   _onBeforeFirstWrite?: (write: Write) => void
 }
 
-/** Marks a handler that takes `(event, responseStream, context)`. */
+/** Marks a handler with the parameters `(event, responseStream, context)`. */
 export const streamingHandler = Symbol.for('aws.lambda.runtime.handler.streaming')
 
-/** The stream ended, or the limit was reached, before a whole prelude was written. `end(body)` alone writes none. */
+/** Thrown when the stream ends or reaches the limit before a complete prelude. `end(body)` alone writes no prelude. */
 export class MalformedStream extends Error {
   override name = 'MalformedStream'
 }
 
-/** Puts `awslambda` where bundles expect it; must run before they are imported. */
+/** Defines the global `awslambda`; must run before bundles are imported. */
 export function installRuntimeGlobal(): void {
   const streamifyResponse = (handler: object) => Object.assign(handler, { [streamingHandler]: 'response' })
   const HttpResponseStream = {
@@ -47,8 +47,9 @@ const delimiter = new Uint8Array(8)
 const maximumPrelude = 64 * 1024
 
 /**
- * A response stream. `open` is called once, with the metadata, and returns where the body goes; a body that takes no more
- * holds the writer up. Destroying the stream (the client has left) fails what is written later; nobody needs to listen.
+ * Creates a response stream. Calls `open` once with the metadata; `open` returns the destination of the body, whose
+ * backpressure reaches the writer. Writes fail after the stream is destroyed because the client disconnected; that needs no
+ * listener.
  */
 export function createResponseStream(open: (metadata: Metadata) => Writable): Writable {
   let prelude = Buffer.alloc(0)

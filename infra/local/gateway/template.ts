@@ -9,26 +9,26 @@ export interface Deployment {
     region: string
     account: string
     binaryMediaTypes: readonly string[]
-    /** Bytes from which on buffered answers are compressed; undefined = never. */
+    /** Minimum size in bytes of compressed responses; undefined disables compression. */
     minimumCompressionSize?: number
-    /** Of all methods together; undefined = none. */
+    /** Limit of all methods together; undefined for no limit. */
     throttle?: Limits
   }
-  /** By logical id. */
+  /** By logical ID. */
   functions: ReadonlyMap<string, FunctionDescription>
   routes: readonly Route[]
   responses: ReadonlyMap<string, ResponseDescription>
   schedules: readonly { functionId: string; name: string; seconds: number; input?: string }[]
-  /** Functions that read a stream. */
+  /** Names of the functions that read a stream. */
   streams: readonly { functionId: string; name: string }[]
 }
 
 export interface FunctionDescription {
   id: string
   name: string
-  /** `functions/ownedaccesskeys/create` of the handler `functions/ownedaccesskeys/create.handler`. */
+  /** Module of the handler, such as `functions/ownedaccesskeys/create` for `functions/ownedaccesskeys/create.handler`. */
   module: string
-  /** `handler` of it. */
+  /** Export of the handler, such as `handler`. */
   entry: string
   timeoutSeconds: number
   memoryMegabytes: number
@@ -44,7 +44,7 @@ export interface Route {
   functionId: string
   streaming: boolean
   timeoutMilliseconds: number
-  /** Logical id of the authorizer's function; undefined for a public route. */
+  /** Logical ID of the authorizer's function; undefined for a public route. */
   authorizerFunctionId?: string
 }
 
@@ -56,24 +56,24 @@ export interface ResponseDescription {
 }
 
 export interface References {
-  /** Physical id by logical id (`Ref`), and attributes by `LOGICALID.ATTRIBUTE` (`Fn::GetAtt`). */
+  /** Physical IDs by logical ID (`Ref`), and attributes by `LOGICALID.ATTRIBUTE` (`Fn::GetAtt`). */
   refs: Readonly<Record<string, string>>
   region: string
   account: string
-  /** Variables of functions that are not taken from the template: what they refer to there need not be known. */
+  /** Variables to ignore in the template; their references need not be known. */
   environment?: Readonly<Record<string, string>>
 }
 
 interface Resource {
   Type: string
-  // Properties of two dozen resource types; each reader below takes what it knows.
+  // Properties of many resource types; each reader below uses those that it knows.
   Properties: Record<string, unknown>
 }
 
-/** API Gateway's own limit where the template names none. */
+/** API Gateway's default when the template sets no limit. */
 const defaultTimeout = 29_000
 
-/** Throws for whatever it cannot serve faithfully: an unknown reference, an integration that is not a Lambda proxy, a cron schedule. */
+/** Throws for unsupported content: an unknown reference, an integration other than a Lambda proxy, a cron schedule. */
 export function readTemplate(text: string, references: References): Deployment {
   const resources = new Map(Object.entries((JSON.parse(text) as { Resources: Record<string, Resource> }).Resources))
   const ofType = (type: string) => [...resources].filter(([, resource]) => resource.Type === type)
@@ -188,7 +188,7 @@ function readFunction(
   }
 }
 
-/** The function that an ARN or an invocation URI is made from. */
+/** Returns the function that an ARN or an invocation URI refers to. */
 function functionOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(functionOf).find(Boolean) ?? ''
   if (typeof value !== 'object' || value === null) return ''
@@ -196,13 +196,13 @@ function functionOf(value: unknown): string {
   return get?.[1] === 'Arn' ? get[0] : (Object.values(value).map(functionOf).find(Boolean) ?? '')
 }
 
-/** A numeric property, where the template has it. */
+/** Returns a numeric property, or undefined. */
 const optional = <Name extends string>(name: Name, value: unknown) =>
   (value === undefined ? {} : { [name]: Number(value) }) as { [name in Name]?: number }
 
 type Resolve = (value: unknown) => string
 
-/** Ref, Fn::GetAtt, Fn::Join and Fn::Sub; other functions of CloudFormation throw. */
+/** Evaluates Ref, Fn::GetAtt, Fn::Join and Fn::Sub. Throws for other intrinsic functions. */
 function resolver({ refs, region, account }: References): Resolve {
   const known: Record<string, string> = {
     'AWS::Partition': 'aws',
@@ -242,7 +242,7 @@ function resolver({ refs, region, account }: References): Resolve {
 
 const unit: Record<string, number> = { minute: 60, hour: 3600, day: 86400 }
 
-/** Seconds of `rate(5 minutes)`. */
+/** Returns the seconds of an expression such as `rate(5 minutes)`. */
 function rate(expression: string): number {
   const [, count, name] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? []
   const seconds = Number(count) * (unit[name ?? ''] ?? Number.NaN)

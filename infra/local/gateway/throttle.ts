@@ -1,29 +1,29 @@
-/** What keeps more work away than can be done: the stage's throttling, and a line before the functions that ends somewhere. */
+/** Limits the load: throttles like the stage, and queues requests in front of the functions up to a maximum. */
 
-/** API Gateway's token bucket of a stage. */
+/** The token bucket of an API Gateway stage. */
 export interface Limits {
-  /** Tokens that come back in a second. */
+  /** Tokens added per second. */
   rate: number
-  /** Tokens that it holds. */
+  /** Capacity of the bucket. */
   burst: number
 }
 
 /**
- * Requests that this process works on at once, as many as it can do in a second where they are heavy: more would wait for each
- * other until the functions' time-outs towards the table run out, and be refused after the work instead of before.
+ * Maximum number of concurrent requests: as many heavy ones as this process completes in a second. With more, requests would
+ * delay each other until calls to the table time out, and fail after the work instead of before.
  */
 const atOnce = 16
-/** So many more wait for their turn: together as many as an AWS account runs at once by default. */
+/** Maximum length of the queue. With the running requests it equals the default concurrency of an AWS account. */
 const inLine = 1000 - atOnce
-/** Milliseconds after which a turn comes too late. */
+/** Maximum time in the queue, in milliseconds. */
 const patience = 5000
 
 export interface Throttle {
-  /** When its turn has come: what is to be called when the request is done; undefined for one that is refused. */
+  /** Resolves when the request may start, with a function to call at its end; with undefined when it is refused. */
   admit(): Promise<(() => void) | undefined>
 }
 
-/** `elapsed`: milliseconds of a clock that never jumps. Without limits there is no bucket. */
+/** `elapsed` returns the milliseconds of a monotonic clock. Without limits, only the queue applies. */
 export function createThrottle(limits: Limits | undefined, elapsed: () => number): Throttle {
   let tokens = limits?.burst ?? 0
   let filled = elapsed()

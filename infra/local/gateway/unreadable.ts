@@ -1,4 +1,4 @@
-/** What comes as no HTTP request that could be routed: the parser refused it, or there is no TLS around it. */
+/** Responds to input that is not a routable HTTP request: the parser refused it, or it is not TLS. */
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
@@ -11,7 +11,7 @@ interface Refusal {
   message: string
 }
 
-/** By the codes of Node's parser, the first that fits. */
+/** Responses by error code of Node's parser; the first match applies. */
 const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
   [
     /^HPE_HEADER_OVERFLOW$/,
@@ -34,25 +34,25 @@ const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
   [/^/, { status: '400 Bad Request', code: 400, reason: 'BadRequest', message: 'the request cannot be read as HTTP' }],
 ]
 
-/** What Node's parser says, with the bytes that it was reading. */
+/** The error of Node's parser, with the bytes that it was reading. */
 interface Unreadable extends NodeJS.ErrnoException {
   rawPacket?: Buffer
 }
 
-/** The answer that Node is writing to a connection, if any. */
+/** Returns the response that Node is writing to a connection, if any. */
 interface Answering extends Socket {
   _httpMessage?: { headersSent: boolean } | null
 }
 
-/** How long a client that does not stop writing is borne. */
+/** Maximum time to wait for a client that keeps writing. */
 const LINGER_MS = 1000
 
-/** Answers what the parser refuses with a Status; API Gateway has words of its own for that. */
+/** Responds with a Status to a request that the parser refuses. API Gateway uses its own format there. */
 export function answerUnreadable(server: Server): void {
   server.on('clientError', ({ code: why = '', rawPacket }: Unreadable, socket: Answering) => {
-    // What still comes of the same request is refused once.
+    // The rest of the same request causes no second response.
     if (socket.writableEnded) return
-    // Half an answer to another request on this connection cannot be taken back.
+    // A partly written response to another request on this connection cannot be undone.
     const [, refusal] = REFUSALS.find(([codes]) => codes.test(why)) ?? []
     if (!refusal || !socket.writable || socket._httpMessage?.headersSent || why === 'ECONNRESET') {
       return void socket.destroy()
@@ -71,17 +71,17 @@ export function answerUnreadable(server: Server): void {
   })
 }
 
-/** The first byte of a TLS record that begins a handshake. Source: RFC 8446 section 5.1. */
+/** The first byte of a TLS handshake record. Source: RFC 8446 section 5.1. */
 const HANDSHAKE = 0x16
-/** As long as a handshake may take. */
+/** The timeout of a handshake. */
 const FIRST_BYTE_MS = 120_000
 
-/** In the words of Go's net/http, which kube-apiserver answers with. */
+/** The message of Go's net/http, which kube-apiserver returns. */
 const PLAIN = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n'
 
 /**
- * Answers requests without TLS with a sentence, where a client would be told of an empty reply. Returns what drops the connections that
- * have said nothing yet.
+ * Responds to plain HTTP requests with a sentence, where clients would otherwise report an empty reply. Returns a function that
+ * drops the connections on which nothing has arrived yet.
  */
 export function refusePlainHttp(server: TlsServer): () => void {
   const accept = server.listeners('connection')

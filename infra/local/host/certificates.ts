@@ -1,6 +1,6 @@
 /**
- * The local certificate authorities and what they issue. P-256 throughout; one RDN per name, as Kubernetes reads subjects.
- * Source: RFC 5280. The only file of infra that knows @peculiar/x509.
+ * Issues certificates from local authorities. All keys are P-256; subjects have one RDN per name, as Kubernetes reads them.
+ * Source: RFC 5280. The sole importer of @peculiar/x509 in infra.
  */
 import 'reflect-metadata'
 import { createPrivateKey, KeyObject, randomBytes, type webcrypto } from 'node:crypto'
@@ -22,23 +22,23 @@ export interface Subject {
   organizations?: readonly string[]
 }
 
-/** What Kubernetes calls usages, as far as a certificate for a client or a server has them. */
+/** The Kubernetes usages that a client or server certificate can have. */
 export type Usage = 'digital signature' | 'key encipherment' | 'client auth' | 'server auth'
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** Clocks differ by a little. */
+/** Tolerance for clock skew. */
 const BACKDATE = 5 * MINUTE
 
-/** From five minutes ago, for `days`. */
+/** Returns a validity period that starts five minutes ago and lasts `days`. */
 export const validFor = (days: number, now: number): Validity => ({
   notBefore: new Date(now - BACKDATE),
   notAfter: new Date(now + days * DAY),
 })
 
-/** A new authority that signs leaf certificates only. */
+/** Creates an authority that signs leaf certificates only. */
 export async function makeAuthority(commonName: string, validity: Validity): Promise<KeyPair> {
   const keys = await newKeys()
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -56,7 +56,7 @@ export async function makeAuthority(commonName: string, validity: Validity): Pro
   return { certificate: certificate.toString('pem'), key: pemOf(keys.privateKey) }
 }
 
-/** A certificate for a server; `hosts` are names and IP addresses. */
+/** Issues a server certificate; `hosts` are names and IP addresses. */
 async function issueServing(
   authority: KeyPair,
   hosts: readonly string[],
@@ -75,7 +75,7 @@ async function issueServing(
   return { certificate, key: pemOf(keys.privateKey) }
 }
 
-/** A client certificate with a key made here. */
+/** Issues a client certificate with a new key. */
 export async function issueClient(authority: KeyPair, subject: Subject, validity: Validity): Promise<KeyPair> {
   const keys = await newKeys()
   const certificate = await sign(authority, {
@@ -91,7 +91,7 @@ export async function issueClient(authority: KeyPair, subject: Subject, validity
 const BEGIN_REQUEST = '-----BEGIN CERTIFICATE REQUEST-----'
 const END_REQUEST = '-----END CERTIFICATE REQUEST-----'
 
-/** Reports whether the text ends in one block of that type, which begins a line. */
+/** Reports whether the text ends with one PEM block of that type, which starts on a new line. */
 function endsInRequest(text: string): boolean {
   const pem = text.trimEnd()
   const from = pem.lastIndexOf(BEGIN_REQUEST)
@@ -100,14 +100,14 @@ function endsInRequest(text: string): boolean {
   return /^\s/.test(inside) && !inside.includes('-')
 }
 
-/** A parsed PKCS#10 request whose signature is right. */
+/** A parsed PKCS#10 request with a verified signature. */
 export interface ParsedRequest {
   organizations: string[]
-  /** PEM of a certificate with the request's subject, key and alternative names, and nothing else of it. */
+  /** Returns the PEM of a certificate with only the request's subject, key and alternative names. */
   sign(authority: KeyPair, usages: readonly Usage[], validity: Validity): Promise<string>
 }
 
-/** Throws an Error with a short reason for what is no PEM, no request, or not signed by the key it names. */
+/** Parses a request. Throws an Error with a short reason for invalid PEM, an invalid request or an invalid signature. */
 export async function parseRequest(pem: string): Promise<ParsedRequest> {
   if (!endsInRequest(pem)) throw new Error('PEM block type must be CERTIFICATE REQUEST')
   let request: x509.Pkcs10CertificateRequest
@@ -133,7 +133,7 @@ export async function parseRequest(pem: string): Promise<ParsedRequest> {
   }
 }
 
-/** The subject of a certificate in DER, as kube-apiserver reads it: user and groups. */
+/** Returns the user and groups in the subject of a DER certificate, as kube-apiserver reads them. */
 export function subjectOf(der: Buffer): Required<Subject> {
   const { subjectName } = new x509.X509Certificate(der)
   return { commonName: subjectName.getField('CN')[0] ?? '', organizations: subjectName.getField('O') }
@@ -142,13 +142,13 @@ export function subjectOf(der: Buffer): Required<Subject> {
 const AUTHORITY_DAYS = 3650
 const SERVING_DAYS = 365
 
-/** The authority of last time while it outlives every certificate that it may sign now, else a new one. */
+/** Returns the stored authority if it outlives every certificate that it may sign now, otherwise a new one. */
 export async function keepAuthority(kept: KeyPair | undefined, commonName: string, now: number): Promise<KeyPair> {
   if (kept && new x509.X509Certificate(kept.certificate).notAfter.getTime() > now + SERVING_DAYS * DAY) return kept
   return makeAuthority(commonName, validFor(AUTHORITY_DAYS, now))
 }
 
-/** A certificate for this machine's loopback names. One is made at every start, so that none grows old. */
+/** Issues a certificate for the loopback names of this machine. Every start issues a new one, so that it does not expire. */
 export const issueLoopback = (
   authority: KeyPair,
   now: number,
@@ -162,7 +162,7 @@ interface Leaf extends Validity {
   extensions: x509.Extension[]
 }
 
-/** Never beyond the authority's own end. */
+/** Limits the expiry to that of the authority. */
 async function sign(authority: KeyPair, { subject, publicKey, usages, extensions, ...leaf }: Leaf): Promise<string> {
   const issuer = new x509.X509Certificate(authority.certificate)
   const certificate = await x509.X509CertificateGenerator.create({
@@ -198,14 +198,14 @@ function usageExtensions(usages: readonly Usage[]): x509.Extension[] {
   ]
 }
 
-/** UTF8String is named, because the library would take text that begins with `#` for DER. */
+/** Specifies UTF8String, because the library would parse text that starts with `#` as DER. */
 const nameOf = ({ commonName, organizations = [] }: Subject): x509.Name =>
   new x509.Name([
     ...organizations.map((organization) => ({ O: [{ utf8String: organization }] })),
     { CN: [{ utf8String: commonName }] },
   ])
 
-/** 127 random bits, never zero and never negative. */
+/** Returns 127 random bits, never zero and never negative. */
 const newSerialNumber = (): string => `4${randomBytes(16).toString('hex').slice(1)}`
 
 const newKeys = (): Promise<webcrypto.CryptoKeyPair> => crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])

@@ -1,9 +1,9 @@
-/** Ports of 127.0.0.1. */
+/** Finds free ports on 127.0.0.1. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { StartupError } from './startuperror.ts'
 
-/** A port that nobody uses at this moment: `port` itself, or any when it is 0. Throws a StartupError. */
+/** Returns `port`, or any free port for 0. Throws a StartupError when the port is in use. */
 export async function freePort(port = 0): Promise<number> {
   const server = createServer().listen(port, '127.0.0.1')
   try {

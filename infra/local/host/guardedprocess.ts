@@ -1,21 +1,21 @@
-/** Child processes that never outlive this one, not even when it is killed. */
+/** Runs child processes that never outlive this one, not even when it is killed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 export interface GuardedProcess {
-  /** Of the process group. */
+  /** ID of the process group. */
   pid: number
-  /** Resolves when the process has ended, whoever ended it, with the line of its error output that says why. */
+  /** Resolves, with the line of error output that gives the reason, when the process has exited for any reason. */
   ended: Promise<string>
-  /** True once its error output contains `words`, false when it ended before. */
+  /** Resolves to true once the error output contains `words`, and to false when the process exits before. */
   says(words: string): Promise<boolean>
-  /** Resolves when it has ended: by SIGTERM, after two seconds by SIGKILL. */
+  /** Sends SIGTERM, after two seconds SIGKILL, and resolves when the process has exited. */
   stop(): Promise<void>
 }
 
 /**
- * A shell stands between the two, waiting for the end of its input: that comes when this process closes it and also when
- * this process is killed, which no handler of its own could notice. It also keeps files from others (umask).
+ * A shell between the two waits for the end of its input, which comes when this process closes it and also when this process
+ * is killed, which no handler could notice. The shell also makes new files private (umask).
  */
 const GUARD = `
 umask 077
@@ -28,7 +28,7 @@ kill $watcher 2>/dev/null
 exit $status
 `
 
-/** In a process group of its own: Ctrl-C is for the server, which still needs its parts while it stops. */
+/** Starts the process in its own process group: Ctrl-C must reach only the server, which needs its parts while it stops. */
 export function startGuarded(binary: string, args: readonly string[]): GuardedProcess {
   const child = spawn('/bin/sh', ['-c', GUARD, 'guard', binary, ...args], {
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -61,10 +61,10 @@ export function startGuarded(binary: string, args: readonly string[]): GuardedPr
   }
 }
 
-/** Characters of error output that are kept: the end of it says why a process ended. */
+/** Characters of error output that are kept; the end contains the reason of an exit. */
 const MAX_SAID = 8192
 
-/** The line of error output that says why a process ended. */
+/** Returns the line of error output that gives the reason of an exit. */
 export function reasonIn(said: string): string {
   const lines = said.trim().split('\n')
   return lines.findLast((line) => /error|fatal|panic|not found/i.test(line)) ?? lines.at(-1) ?? ''

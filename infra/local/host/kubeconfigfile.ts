@@ -1,7 +1,7 @@
-/** Kube configs with everything inside: JSON, which is YAML too. */
+/** Formats self-contained kube configs as JSON, which is valid YAML. */
 
 export interface KubeConfigFile {
-  /** Name of cluster, user and context. */
+  /** Name of the cluster, user and context. */
   name: string
   server: string
   /** PEM. */
@@ -10,7 +10,7 @@ export interface KubeConfigFile {
   namespace?: string
 }
 
-/** client-go's Config v1, for kubectl and for Secrets Manager. */
+/** Returns client-go's Config v1, for kubectl and for Secrets Manager. */
 export function kubeConfigFile({ name, server, certificateAuthority, token, namespace }: KubeConfigFile): string {
   const config = {
     apiVersion: 'v1',

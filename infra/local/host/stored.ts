@@ -1,6 +1,6 @@
 /**
- * State that survives a restart: one JSON file per endpoint, replaced as a whole.
- * A change is acknowledged only when it is on disk: write beside it, fsync, rename, fsync of the folder.
+ * Stores state that survives a restart, in one JSON file that is replaced as a whole. A change is acknowledged only when it is
+ * on disk: write a new file, fsync, rename, fsync of the folder.
  */
 import { createHash } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
@@ -8,13 +8,13 @@ import { dirname } from 'node:path'
 import { StartupError } from './startuperror.ts'
 
 export interface Stored<State> {
-  /** What was last committed. Not to be written to. */
+  /** The last committed state. Read-only. */
   readonly state: State
-  /** Runs `mutate` on a copy, makes the copy durable, then shows it. One after another; when `mutate` throws, nothing happened. */
+  /** Runs `mutate` on a copy and commits the copy when it is durable. Changes run in sequence; an error discards the copy. */
   change<Result>(mutate: (draft: State) => Result): Promise<Result>
 }
 
-/** Opens the file, or keeps everything in memory when `path` is undefined. A damaged file is a StartupError. */
+/** Opens the file, or keeps the state in memory when `path` is undefined. Throws a StartupError for a damaged file. */
 export async function openStored<State>(path: string | undefined, empty: State): Promise<Stored<State>> {
   let state = (path !== undefined && (await readState<State>(path))) || structuredClone(empty)
   let queue: Promise<unknown> = Promise.resolve()
@@ -27,7 +27,7 @@ export async function openStored<State>(path: string | undefined, empty: State):
       const turn = queue.then(async () => {
         const draft = structuredClone(state)
         const result = mutate(draft)
-        if (path !== undefined) await writeDurably(path, sealed(draft))
+        if (path !== undefined) await writeDurably(path, serialize(draft))
         state = draft
         return result
       })
@@ -39,8 +39,8 @@ export async function openStored<State>(path: string | undefined, empty: State):
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** The digest is what tells a flipped bit inside a string from data. */
-const sealed = (state: unknown): string => {
+/** The digest detects a flipped bit inside a string. */
+const serialize = (state: unknown): string => {
   const text = JSON.stringify(state)
   return `{"sha256":"${digest(text)}","state":${text}}\n`
 }
@@ -62,9 +62,9 @@ async function readState<State>(path: string): Promise<State | undefined> {
   )
 }
 
-/** Replaces `path` (mode 0600 unless told): after the promise resolves, the new content survives a crash; before, the old one does. */
+/** Replaces `path` atomically. The new content survives a crash once the promise resolves; before that, the old content does. */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
-  // One name, so that a crash leaves one file at most; nobody else writes here.
+  // A fixed name, so that crashes leave at most one file; no other process writes here.
   const beside = `${path}.new`
   try {
     const file = await open(beside, 'w', mode)
