@@ -125,7 +125,7 @@ test('git ignores the files with credentials that commands of the pages write', 
 
 describe('the threat model', async () => {
   const text = await proseOf('docs/threat-model.md')
-  const rows = text.split('\n').filter((line) => line.startsWith('| ') && !/^\| (danger|threat) /.test(line))
+  const rows = text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| threat '))
 
   test('names a mitigation and a test for every threat', () => {
     expect(rows.length).toBeGreaterThan(50)
@@ -142,6 +142,6 @@ describe('the threat model', async () => {
   })
 
   test('lists what no test verifies', () => {
-    expect(text).toMatch(/\n## Not (held|verified) by a test\n/)
+    expect(text).toContain('\n## Not verified by a test\n')
   })
 })
