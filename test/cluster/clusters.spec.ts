@@ -1,4 +1,4 @@
-/** Two connected clusters, eu and us: who gets in with what of ours, how far, and for how long. */
+/** Tests tokens and access keys in two connected clusters, eu and us: authentication, authorization and revocation. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRIVATE_CLAIM } from '../../lib/token/claims.ts'
@@ -11,12 +11,12 @@ import { chooseAddress, type Plane, startPlane } from './planes.ts'
 let server: TestServer
 let eu: Plane
 let us: Plane
-/** Of alice, in group dev, which may do everything in both clusters. */
+/** A key of alice in group dev, which has all rights in both clusters. */
 let ci: Key
-/** The last test has stopped the server. */
+/** Whether the last test has stopped the server. */
 let gone = false
 
-/** The printed configuration keeps answers for 30 s, kube-apiserver itself tokens for 10 s; machines are slow at times. */
+/** The printed configuration caches answers for 30 s, and kube-apiserver caches tokens for 10 s. Machines may be slow. */
 const forgotten = { timeout: 60_000, interval: 500 }
 
 const SPACES = ['p-shop-s-dev', 'p-shop-s-test', 'p-garden-s-dev']
@@ -65,7 +65,7 @@ beforeAll(async () => {
         method: 'POST',
         body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
       })
-    // The public keys are fetched in the background.
+    // kube-apiserver fetches the public keys in the background.
     const token = await directToken(server, ci)
     await vi.waitFor(async () => expect((await whoami(plane, token)).status).toBe(201), forgotten)
   }
@@ -206,7 +206,7 @@ describe('a token', () => {
     } finally {
       await kubectl.stop()
     }
-    // Which cluster a space is in, its scope does not say; a scope beside it does.
+    // The scope of a space does not name its cluster; another scope of the chain does.
     expect((await us.call(maps('p-shop-s-dev'), { token })).status).toBe(200)
     expect((await us.call(maps('p-shop-s-test'), { token })).status).toBe(403)
     const ofEu = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clustersAndTokens('eu') })
@@ -315,7 +315,7 @@ describe.concurrent('a disabled key', () => {
   })
 })
 
-/** The last: it ends the server that the others need. kube-apiserver tries its webhooks for about a minute. */
+/** The last test, because it stops the server. kube-apiserver retries its webhooks for about a minute. */
 test('when the API is unavailable, clusters refuse its users and serve all others', async () => {
   const token = await directToken(server, ci)
   const unused = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
@@ -323,7 +323,7 @@ test('when the API is unavailable, clusters refuse its users and serve all other
   gone = true
   await server.stop()
   const asked = await eu.call(maps('space', 'never-asked-before'), { token })
-  // What kube-apiserver answers when an authorizer fails: the cause is for its log.
+  // The answer of kube-apiserver when an authorizer fails. Only its log has the cause.
   expect([asked.status, asked.json]).toEqual([500, expect.stringContaining('Internal Server Error')])
   expect((await eu.call('/api/v1/nodes', { token })).status).toBe(500)
   expect((await eu.call(maps('space'), { token: unused.value })).status).toBe(401)

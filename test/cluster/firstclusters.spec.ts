@@ -1,6 +1,6 @@
 /**
- * The pages that add a first virtual cluster and a first connected cluster, with real kube-apiservers, the AWS command line
- * and kubectl: their commands as they stand there.
+ * Runs the commands of the pages that add a first virtual cluster and a first connected cluster, with real kube-apiservers,
+ * the AWS command line and kubectl.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,13 +24,13 @@ let folder: string
 let environment: Record<string, string | undefined>
 const planes: ControlPlane[] = []
 
-/** Runs commands in the project's folder, as the pages say, with files of their own in another one. */
+/** Runs commands in the project folder, as the pages say, with their files in another folder. */
 async function shell(...commands: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const npm = `npm() { (cd ${root} && command npm "$@"); }`
   const child = spawn('bash', ['-euo', 'pipefail', '-c', [npm, ...commands].join('\n')], {
     cwd: folder,
     env: environment,
-    // With a socket for its input it would read the settings of whoever runs the tests.
+    // With a socket as its input, the shell would read the personal settings of the user.
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ran = { stdout: '', stderr: '' }
@@ -43,7 +43,7 @@ async function shell(...commands: string[]): Promise<{ code: number; stdout: str
   return { code, ...ran }
 }
 
-/** Does what a controller of kube-controller-manager does that these planes do not run: `edit` and `view` have rules. */
+/** Aggregates the rules of `edit` and `view`, like the controller that these control planes do not run. */
 async function fillClusterRoles({ admin, url }: ControlPlane): Promise<void> {
   const roles = `${url}/apis/rbac.authorization.k8s.io/v1/clusterroles`
   const read = async (name: string) => (await admin.send('GET', `${roles}/${name}`)).body as { rules: object[] | null }
@@ -55,7 +55,7 @@ async function fillClusterRoles({ admin, url }: ControlPlane): Promise<void> {
   }
 }
 
-/** A cluster that knows nothing of keyplane but what `flags` say; a kube config of its administrator. */
+/** Starts a cluster whose only settings for keyplane are `flags`, and returns a kube config of its administrator. */
 async function startCluster(name: string, address: Address, flags: readonly string[] = []): Promise<string> {
   const { port, authority, url } = address
   const plane = await startControlPlane({
@@ -138,7 +138,7 @@ test('without the secret of a virtual cluster the message says what to do, as th
   await expect(stat(join(folder, 'bare.kubeconfig'))).rejects.toThrow('ENOENT')
 })
 
-/** Sooner the public keys may not have been fetched. */
+/** Before that, kube-apiserver may not have fetched the public keys. */
 const fetched = { timeout: 60_000, interval: 500 }
 
 test('the page on the first connected cluster works as written', async () => {
@@ -154,7 +154,7 @@ test('the page on the first connected cluster works as written', async () => {
   expect((await stat(join(files, 'keyplane-access-key'))).mode & 0o777).toBe(0o600)
   const flags = written.stdout.trim().split('\n')
 
-  // What the page has for kubeadm are the same flags.
+  // The kubeadm settings of the page are the same flags.
   const page = await readFile(join(root, 'docs/first-connected-cluster.md'), 'utf8')
   const shown = [...page.matchAll(/\{ name: (auth[\w-]+), value: (\S+) \}/g)].map(
     ([, name, value]) => `--${name}=${value}`,
@@ -204,7 +204,7 @@ test('with only an OIDC issuer users and groups work and scopes do not, as the p
       `kubectl --kubeconfig /dev/null --server ${address.url} --insecure-skip-tls-verify --token ${token} get ${what}`,
     )
   const narrow = await made({ rules: [{ cluster: 'oidc', namespaces: ['shop'], verbs: ['get'] }] })
-  // The scope leaves reading in one namespace: nobody asks about it.
+  // The scope allows only reads in one namespace, but no webhook enforces it.
   await expect.poll(() => get(narrow, 'secrets --all-namespaces'), fetched).toMatchObject({ code: 0 })
   const other = await get(await made({ clusters: [{ cluster: 'another' }] }), 'namespaces')
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('Unauthorized')])

@@ -1,4 +1,4 @@
-/** Access keys and tokens of a test server. */
+/** Creates access keys and tokens on a test server. */
 import { expect } from 'vitest'
 import type { TestServer } from '../support/server.ts'
 
@@ -24,7 +24,7 @@ export async function makeKey(server: TestServer, spec: object): Promise<Key> {
   return { name: json.metadata.name, uid: json.metadata.uid, value: json.spec.key }
 }
 
-/** Merges into the spec of the key. */
+/** Merges `spec` into that of the key. */
 export async function changeKey(server: TestServer, { name }: Key, spec: object): Promise<void> {
   const { status } = await server.call(`${management}/ownedaccesskeys/${name}`, {
     method: 'PATCH',
@@ -34,7 +34,7 @@ export async function changeKey(server: TestServer, { name }: Key, spec: object)
   expect(status).toBe(200)
 }
 
-/** A direct token, made with the key. */
+/** Creates a direct cluster endpoint token with the key. */
 export async function directToken(server: TestServer, key: Key, spec: object = {}): Promise<string> {
   const body = { apiVersion: 'management.platform/v1', kind: 'DirectClusterEndpointToken', spec }
   const path = `${management}/directclusterendpointtokens`
@@ -43,10 +43,10 @@ export async function directToken(server: TestServer, key: Key, spec: object = {
   return json.status.token
 }
 
-/** A scope that leaves connected clusters. */
+/** Returns a scope that allows connected clusters. */
 export const clusters = (...names: string[]) => ({ clusters: names.map((cluster) => ({ cluster })) })
 
-/** A scope that leaves connected clusters, and making tokens for them. */
+/** Returns a scope that allows connected clusters and creating tokens for them. */
 export const clustersAndTokens = (...names: string[]) => ({
   ...clusters(...names),
   rules: [

@@ -1,6 +1,6 @@
 /**
- * Control planes of KUBEBUILDER_ASSETS that take tokens of a test server: configured by the files and flags that
- * `npm run cluster-config` prints, and by nothing that is not named.
+ * Starts control planes of KUBEBUILDER_ASSETS that accept tokens of a test server. Their only configuration is what
+ * `npm run cluster-config` prints and what the caller passes.
  */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import type { TestServer } from '../support/server.ts'
 
 const main = new URL('../../infra/clusterconfig.ts', import.meta.url).pathname
 
-/** Who asks: a bearer token, or a client certificate. */
+/** The credential of a request: a bearer token or a client certificate. */
 export type Credential = { token: string } | KeyPair
 
 export interface Reply {
@@ -26,12 +26,12 @@ export interface Reply {
   json: any
 }
 
-/** Where a control plane will be, before it is started: its virtual cluster instance has to say so. */
+/** The future address of a control plane, which its virtual cluster instance contains. */
 export interface Address {
   url: string
   port: number
   authority: KeyPair
-  /** Bearer tokens of users that may make, approve or only request client certificates. */
+  /** Bearer tokens of users that are allowed to create, approve or only request client certificates. */
   tokens: Record<Role, string>
 }
 
@@ -50,7 +50,7 @@ export async function chooseAddress(): Promise<Address> {
   return { url: `https://127.0.0.1:${port}`, port, authority, tokens }
 }
 
-/** `identity` are the arguments that say which cluster it is; `accessKey` is what it asks its reviews with; `flags` come on top. */
+/** Starts a control plane. `identity` are the arguments that name the cluster, `accessKey` authenticates its reviews, and `flags` are additional. */
 export async function startPlane(
   server: TestServer,
   address: Address,

@@ -1,4 +1,4 @@
-/** `npm start` with KUBEBUILDER_ASSETS: the demo virtual cluster is a real one, and what README and server print works on it. */
+/** Tests `npm start` with KUBEBUILDER_ASSETS: the commands of the README and the server work on a real demo virtual cluster. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -18,10 +18,10 @@ let folder: string
 let port: number
 let running: ChildProcess | undefined
 
-/** kubectl of the same folder, with nothing of whoever runs the tests. */
+/** The environment with kubectl of the same folder and without personal settings. */
 const environment = () => ({ PATH: `${assets}:${process.env.PATH}`, HOME: folder, TMPDIR: folder })
 
-/** Starts the server in the folder; what it prints, and its end. */
+/** Starts the server in the folder and returns its output and its exit. */
 async function start() {
   const env = { ...environment(), PORT: String(port), KUBEBUILDER_ASSETS: assets }
   const child = spawn(process.execPath, [main], { cwd: folder, env })
@@ -49,7 +49,7 @@ async function start() {
   }
 }
 
-/** Runs lines as somebody would who has copied them into a terminal in the folder. */
+/** Runs lines like a user who pastes them into a terminal in the folder. */
 async function shell(lines: string): Promise<{ code: number; stdout: string; stderr: string }> {
   const child = spawn('bash', ['-e', '-c', lines], { cwd: folder, env: environment() })
   const ran = { stdout: '', stderr: '' }
@@ -63,7 +63,7 @@ async function shell(lines: string): Promise<{ code: number; stdout: string; std
   return { code, ...ran }
 }
 
-/** The commands below a heading of the README. */
+/** Returns the commands below a heading of the README. */
 function commands(heading: string): string {
   const block = blocks.get(heading)?.join('') ?? ''
   expect(block).not.toBe('')
@@ -80,7 +80,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** One key for all terminals, which only the first one has in a variable. */
+/** All terminals use one key, which only the first one has in a variable. */
 const another = () => `${commands('A tour of five minutes')}KEY=$(cat key) NAME=$(cat name)\n`
 
 test('commands of the README and the server work with a real kube-apiserver, also after a restart', async () => {

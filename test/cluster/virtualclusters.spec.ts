@@ -1,4 +1,4 @@
-/** Kube configs of a virtual cluster that is a real kube-apiserver, with its credentials in Secrets Manager. */
+/** Tests kube configs of a virtual cluster that is a real kube-apiserver, with its credentials in Secrets Manager. */
 import { X509Certificate } from 'node:crypto'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -11,9 +11,9 @@ import { changeKey, type Key, makeKey, management } from './keys.ts'
 import { type Address, chooseAddress, type Plane, startPlane } from './planes.ts'
 
 let server: TestServer
-/** Signs client certificates. */
+/** The virtual cluster that signs client certificates. */
 let dev: Plane
-/** Takes requests for them and leaves them. */
+/** The virtual cluster that accepts signing requests and signs none. */
 let unsigning: Plane
 let alice: Key
 
@@ -24,7 +24,7 @@ const forgotten = { timeout: 60_000, interval: 500 }
 const kubeconfig = (name: string, spec: object, token = alice.value): Promise<Answer> =>
   server.call(`${instances}/${name}/kubeconfig`, { method: 'POST', token, body: { spec } })
 
-/** An instance at this address; its uid. */
+/** Creates an instance at this address and returns its UID. */
 async function makeInstance(name: string, { port, authority }: Pick<Address, 'port' | 'authority'>): Promise<string> {
   const { status, json } = await server.call(instances, {
     method: 'POST',
@@ -55,7 +55,7 @@ async function connect(name: string, signs: boolean): Promise<Plane> {
   return startPlane(server, address, { identity, accessKey: value, signs })
 }
 
-/** The certificate in a kube config. */
+/** Returns the certificate in a kube config. */
 function certificateOf(text: string): X509Certificate {
   const { users } = load(text) as { users: { user: { 'client-certificate-data': string } }[] }
   return new X509Certificate(Buffer.from(users[0]?.user['client-certificate-data'] ?? '', 'base64'))
@@ -81,7 +81,7 @@ beforeAll(async () => {
     'p-team/unsigned',
     credentials(unsigning.url, unsigning.authority, unsigning.tokens.manager),
   )
-  // The public keys are fetched in the background.
+  // kube-apiserver fetches the public keys in the background.
   const { json } = await kubeconfig('dev', {})
   await withKubectl(json.status.kubeConfig, (kubectl) =>
     vi.waitFor(async () => expect(await kubectl.run('get', 'namespaces')).toMatchObject({ code: 0 }), forgotten),
@@ -114,7 +114,7 @@ describe('a client certificate', () => {
     })
   })
 
-  // kube-controller-manager signs for a year unless it is told otherwise, and counts long lives from five minutes ago.
+  // kube-controller-manager signs for a year by default, and backdates long lifetimes by five minutes.
   test.each([
     ['absent', undefined, 86_400],
     ['600', 600, 600],

@@ -1,4 +1,4 @@
-/** `npm run test:cluster`: what only a real kube-apiserver can tell. Without KUBEBUILDER_ASSETS there is none. */
+/** Configures `npm run test:cluster`, the tests that need a real kube-apiserver from KUBEBUILDER_ASSETS. */
 import { defineConfig } from 'vitest/config'
 
 const assets = process.env.KUBEBUILDER_ASSETS
@@ -13,7 +13,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: assets ? ['test/cluster/**/*.spec.ts'] : [],
     passWithNoTests: true,
-    // They mostly wait for what clusters forget in 30 seconds.
+    // They mostly wait for caches of clusters to expire in 30 seconds.
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 180_000,

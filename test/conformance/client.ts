@@ -1,14 +1,14 @@
-/** One request as it is written in a step, and everything that comes back. */
+/** Sends the request of a step and reads the whole answer. */
 import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Json, Request, Step } from './scenario.ts'
 
-/** A server that scenarios are played against. */
+/** A server for scenarios. */
 export interface Target {
-  /** Root of the API, without a slash at its end. */
+  /** Root of the API without a trailing slash. */
   base: string
   certificateAuthority: string
-  /** Bearer tokens by the names that steps use; '' is the one of steps that name nobody. */
+  /** Bearer tokens by the names in steps; '' is the token of steps without a name. */
   tokens: Readonly<Record<string, string>>
 }
 
@@ -18,7 +18,7 @@ export interface Reply {
   text: string
   /** Parsed lines of a watch. */
   events: Json[]
-  /** The server ended the answer. */
+  /** Whether the server ended the answer. */
   ended: boolean
 }
 
@@ -93,11 +93,11 @@ function headersOf(target: Target, step: Request & { as?: string }, text: string
 const joined = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
 
-/** Bytes as they come, and the non-empty lines that are complete. */
+/** Collects bytes and returns complete non-empty lines. */
 function createLines() {
   const chunks: Buffer[] = []
   const complete: string[] = []
-  // A chunk may end within a character.
+  // A chunk may end in the middle of a character.
   const decoder = new TextDecoder()
   let rest = ''
   return {

@@ -1,4 +1,4 @@
-/** Recorded answers of a kube-apiserver against those of this API, its garbage collector running: README.md. */
+/** Compares recorded answers of kube-apiserver with this API and its garbage collector. See README.md. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { conformanceSuite } from './suite.ts'
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch']
 const resources = ['ownedaccesskeys', 'virtualclusterinstances']
 
-/** May read and write both kinds, but neither delete nor touch subresources; and what every key may. */
+/** A scope that allows reads and writes of both kinds, without deletes and subresources, and what every key is allowed. */
 async function limitedKey(server: TestServer): Promise<string> {
   const rules = [{ verbs, resources: [{ group: 'management.platform', resources }] }]
   const body = {

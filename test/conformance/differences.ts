@@ -1,4 +1,4 @@
-/** Where two answers differ. */
+/** Compares two answers. */
 import { escaped, names } from './pointer.ts'
 import type { Answer, Json, Step } from './scenario.ts'
 
@@ -11,9 +11,9 @@ export interface Difference {
 
 const isContainer = (value: Json): boolean => value !== null && typeof value === 'object'
 
-/** `additions` are pointers to members that only `got` may have, also when nothing else is in the object around them. */
+/** `additions` are pointers to members that only `got` may have, even when the object has no others. */
 function compare(want: Json, got: Json, at: string, additions: readonly string[]): Difference[] {
-  // What was picked and was not there was recorded as null.
+  // A missing picked value was recorded as null.
   if ((want ?? undefined) === undefined && isAddition(got, at, additions)) return []
   if (isContainer(want) && isContainer(got) && Array.isArray(want) === Array.isArray(got)) {
     const members = new Set([...Object.keys(want), ...Object.keys(got)])
@@ -29,10 +29,10 @@ function isAddition(value: Json, at: string, additions: readonly string[]): bool
   return members.length > 0 && members.every(([name, one]) => isAddition(one, `${at}/${escaped(name)}`, additions))
 }
 
-/** Where objects stand in the answers: alone, in lists, in rows of tables, in events. */
+/** The places of objects in answers: alone, in lists, in rows of tables, in events. */
 const places = ['/body', '/body/items/*', '/body/rows/*/object', '/events/*/object', '/events/*/object/rows/*/object']
 
-/** Where a pointer into an object leads to in an answer; a body of picked pointers has these as its members. */
+/** Returns the pointers into an answer for a pointer into an object. A body of picked pointers has them as members. */
 const allPlaces = (pointer: string, picked: readonly string[] = []): string[] => [
   ...places.map((place) => `${place}${pointer}`),
   ...picked
@@ -40,12 +40,12 @@ const allPlaces = (pointer: string, picked: readonly string[] = []): string[] =>
     .map((one) => `/body/${escaped(one)}${pointer.slice(one.length)}`),
 ]
 
-/** What is wrong with an answer. `additions`: pointers into objects, to members that the server may add of its own. */
+/** Returns the differences of an answer. `additions` are pointers into objects to members that the server may add. */
 export function differences(step: Step, got: Answer, additions: readonly string[]): Difference[] {
   const { want } = step
   if (!want) return []
   if (step.anyText && want.text !== undefined) return compare(want.code, got.code, '/code', [])
-  // Where a kube-apiserver says no more than that there is nothing, a Warning says here what there is.
+  // Where kube-apiserver only says that nothing is found, this API adds a Warning with the alternatives.
   const isNothing = want.code === 404 && want.text !== undefined
   const additional = ['retry-after', ...(isNothing ? ['warning'] : [])].filter((name) => !want.headers?.[name])
   const ignored = new Set([...(step.ignoreHeaders ?? []), ...additional])

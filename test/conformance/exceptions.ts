@@ -1,12 +1,12 @@
 /**
- * Answers that are other ones than those of a kube-apiserver, for a reason. Each is checked to be still needed: an
- * exception whose answer is the recorded one fails its test.
+ * Lists answers that differ from kube-apiserver on purpose, each with its reason. An exception that is no longer needed
+ * fails its test.
  */
 export interface Exception {
   file: string
-  /** From 1, as failures name them. */
+  /** Counted from 1, as in failures. */
   step: number
-  /** Where the answer differs: every difference of the step is at or below one of these, and each has one. */
+  /** The places of the differences: each difference is at or below one pointer, and each pointer has one. */
   pointers: readonly string[]
   reason: string
 }
@@ -16,27 +16,23 @@ const because =
   (file: string, ...steps: number[]): Exception[] =>
     steps.map((step) => ({ file, step, pointers, reason }))
 
-const shifted = because(
-  'Sorted lines of YAML: `status.canUse`, which is computed here, shifts those behind it.',
-  '/lines',
-)
+const shifted = because('The computed `status.canUse` shifts the sorted lines of YAML after it.', '/lines')
 const inferred = because(
-  'The specification (2.1) lets a body leave out its kind and apiVersion: they are inferred from the endpoint.',
+  'The specification (2.1) allows a body to omit its kind and apiVersion, which are inferred from the endpoint.',
   '/code',
   '/body',
 )
-const inferredText = because('A body that leaves out its apiVersion is of the one of the endpoint.', '/body/message')
+const inferredText = because('An omitted apiVersion is inferred from the endpoint.', '/body/message')
 const afterInferred = because(
-  'A request before this one is refused there, and done here, since its kind is inferred.',
+  'kube-apiserver rejects an earlier request that succeeds here, because its kind is inferred.',
   '/body/metadata',
 )
-const typo =
-  'A field that a kind does not have, or has twice, must not widen access: refused unless the client asks for something else.'
-/** Only a warning there, and the answer is another one. */
+const typo = 'An unknown or duplicate field must not widen access: it is rejected unless the client asks otherwise.'
+/** kube-apiserver only warns, and the answer differs. */
 const accepted = because(typo, '/code', '/body', '/headers/warning')
-/** A warning there, and refused for something else with the same code. */
+/** kube-apiserver warns and rejects for another reason with the same code. */
 const refused = because(typo, '/body', '/headers/warning')
-const before = 'What an earlier step would have stored was refused.'
+const before = 'An earlier step was rejected, so its object is missing.'
 const following = because(before, '/body')
 const missing = because(before, '/code', '/body')
 
@@ -48,14 +44,14 @@ export const exceptions: readonly Exception[] = [
     file: '110-list.json',
     step: 20,
     pointers: ['/body/~1rows~10~1cells'],
-    reason: 'The columns of a table are the kind’s own affair; the cells of another kind’s columns were recorded.',
+    reason: 'Each kind defines its table columns; the recorded cells belong to another kind.',
   },
   ...[5, 6, 7, 8].map((step) => ({
     file: '150-errors.json',
     step,
     pointers: ['/body/~1message'],
     reason:
-      'Here it is a scope that refuses: its reason follows the recorded words, as that of an authorizer does there.',
+      'A scope refuses here. Its reason follows the recorded text, as the reason of an authorizer does in kube-apiserver.',
   })),
   ...inferred('11-create-bodies.json', 4, 5),
   ...inferred('70-apply-basics.json', 17, 18),

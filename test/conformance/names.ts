@@ -1,18 +1,18 @@
 /**
- * Names for what differs from run to run, so that answers can be compared: uids become `uid#1`, resourceVersions of
- * objects `rv#1` (in the order of their first appearance: whether one changed is seen), times of this hour `time`,
- * generated names `base-*****`, resourceVersions of lists, continue tokens and counts `set`, ages in cells `age`.
- * What has no order by contract (managedFields, causes, verbs) is sorted.
+ * Replaces values that differ between runs, so that answers can be compared. UIDs become `uid#1`, resourceVersions of
+ * objects `rv#1` (numbered by first appearance, so that changes remain visible), times of this hour `time`, generated
+ * names `base-*****`, resourceVersions of lists, continue tokens and counts `set`, ages in cells `age`.
+ * Lists without a defined order (managedFields, causes, verbs) are sorted.
  */
 import type { Json } from './scenario.ts'
 
 export interface Names {
-  /** Takes note of the objects in an answer. */
+  /** Registers the objects in an answer. */
   learn(answer: Json): void
-  /** Names with this base are generated from now on. */
+  /** Treats names with this base as generated from now on. */
   generates(base: string): void
   text(text: string): string
-  /** `key` and `parent` say where the value stands. */
+  /** Replaces a value; `key` and `parent` give its place. */
   value(value: Json, key?: string, parent?: Json): Json
 }
 
@@ -24,7 +24,7 @@ const AGE = /^(\d+[smhd])+$/
 
 const named = (time: string): string => (Math.abs(Date.parse(time) - Date.now()) < hour ? 'time' : time)
 
-/** JSON with sorted members: a text that orders values. */
+/** Returns JSON with sorted members as a sort key. */
 function sortable(value: Json): string {
   return JSON.stringify(value, (_, one) =>
     one !== null && typeof one === 'object' && !Array.isArray(one)
@@ -44,7 +44,7 @@ const orders: Readonly<Record<string, (a: Json, b: Json) => number>> = {
   managedFields: by(({ manager, operation, subresource = '' }) => JSON.stringify([manager, operation, subresource])),
 }
 
-/** `run` is the word that makes the names of this run fresh. */
+/** `run` is the word that makes the names of this run unique. */
 export function createNames(run: string): Names {
   const uids = new Map<string, string>()
   const versions = new Map<string, string>()
@@ -110,7 +110,7 @@ export function createNames(run: string): Names {
   return { learn, generates, text, value }
 }
 
-/** As much of a base as a generated name shows. */
+/** Returns the part of a base that a generated name contains. */
 const cut = (base: Json): string => (typeof base === 'string' ? base.slice(0, 58) : '')
 
 const suffixed = (base: string): RegExp =>

@@ -1,4 +1,4 @@
-/** Plays a scenario against a server: what it answers, step by step, in the form in which answers are recorded. */
+/** Plays a scenario against a server and returns its answers, step by step, in the recorded form. */
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { dumpYaml, parseYaml } from '../../lib/meta/encoding/yaml.ts'
@@ -9,14 +9,14 @@ import { read, without } from './pointer.ts'
 import { type Answer, isStep, type Json, type Scenario, type Step } from './scenario.ts'
 import { fill } from './template.ts'
 
-/** A server, and what its answers may have beside what was recorded. */
+/** A server and the members that its answers may add to the recorded ones. */
 export interface Subject extends Target {
-  /** Pointers into objects, by the code of the answer that shows them. */
+  /** Returns pointers into objects for the code of an answer. */
   additions?(code: number): readonly string[]
 }
 
 export interface Played {
-  /** From 1, waits included. */
+  /** Counted from 1, including waits. */
   number: number
   step: Step
   got: Answer
@@ -24,10 +24,10 @@ export interface Played {
 
 const comparedHeaders = ['content-type', 'warning', 'retry-after']
 
-/** A word that no other run uses: names begin with it. */
+/** Returns a unique prefix for the names of a run. */
 export const freshRun = (): string => `r${Array.from({ length: 7 }, () => randomInt(36).toString(36)).join('')}`
 
-/** Answers of all steps, in order. `saved` may be given to look at what was saved, or to choose `run`. */
+/** Yields the answers of all steps in order. Pass `saved` to inspect saved values or to choose `run`. */
 export async function* play(
   scenario: Scenario,
   target: Target,
@@ -75,7 +75,7 @@ const textOf = (body: Json): string => (typeof body === 'string' ? body : (JSON.
 
 const isYaml = ({ headers }: Reply): boolean => /yaml/.test(headers['content-type'] ?? '')
 
-/** Undefined for text that is neither. */
+/** Returns undefined for other text. */
 async function parsed(reply: Reply): Promise<Json> {
   if (isYaml(reply)) return (await parseYaml(reply.text)).value
   try {
@@ -103,7 +103,7 @@ async function recorded(step: Step, reply: Reply, value: Json, names: Names): Pr
   return { ...answer, body: step.only ? picked(step.only, value, names) : names.value(without(value, ignored)) }
 }
 
-/** The values at some pointers; null where there is none. */
+/** Returns the values at the pointers, null for missing ones. */
 function picked(pointers: readonly string[], json: Json, names: Names): Json {
   return Object.fromEntries(
     pointers.map((pointer) => {
@@ -114,7 +114,7 @@ function picked(pointers: readonly string[], json: Json, names: Names): Json {
   )
 }
 
-/** YAML as a set of lines without indent, dashes and quotes: there are many ways to write one value. */
+/** Returns YAML as a set of lines without indent, dashes and quotes, because a value can be written in many ways. */
 const linesOf = (yaml: string): string[] =>
   yaml
     .split('\n')
@@ -127,7 +127,7 @@ export interface Failure extends Difference {
   say: string
 }
 
-/** Plays all steps and says where the answers are other ones than those that were recorded. */
+/** Plays all steps and returns the differences from the recorded answers. */
 export async function check(scenario: Scenario, subject: Subject): Promise<Failure[]> {
   const failures: Failure[] = []
   for await (const { number, step, got } of play(scenario, subject)) {

@@ -1,4 +1,4 @@
-/** JSON pointers (RFC 6901) with two additions: `*` = every element, and `k=v` = the array element whose k is v. */
+/** Implements JSON pointers (RFC 6901) with two additions: `*` = every element, and `k=v` = the array element whose k is v. */
 import type { Json } from './scenario.ts'
 
 const segments = (pointer: string): string[] =>
@@ -15,10 +15,10 @@ function child(value: Json, segment: string): Json {
   return value.find((one) => String(one?.[segment.slice(0, at)]) === segment.slice(at + 1))
 }
 
-/** The value at a pointer; undefined where there is none. */
+/** Returns the value at a pointer, or undefined. */
 export const read = (value: Json, pointer: string): Json => segments(pointer).reduce(child, value)
 
-/** A copy without what the pointers name. */
+/** Returns a copy without the values at the pointers. */
 export function without(value: Json, pointers: readonly string[]): Json {
   const copy = structuredClone(value)
   for (const pointer of pointers) remove(copy, segments(pointer))
@@ -32,7 +32,7 @@ function remove(value: Json, [segment = '', ...rest]: string[]): void {
   else delete value[segment]
 }
 
-/** Whether a path (of plain segments) is one that the pointer names. */
+/** Reports whether the pointer matches a path of plain segments. */
 export function names(pointer: string, path: string): boolean {
   const [wanted, actual] = [segments(pointer), segments(path)]
   return wanted.length === actual.length && wanted.every((segment, i) => segment === '*' || segment === actual[i])

@@ -1,4 +1,4 @@
-/** Sequences that were found by comparing with a kube-apiserver (test/differential), whose garbage nobody collects. */
+/** Replays sequences that comparisons with kube-apiserver found (test/differential), without garbage collection. */
 import { conformanceSuite } from './suite.ts'
 
 await conformanceSuite({ folder: 'recorded', collectsGarbage: false })

@@ -1,4 +1,4 @@
-/** Sequences of requests with the answers that a kube-apiserver gave. README.md explains the format. */
+/** Defines and reads sequences of requests with recorded answers of kube-apiserver. README.md explains the format. */
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
@@ -7,49 +7,49 @@ export type Json = any
 
 export interface Request {
   method: string
-  /** Below the group version, or below the root of the API when it begins with `//`. */
+  /** Path below the group version, or below the root of the API when it starts with `//`. */
   path: string
-  /** Over the defaults; null = not sent. */
+  /** Override the defaults; null omits a header. */
   headers?: Record<string, string | null>
-  /** Text is sent as it is, everything else as JSON. */
+  /** Text is sent unchanged, everything else as JSON. */
   body?: Json
 }
 
 export interface Step extends Request {
-  /** What is shown, one sentence. */
+  /** One sentence that describes the step. */
   say?: string
-  /** Whose access key: a name that the target knows, or `none`. */
+  /** The user: a name that the target defines, or `none`. */
   as?: string
-  /** Values of the answer by JSON pointer, for `{{name}}` in later steps. */
+  /** Saves values of the answer by JSON pointer for `{{name}}` in later steps. */
   save?: Record<string, string>
-  /** Reads a stream until so many events have come or so many seconds have passed. */
+  /** Reads a stream up to this number of events or seconds. */
   watch?: { events: number; seconds?: number }
-  /** Requests that are sent while the step runs, `after` seconds into it. */
+  /** Requests that are sent during the step, after `after` seconds. */
   during?: (Request & { after?: number })[]
-  /** Pointers that are compared, and nothing else of the body. */
+  /** The only pointers of the body that are compared. */
   only?: string[]
-  /** Pointers that are not compared; `*` = every element. */
+  /** Pointers that are not compared; `*` matches every element. */
   ignore?: string[]
   ignoreHeaders?: string[]
-  /** Where text was recorded only the code counts. */
+  /** For recorded text only the code is compared. */
   anyText?: boolean
   want?: Answer
 }
 
-/** `{ wait }` alone lets seconds pass. */
+/** `{ wait }` alone waits for some seconds. */
 export type Entry = Step | { wait: number }
 
-/** An answer in which everything that differs from run to run has a name. */
+/** An answer in which values that differ between runs are replaced. */
 export interface Answer {
   code: number
   headers?: Record<string, string>
   body?: Json
   text?: string
-  /** Of YAML: a set of lines. */
+  /** The set of lines of a YAML answer. */
   lines?: string[]
-  /** Of a watch. */
+  /** The events of a watch. */
   events?: Json[]
-  /** The server ended the watch before as many events as were asked for had come. */
+  /** Whether the server ended the watch before the requested number of events. */
   ended?: true
 }
 
@@ -66,7 +66,7 @@ export async function readScenario(path: string): Promise<Scenario> {
   return { file: basename(path), about, steps }
 }
 
-/** All scenarios of a folder, by file name. */
+/** Reads all scenarios of a folder, sorted by file name. */
 export async function readScenarios(folder: string): Promise<Scenario[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort()
   return Promise.all(files.map((file) => readScenario(join(folder, file))))

@@ -1,8 +1,8 @@
-/** This API as a server that scenarios are played against. */
+/** Starts this API as a server for scenarios. */
 import { startServer, type TestServer } from '../support/server.ts'
 import type { Subject } from './player.ts'
 
-/** Members that this API adds of its own: computed on reads, or shown once. */
+/** Members that only this API has, because they are computed or shown once. */
 const additions = (code: number): readonly string[] => [
   '/status/owner',
   '/status/phase',
@@ -11,7 +11,7 @@ const additions = (code: number): readonly string[] => [
   ...(code === 201 ? ['/spec/key'] : []),
 ]
 
-/** More than any test lasts. */
+/** Longer than any test. */
 const never = 86_400
 
 export interface StartedSubject {

@@ -1,4 +1,4 @@
-/** One test for each scenario of a folder, all against one server at the same time: they use fresh names. */
+/** Defines one test for each scenario of a folder. All run concurrently on one server with unique names. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { TestServer } from '../support/server.ts'
@@ -9,7 +9,7 @@ import { startSubject } from './subject.ts'
 
 const below = (pointer: string, parent: string): boolean => pointer === parent || pointer.startsWith(`${parent}/`)
 
-/** What no exception explains, and the exceptions that explain nothing. */
+/** Returns the differences without an exception and the exceptions without a difference. */
 function judged(failures: readonly Failure[], allowed: readonly Exception[]) {
   const explains = ({ step, pointers }: Exception, { number, pointer }: Failure): boolean =>
     step === number && pointers.some((parent) => below(pointer, parent))
@@ -24,10 +24,10 @@ function judged(failures: readonly Failure[], allowed: readonly Exception[]) {
 }
 
 export interface SuiteOptions {
-  /** Below this folder. */
+  /** The folder of the scenarios. */
   folder: string
   collectsGarbage: boolean
-  /** Tokens of the users that scenarios name, beside the administrator's. */
+  /** Returns tokens of the users in scenarios other than the administrator. */
   tokens?(server: TestServer): Promise<Readonly<Record<string, string>>>
 }
 

@@ -1,4 +1,4 @@
-/** `{{name}}` stands for a saved value, `{{x*300}}` for 300 times x: in every text of a step, keys of objects included. */
+/** Replaces `{{name}}` by a saved value and `{{x*300}}` by 300 times x, in every text and object key of a step. */
 import type { Json } from './scenario.ts'
 
 export function fill<T>(value: T, saved: Readonly<Record<string, string>>): T {

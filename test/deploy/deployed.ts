@@ -1,4 +1,4 @@
-/** A deployment on an emulator of its own, made and changed by the commands that people use. */
+/** Creates and changes a deployment on its own emulator with the commands of the project. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,22 +14,22 @@ const region = 'eu-central-1'
 export interface Deployed {
   emulator: Emulator
   secrets: SecretsManagerClient
-  /** What the first deploy said, by the words before the gap. */
+  /** The output of the first deployment by label. */
   said: Record<string, string>
-  /** What all commands have printed. */
+  /** The output of all commands. */
   printed: readonly string[]
   adminKey: string
-  /** The API as the emulator serves it, over HTTP. */
+  /** A client of the API on the emulator, over HTTP. */
   url: string
   client: Client
-  /** Runs a command in the project; what it wrote to standard output. Rejects when it fails. */
+  /** Runs a command in the project and returns its standard output. Rejects when it fails. */
   run(command: string, args: readonly string[], environment?: Record<string, string>): Promise<string>
-  /** Credentials with the rights of infra/deployer.json, for the environment: what deploys again, and removes, has no others. */
+  /** Environment with credentials that have only the rights in infra/deployer.json. Later deployments and the removal use them. */
   deployer: Record<string, string>
-  /** `npm run SCRIPT` for this deployment. */
+  /** Runs `npm run SCRIPT` for this deployment. */
   npm(script: string, ...args: readonly string[]): Promise<string>
   osls(command: string, ...args: readonly string[]): Promise<string>
-  /** Deploys with these settings, `NAME=VALUE`; what it says, as `said`. */
+  /** Deploys with these settings, `NAME=VALUE`, and returns its output by label. */
   deploy(...settings: readonly string[]): Promise<Record<string, string>>
   secretText(id: string): Promise<string>
   stop(): Promise<void>
@@ -46,7 +46,7 @@ export async function startDeployed(stage: string, ...settings: readonly string[
   async function run(command: string, args: readonly string[], more: Record<string, string> = {}): Promise<string> {
     const env = { ...process.env, ...emulator.environment, ...more }
     const running = promisify(execFile)(command, args, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 })
-    // It would wait for the end of its input.
+    // The command would wait for the end of its input.
     running.child.stdin?.end()
     const { stdout, stderr } = await running
     printed.push(stdout, stderr)
@@ -70,7 +70,7 @@ export async function startDeployed(stage: string, ...settings: readonly string[
   let deployer: Record<string, string> = {}
   try {
     const said = await deploy(...settings)
-    // From here on nothing has more rights. Before, the bucket has a policy that refuses the HTTP of the emulator.
+    // All later commands have only these rights. The policy of the bucket would refuse the HTTP of the emulator.
     await openBucket(emulator, `keyplane-${stage}`)
     deployer = await makeDeployer(iam)
     const adminKey = await secretText(`keyplane/${stage}/access-key`)
@@ -101,7 +101,7 @@ export async function startDeployed(stage: string, ...settings: readonly string[
   }
 }
 
-/** Takes the policy off the deployment bucket. The emulator looks at the name in a signature only. */
+/** Removes the policy of the deployment bucket. The emulator checks only the name in a signature. */
 async function openBucket({ url }: Emulator, stack: string): Promise<void> {
   const signed = (service: string) => ({
     authorization: `AWS4-HMAC-SHA256 Credential=test/20260101/${region}/${service}/aws4_request, SignedHeaders=host, Signature=0`,
@@ -113,7 +113,7 @@ async function openBucket({ url }: Emulator, stack: string): Promise<void> {
   if (status !== 204) throw new Error(`the policy of the bucket ${bucket} stays: ${status}`)
 }
 
-/** A user that may do what docs/deploying.md says is needed to deploy. */
+/** Creates a user with the rights that docs/deploying.md requires. */
 async function makeDeployer(iam: IAMClient): Promise<Record<string, string>> {
   const UserName = 'deployer'
   await iam.send(new CreateUserCommand({ UserName }))

@@ -1,6 +1,6 @@
 /**
- * An AWS on this machine that deploys CloudFormation for real: MiniStack, in a Python environment of its own in a temporary
- * folder. It runs the functions as processes of Node.js and enforces their roles.
+ * Starts MiniStack, a local AWS that deploys CloudFormation, in its own Python environment in a temporary folder. It runs
+ * the functions as Node.js processes and enforces their roles.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -13,19 +13,19 @@ import { freePort } from '../../infra/local/host/freeport.ts'
 export interface Emulator {
   /** Address of all services. */
   url: string
-  /** Variables for clients and for the deploy tool. */
+  /** Environment variables for clients and the deploy tool. */
   environment: Record<string, string>
-  /** What it and the functions have written so far. */
+  /** The output of the emulator and the functions so far. */
   log(): string
   stop(): Promise<void>
 }
 
 const run = promisify(execFile)
 
-/** KMS of the emulator needs cryptography. */
+/** The emulator's KMS requires cryptography. */
 const packages = ['ministack==1.5.33', 'cryptography==50.0.2']
 
-/** Makes a Python environment with these packages; the folder of its commands. */
+/** Creates a Python environment with these packages and returns the folder of its commands. */
 async function install(folder: string, names: readonly string[]): Promise<string> {
   await run('python3', ['-m', 'venv', folder])
   const bin = join(folder, 'bin')
@@ -33,7 +33,7 @@ async function install(folder: string, names: readonly string[]): Promise<string
   return bin
 }
 
-/** The AWS command line in an environment of its own, since the emulator wants other versions of what both need: its folder. */
+/** Installs the AWS command line in its own environment, because the emulator needs other versions, and returns its folder. */
 export const installCommandLine = (folder: string): Promise<string> => install(folder, ['awscli==1.45.11'])
 
 export async function startEmulator(): Promise<Emulator> {
@@ -61,7 +61,7 @@ export async function startEmulator(): Promise<Emulator> {
   }
 }
 
-/** They mean nothing: the emulator takes them for the account's root. */
+/** Arbitrary credentials, which the emulator treats as the root user of the account. */
 const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
 
 function start(python: string, port: number, temporary: string) {
@@ -97,7 +97,7 @@ async function ready(url: string, child: ChildProcess, log: () => string): Promi
   throw new Error(`the emulator has ended: ${log()}`)
 }
 
-/** With the functions that it runs: they are in its process group. */
+/** Stops the emulator with its functions, which are in its process group. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return
   const ended = new Promise((resolve) => child.once('exit', resolve))

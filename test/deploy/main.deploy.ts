@@ -1,6 +1,6 @@
 /**
- * The packaged template deployed for real by the command that people use, on an emulator that enforces the roles.
- * What it cannot do: stream answers and put the authorizer's context into those of the gateway (below, by name); look at the
+ * Deploys the packaged template with the command of the project on an emulator that enforces the roles.
+ * The emulator cannot: stream answers and put the authorizer's context into those of the gateway (below, by name); look at the
  * partitions that a role is granted (test/infra/guarded.test.ts does); measure, raise alarms and search logs
  * (test/infra/guarded.test.ts compares what is measured with what is looked at); throttle (test/infra/local/gateway/throttle.test.ts);
  * restore a table to a moment (test/infra/restore.test.ts begins with a copy); reserve concurrency (test/infra/settings.test.ts).
@@ -24,7 +24,7 @@ let at: Deployed
 let deployed: Record<string, string>
 let adminKey: string
 let client: Client
-/** What must never be printed or logged. */
+/** Texts that must never be printed or logged. */
 const confidential: string[] = []
 
 const deploy = (signingKeys: string) => at.deploy('throttle-rate=100', `signing-keys=${signingKeys}`)
@@ -58,7 +58,7 @@ async function makeKey(name: string, spec: object, token?: string): Promise<stri
   return json.spec.key
 }
 
-/** Verifies a token with what the deployment publishes. */
+/** Verifies a token with the published keys of the deployment. */
 async function claimsOf(token: string, audience: string) {
   confidential.push(token)
   const { json } = await client.call('/openid/v1/jwks', { token: '' })
@@ -205,7 +205,7 @@ test.each<[name: string, request: () => Promise<unknown>]>([
   ['ownedaccesskeys-create', () => makeKey(`logged-${Date.now()}`, {})],
   ['directclusterendpointtokens-create', () => clusterToken()],
 ])('the log of %s contains nothing confidential', async (name, request) => {
-  // A busy emulator loses lines that a function writes late.
+  // A busy emulator may lose late log lines of a function.
   for (;;) {
     const log = await at.osls('logs', '--function', name, '--startTime', '1h')
     const lines = log.split('\n').filter((line) => line.startsWith('{'))

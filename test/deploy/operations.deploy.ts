@@ -1,7 +1,7 @@
 /**
- * Runs the commands of the pages about operating on a deployment of the emulator, with the AWS command line and
- * kubectl. What the emulator leaves out of them: filters of logs, and the moment to which a table is restored (it takes what
- * the table has). Lists, which it cannot stream, are asked of the local server (test/server/operations.test.ts).
+ * Runs the commands of the operations pages on a deployment of the emulator, with the AWS command line and kubectl. The
+ * emulator ignores log filters and the time of a table restore (it copies the current table). It cannot stream lists, which
+ * test/server/operations.test.ts covers.
  */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
@@ -28,7 +28,7 @@ const keys = '/apis/management.platform/v1/ownedaccesskeys'
 
 let at: Deployed
 let folder: string
-/** Of the AWS command line. */
+/** The folder of the AWS command line. */
 let bin: string
 const place = (name: string) => join(folder, name)
 
@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Blocks that a test runs: none may be left out. */
+/** The code blocks that tests run. All must be covered. */
 const known = new Set<string>()
 function page(heading: string, index: number, given: Record<string, string> = {}): string {
   known.add(`${heading} ${index}`)
@@ -49,10 +49,10 @@ function page(heading: string, index: number, given: Record<string, string> = {}
 }
 
 const begin = page('Preparing the shell', 0, { 'STAGE=prod': `STAGE=${stage}` })
-// This version of the command line asks queues elsewhere than at the address in its environment.
+// This version of the command line ignores the endpoint in its environment for queues.
 const elsewhere = 'aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }\n'
 
-/** Runs commands in one shell, after the first ones of the page; a failure of one is the end. */
+/** Runs commands in one shell after the first ones of the page, and stops at the first failure. */
 const shell = (...commands: string[]): Promise<string> =>
   at.run('bash', ['-euo', 'pipefail', '-c', [elsewhere, begin, ...commands].join('\n')], {
     PATH: [bin, process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
@@ -76,7 +76,7 @@ async function makeKey(name: string, token = at.adminKey, query = ''): Promise<s
 const statusOf = async (name: string, token: string) => (await at.client.call(`${keys}/${name}`, { token })).status
 
 test('smoke checks work with a key that is in no file', async () => {
-  // The emulator cannot show all of it.
+  // The emulator cannot pass all checks.
   const commands = `${page('Deploying a stage', 0, { URL: at.url })
     .replace(/^npm run deploy .*\n/, '')
     .trimEnd()} || true`
@@ -127,7 +127,7 @@ test('the credentials of a virtual cluster can be changed', async () => {
   expect(await at.secretText(`keyplane/${stage}/virtualclusters/p-shop/dev`)).toBe('new')
 })
 
-/** The API under its own path over TLS: kubectl sends no key without. */
+/** Serves the API under its path over TLS, without which kubectl sends no key. */
 async function startFront(): Promise<{ url: string; stop(): void }> {
   const authority = await makeAuthority('operations', validFor(1, Date.now()))
   const { certificate: cert, key } = await issueLoopback(authority, Date.now())
@@ -234,7 +234,7 @@ test('removing a rotated pepper invalidates all earlier keys and creates a new f
   expect(await shell(functions ?? '', page('Pepper', 3))).toMatch(version)
   expect(Object.keys((await current()).peppers)).toEqual(['2'])
 
-  // Functions ask for it at once when they are deployed with another setting.
+  // Functions read it immediately after a deployment with another setting.
   const said = await at.deploy('max-key-ttl-seconds=7776000')
   expect(said['first key']).toMatch(/^made, /)
   expect(await statusOf('old', old)).toBe(401)
@@ -277,7 +277,7 @@ test('every command of the page is tested', () => {
   const all = [...blocks].flatMap(([heading, { length }]) =>
     Array.from({ length }, (_, index) => `${heading} ${index}`),
   )
-  // Those with kubectl stand in tests that may not run.
+  // Tests with kubectl may be skipped.
   const withKubectl = ['Preparing the shell 1', 'Preparing the shell 2', 'Revoking 0', 'Revoking 2']
   expect(all.filter((one) => !known.has(one) && !withKubectl.includes(one)).sort()).toEqual(elsewhere)
 })

@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/deploy/*.deploy.ts'],
-    // All deploy what is packaged in the same place.
+    // All tests deploy the same packaged files.
     fileParallelism: false,
     // One test deploys three times.
     testTimeout: 300_000,

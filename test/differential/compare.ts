@@ -1,11 +1,11 @@
-/** A sequence on a kube-apiserver and on this API: what was answered there, and what is answered otherwise here. */
+/** Records a sequence on kube-apiserver and compares the answers of this API with it. */
 import { type Difference, differences } from '../conformance/differences.ts'
 import { freshRun, play, type Subject } from '../conformance/player.ts'
 import { type Answer, type Entry, isStep, type Scenario, type Step } from '../conformance/scenario.ts'
 import type { Oracle } from './oracle.ts'
 import { toleranceOf } from './tolerances.ts'
 
-/** The scenario with the answers of the kube-apiserver; it is cut where that falls over. */
+/** Returns the scenario with the answers of kube-apiserver, truncated at the request that crashes it. */
 export async function recorded(scenario: Scenario, oracle: Oracle): Promise<Scenario> {
   const run = freshRun()
   await oracle.makeNamespace(run)
@@ -34,11 +34,11 @@ export interface Found {
 export interface Compared {
   requests: number
   found: readonly Found[]
-  /** How often a rule of tolerances.ts was needed. */
+  /** The number of uses of each rule in tolerances.ts. */
   tolerated: ReadonlyMap<string, number>
 }
 
-/** Plays a recorded sequence here, up to where the two servers are in different states. */
+/** Plays a recorded sequence on this API until the two servers are in different states. */
 export async function compare(scenario: Scenario, subject: Subject): Promise<Compared> {
   const found: Found[] = []
   const tolerated = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** Writes at once, on a kube-apiserver and on this API: how often each code comes must be the same, and what is there after. */
+/** Compares concurrent writes on kube-apiserver and on this API: the numbers of each code and the final objects must match. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient, type Reply } from '../conformance/client.ts'
 import { type StartedSubject, startSubject } from '../conformance/subject.ts'
@@ -19,7 +19,7 @@ const objects = 15
 const writers = 4
 
 interface Apply {
-  /** The fields of one of the writers, and who applies them. */
+  /** Returns the fields of a writer and its manager. */
   of(writer: number): { manager: string; labels: object }
   query?: string
   metadata?: object
@@ -41,7 +41,7 @@ async function applied(
   })
 }
 
-/** How often each code came, and how many labels and managers the objects have. */
+/** Returns the number of each code and the numbers of labels and managers of the objects. */
 async function outcome(client: Client, run: string, apply: Apply) {
   const names = Array.from({ length: objects }, (_, index) => `${run}-${index}`)
   const replies = await Promise.all(

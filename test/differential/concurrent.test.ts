@@ -1,4 +1,4 @@
-/** Groups of requests sent at once to a kube-apiserver and to this API. DIFFERENTIAL_SEEDS chooses others. */
+/** Compares groups of concurrent requests on kube-apiserver and on this API. Set DIFFERENTIAL_SEEDS for other groups. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from '../conformance/client.ts'
 import { freshRun } from '../conformance/player.ts'
@@ -26,7 +26,7 @@ afterAll(() => {
   return Promise.all([oracle?.stop(), started?.server.stop()])
 })
 
-test(`groups ${from} to ${to}`, async () => {
+test(`groups ${from} to ${to} have the same outcomes on both servers`, async () => {
   for (let seed = from; seed <= to; seed++) {
     const run = freshRun()
     await oracle.makeNamespace(run)

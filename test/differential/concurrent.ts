@@ -1,6 +1,6 @@
 /**
- * Groups of requests that are sent at once, of which the order does not matter: how many of them get which code, and what is
- * there afterwards, must be the same on every server.
+ * Generates groups of concurrent requests whose order does not matter: the number of each code and the final object must be
+ * the same on every server.
  */
 import type { Client } from '../conformance/client.ts'
 import type { Json, Step } from '../conformance/scenario.ts'
@@ -8,12 +8,12 @@ import type { Random } from './random.ts'
 
 export interface Group {
   about: string
-  /** Sent before, one after another. */
+  /** Requests that are sent first, one by one. */
   before: readonly Step[]
   requests: readonly Step[]
 }
 
-/** What a group has led to: codes in order, and the object without what differs from run to run. */
+/** The outcome of a group: sorted codes, and the object without members that differ between runs. */
 export interface Outcome {
   codes: number[]
   left: Json
@@ -91,7 +91,7 @@ export async function outcomeOf({ before, requests }: Group, client: Client): Pr
   const { labels, generation, finalizers, deletionTimestamp } = metadata
   return {
     codes: replies.map((reply) => reply.code).sort((a, b) => a - b),
-    // Of several descriptions any may be the last.
+    // Any of several descriptions may be the last.
     left: {
       code,
       labels,

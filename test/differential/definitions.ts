@@ -1,14 +1,14 @@
-/** CustomResourceDefinitions of the stored kinds: what a kube-apiserver needs to serve them as custom resources. */
+/** Builds CustomResourceDefinitions, with which kube-apiserver serves the stored kinds as custom resources. */
 
 import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { openApiSchema } from '../../lib/openapi/schema.ts'
 import type { StoredKind } from '../../lib/registry/kind.ts'
 
-/** Members that a custom resource cannot have: those that are never shown, and those that are computed. */
+/** Members that a custom resource cannot have, because they are write-only or computed. */
 const isPlain = ({ writeOnly, readOnly }: Schema): boolean => writeOnly === undefined && readOnly === undefined
 
-/** The schema without what has no counterpart in a custom resource. */
+/** Returns the schema without members that a custom resource cannot have. */
 export function plainSchema(schema: ObjectSchema): ObjectSchema {
   const members = Object.entries(schema.properties)
     .filter(([, member]) => isPlain(member))
@@ -16,7 +16,7 @@ export function plainSchema(schema: ObjectSchema): ObjectSchema {
   return { ...schema, properties: Object.fromEntries(members) }
 }
 
-/** Keywords of OpenAPI that structural schemas do not have. */
+/** OpenAPI keywords that structural schemas do not support. */
 function structural(schema: JsonObject): JsonObject {
   const { deprecated: _, ...rest } = schema
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * Random sequences of requests on a kube-apiserver and on this API: every answer must be the same. Set
- * DIFFERENTIAL_SEEDS (`1-100`, or `7`) for other sequences.
+ * Compares random sequences of requests on kube-apiserver and on this API: every answer must be the same. Set
+ * DIFFERENTIAL_SEEDS (`1-100` or `7`) for other sequences.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Scenario } from '../conformance/scenario.ts'
@@ -11,15 +11,15 @@ import { type Oracle, startOracle } from './oracle.ts'
 
 const [from = 1, to = from] = (process.env.DIFFERENTIAL_SEEDS ?? '1-100').split('-').map(Number)
 
-/** As many sequences at a time. */
+/** The number of concurrent sequences. */
 const lanes = 4
 
 let oracle: Oracle
 let started: StartedSubject
 
 /**
- * Managers are in the order of their times, so whether an apply that changes nothing is a write depends on the second
- * that it falls into: a difference is one only when it comes every time.
+ * The number of plays of a sequence that differs. Managers are ordered by their times, so the second of an apply decides
+ * whether it is a no-op. Only differences in every play count.
  */
 const most = 4
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([oracle?.stop(), started?.server.stop()]))
 
-test(`sequences ${from} to ${to}`, async () => {
+test(`sequences ${from} to ${to} have the same answers on both servers`, async () => {
   const found: Found[] = []
   const tolerated = new Map<string, number>()
   let requests = 0

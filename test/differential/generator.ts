@@ -1,4 +1,4 @@
-/** Sequences of requests from seeds: what clients do with objects of one kind, and what they should not do. */
+/** Generates sequences of valid and invalid requests for objects of one kind from seeds. */
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
 import type { ObjectSchema } from '../../lib/meta/schema/schema.ts'
@@ -12,12 +12,12 @@ import { createRandom, type Random } from './random.ts'
 import { accept, listQuery, oddVersions, queryText, userAgents, writeQuery, written } from './requests.ts'
 import { sampleObject } from './values.ts'
 
-/** Fields whose values this API has own rules for, beyond their schemas, or warns of. */
+/** Fields with rules or warnings of this API beyond their schemas. */
 const ownRules = ['user', 'team', 'subject', 'groups', 'type', 'scope', 'parent', 'oidcLogin']
 
 interface World {
   random: Random
-  /** How often something is as it should not be. */
+  /** The probability of invalid values. */
   oddness: number
   mood: Mood
   kind: KindInfo
@@ -67,7 +67,7 @@ const actions: Readonly<Record<ActionName, (world: World, name: string) => Step>
   removeAll,
 }
 
-/** The steps, and at their end a watch of all that happened. */
+/** Generates the steps, followed by a watch of all changes. */
 function watched(world: World, all: readonly Step[]): Step[] {
   const { random } = world
   const selectors = [...runSelector(world), ...(random.chance(0.5) ? [random.pick(['a', '!a', 'a=x', 'b!=x'])] : [])]
@@ -83,7 +83,7 @@ function watched(world: World, all: readonly Step[]): Step[] {
   const first = { ...start, headers: {}, save: { rv_start: '/metadata/resourceVersion' } }
   const changes = { method: 'GET', path: `${collection(world)}${since}`, watch }
   if (random.chance(0.6)) return [first, ...all, changes]
-  // A list before the watch of what is there: it is served only when the cache has seen every write.
+  // Lists before the watch, because the server answers the list only when its cache has seen every write.
   const now = query([
     ['watch', 'true'],
     ['timeoutSeconds', '1'],
@@ -92,14 +92,14 @@ function watched(world: World, all: readonly Step[]): Step[] {
   return [first, ...all, changes, { ...first }, { method: 'GET', path: `${collection(world)}${now}`, watch }]
 }
 
-/** Lists of cluster-scoped kinds would show what others do at the same time. */
+/** Lists of cluster-scoped kinds would show objects of concurrent runs. */
 const runSelector = ({ kind }: World): string[] => (kind.scope === 'Cluster' ? ['run={{run}}'] : [])
 
 const odd = ({ random, oddness }: World): boolean => random.chance(oddness / 4)
 
 function collection({ kind, random }: World, wild = false): string {
   if (kind.scope === 'Cluster') return wild ? `/namespaces/{{run}}/${kind.plural}` : `/${kind.plural}`
-  // Namespaces are no objects here: any is there.
+  // Namespaces are not stored here: every one exists.
   return `/namespaces/${wild ? random.pick(['Bad_NS', 'no.dots']) : '{{run}}'}/${kind.plural}`
 }
 
@@ -108,14 +108,14 @@ const nameOf = (world: World, name: string): string =>
 
 const item = (world: World, name: string): string => `${collection(world)}/${nameOf(world, name)}`
 
-/** What later steps use of an answer that shows the object. */
+/** Values of an answer with the object that later steps use. */
 const saves = (name: string, isNew = false): Record<string, string> => ({
   [`uid_${name}`]: '/metadata/uid',
   [`rv_${name}`]: '/metadata/resourceVersion',
   ...(isNew && { [`first_${name}`]: '/metadata/resourceVersion' }),
 })
 
-/** Lists of cluster-scoped kinds select this run's objects by a label. */
+/** Returns a selector for the objects of this run in lists of cluster-scoped kinds. */
 const runLabel = ({ kind }: World): Json => (kind.scope === 'Cluster' ? { run: '{{run}}' } : undefined)
 
 function typeMeta(world: World): Json {
@@ -155,12 +155,12 @@ function objectFor(world: World, name: string, density = 0.35): Json {
   return object
 }
 
-/** A step with everything around its body. */
+/** Completes a step around its body. */
 function step(world: World, method: string, path: string, parts: Partial<Step> & { isList?: boolean } = {}): Step {
   const { random, oddness } = world
   const { isList = false, headers = {}, ...rest } = parts
   const wanted = accept(random, oddness, isList)
-  // What is computed on reads cannot be told from the rest in YAML.
+  // In YAML, computed members cannot be distinguished from others.
   const asked = world.kind.scope === 'Cluster' && wanted?.includes('yaml') ? undefined : wanted
   const all: Record<string, string | null> = { ...headers, ...(asked !== undefined && { accept: asked }) }
   if (random.chance(0.1)) all['user-agent'] = random.pick(userAgents)
@@ -197,7 +197,7 @@ function create(world: World, name: string): Step {
   return step(world, 'POST', path, { ...sent(world, object), save: saves(name, true) })
 }
 
-/** What a body may say of the object that it is about, rightly or not. */
+/** Returns correct and wrong identities of the object for a body. */
 function identify(world: World, metadata: Json, name: string): void {
   const { random, mood } = world
   if (!metadata || !random.chance(mood.preconditions)) return
@@ -295,8 +295,8 @@ function apply(world: World, name: string): Step {
 }
 
 /**
- * Metadata without content that is applied lies in etcd until the next write, which then is one though it changes
- * nothing. There is nothing like it here. Nor are objects made here that are being deleted from the beginning.
+ * etcd stores empty applied metadata until the next write, which is therefore no no-op. This API does not store it. Nor
+ * does it create objects that are already being deleted.
  */
 function dropEmpty(metadata: Json): void {
   delete metadata?.deletionTimestamp
@@ -340,7 +340,7 @@ function list(world: World): Step {
   })
 }
 
-/** In all namespaces, of which the selector says one. Its continue tokens lead back to the beginning there. */
+/** Lists all namespaces with a selector for one. Continue tokens of kube-apiserver start over in that case. */
 function listEverywhere(world: World, query: readonly [string, string][]): Step {
   const selector = world.random.pick([
     'metadata.namespace={{run}}',
@@ -403,7 +403,7 @@ function remove(world: World, name: string): Step {
 
 function removeAll(world: World, name: string): Step {
   const { random, oddness } = world
-  // A resourceVersion is a precondition here too, of each object.
+  // A resourceVersion is a precondition on each object here too.
   const query = listQuery(random, oddness, runSelector(world)).filter(([, value]) => value !== '{{rv_list}}')
   const body = random.chance(0.4) ? sent(world, deleteOptions(world, name)) : {}
   return step(world, 'DELETE', `${collection(world)}${queryText(query)}`, { isList: true, ...body })

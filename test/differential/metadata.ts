@@ -1,4 +1,4 @@
-/** Metadata as clients send it, the server's own members and mistakes included. */
+/** Generates metadata as clients send it, including server-owned members and mistakes. */
 import type { Json } from '../conformance/scenario.ts'
 import type { Mood } from './moods.ts'
 import type { Random } from './random.ts'
@@ -14,7 +14,7 @@ const badTimes = ['now', '', '2020-01-02', 5, {}, true]
 const uids = ['{{uid_a}}', '{{uid_b}}', 'no-such-uid', '11111111-2222-3333-4444-555555555555']
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
-/** Of keys, what cannot be read as an object is not kept: it could hold a key. */
+/** Access keys do not keep unreadable configurations, because they could contain a key. */
 const lastConfigurations = [
   '{"apiVersion":"management.platform/v1","kind":"VirtualClusterInstance","metadata":{"name":"a"},"spec":{"displayName":"a"}}',
   '{"apiVersion":"management.platform/v1","kind":"OwnedAccessKey","metadata":{"labels":{"a":"x"}},"spec":{"description":"b"}}',
@@ -53,7 +53,7 @@ function ownerReference(random: Random, oddness: number): Json {
   if (!random.chance(oddness)) return reference
   const member = random.pick(['apiVersion', 'kind', 'name', 'uid', 'controller', 'extra'])
   const value = random.pick(['', null, 5, 'a/b/c', 'v1', true, undefined])
-  // Whether a kind that is not served may be blocked on is this API's own answer.
+  // Only this API decides whether an owner of an unserved kind may block deletion.
   if (member === 'apiVersion' || member === 'kind') delete reference.blockOwnerDeletion
   if (value === undefined) delete reference[member]
   else reference[member] = value
@@ -114,7 +114,7 @@ export function managedFieldsOf(random: Random, oddness: number): Json {
   return Array.from({ length: 1 + random.below(2) }, () => managedFieldsEntry(random, oddness))
 }
 
-/** Members of metadata beside name, namespace and resourceVersion. */
+/** Generates members of metadata except name, namespace and resourceVersion. */
 export function metadataOf(random: Random, oddness: number, mood: Pick<Mood, 'managedFields' | 'finalizers'>): Json {
   const metadata: Json = {}
   const time = () => (random.chance(0.3) ? random.pick(badTimes) : random.pick(times))

@@ -1,23 +1,23 @@
-/** What a sequence is about: all of it at random would come too seldom to where several writers meet. */
+/** Defines the emphasis of sequences. Uniformly random requests would rarely reach conflicts of several writers. */
 
 const actions = ['create', 'update', 'mergePatch', 'jsonPatch', 'apply', 'get', 'list', 'remove', 'removeAll'] as const
 export type ActionName = (typeof actions)[number]
 
 export interface Mood {
-  /** How often each action comes, beside the others. */
+  /** The relative weight of each action. */
   weights: Readonly<Record<ActionName, number>>
-  /** Objects that requests are about. */
+  /** The number of objects. */
   names: readonly string[]
-  /** How often a write goes to the status. */
+  /** The probability that a write targets the status. */
   status: number
-  /** So many members of the spec, and no others: writers meet. */
+  /** Restricts the spec to this many members, so that writers conflict. */
   members?: number
-  /** How often metadata has managedFields, and finalizers. */
+  /** The probabilities of managedFields and finalizers in metadata. */
   managedFields: number
   finalizers: number
-  /** How often a write says something of the version or the uid that it is about. */
+  /** The probability that a write has a resourceVersion or UID. */
   preconditions: number
-  /** How often a write is only tried. */
+  /** The probability of a dry run. */
   dryRun: number
 }
 
@@ -55,6 +55,6 @@ const moods: readonly Mood[] = [
 
 export const pickMood = (pick: (all: readonly Mood[]) => Mood): Mood => pick(moods)
 
-/** Every action as often as the mood says. */
+/** Repeats every action by its weight. */
 export const actionsOf = ({ weights }: Mood): ActionName[] =>
   actions.flatMap((action) => Array<ActionName>(weights[action]).fill(action))

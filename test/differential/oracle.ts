@@ -1,6 +1,6 @@
 /**
- * A kube-apiserver of a test's own with the stored kinds as custom resources, from the binaries in KUBEBUILDER_ASSETS
- * (as setup-envtest installs them). No controller runs: nothing collects garbage.
+ * Starts a kube-apiserver with the stored kinds as custom resources, from the binaries in KUBEBUILDER_ASSETS (as
+ * setup-envtest installs them). No controller runs, so there is no garbage collection.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -18,7 +18,7 @@ import type { Step } from '../conformance/scenario.ts'
 import { definitionOf } from './definitions.ts'
 
 export interface Oracle extends Target {
-  /** A custom resource must have a namespace to lie in. */
+  /** Creates a namespace, which namespaced custom resources need. */
   makeNamespace(name: string): Promise<void>
   stop(): Promise<void>
 }
@@ -26,7 +26,7 @@ export interface Oracle extends Target {
 const startSeconds = 120
 const keptWords = 20
 
-/** The programs end with this process, however it ends. Their last words are kept for the case that one does not start. */
+/** Processes that exit with this process. Their last output is kept for failures at start. */
 function start(program: string, args: readonly string[], words: string[] = []): ChildProcess {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   child.stderr.on('data', (chunk: Buffer) => {
@@ -134,7 +134,7 @@ export async function startOracle(assets: string): Promise<Oracle> {
 
 class Exited extends Error {}
 
-/** Asks again every 100 ms; refused connections are a no. */
+/** Polls every 100 ms. A refused connection counts as not ready. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + startSeconds * 1000
   const no = (error: unknown): false => {

@@ -1,4 +1,4 @@
-/** JSON patches: operations that mostly make sense for objects of the kinds here. */
+/** Generates JSON patches whose operations mostly fit objects of the stored kinds. */
 import type { Json } from '../conformance/scenario.ts'
 import { finalizersOf, managedFieldsOf, ownerReferencesOf } from './metadata.ts'
 import type { Random } from './random.ts'
@@ -87,7 +87,7 @@ function operation(random: Random, oddness: number): Json {
     ? random.pick(['merge', '', 'ADD', 5, null])
     : random.pick(['add', 'add', 'add', 'replace', 'replace', 'remove', 'test', 'copy', 'move'])
   const one: Json = { op, path }
-  // A resourceVersion has a name in its own place only.
+  // Recorded answers replace a resourceVersion by its alias only in its own field.
   if (op === 'copy' || op === 'move')
     one.from = random.pick(all.filter((from) => !/^(\/metadata(\/resourceVersion)?)?$/.test(from)))
   else if (op !== 'remove') one.value = anyValue(path, random, oddness)

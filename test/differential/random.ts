@@ -1,11 +1,11 @@
-/** Chance from a seed: the same seed gives the same sequence. */
+/** Creates random generators: the same seed gives the same sequence. */
 
 export interface Random {
-  /** Uniform in [0, bound). */
+  /** Returns a uniform number in [0, bound). */
   below(bound: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly T[]): T
-  /** Each item with the same probability. */
+  /** Returns each item with the same probability. */
   some<T>(items: readonly T[], probability?: number): T[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Records answers of a kube-apiserver: `node test/differential/record.ts FILE… SEED…`. Scenario files are written anew
- * where they are, sequences of seeds to test/conformance/recorded. Needs KUBEBUILDER_ASSETS.
+ * Records answers of kube-apiserver: `node test/differential/record.ts FILE… SEED…`. It overwrites scenario files and
+ * writes sequences of seeds to test/conformance/recorded. It needs KUBEBUILDER_ASSETS.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ async function source(argument: string): Promise<{ path: string; scenario: Scena
   return { path: join(folder, `${scenario.file}.json`), scenario }
 }
 
-/** One step in a line: short, and a difference is still one of few lines. */
+/** Prints one step per line, which is short and keeps diffs small. */
 const written = ({ about, steps }: Scenario): string =>
   `{"about":${JSON.stringify(about)},"steps":[\n${steps.map((step) => JSON.stringify(step)).join(',\n')}\n]}\n`
 

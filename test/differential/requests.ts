@@ -1,4 +1,4 @@
-/** The parts of requests that are no objects: options, headers, media types, and bodies as text. */
+/** Generates the parts of requests around objects: options, headers, media types, and bodies as text. */
 import type { Json } from '../conformance/scenario.ts'
 import { managers } from './metadata.ts'
 import type { Random } from './random.ts'
@@ -9,7 +9,7 @@ type Query = [string, string][]
 export const queryText = (query: Query): string =>
   query.length === 0 ? '' : `?${query.map(([name, value]) => `${name}=${encoded(value)}`).join('&')}`
 
-/** Placeholders stay as they are. */
+/** Keeps placeholders unescaped. */
 const encoded = (value: string): string =>
   value
     .split(/(\{\{\w+\}\})/)
@@ -182,7 +182,7 @@ export function listQuery(random: Random, oddness: number, base: readonly string
   return query
 }
 
-/** Of a version, and others that are none or not yet. Zeros at the beginning count nothing. */
+/** Returns variants of a version, and versions that are invalid or in the future. Leading zeros are ignored. */
 export const oddVersions = (version: string): string[] => [
   `0${version}`,
   `000${version}`,
@@ -236,7 +236,7 @@ export interface Text {
   type: string | null
 }
 
-/** A body as it is sent: JSON mostly, sometimes YAML, and sometimes neither. */
+/** Returns the text of a body: usually JSON, sometimes YAML, and sometimes neither. */
 export function written(value: Json, random: Random, oddness: number, jsonType = json): Text {
   const plain = JSON.stringify(value)
   const text = withLiterals(plain)
@@ -266,7 +266,7 @@ export function written(value: Json, random: Random, oddness: number, jsonType =
 }
 
 function broken(text: string, random: Random, type: string): Text {
-  // What follows the first document of a YAML text is not read, wherever that ends.
+  // Text after the first YAML document is not read.
   const isJson = !type.includes('yaml')
   const changes = [
     ...(isJson ? [`${text}x`, `${text}${text}`] : []),
@@ -290,7 +290,7 @@ function broken(text: string, random: Random, type: string): Text {
   return { body: random.pick(changes), type }
 }
 
-/** YAML in block style, with what JSON has no words for where that is wanted. */
+/** Returns YAML in block style, optionally with syntax that JSON lacks. */
 function yamlOf(value: Json, random: Random, oddness: number): string {
   const text = `${block(value, 0)}\n`
   if (!random.chance(oddness) || text.startsWith('{')) return text

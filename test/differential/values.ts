@@ -1,9 +1,9 @@
-/** Values of a schema: right ones mostly, and as often as `oddness` says such as a client should not send. */
+/** Generates values of a schema: mostly valid, and invalid with the probability `oddness`. */
 import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
 import type { Json } from '../conformance/scenario.ts'
 import type { Random } from './random.ts'
 
-/** Texts `@@…@@` become literals of JSON that JavaScript has no number for. */
+/** Turns texts `@@…@@` into JSON literals that JavaScript numbers cannot represent. */
 export const literal = (text: string): string => `@@${text}@@`
 
 export const withLiterals = (text: string): string =>
@@ -49,7 +49,7 @@ const times = [
   '2026-01-02T03:04:05Ztea',
 ]
 const badTimes = ['yesterday', '', '2026-13-02T03:04:05Z', '2026-01-02']
-/** Floats with and without a fraction, at the ends of int32, int64 and float64, in notations that differ. */
+/** Floats with and without a fraction, at the limits of int32, int64 and float64, in different notations. */
 const numbers = [
   '1e6',
   '1E0',
@@ -93,7 +93,7 @@ function textOf(schema: Schema & { type: 'string' }, random: Random, odd: boolea
 }
 
 export function sample(schema: Schema, random: Random, oddness: number): Json {
-  // A list passes for a time there.
+  // kube-apiserver accepts a list as a time.
   const isTime = schema.type === 'string' && schema.format === 'date-time'
   if (random.chance(oddness / 4)) return random.pick(strangers.filter((one) => !(isTime && Array.isArray(one))))
   const odd = random.chance(oddness / 3)

@@ -1,6 +1,6 @@
 /**
- * What depends on API Gateway itself, each with what must be seen. A deployment on the emulator (test/deploy) is held to all
- * of them too: to passing those that it can show, and to failing at the others, so that nothing is looked at nowhere.
+ * Defines checks that depend on API Gateway itself. The tests of test/deploy run all of them on the emulator: it must pass
+ * those marked as emulated and fail the others, so that no check is forgotten.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -9,9 +9,9 @@ import type { Client } from './client.ts'
 
 export interface Check {
   name: string
-  /** Whether the emulator of test/deploy shows it too. */
+  /** Whether the emulator of test/deploy passes it too. */
   emulated: boolean
-  /** Rejects with an AssertionError for what is not as it must be. */
+  /** Rejects with an AssertionError when the check fails. */
   run(client: Client): Promise<void>
 }
 
@@ -22,11 +22,11 @@ const keyObject = (spec: object) => ({
   apiVersion: 'management.platform/v1',
   kind: 'OwnedAccessKey',
   metadata: { name: `smoke-${randomUUID()}` },
-  // Should the end of a check be lost, the sweep finds its key.
+  // If a check is interrupted, the sweep deletes its key.
   spec: { description: 'made by a smoke test', ttl: 600, ...spec },
 })
 
-/** Runs `work` with a key that is made for it and deleted after it. */
+/** Creates a key, runs `work` with it and deletes the key. */
 async function withKey(client: Client, spec: object, work: (key: { name: string; value: string }) => Promise<void>) {
   const made = await client.call(keys, { method: 'POST', body: keyObject(spec) })
   assert.equal(made.status, 201, made.text)
@@ -43,7 +43,7 @@ export const checks: readonly Check[] = [
     name: 'the body of a 403 is the Status that the authorizer wrote',
     emulated: false,
     run: (client) =>
-      // A name that has to be escaped in JSON.
+      // A name that requires escapes in JSON.
       withKey(client, { user: 'smoke "\\ ü', scope: {} }, async ({ value }) => {
         const answer = await client.call(`${keys}/nothing`, { token: value })
         assert.equal(answer.status, 403, answer.text)
@@ -117,7 +117,7 @@ export const checks: readonly Check[] = [
   },
 ]
 
-/** A SelfSubjectAccessReview as compiled clients send it. Source: k8s.io/api authorization/v1 generated.proto. */
+/** Returns a SelfSubjectAccessReview as compiled clients send it. Source: k8s.io/api authorization/v1 generated.proto. */
 function accessReview({ verb, group, resource }: { verb: string; group: string; resource: string }): Buffer {
   const attributes = message(field(2, verb), field(3, group), field(5, resource))
   const raw = field(2, field(1, attributes))

@@ -1,4 +1,4 @@
-/** A deployment as its clients meet it: over HTTP, with access keys. */
+/** Calls a deployment over HTTP with access keys. */
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -6,7 +6,7 @@ import { request as httpsRequest } from 'node:https'
 export interface Answer {
   status: number
   headers: Record<string, string | undefined>
-  /** Each header of this name by itself. */
+  /** Returns each header of this name separately. */
   values(name: string): string[]
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; undefined where it is no JSON.
@@ -19,14 +19,14 @@ export interface Call {
   body?: object | Uint8Array
   type?: string
   accept?: string
-  /** The administrator's by default, '' = none. */
+  /** Bearer token; by default the administrator's, '' for none. */
   token?: string
 }
 
 export interface Client {
-  /** Paths below the base. */
+  /** Sends a request to a path below the base path. */
   call(path: string, call?: Call): Promise<Answer>
-  /** The answer as it comes, line by line. */
+  /** Yields the answer line by line as it arrives. */
   lines(path: string, token: string): AsyncGenerator<string, void, void>
 }
 
@@ -35,7 +35,7 @@ export interface Place {
   url: string
   /** An administrator's access key. */
   key: string
-  /** PEM, where it is no public authority. */
+  /** PEM of a private certificate authority. */
   ca?: string
 }
 
@@ -93,5 +93,5 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A key file may end with a line end. */
+/** Reads an access key from a file, which may end with a line break. */
 export const readKey = async (file: string): Promise<string> => (await readFile(file, 'utf8')).trim()

@@ -1,4 +1,4 @@
-/** Holds a real deployment to what no emulator shows. */
+/** Checks a real deployment for behavior that no emulator has. */
 import { readFile } from 'node:fs/promises'
 import { type Command, run, UsageError } from '../../infra/command.ts'
 import { checks } from './checks.ts'
