@@ -1,6 +1,6 @@
 /**
- * A control plane on this machine, from a folder like that of KUBEBUILDER_ASSETS: etcd, kube-apiserver and the signing
- * controller of kube-controller-manager. Flags: Kubernetes 1.34.
+ * Runs a control plane on this machine from the binaries in KUBEBUILDER_ASSETS: etcd, kube-apiserver and the signing controller
+ * of kube-controller-manager. Flags: Kubernetes 1.34.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
@@ -17,17 +17,17 @@ import { type ApiClient, createApiClient } from '../virtualcluster/apiclient.ts'
 export interface ControlPlaneOptions {
   /** Folder with the three binaries. */
   assets: string
-  /** For what they need and keep: etcd's data among it. Made when it is not there. */
+  /** Folder for their files, including etcd's data. Created when missing. */
   folder: string
-  /** Of 127.0.0.1; the control plane is `https://127.0.0.1:PORT`. */
+  /** Port of `https://127.0.0.1:PORT`, the URL of the control plane. */
   port: number
-  /** Signs the serving certificate, and client certificates. */
+  /** Signs the serving certificate and client certificates. */
   authority: KeyPair
-  /** Who may come with which bearer token. */
+  /** Users by bearer token. */
   users: readonly { token: string; name: string; uid: string; groups?: readonly string[] }[]
-  /** More flags of kube-apiserver: whose tokens it takes, and whom it asks. */
+  /** More flags of kube-apiserver, for authentication and authorization. */
   flags: readonly string[]
-  /** Without it CertificateSigningRequests stay unsigned. Default true. */
+  /** Runs the controller that signs CertificateSigningRequests. Default true. */
   signs?: boolean
   /** Unix milliseconds. */
   now: () => number
@@ -35,16 +35,16 @@ export interface ControlPlaneOptions {
 
 export interface ControlPlane {
   url: string
-  /** Bearer token of a member of system:masters. */
+  /** Bearer token of a user in system:masters. */
   adminToken: string
-  /** Sends as that administrator. */
+  /** Sends a request as that administrator. */
   admin: ApiClient
   close(): Promise<void>
 }
 
 const READY_SECONDS = 60
 
-/** Resolves when it is ready. Throws a StartupError; nothing runs then. */
+/** Resolves when the control plane is ready. Stops all processes and throws a StartupError when it cannot start. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { assets, folder, port, authority, signs = true } = options
   await using starting = new AsyncDisposableStack()
@@ -69,7 +69,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   return { url, adminToken, admin, close: () => started.disposeAsync() }
 }
 
-/** Certificates, keys, tokens and the controller's kube config. */
+/** Writes certificates, keys, tokens and the controller's kube config. */
 async function writeFiles(
   { folder, authority, users, now }: ControlPlaneOptions,
   server: string,
@@ -91,7 +91,7 @@ async function writeFiles(
     certificateAuthority: authority.certificate,
     token: adminToken,
   })
-  // Whoever reaches etcd is an administrator: it talks to nobody but those who have this certificate.
+  // Access to etcd equals administrator access, so etcd requires this client certificate.
   const etcdAuthority = await makeAuthority('keyplane etcd', validFor(ETCD_DAYS, now()))
   const etcd = await issueLoopback(etcdAuthority, now(), ['server auth', 'client auth'])
   const files = {

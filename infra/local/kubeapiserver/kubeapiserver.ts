@@ -1,6 +1,6 @@
 /**
- * A real kube-apiserver as the demo virtual cluster, from the folder that KUBEBUILDER_ASSETS names. It knows the same
- * credentials as the demo, and takes our tokens by the same files as any other cluster (docs/clusters.md).
+ * Runs a real kube-apiserver, from the folder KUBEBUILDER_ASSETS, as the demo virtual cluster. It accepts the same credentials
+ * as the built-in demo, and keyplane's tokens through the same files as any other cluster (docs/clusters.md).
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,17 +18,17 @@ import { demoRoles, USER_PREFIX } from './kubeapiserverroles.ts'
 export interface KubeApiserverOptions {
   /** Folder with the three binaries. */
   assets: string
-  /** For what they need and keep: etcd's data among it. */
+  /** Folder for their files, including etcd's data. */
   folder: string
-  /** Keeps authority, port and tokens; absent = in memory. */
+  /** File that stores authority, port and tokens; in memory when absent. */
   path?: string
   /** Unix milliseconds. */
   now: () => number
 }
 
 /**
- * Chooses address and credentials now, and runs the processes when it is told whose tokens to take: kube-apiserver reads
- * the files about that when it starts, and some of them no sooner than a minute later again. Throws a StartupError.
+ * Chooses address and credentials, and starts the processes in `trust`, when the issuer is known: kube-apiserver reads its
+ * authentication files at startup and some of them only after a minute again. Throws a StartupError.
  */
 export async function prepareKubeApiserver({ assets, folder, path, now }: KubeApiserverOptions): Promise<DemoCluster> {
   const { authority, tokens, ...state } = await openClusterState(path, now())
@@ -51,7 +51,7 @@ export async function prepareKubeApiserver({ assets, folder, path, now }: KubeAp
   }
 }
 
-/** What docs/clusters.md says a cluster needs. */
+/** Writes the files that docs/clusters.md requires. */
 async function writeTrust(folder: string, { issuer, authority, accessKey, identity }: TrustedIssuer): Promise<void> {
   const files = clusterFiles({ issuer, api: issuer, identity, directory: folder, certificateAuthority: authority })
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -59,7 +59,7 @@ async function writeTrust(folder: string, { issuer, authority, accessKey, identi
   for (const { name, content } of files) await writeDurably(join(folder, name), JSON.stringify(content))
 }
 
-/** Roles that exist are left alone. */
+/** Creates the roles that do not exist. */
 async function makeRoles(client: ApiClient, url: string): Promise<void> {
   for (const { resource, object } of demoRoles()) {
     const path = `${url}/apis/rbac.authorization.k8s.io/v1/${resource}`

@@ -1,15 +1,15 @@
-/** RBAC of a real kube-apiserver behind the demo: the same as clusteraccess.ts has in code. */
+/** Defines the RBAC objects of a real kube-apiserver behind the demo: the same permissions as in clusteraccess.ts. */
 import { AUTHENTICATED } from '../../../lib/authorization/users/identity.ts'
 import { CLIENT_SIGNER, CSR } from '../virtualcluster/csrobject.ts'
 
-/** Before the name of a role: the user of its token. */
+/** Prefix of the users of the roles' tokens. */
 export const USER_PREFIX = 'keyplane:'
 
 const REQUESTS = { apiGroups: [CSR.group], resources: [CSR.resource], verbs: ['create', 'get', 'list', 'delete'] }
 const APPROVAL = { apiGroups: [CSR.group], resources: [`${CSR.resource}/approval`], verbs: ['update'] }
 const SIGNER = { apiGroups: [CSR.group], resources: ['signers'], resourceNames: [CLIENT_SIGNER], verbs: ['approve'] }
 
-/** Kubernetes' own role `view` is put together by a controller that does not run here. */
+/** Replaces the ClusterRole `view`, which a controller aggregates that does not run here. */
 const VIEW = { apiGroups: [''], resources: ['namespaces', 'pods'], verbs: ['get', 'list', 'watch'] }
 
 const RULES = { manager: [REQUESTS, APPROVAL, SIGNER], approver: [REQUESTS, APPROVAL], requester: [REQUESTS] }
@@ -22,7 +22,7 @@ const role = (name: string, rules: readonly object[]) => ({
   object: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules },
 })
 
-/** Binds the role of the same name. */
+/** Binds the role with the same name. */
 const binding = (name: string, kind: 'User' | 'Group', subject: string) => ({
   resource: 'clusterrolebindings',
   object: {
@@ -34,7 +34,7 @@ const binding = (name: string, kind: 'User' | 'Group', subject: string) => ({
   },
 })
 
-/** Everybody who is known may look around, as in the demo. */
+/** Allows every authenticated user to view resources, as in the built-in demo. */
 export const demoRoles = (): { resource: string; object: object }[] => [
   ...Object.entries(RULES).flatMap(([name, rules]) => [
     role(`${USER_PREFIX}${name}`, rules),

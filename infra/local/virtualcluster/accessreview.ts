@@ -1,20 +1,20 @@
-/** Asks the API about users of ours, as the authorization webhook of a cluster does (docs/clusters.md). */
+/** Reviews requests of keyplane's users with the API, as the authorization webhook of a cluster does (docs/clusters.md). */
 import { EXTRA } from '../../../lib/token/extras.ts'
 import { createApiClient } from './apiclient.ts'
 import type { Attributes, ClusterUser } from './clusteraccess.ts'
 
 export interface AccessReviewOptions {
-  /** With the base path. */
+  /** URL with the base path. */
   api: string
   /** PEM of the authority of that server. */
   authority: string
   accessKey: string
 }
 
-/** Why the user may not do it; undefined when the API has nothing against it, or does not know such users. */
+/** Returns the reason of a denial, or undefined when the API allows the request or has no opinion. */
 export type ReviewAccess = (user: ClusterUser, asked: Attributes | { path: string }) => Promise<string | undefined>
 
-/** Whoever cannot be judged is refused. */
+/** Creates the reviewer. Denies the request when the review fails. */
 export function createAccessReview({ api, authority, accessKey }: AccessReviewOptions): ReviewAccess {
   const client = createApiClient(authority, accessKey)
   const url = `${api}/apis/authorization.k8s.io/v1/subjectaccessreviews`

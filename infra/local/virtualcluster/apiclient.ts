@@ -1,8 +1,8 @@
-/** JSON over HTTPS to a server of this machine, trusted by its authority alone. */
+/** Sends JSON over HTTPS to a server on this machine, and trusts only the given authority. */
 import { request } from 'node:https'
 
 export interface ApiClient {
-  /** Any status; `body` is the parsed JSON, undefined when it is none. */
+  /** Resolves for any status. `body` is the parsed JSON, or undefined when it is not JSON. */
   send(method: string, url: string, body?: object): Promise<{ status: number; body: unknown }>
 }
 

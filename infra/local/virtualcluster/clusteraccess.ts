@@ -1,4 +1,4 @@
-/** Who asks the demo virtual cluster, and what they may: the part of authentication and RBAC that it has. */
+/** Authenticates and authorizes requests to the demo virtual cluster, with a small part of Kubernetes RBAC. */
 import type { TLSSocket } from 'node:tls'
 import { bearerToken } from '../../../lib/authentication/bearertoken.ts'
 import { constantTimeEqual } from '../../../lib/authentication/constanttime.ts'
@@ -14,30 +14,30 @@ export interface ClusterUser {
   extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The user of a JWT that is good for this virtual cluster; undefined for every other text. */
+/** Returns the user of a JWT that is valid for this virtual cluster, otherwise undefined. */
 export type VerifyToken = (token: string) => Promise<ClusterUser | undefined>
 
-/** The credentials that the virtual cluster comes with. */
+/** The roles of the virtual cluster's built-in users, each with a token. */
 export const ROLES = ['manager', 'approver', 'requester'] as const
 export type Role = (typeof ROLES)[number]
 
 export interface Attributes {
   verb: string
   group: string
-  /** With its subresource: `certificatesigningrequests/approval`. */
+  /** Resource with its subresource, such as `certificatesigningrequests/approval`. */
   resource: string
   name: string
   /** Empty for cluster-scoped resources. */
   namespace: string
 }
 
-/** A name that no token of ours can have. */
+/** A name that no keyplane token can contain. */
 const ROLE_PREFIX = 'system:keyplane:'
 const ANONYMOUS: ClusterUser = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /**
- * A client certificate comes before a token, as in kube-apiserver. A credential that is not good is a 401, never
- * anonymous; no credential is anonymous.
+ * Authenticates a request. A client certificate takes precedence over a token, as in kube-apiserver. Throws 401 for an invalid
+ * credential; a request without credentials is anonymous.
  */
 export async function authenticate(
   socket: TLSSocket,
@@ -48,7 +48,7 @@ export async function authenticate(
 ): Promise<ClusterUser> {
   const { raw, valid_to } = socket.getPeerCertificate()
   if (raw !== undefined) {
-    // A connection may live longer than the certificate it began with.
+    // A connection may outlive the certificate that opened it.
     if (!socket.authorized || Date.parse(valid_to) <= now) throw unauthorized()
     const { commonName, organizations } = subjectOf(raw)
     if (commonName === '') throw unauthorized()
@@ -81,20 +81,20 @@ const READ_AND_WRITE_REQUESTS: Rule = {
 }
 const UPDATE_APPROVAL: Rule = { verbs: ['update'], group: CSR.group, resources: [`${CSR.resource}/approval`] }
 
-/** approver may write approvals but approve for no signer; requester may not even write them. */
+/** `approver` may update approvals but approve for no signer; `requester` may not update them either. */
 const BY_ROLE: Readonly<Record<Role, readonly Rule[]>> = {
   manager: [READ_AND_WRITE_REQUESTS, UPDATE_APPROVAL, { verbs: ['approve'], group: CSR.group, resources: ['signers'] }],
   approver: [READ_AND_WRITE_REQUESTS, UPDATE_APPROVAL],
   requester: [READ_AND_WRITE_REQUESTS],
 }
 
-/** What system:basic-user and, for the demo, a binding of view give everybody who is known. */
+/** Permissions of authenticated users: system:basic-user and, in the demo, `view`. */
 const EVERYBODY: readonly Rule[] = [
   { verbs: ['create'], group: 'authentication.k8s.io', resources: ['selfsubjectreviews'] },
   { verbs: ['get', 'list'], group: '', resources: ['namespaces', 'pods'] },
 ]
 
-/** `approve` on signers is meant for kubernetes.io/kube-apiserver-client alone. */
+/** `approve` on signers applies to kubernetes.io/kube-apiserver-client only. */
 export function mayDo(user: ClusterUser, { verb, group, resource, name }: Omit<Attributes, 'namespace'>): boolean {
   if (user.groups.includes('system:masters')) return true
   if (!user.groups.includes(AUTHENTICATED)) return false
@@ -111,6 +111,6 @@ export function mayDo(user: ClusterUser, { verb, group, resource, name }: Omit<A
 
 const PUBLIC = ['/version', '/healthz', '/livez', '/readyz']
 
-/** system:public-info-viewer and system:discovery. */
+/** Paths of system:public-info-viewer and system:discovery. */
 export const mayRead = ({ groups }: ClusterUser, path: string): boolean =>
   PUBLIC.includes(path) || (groups.includes(AUTHENTICATED) && /^\/apis?(\/|$)/.test(path))

@@ -1,4 +1,4 @@
-/** What the demo virtual cluster has to show: discovery, its version, a namespace and two pods. */
+/** Defines the content of the demo virtual cluster: discovery, version, a namespace and two pods. */
 import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
 
 export interface View {
@@ -81,7 +81,7 @@ export const DISCOVERY: ReadonlyMap<string, object> = new Map<string, object>([
 
 const AGE = 'Age'
 
-/** Everything was there when the cluster started. */
+/** All objects were created when the cluster started. */
 export function createViews(started: number, uid: () => string): ReadonlyMap<string, View> {
   const creationTimestamp = rfc3339(new Date(started))
   const metadata = (name: string, namespace?: string) => ({
@@ -125,7 +125,7 @@ export const listOfView = ({ kind, objects }: View) => ({
   items: objects.map(({ object }) => object),
 })
 
-/** meta.k8s.io/v1 Table; `age` is how long the cluster runs, as kubectl shows ages. */
+/** Returns a meta.k8s.io/v1 Table. `age` is the uptime of the cluster in kubectl's format. */
 export const tableOfView = ({ columns, objects }: View, age: string) => ({
   kind: 'Table',
   apiVersion: 'meta.k8s.io/v1',

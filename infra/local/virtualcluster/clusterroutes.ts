@@ -1,4 +1,4 @@
-/** Requests of the demo virtual cluster from path to answer, in kube-apiserver's order: who, may they, what. */
+/** Routes requests to the demo virtual cluster in kube-apiserver's order: authentication, authorization, handler. */
 
 import { forbiddenFor } from '../../../lib/authorization/attributes/forbidden.ts'
 import { notSupported } from '../../../lib/meta/errors/fielderror.ts'
@@ -13,12 +13,12 @@ import { CSR } from './csrobject.ts'
 
 export interface ClusterRequest {
   method: string
-  /** Without query; not decoded. */
+  /** Raw path without the query. */
   path: string
   query: URLSearchParams
   accept: string
   user: ClusterUser
-  /** Reads the body: only after authorization. */
+  /** Reads the body; called only after authorization. */
   body(): Promise<Members>
 }
 
@@ -26,7 +26,7 @@ export interface ClusterServices {
   csr: CsrApi
   review: ReviewAccess
   views: ReadonlyMap<string, View>
-  /** How long the cluster runs, as kubectl shows ages. */
+  /** Uptime of the cluster in kubectl's format. */
   age(): string
   /** RFC 3339, whole seconds. */
   time(): string
@@ -37,7 +37,7 @@ export interface ClusterAnswer {
   body: object | string
 }
 
-/** Throws a StatusError for every refusal. */
+/** Handles a request. Throws a StatusError when it is refused. */
 export async function route(request: ClusterRequest, services: ClusterServices): Promise<ClusterAnswer> {
   const target = targetOf(request.path)
   if (!target) return readPath(request, services)
@@ -55,7 +55,7 @@ export async function route(request: ClusterRequest, services: ClusterServices):
   return show(request, verb, target, view, services)
 }
 
-/** Texts of refusals do not say where. */
+/** The target of every request. Denial messages do not name it. */
 const HERE = { type: 'Cluster', cluster: 'demo' } as const
 
 interface Target {
@@ -66,7 +66,7 @@ interface Target {
   namespace: string
 }
 
-/** undefined for a path that names no resource. */
+/** Returns undefined for a path that is not a resource path. */
 function targetOf(path: string): Target | undefined {
   const [prefix, ...rest] = path.split('/').filter((part) => part !== '')
   const group = prefix === 'apis' ? rest.shift() : ''
@@ -89,7 +89,7 @@ function decode(part: string | undefined): string {
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-/** Anything but false counts, as in kube-apiserver. */
+/** Any value except false counts as true, as in kube-apiserver. */
 const isWatch = (query: URLSearchParams): boolean =>
   query.has('watch') && !/^(false|0|f)$/i.test(query.get('watch') ?? '')
 
@@ -116,7 +116,7 @@ const refuse = (): never => {
   throw methodNotAllowed()
 }
 
-/** kube-apiserver's only value is All. */
+/** All is the only value that kube-apiserver accepts. */
 function optionsOf(query: URLSearchParams, verb: string) {
   const dryRun = query.getAll('dryRun').filter((value) => value !== '')
   if (dryRun.every((value) => value === 'All')) return { dryRun: dryRun.length > 0 }
@@ -148,7 +148,7 @@ async function signingRequest(
   return refuse()
 }
 
-/** The body says nothing, and kubectl sends it as protobuf: it is not read. */
+/** Ignores the body, which carries no information and which kubectl sends as protobuf. */
 function selfSubjectReview({ user: { name, uid, groups } }: ClusterRequest, services: ClusterServices): ClusterAnswer {
   const userInfo = { username: name, ...(uid !== undefined && { uid }), groups }
   return {

@@ -1,4 +1,4 @@
-/** What a virtual cluster of this machine keeps between starts. */
+/** Stores the state of a local virtual cluster across restarts. */
 import { randomBytes } from 'node:crypto'
 import { type KeyPair, keepAuthority } from '../host/certificates.ts'
 import { openStored } from '../host/stored.ts'
@@ -6,16 +6,16 @@ import { ROLES, type Role } from './clusteraccess.ts'
 
 export interface ClusterState {
   authority: KeyPair
-  /** Of last time, so that kube configs of yesterday find the cluster again; 0 = none. */
+  /** Port of the previous start, so that existing kube configs stay valid; 0 when there is none. */
   port: number
   tokens: Record<Role, string>
-  /** Keeps the port that it has now. */
+  /** Stores the current port. */
   keepPort(port: number): Promise<void>
 }
 
 type Kept = Partial<Pick<ClusterState, 'authority' | 'port' | 'tokens'>>
 
-/** In memory without a path. Throws a StartupError for a damaged file. */
+/** Opens the state, in memory without a path. Throws a StartupError for a damaged file. */
 export async function openClusterState(path: string | undefined, now: number): Promise<ClusterState> {
   const stored = await openStored<Kept>(path, {})
   const { authority: kept, port = 0, tokens = newTokens() } = stored.state

@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequests of the demo virtual cluster, in memory: create, read, approve, delete; and the controller
- * that signs. Refuses what kube-apiserver refuses, in the same order and words, and never more leniently.
+ * Serves CertificateSigningRequests of the demo virtual cluster from memory (create, get, approve, delete) and runs the signing
+ * controller. Validates at least as strictly as kube-apiserver, in the same order and with the same messages.
  */
 import { randomUUID } from 'node:crypto'
 import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
@@ -33,18 +33,18 @@ export interface CsrApi {
   create(body: Members, requester: CsrRequester, options: WriteOptions): Promise<CsrObject>
   get(name: string): CsrObject
   list(): { kind: string; apiVersion: string; metadata: { resourceVersion: string }; items: CsrObject[] }
-  /** PUT …/approval. `mayApprove` asks for the verb `approve` on the signer. Signing follows on its own. */
+  /** Handles PUT …/approval. `mayApprove` checks the verb `approve` on the signer. Signing follows asynchronously. */
   approve(name: string, body: Members, mayApprove: (signerName: string) => boolean, options: WriteOptions): CsrObject
-  /** The Status of a delete. */
+  /** Deletes the request and returns a Status. */
   remove(name: string, body: Members, options: WriteOptions): object
 }
 
 export interface WriteOptions {
-  /** Everything but the change itself. */
+  /** Validates without making the change. */
   dryRun: boolean
 }
 
-/** As long as kube-controller-manager keeps what nobody decides. */
+/** How long kube-controller-manager keeps pending requests. */
 const PENDING_LIFE = 24 * 3_600_000
 
 /** `now` is in Unix milliseconds. */
@@ -156,7 +156,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
         !has('Failed') &&
         !stored.status.certificate
       )
-        // Signing works on what was validated: it cannot fail but for a bug, which must not end the server.
+        // The request was validated, so signing fails only through a bug, which must not stop the server.
         sign(stored).catch((error) => process.emitWarning(error))
       return stored
     },
@@ -178,7 +178,7 @@ const nameOf = (metadata: Members): string => {
   return textOf(metadata, 'name') || (prefix && `${prefix}${randomUUID().slice(0, 5)}`)
 }
 
-/** Conditions that are new get the time of now. */
+/** Sets the current time on new conditions. */
 const withTimes = (after: CsrCondition[], before: readonly CsrCondition[], time: string): CsrCondition[] =>
   after.map((condition) => {
     const old = before.find(({ type }) => type === condition.type)

@@ -1,4 +1,4 @@
-/** CertificateSigningRequests as clients send them, read member by member. */
+/** Reads the members of CertificateSigningRequests that clients send. */
 import { badRequest } from '../../../lib/meta/errors/status.ts'
 import { API_VERSION, type CsrCondition, type CsrSpec, KIND } from './csrobject.ts'
 
@@ -8,13 +8,13 @@ export type Members = Readonly<Record<string, unknown>>
 
 const cannotBeHandled = (why: string) => badRequest(`${KIND} in version "v1" cannot be handled as a ${KIND}: ${why}`)
 
-/** In the words of Go's decoder, which shows a number where another number is wanted, and nothing else. */
+/** Describes a value as Go's decoder does, which shows a number only where another number is expected. */
 const wrongType = (value: unknown, field: string, type: string) =>
   cannotBeHandled(
     `json: cannot unmarshal ${typeof value}${typeof value === 'number' && type === 'int32' ? ` ${value}` : ''} into Go struct field ${field} of type ${type}`,
   )
 
-/** The object in a member; `{}` when it is absent or null. Throws a 400 for other types. */
+/** Returns the object in a member, `{}` when absent or null. Throws 400 for other types. */
 export function objectOf(holder: Members, name: string): Members {
   const value = memberOf(holder, name)
   if (value === undefined) return {}
@@ -22,7 +22,7 @@ export function objectOf(holder: Members, name: string): Members {
   throw wrongType(value, `${KIND}.${name}`, 'object')
 }
 
-/** The text in a member; '' when it is absent or null. Throws a 400 for other types. */
+/** Returns the string in a member, '' when absent or null. Throws 400 for other types. */
 export function textOf(holder: Members, name: string): string {
   const value = memberOf(holder, name) ?? ''
   if (typeof value === 'string') return value
@@ -43,7 +43,7 @@ function listOf(holder: Members, name: string): unknown[] {
   throw wrongType(value, `${KIND}.${name}`, '[]string')
 }
 
-/** Throws a 400 for another kind; both may be absent. */
+/** Throws 400 for another apiVersion or kind; both may be absent. */
 export function checkKind(body: Members): void {
   const [apiVersion, kind] = [textOf(body, 'apiVersion') || API_VERSION, textOf(body, 'kind') || KIND]
   if (apiVersion === API_VERSION && kind === KIND) return
@@ -53,7 +53,7 @@ export function checkKind(body: Members): void {
   )
 }
 
-/** What Go's decoder takes for bytes: padded base64, with line ends anywhere. */
+/** Matches the base64 that Go's decoder accepts: padded, with newlines anywhere. */
 function base64Of(holder: Members, name: string): string {
   const text = textOf(holder, name)
   const bare = text.replace(/[\r\n]/g, '')
@@ -62,7 +62,7 @@ function base64Of(holder: Members, name: string): string {
   throw cannotBeHandled(`illegal base64 data at input byte ${wrong ?? bare.length}`)
 }
 
-/** Reads a spec by its types; what is absent is empty. Throws a 400. */
+/** Reads a spec and fills absent members with empty values. Throws 400 for wrong types. */
 export function readSpec(spec: Members): CsrSpec {
   const seconds = memberOf(spec, 'expirationSeconds')
   if (
@@ -79,7 +79,7 @@ export function readSpec(spec: Members): CsrSpec {
   }
 }
 
-/** Reads conditions by their types. Throws a 400. */
+/** Reads conditions. Throws 400 for wrong types. */
 export const readConditions = (status: Members): CsrCondition[] =>
   listOf(status, 'conditions').map((condition) => {
     const members = objectOf({ condition }, 'condition')

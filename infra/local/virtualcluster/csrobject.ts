@@ -1,4 +1,4 @@
-/** CertificateSigningRequest, certificates.k8s.io/v1, as the demo virtual cluster stores it. */
+/** The CertificateSigningRequest (certificates.k8s.io/v1) that the demo virtual cluster stores. */
 export const CSR = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' } as const
 export const API_VERSION = 'certificates.k8s.io/v1'
 export const KIND = 'CertificateSigningRequest'
@@ -13,16 +13,16 @@ export interface CsrCondition {
   lastTransitionTime?: string
 }
 
-/** What a client says. */
+/** The members that clients set. */
 export interface CsrSpec {
-  /** base64 of PEM. */
+  /** PEM in base64. */
   request: string
   signerName: string
   expirationSeconds?: number
   usages: string[]
 }
 
-/** Who it was: filled by the server. */
+/** The requesting user, set by the server. */
 export interface CsrRequester {
   username: string
   uid?: string
@@ -43,7 +43,7 @@ export interface CsrObject {
   spec: CsrSpec & CsrRequester
   status: {
     conditions?: CsrCondition[]
-    /** base64 of PEM. */
+    /** PEM in base64. */
     certificate?: string
   }
 }

@@ -1,22 +1,22 @@
 /**
- * What kube-controller-manager makes of an approved request for kubernetes.io/kube-apiserver-client.
+ * Signs approved requests for kubernetes.io/kube-apiserver-client as kube-controller-manager does.
  * Source: k8s.io/kubernetes pkg/controller/certificates/{signer,authority}, 1.34.
  */
 import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
 import { type KeyPair, parseRequest, type Usage, type Validity } from '../host/certificates.ts'
 import type { CsrCondition, CsrSpec } from './csrobject.ts'
 
-/** --cluster-signing-duration, by default a year. */
+/** The default of --cluster-signing-duration: one year. */
 const CLUSTER_SIGNING_SECONDS = 365 * 86_400
 const MIN_SECONDS = 600
 const BACKDATE_SECONDS = 300
-/** Certificates below this life do not pay for the backdating out of it. */
+/** Backdating does not shorten certificates with a duration below this. */
 const SHORT_SECONDS = 8 * 3600
 
 const OPTIONAL: readonly string[] = ['digital signature', 'key encipherment']
 const NEEDED = 'client auth'
 
-/** base64 of the PEM certificate, or the Failed condition that says why there is none. */
+/** Returns the PEM certificate in base64, or the Failed condition with the reason. */
 export async function signApproved(
   spec: CsrSpec,
   authority: KeyPair,
@@ -30,7 +30,7 @@ export async function signApproved(
   return { certificate: Buffer.from(certificate).toString('base64') }
 }
 
-/** From five minutes ago; the requested life, at least ten minutes and at most the cluster's own duration. */
+/** Starts five minutes ago and lasts as requested: at least ten minutes, at most the cluster's signing duration. */
 function validity(wantedSeconds: number | undefined, now: number): Validity {
   const seconds = Math.min(Math.max(wantedSeconds ?? CLUSTER_SIGNING_SECONDS, MIN_SECONDS), CLUSTER_SIGNING_SECONDS)
   const start = now - BACKDATE_SECONDS * 1000

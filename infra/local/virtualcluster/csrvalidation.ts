@@ -1,5 +1,5 @@
 /**
- * What kube-apiserver refuses in a CertificateSigningRequest, in its words.
+ * Validates CertificateSigningRequests as kube-apiserver does, with its messages.
  * Source: k8s.io/kubernetes pkg/apis/certificates/validation and plugin/pkg/admission/certificates, 1.34.
  */
 import {
@@ -20,7 +20,7 @@ import {
 import { parseRequest } from '../host/certificates.ts'
 import type { CsrCondition, CsrSpec } from './csrobject.ts'
 
-/** All usages that exist, sorted as the error text lists them. */
+/** All valid usages, in the order of the error message. */
 const USAGES = [
   'any',
   'cert sign',
@@ -49,7 +49,7 @@ const USAGES = [
 
 const MIN_SECONDS = 600
 
-/** ValidateCertificateSigningRequestCreate; the organizations of the request when all is well. */
+/** Implements ValidateCertificateSigningRequestCreate. Returns the organizations of a valid request. */
 export async function validateSpec(spec: CsrSpec): Promise<{ errors: FieldError[]; organizations: string[] }> {
   const errors: FieldError[] = []
   let organizations: string[] = []
@@ -98,7 +98,7 @@ function validateSignerName(name: string): FieldError[] {
   ]
 }
 
-/** Certificate signing requests may have any name that fits into a path. */
+/** Accepts any name that is valid as a path segment. */
 export function validateMetadata(
   name: string,
   labels: Readonly<Record<string, string>>,
@@ -121,7 +121,7 @@ export function validateMetadata(
 
 const DECISIONS = ['Approved', 'Denied', 'Failed']
 
-/** What an approval may not do to the conditions. */
+/** Validates the changes that an approval makes to the conditions. */
 export function validateApproval(before: readonly CsrCondition[], after: readonly CsrCondition[]): FieldError[] {
   const errors = after.flatMap(({ type, status }, index) => {
     const field = `status.conditions[${index}]`

@@ -1,6 +1,6 @@
 /**
- * The demo virtual cluster as objects of the API: VirtualClusterInstance p-demo/demo, owned by user alice, and the access
- * key that the cluster itself has, as docs/clusters.md tells whoever connects one.
+ * Creates the API objects of the demo virtual cluster: VirtualClusterInstance p-demo/demo, owned by user alice, and the access
+ * key of the cluster itself, as docs/clusters.md describes.
  */
 
 import { StartupError } from '../host/startuperror.ts'
@@ -9,18 +9,18 @@ import { type ApiClient, createApiClient } from './apiclient.ts'
 export const DEMO = { namespace: 'p-demo', name: 'demo', owner: 'alice', project: 'demo' } as const
 
 export interface DemoOptions {
-  /** Of the group and version. */
+  /** URL of the API group and version. */
   api: string
   /** PEM of the authority of that server. */
   authority: string
-  /** Of group system:masters. */
+  /** Access key of a user in the group system:masters. */
   accessKey: string
   cluster: { url: string; certificateAuthority: string }
-  /** For the cluster to ask its reviews with: a new one at each start, as nothing else knows it. */
+  /** Access key for the cluster's reviews. Every start generates a new one, since it is stored nowhere else. */
   clusterKey: string
 }
 
-/** Makes both, or brings them up to date. The uid of the instance. */
+/** Creates or updates both and returns the uid of the instance. */
 export async function ensureDemo({ api, authority, accessKey, cluster, clusterKey }: DemoOptions): Promise<string> {
   const client = createApiClient(authority, accessKey)
   const { uid } = await ensure(client, `${api}/namespaces/${DEMO.namespace}/virtualclusterinstances`, {
@@ -50,7 +50,7 @@ export async function ensureDemo({ api, authority, accessKey, cluster, clusterKe
 interface Wanted {
   kind: string
   name: string
-  /** From what is there, if anything. */
+  /** Derives the object from the existing one, if any. */
   spec(current: object): object
 }
 
@@ -73,4 +73,6 @@ async function ensure(client: ApiClient, collection: string, { kind, name, spec 
 }
 
 const failed = (status: unknown): StartupError =>
-  new StartupError(`The demo virtual cluster cannot be made: ${(status as { message?: string } | undefined)?.message}.`)
+  new StartupError(
+    `The demo virtual cluster cannot be created: ${(status as { message?: string } | undefined)?.message}.`,
+  )

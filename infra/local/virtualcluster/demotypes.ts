@@ -1,13 +1,13 @@
-/** What any cluster must offer that stands behind p-demo/demo. */
+/** The interface of the clusters that can back p-demo/demo. */
 
 export interface DemoCluster {
   /** `https://127.0.0.1:PORT` */
   url: string
   /** PEM of the authority of its serving certificate. */
   certificateAuthority: string
-  /** Of a user who may create, approve and delete requests for client certificates. */
+  /** Token of a user who may create, approve and delete CertificateSigningRequests. */
   managerToken: string
-  /** Once: from now on it is ready, and takes tokens of this issuer for this identity. Throws a StartupError. */
+  /** Makes the cluster ready and lets it accept tokens of this issuer for this identity. Called once. Throws a StartupError. */
   trust(issuer: TrustedIssuer): Promise<void>
   close(): Promise<void>
 }
@@ -16,7 +16,7 @@ export interface TrustedIssuer {
   issuer: string
   /** PEM of the authority of the issuer's server. */
   authority: string
-  /** For the reviews that it asks for: of role vcluster. */
+  /** Access key of role vcluster, for the cluster's reviews. */
   accessKey: string
   identity: { type: 'virtualCluster'; namespace: string; name: string; uid: string }
 }

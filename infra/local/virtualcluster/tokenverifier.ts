@@ -1,4 +1,4 @@
-/** Verifies our tokens as any cluster does: by the issuer's public documents, for one audience. */
+/** Verifies keyplane's tokens as any cluster does: with the issuer's public documents, for one audience. */
 import { PRIVATE_CLAIM } from '../../../lib/token/claims.ts'
 import { EXTRA } from '../../../lib/token/extras.ts'
 import { DISCOVERY_PATH } from '../../../lib/token/jwks.ts'
@@ -16,10 +16,10 @@ export interface TokenVerifierOptions {
   now: () => number
 }
 
-/** How long the keys are used without asking again; a token that fails asks again, but not more often. */
+/** How long the keys are cached. A token that fails verification also fetches them, at most this often. */
 const FRESH_MS = 10_000
 
-/** The user of a token, with the extras that docs/clusters.md names; undefined for every token that is not good here. */
+/** Creates a function that returns the user of a token with the extras of docs/clusters.md, or undefined for an invalid token. */
 export function createTokenVerifier({ issuer, authority, audience, now }: TokenVerifierOptions): VerifyToken {
   const client = createApiClient(authority)
   let kept: { keys: PublicKey[]; fetched: number } | undefined

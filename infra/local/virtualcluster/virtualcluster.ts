@@ -1,6 +1,6 @@
 /**
- * The demo virtual cluster: an HTTPS server with an authority of its own that answers like a small kube-apiserver. It
- * signs client certificates, knows who presents one, and has two pods to look at.
+ * Runs the demo virtual cluster: an HTTPS server with its own certificate authority that responds like a small kube-apiserver.
+ * It signs client certificates, authenticates their holders and serves two pods.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -26,7 +26,7 @@ import { createCsrApi } from './csrapi.ts'
 import type { Members } from './csrinput.ts'
 
 export interface VirtualClusterOptions {
-  /** Keeps authority, port and tokens; absent = in memory. */
+  /** File that stores authority, port and tokens; in memory when absent. */
   path?: string
   /** Unix milliseconds. */
   now: () => number
@@ -37,17 +37,17 @@ export interface VirtualCluster {
   url: string
   /** PEM of the authority that signed its serving certificate. */
   certificateAuthority: string
-  /** A bearer token of a role. */
+  /** Bearer tokens by role. */
   token: Readonly<Record<Role, string>>
-  /** From now on other tokens than those of the roles are put to `verify`, and what their users want to `review`. */
+  /** Verifies all other tokens with `verify` from now on, and authorizes their users with `review`. */
   accept(verify: VerifyToken, review: ReviewAccess): void
   close(): Promise<void>
 }
 
-/** kube-apiserver's own limit. */
+/** kube-apiserver's limit. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024
 
-/** Throws a StartupError for a damaged file. */
+/** Starts the cluster. Throws a StartupError for a damaged file. */
 export async function startVirtualCluster({ path, now }: VirtualClusterOptions): Promise<VirtualCluster> {
   const { authority, tokens, port: lastPort, keepPort } = await openClusterState(path, now())
   const serving = await issueLoopback(authority, now())
@@ -68,7 +68,7 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
       key: serving.key,
       ca: authority.certificate,
       requestCert: true,
-      // Without a certificate, or with a bad one, it is for the request to be refused, not for the connection.
+      // A missing or invalid certificate fails the request, not the connection.
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
     },
@@ -114,7 +114,7 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
   }
 }
 
-/** The port, or a free one when somebody else has it. */
+/** Returns the port, or a free one when it is in use. */
 async function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
   const attempt = (wanted: number) =>
     new Promise<void>((resolve, reject) => {

@@ -10,7 +10,7 @@ const text = banner({
   demoKubeconfig: `${folder}/demo.kubeconfig`,
   keeps: 'Nothing is stored.',
 })
-const lines = text.slice(text.indexOf('\ncurl '), text.indexOf('\nCtrl-C'))
+const lines = text.slice(text.indexOf('\ncurl '), text.indexOf('\nPress Ctrl-C'))
 
 /** Runs shell text in which every command prints its arguments, one per line, instead of doing anything. */
 const argumentsOf = (script: string): string[] => {
