@@ -80,7 +80,7 @@ const hmac = (pepper: Buffer, key: string): string =>
  */
 export function parsePeppers(secret: string): readonly Pepper[] {
   const { current, peppers, ...more } = record(parseSecret(secret), 'the pepper secret')
-  if (Object.keys(more).length > 0) throw new Error('the pepper secret has other members than current and peppers')
+  if (Object.keys(more).length > 0) throw new Error('the pepper secret has members other than current and peppers')
   const entries = Object.entries(record(peppers, 'peppers'))
   if (entries.length > MAX_VERSIONS) throw new Error(`the pepper secret has more than ${MAX_VERSIONS} peppers`)
   const versions = entries
@@ -89,7 +89,7 @@ export function parsePeppers(secret: string): readonly Pepper[] {
       (a, b) => Number(b.version === current) - Number(a.version === current) || Number(b.version) - Number(a.version),
     )
   if (typeof current !== 'string' || versions[0]?.version !== current) {
-    throw new Error('current of the pepper secret names none of its peppers')
+    throw new Error('current in the pepper secret does not name one of its peppers')
   }
   return versions
 }

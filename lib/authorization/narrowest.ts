@@ -19,7 +19,7 @@ export function forbiddenByScope(
   options: ScopeOptions,
 ): StatusError {
   const entry = missingEntry(user.chain, attributes, options)
-  return forbiddenFor(attributes, user, entry ? `${reason}; ${stringify(entry)} in it would allow this` : reason)
+  return forbiddenFor(attributes, user, entry ? `${reason}; ${stringify(entry)} in this scope would allow it` : reason)
 }
 
 /**

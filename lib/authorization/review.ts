@@ -39,7 +39,10 @@ export function mayReview(user: UserInfo, attributes: Attributes, options: Scope
   const held = user.chain.flatMap(({ roles = [] }) => roles)
   const giving = held.find((entry) => roleGrants(entry, attributes, options) === 'all')
   if (giving) return { allowed: true, reason: `role ${giving.role}` }
-  return { allowed: false, reason: 'only system:masters and access keys of role agent or vcluster may ask this' }
+  return {
+    allowed: false,
+    reason: 'only system:masters and access keys with role agent or vcluster may create reviews',
+  }
 }
 
 /** Reports whether the caller's scopes allow reviews for this place. */

@@ -29,7 +29,7 @@ export async function clusterCredentials(
   if (typeof name !== 'string') throw clusterError('credentials', cluster, `${name.error.field}: ${name.error.message}`)
   const text = await (fresh ? secrets.refresh(name) : secrets.get(name)).catch((error) => {
     const missing = error instanceof SecretError && error.code === 'NotFound'
-    const advice = `an administrator must keep a kube config for it in AWS Secrets Manager, as the secret ${formatValue(name)}`
+    const advice = `an administrator must store its kube config in AWS Secrets Manager, as the secret ${formatValue(name)}`
     throw missing
       ? clusterError('no-credentials', cluster, advice, error)
       : clusterError('unread-credentials', cluster, '', error)

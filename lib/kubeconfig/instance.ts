@@ -64,5 +64,5 @@ export function serverAddress(instance: Instance, wanted: string | undefined): s
 }
 
 function withoutAddress(instance: Instance): never {
-  throw badRequest(`virtual cluster "${labelOf(instance)}" has no ingress endpoint: name an address in spec.server`)
+  throw badRequest(`virtual cluster "${labelOf(instance)}" has no ingress endpoint: specify an address in spec.server`)
 }

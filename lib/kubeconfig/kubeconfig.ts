@@ -87,7 +87,7 @@ export async function createKubeConfig(
   const errors = [ttl, server].flatMap((one) => (typeof one === 'object' && 'error' in one ? [one.error] : []))
   if ('error' in ttl || typeof server !== 'string') return { errors }
   if (!mayLeave(user.name))
-    throw forbiddenKubeConfig(instance, services, 'users named "system:…" cannot leave this API')
+    throw forbiddenKubeConfig(instance, services, 'users whose names begin with "system:" cannot have kube configs')
 
   const made = clientCert
     ? await withCertificate(request, ttl.seconds, services)
@@ -210,7 +210,7 @@ function lifetimeWarnings(
   if (expires !== undefined && notAfter.getTime() > expires * 1000) {
     const end = rfc3339(new Date(expires * 1000))
     warnings.push(
-      `the certificate is valid until ${rfc3339(notAfter)} and cannot be revoked; its access key ends at ${end}: the setting max-certificate-ttl-seconds of the deployment bounds certificates`,
+      `the certificate is valid until ${rfc3339(notAfter)} and cannot be revoked; its access key expires at ${end}: the deployment setting max-certificate-ttl-seconds limits certificates`,
     )
   }
   return warnings

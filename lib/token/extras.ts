@@ -61,11 +61,12 @@ export function readExtras(
   if (!Object.keys(extra).some((one) => OURS.includes(one.toLowerCase()))) return undefined
   const name = only(values(EXTRA.key))
   const uid = only(values(EXTRA.keyUid))
-  if (name === undefined || uid === undefined) return { problem: 'the user does not say which access key it has' }
+  if (name === undefined || uid === undefined)
+    return { problem: 'the extra of the user does not identify one access key' }
   const chain = chainOf(only(values(EXTRA.scopes)))
-  if (chain === undefined) return { problem: 'the user does not say which scopes it has' }
+  if (chain === undefined) return { problem: 'the extra of the user does not contain valid scopes' }
   const place = parsePlace(only(values(EXTRA.target)) ?? '')
-  if (place === undefined) return { problem: 'the user does not say which cluster it is at' }
+  if (place === undefined) return { problem: 'the extra of the user does not identify one cluster' }
   return { key: { name, uid }, chain, place }
 }
 

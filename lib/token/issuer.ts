@@ -90,15 +90,14 @@ export async function issue({ claims }: Prepared, signer: Signer): Promise<Token
 }
 
 function refuse(): never {
-  throw forbiddenPath('users whose names begin with "system:" cannot leave this API')
+  throw forbiddenPath('users whose names begin with "system:" cannot have cluster tokens')
 }
 
 function noCluster(scope: Scope | undefined, { chain }: UserInfo): string {
-  if (chain.length === 0)
-    return 'leaves no connected cluster that the token could be for: name one in clusters, or spaces'
+  if (chain.length === 0) return 'allows no connected cluster for the token: list clusters or spaces'
   return scope
-    ? 'leaves, together with the scope of the access key, no connected cluster that the token could be for'
-    : 'the scope of the access key leaves no connected cluster that the token could be for'
+    ? 'together with the scope of the access key, allows no connected cluster for the token'
+    : 'the scope of the access key allows no connected cluster for the token'
 }
 
-const TOO_LARGE = `scopes and groups make a token of more than ${MAX_TOKEN_LENGTH} characters, which fits no request header`
+const TOO_LARGE = `scopes and groups make a token of more than ${MAX_TOKEN_LENGTH} characters, which does not fit a request header`

@@ -106,4 +106,4 @@ async function publish(key: KeyObject): Promise<PublicKey> {
   return { kid: await calculateJwkThumbprint({ kty, crv, x, y }), kty, crv, x, y, alg: 'ES256', use: 'sig' }
 }
 
-const unavailable = (cause: unknown) => serviceUnavailable('the signer of tokens is not available', undefined, cause)
+const unavailable = (cause: unknown) => serviceUnavailable('the token signer is not available', undefined, cause)

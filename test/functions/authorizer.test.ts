@@ -88,7 +88,7 @@ describe('Deny', () => {
     expect(policyDocument.Statement[0].Effect).toBe('Deny')
     expect(JSON.parse(context.status)).toMatchObject({ kind: 'Status', code: 403, reason: 'Forbidden' })
     expect(JSON.parse(context.status).message).toMatch(
-      /User "alice" cannot get resource "ownedaccesskeys" in API group "management.platform" at the cluster scope: spec.scope does not allow get of ownedaccesskeys "[^"]+"; \{"rules":.*\} in it would allow this$/,
+      /User "alice" cannot get resource "ownedaccesskeys" in API group "management.platform" at the cluster scope: spec.scope does not allow get of ownedaccesskeys "[^"]+"; \{"rules":.*\} in this scope would allow it$/,
     )
     expect((await read('narrow')).status).not.toHaveProperty('lastActivity')
   })

@@ -429,7 +429,7 @@ describe('scopes', () => {
     const status = await refusal(made({ ttl: 101 }, { user: ending }))
     expect([status.code, status.message]).toEqual([
       403,
-      expect.stringContaining('may not make one that could outlive it'),
+      expect.stringContaining('may not create one that could outlive it'),
     ])
     expect((await made({ ttl: 100 }, { user: ending })).key).toMatch(/^mpk_/)
   })
@@ -440,7 +440,7 @@ describe('scopes', () => {
     const status = await refusal(made({ ttl: 101 }, { user: ending }))
     expect([status.code, status.message]).toEqual([
       403,
-      expect.stringContaining('the access key used expires at 2026-11-21T12:01:40Z and may not make one'),
+      expect.stringContaining('the access key used expires at 2026-11-21T12:01:40Z and may not create one'),
     ])
     const { name } = await made()
     const context = contextOf(ending, { now: noon })
@@ -450,7 +450,7 @@ describe('scopes', () => {
     expect((await refusal(rotated)).message).toContain('may not change the value of one that could outlive it')
     expect((await change({ disabled: true })).created).toBe(false)
     const enabled = change({ disabled: false })
-    expect((await refusal(enabled)).message).toContain('may not lengthen the life of one that could outlive it')
+    expect((await refusal(enabled)).message).toContain('may not extend the lifetime of one that could outlive it')
   })
 
   test('a key of type Login makes others for 15 minutes', async () => {

@@ -58,7 +58,7 @@ const failures: Record<string, Failing> = {
   untrusted: {
     credentials: { certificateAuthority: 'another' },
     status: unavailable,
-    cause: `${reach}its certificate is not signed by the authority that is trusted for it`,
+    cause: `${reach}its certificate is not signed by the trusted authority`,
   },
   'no-tls': {
     credentials: { server: 'plain' },
@@ -68,17 +68,17 @@ const failures: Record<string, Failing> = {
   '401': {
     credentials: { token: STRANGER },
     status: bad,
-    cause: 'does not accept the credentials that are kept for it',
+    cause: 'does not accept the stored credentials',
   },
   '403': {
     plays: { create: refuse(403) },
     status: bad,
-    cause: 'does not permit this to the credentials that are kept for it',
+    cause: 'does not permit this with the stored credentials',
   },
   'no-approval': {
     plays: { approve: refuse(403) },
     status: bad,
-    cause: 'does not permit this to the credentials that are kept for it',
+    cause: 'does not permit this with the stored credentials',
   },
   denied: { plays: { read: condition('Denied') }, status: bad, cause: 'denied the certificate' },
   failed: { plays: { read: condition('Failed') }, status: bad, cause: 'failed to sign the certificate' },
@@ -89,8 +89,8 @@ const failures: Record<string, Failing> = {
   },
   slow: { plays: { approve: nothing }, status: late, cause: 'did not answer in time' },
   'slow-to-read': { plays: { read: nothing }, status: late, cause: 'did not answer in time' },
-  garbage: { plays: { create: raw(`<html>${SAID}`) }, status: bad, cause: 'gave an answer that makes no sense' },
-  'garbage-later': { plays: { read: raw('[]') }, status: bad, cause: 'gave an answer that makes no sense' },
+  garbage: { plays: { create: raw(`<html>${SAID}`) }, status: bad, cause: 'gave an invalid answer' },
+  'garbage-later': { plays: { read: raw('[]') }, status: bad, cause: 'gave an invalid answer' },
   endless: {
     plays: { read: raw(`"${SAID.repeat(1_000_000)}"`) },
     status: bad,
@@ -105,7 +105,7 @@ const failures: Record<string, Failing> = {
       },
     },
     status: bad,
-    cause: 'gave an answer that makes no sense',
+    cause: 'gave an invalid answer',
   },
   upgrade: {
     plays: {
@@ -115,7 +115,7 @@ const failures: Record<string, Failing> = {
         ),
     },
     status: bad,
-    cause: 'gave an answer that makes no sense',
+    cause: 'gave an invalid answer',
   },
   interim: {
     plays: {
@@ -130,7 +130,7 @@ const failures: Record<string, Failing> = {
     status: bad,
     cause: 'gave an answer that is too large',
   },
-  failing: { plays: { approve: refuse(500) }, status: bad, cause: 'reports an error of its own' },
+  failing: { plays: { approve: refuse(500) }, status: bad, cause: 'reports an internal error' },
   broken: {
     plays: { read: ({ response }) => void response.socket?.destroy() },
     status: unavailable,
@@ -139,7 +139,7 @@ const failures: Record<string, Failing> = {
   somebody: {
     signed: { user: SAID },
     status: bad,
-    cause: 'signed a certificate that is not what was asked for: it is for another user',
+    cause: 'signed a certificate that does not match the request: it is for another user',
   },
 }
 

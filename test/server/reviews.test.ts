@@ -242,7 +242,7 @@ describe('TokenReview', () => {
       const { status, json } = await whose((await key(spec)).value, ci.value)
       expect([status, json.message]).toEqual([
         403,
-        'tokenreviews.authentication.k8s.io is forbidden: User "alice" cannot create resource "tokenreviews" in API group "authentication.k8s.io" at the cluster scope: only system:masters and access keys of role agent or vcluster may ask this',
+        'tokenreviews.authentication.k8s.io is forbidden: User "alice" cannot create resource "tokenreviews" in API group "authentication.k8s.io" at the cluster scope: only system:masters and access keys with role agent or vcluster may create reviews',
       ])
     }
     expect((await whose(ci.value, ci.value)).status).toBe(403)

@@ -13,7 +13,7 @@ import { type ScopeChain, scopeSchema } from './scope.ts'
  */
 export function parseChain(value: unknown): ScopeChain {
   if (!Array.isArray(value) || value.length > MAX_CHAIN_SCOPES) throw new Error('not a chain of scopes')
-  if (!value.every((scope) => conforms(scope, scopeSchema))) throw new Error('a scope is not as its schema says')
+  if (!value.every((scope) => conforms(scope, scopeSchema))) throw new Error('a scope does not match its schema')
   return value as ScopeChain
 }
 

@@ -1,7 +1,7 @@
 /** Defines the scope of a key: the schema that keys and tokens share, and its type. Specification section 2.3. */
 import { boolean, type FromSchema, list, object, string } from '../../meta/schema/schema.ts'
 
-const rule = object('Deprecated: what a request must match to be allowed.', {
+const rule = object('Deprecated: a rule that allows matching requests.', {
   verbs: list('Matching verbs. Empty means every verb.', string('A verb.')),
   resources: list(
     'Matching resources. Empty means all kinds in all groups.',
@@ -35,7 +35,7 @@ const rule = object('Deprecated: what a request must match to be allowed.', {
 })
 
 export const scopeSchema = object(
-  'What the holder may do at most: everything that one of the lists allows. A scope narrows and never widens; an empty scope allows only what everyone may ask about itself.',
+  'The maximum permissions of the holder: everything that one of the lists allows. Scopes only restrict. An empty scope allows only self-reviews and discovery.',
   {
     roles: list(
       'Managed sets of permissions.',

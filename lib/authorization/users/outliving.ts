@@ -31,7 +31,7 @@ export interface Change extends Moment {
 export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }: Moment): string | undefined {
   const end = endOf(user, now)
   if (end === undefined || !outlives(spec, seconds(now), end, maxTtl)) return undefined
-  return `spec.ttl: ${expiryPrefix(end)} make one that could outlive it${advice(user)}`
+  return `spec.ttl: ${expiryPrefix(end)} create one that could outlive it${advice(user)}`
 }
 
 /**
@@ -43,7 +43,7 @@ export function outlivingChange(user: UserInfo, old: Key, next: KeySpec, change:
   const end = endOf(user, change.now)
   if (end === undefined || !outlives(next, change.created, end, change.maxTtl)) return undefined
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
-  const gained = lengthens(old.spec, next) ? 'lengthen the life' : isOwn ? undefined : gain(old.spec, next, change)
+  const gained = lengthens(old.spec, next) ? 'extend the lifetime' : isOwn ? undefined : gain(old.spec, next, change)
   return gained && `${expiryPrefix(end)} ${gained} of one that could outlive it${advice(user)}`
 }
 

@@ -71,22 +71,22 @@ function exceedsScope(user: UserInfo, old: Key, next: KeySpec): string | undefin
   if (user.chain.length === 0) return undefined
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
   if (!isOwn && !containsChain(effectiveChain(old), user.chain)) {
-    return 'the access key used has a scope that this access key does not carry'
+    return 'the access key used has a scope that this access key does not inherit'
   }
   if (old.spec.scope && !next.scope) return 'an access key with a scope may not remove spec.scope'
-  if (lengthens(old.spec, next)) return 'an access key with a scope may not lengthen the life of an access key'
+  if (lengthens(old.spec, next)) return 'an access key with a scope may not extend the lifetime of an access key'
   return undefined
 }
 
 /** Returns which part of the spec exceeds the user's own privileges, or undefined. */
 function exceeds(user: UserInfo, { user: name, team, subject, groups = [], type = '' }: KeySpec): string | undefined {
   const identity = identityOf(user)
-  if (name && identity !== `user:${name}`) return 'spec.user: only system:masters may make access keys for others'
+  if (name && identity !== `user:${name}`) return 'spec.user: only system:masters may create access keys for others'
   if (team && !user.groups.includes(`team:${team}`)) {
-    return `spec.team: only system:masters may make access keys for teams that they are not in`
+    return `spec.team: only system:masters may create access keys for teams that they do not belong to`
   }
   if (subject && identity !== `subject:${subject}`)
-    return `spec.subject: only system:masters may make access keys for others`
+    return `spec.subject: only system:masters may create access keys for others`
   const lacking = groups.find((group) => !user.groups.includes(group))
   if (lacking !== undefined) return `spec.groups: ${formatValue(user.name)} is not in group ${formatValue(lacking)}`
   return USER_TYPES.has(type)

@@ -79,7 +79,7 @@ export async function approve(created: Created, services: SigningServices): Prom
   }
 }
 
-const MESSAGE = 'Requested through the management API by a user who may have a kube config.'
+const MESSAGE = 'Requested through the management API by a user who may create kube configs.'
 
 /** Returns the signed certificate as PEM. Rejects with `unsigned` when the signal aborts the wait. */
 export async function awaitCertificate(created: Created, services: SigningServices): Promise<string> {

@@ -57,7 +57,7 @@ async function parse(written: string, place: string, refuse: Refuse): Promise<un
   if (written.length > MAX_LENGTH) refuse(place, `has more than ${MAX_LENGTH} characters`)
   // The parser's message may quote the text.
   const parsed = await parseYaml(written).catch(() => refuse(place, 'is neither JSON nor YAML'))
-  if (parsed.duplicates.length > 0) refuse(place, 'has a member twice')
+  if (parsed.duplicates.length > 0) refuse(place, 'has a duplicate member')
   return parsed.value
 }
 
@@ -101,7 +101,7 @@ function checkServer({ server, certificateAuthority, place }: WrittenCredentials
 
 function checkUser({ certificate, key, token, place }: WrittenCredentials, refuse: Refuse) {
   if (token !== undefined) {
-    if (certificate ?? key) refuse(place('token'), 'comes with a client certificate: only one can be')
+    if (certificate ?? key) refuse(place('token'), 'cannot be combined with a client certificate')
     return TOKEN.test(token) ? { token } : refuse(place('token'), 'is not a bearer token')
   }
   const chain = certificates(certificate ?? refuse(place('certificate'), 'is missing, and so is a token'))

@@ -68,7 +68,7 @@ describe('201', () => {
 describe('403', () => {
   // A key never gives more than its maker has.
   test.each([
-    { spec: { user: 'bob' }, why: 'spec.user: only system:masters may make access keys for others' },
+    { spec: { user: 'bob' }, why: 'spec.user: only system:masters may create access keys for others' },
     { spec: { team: 'ops' }, why: 'spec.team: ' },
     { spec: { subject: 'robot' }, why: 'spec.subject: ' },
     { spec: { groups: ['system:masters'] }, why: 'spec.groups: "alice" is not in group "system:masters"' },

@@ -74,7 +74,7 @@ describe('403', () => {
     const narrow = scoped(alice, { rules: [{}] })
     const { status: code, json } = await put('free', { displayName: 'x' }, narrow)
     expect(code).toBe(403)
-    expect(json.message).toContain('the access key used has a scope that this access key does not carry')
+    expect(json.message).toContain('the access key used has a scope that this access key does not inherit')
   })
 
   // The status tells what happened; its subject does not write it.

@@ -68,6 +68,6 @@ test('forbiddenByScope starts with the Kubernetes message and ends with the reas
   const decision = evaluate([{}], attributes, OPTIONS)
   const { status } = forbiddenByScope(attributes, { name: 'alice', chain: [{}] }, decision.reason, OPTIONS)
   expect(status.message).toBe(
-    'virtualclusterinstances.management.platform is forbidden: User "alice" cannot list resource "virtualclusterinstances" in API group "management.platform" in the namespace "p-a": spec.scope does not allow list of virtualclusterinstances in project "a"; {"roles":[{"role":"platformCLI","projects":["a"]}]} in it would allow this',
+    'virtualclusterinstances.management.platform is forbidden: User "alice" cannot list resource "virtualclusterinstances" in API group "management.platform" in the namespace "p-a": spec.scope does not allow list of virtualclusterinstances in project "a"; {"roles":[{"role":"platformCLI","projects":["a"]}]} in this scope would allow it',
   )
 })

@@ -118,7 +118,7 @@ describe('serverAddress', () => {
     (host) => {
       expect(() => serverAddress(instance(host), undefined)).toThrow(StatusError)
       expect(() => serverAddress(instance(host), undefined)).toThrow(
-        'virtual cluster "p-shop/dev" has no ingress endpoint: name an address in spec.server',
+        'virtual cluster "p-shop/dev" has no ingress endpoint: specify an address in spec.server',
       )
     },
   )

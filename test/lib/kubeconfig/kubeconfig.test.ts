@@ -208,7 +208,7 @@ describe('with a client certificate', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/^requested expiration of 86400 seconds shortened to 7(199|200) seconds$/),
       expect.stringMatching(
-        /^the certificate is valid until \S+Z and cannot be revoked; its access key ends at \S+Z: the setting max-certificate-ttl-seconds of the deployment bounds certificates$/,
+        /^the certificate is valid until \S+Z and cannot be revoked; its access key expires at \S+Z: the deployment setting max-certificate-ttl-seconds limits certificates$/,
       ),
     ])
   })
@@ -250,7 +250,7 @@ describe('with a client certificate', () => {
     }
     expect(await refused({ spec }, { secrets: stale, connect })).toMatchObject({
       code: 502,
-      message: 'virtual cluster "p-shop/dev" does not accept the credentials that are kept for it',
+      message: 'virtual cluster "p-shop/dev" does not accept the stored credentials',
     })
     expect(connections).toBe(1)
     expect(stale.read).toHaveLength(2)
@@ -286,14 +286,14 @@ describe('with a client certificate', () => {
       {},
       secretsOf({}),
       503,
-      'virtual cluster "p-shop/dev" has no credentials here: an administrator must keep a kube config for it in AWS Secrets Manager, as the secret "',
+      'virtual cluster "p-shop/dev" has no stored credentials: an administrator must store its kube config in AWS Secrets Manager, as the secret "',
     ],
     [
       'a secret that cannot be read now',
       {},
       { ...secretsOf({}), get: () => Promise.reject(new SecretError('Unavailable', 'hunter2')) },
       503,
-      'virtual cluster "p-shop/dev" has credentials that cannot be read at the moment',
+      'virtual cluster "p-shop/dev" has stored credentials that cannot be read at the moment',
     ],
     [
       'a secret elsewhere',

@@ -48,13 +48,13 @@ describe('extras', () => {
     `[{"clusters":[{"cluster":"${'x'.repeat(4100)}"}]}]`,
   ])('are a problem with scopes that nobody wrote: %j', (scopes) => {
     expect(readExtras({ ...whole, [EXTRA.scopes]: [scopes] })).toEqual({
-      problem: 'the user does not say which scopes it has',
+      problem: 'the extra of the user does not contain valid scopes',
     })
   })
 
   test('omit the target without a place', () => {
     expect(readExtras(extrasOf({ key, chain: [] }, undefined))).toEqual({
-      problem: 'the user does not say which cluster it is at',
+      problem: 'the extra of the user does not identify one cluster',
     })
   })
 })

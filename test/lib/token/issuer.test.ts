@@ -118,17 +118,17 @@ describe('field errors of a direct cluster token', () => {
     [
       'its scope leaves no cluster',
       { scope: {} },
-      'leaves no connected cluster that the token could be for: name one in clusters, or spaces',
+      'allows no connected cluster for the token: list clusters or spaces',
     ],
     [
       'both scopes together do',
       { user: limited, scope: elsewhere },
-      'leaves, together with the scope of the access key, no connected cluster that the token could be for',
+      'together with the scope of the access key, allows no connected cluster for the token',
     ],
     [
       'the scope of the key does',
       { user: user({ chain: [{}] }) },
-      'the scope of the access key leaves no connected cluster that the token could be for',
+      'the scope of the access key allows no connected cluster for the token',
     ],
   ])('%s', (_, request, detail) => {
     expect(problems(prepare(request))).toEqual([`FieldValueForbidden spec.scope: Forbidden: ${detail}`])
@@ -145,7 +145,7 @@ describe('field errors of a direct cluster token', () => {
   test('include a token too large for a header', () => {
     const names = Array.from({ length: 120 }, (_, i) => ({ cluster: `cluster-${i}` }))
     expect(problems(prepare({ scope: { clusters: names } }))).toEqual([
-      'FieldValueForbidden spec.scope: Forbidden: scopes and groups make a token of more than 8000 characters, which fits no request header',
+      'FieldValueForbidden spec.scope: Forbidden: scopes and groups make a token of more than 8000 characters, which does not fit a request header',
     ])
   })
 })

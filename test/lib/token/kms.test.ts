@@ -41,7 +41,7 @@ function counted(answer?: (command: string) => object | undefined) {
 
 const pair = () => [keys[0] ?? '', keys[1] ?? ''] as [string, string]
 const unavailable = {
-  status: { code: 503, reason: 'ServiceUnavailable', message: 'the signer of tokens is not available' },
+  status: { code: 503, reason: 'ServiceUnavailable', message: 'the token signer is not available' },
 }
 
 describe('kmsSigner', () => {

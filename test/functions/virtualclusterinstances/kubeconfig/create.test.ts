@@ -88,7 +88,7 @@ describe('400', () => {
       status(
         400,
         'BadRequest',
-        'virtual cluster "p-web/nowhere" has no ingress endpoint: name an address in spec.server',
+        'virtual cluster "p-web/nowhere" has no ingress endpoint: specify an address in spec.server',
       ),
     ])
   })

@@ -177,13 +177,13 @@ describe('creating keys', () => {
     })
     const longer: KeySpec[] = [{}, { ttl: 0 }, { ttl: 101 }, { ttl: 101n }, { ttl: 5, ttlAfterLastActivity: true }]
     const why =
-      'spec.ttl: the access key used expires at 2026-11-21T12:01:40Z and may not make one that could outlive it'
+      'spec.ttl: the access key used expires at 2026-11-21T12:01:40Z and may not create one that could outlive it'
 
     test.each([
       ['a user', alice],
       ['a user with a scope', as({ user: 'alice', scope: S })],
       ['system:masters with a scope', as({ user: 'admin', groups: ['system:masters'], scope: S })],
-    ])('of %s makes none that could outlive it', (_, user) => {
+    ])('of %s creates none that could outlive it', (_, user) => {
       for (const spec of longer) {
         expect(forbiddenCreation(ending(user), spec, { now })).toBe(why)
         expect(forbiddenCreation(user, spec, { now })).toBeUndefined()
@@ -228,7 +228,7 @@ describe('creating keys', () => {
             ...(next.ttl === 101 && { ttl: 1101 }),
             ...(next.ttl === 101n && { ttl: 1101n }),
           }
-          expect(changing(ending(alice), old, spec, moment)).toBe(refusal('lengthen the life'))
+          expect(changing(ending(alice), old, spec, moment)).toBe(refusal('extend the lifetime'))
           expect(changing(alice, old, spec, moment)).toBeUndefined()
           expect(changing(ending(as({ user: 'alice', groups: ['system:masters'] })), old, spec, moment)).toBeUndefined()
         }
@@ -338,7 +338,7 @@ describe.each([
   const caller = holderOf(own)
 
   test('refuses a scoped caller a key without its chain', () => {
-    const why = 'the access key used has a scope that this access key does not carry'
+    const why = 'the access key used has a scope that this access key does not inherit'
     expect(changing(caller, aKey({ user: 'alice' }), { user: 'alice', disabled: true })).toBe(why)
     expect(changing(caller, aKey({ user: 'alice', scope: T }), { user: 'alice', scope: S })).toBe(why)
     const nobody = holderOf({ ...own, uid: '' })
@@ -372,7 +372,7 @@ describe.each([
   })
 
   test('refuses to extend a lifetime, even of an expired key', () => {
-    const why = 'an access key with a scope may not lengthen the life of an access key'
+    const why = 'an access key with a scope may not extend the lifetime of an access key'
     const changes: KeySpec[] = [
       { ttl: 101 },
       { ttl: 0 },

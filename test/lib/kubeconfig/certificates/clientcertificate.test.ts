@@ -239,7 +239,7 @@ describe('a request that is not what was asked for', () => {
       status: {
         code: 502,
         message:
-          'virtual cluster "p-shop/dev" signed a certificate that is not what was asked for: it is for other groups',
+          'virtual cluster "p-shop/dev" signed a certificate that does not match the request: it is for other groups',
       },
     })
     expect(cluster.stored.size).toBe(0)

@@ -152,7 +152,7 @@ describe('errors name the member', () => {
     ],
     ['users[0].user.client-certificate-data is missing, and so is a token', ({ users }) => delete users[0].user.token],
     [
-      'users[0].user.token comes with a client certificate: only one can be',
+      'users[0].user.token cannot be combined with a client certificate',
       ({ users }) => Object.assign(users[0].user, { 'client-key-data': 'AAAA' }),
     ],
     ['clusters[0].cluster.server is missing', ({ clusters }) => delete clusters[0].cluster.server],
@@ -199,7 +199,7 @@ describe('errors name the member', () => {
 
   test('of a duplicate member', async () => {
     const text = JSON.stringify(config()).replace('"kind":"Config"', '"kind":"Config","kind":"Config"')
-    expect(await refusal(text)).toBe('the secret has a member twice')
+    expect(await refusal(text)).toBe('the secret has a duplicate member')
   })
 
   test('__proto__', async () => {
