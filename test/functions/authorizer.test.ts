@@ -1,4 +1,4 @@
-/** The authorizer by its event: who gets in, with what, and how the rest is refused. */
+/** Tests the authorizer with its event: which requests it allows, with which context, and how it rejects the others. */
 import { describe, expect, test } from 'vitest'
 import { decodeCredential, decodeUser } from '../../lib/authentication/usercontext.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
@@ -23,8 +23,8 @@ const keyOf = async (name: string, spec: object = {}): Promise<string> =>
   (await make({ name }, { user: 'alice', ...spec })).spec.key
 
 describe('Allow', () => {
-  // Handlers get the user from here and from nowhere else.
-  test('a living key: its user, groups and scopes', async () => {
+  // Handlers get the user only from this context.
+  test('passes on the user, groups and scopes of a valid key', async () => {
     const scope = { rules: [{}] }
     const key = await keyOf('living', { groups: ['dev'], team: 'ops', type: 'User', scope })
     const result = await ask(bearer(key))
@@ -51,7 +51,7 @@ describe('Allow', () => {
     })
   })
 
-  test('the last activity moves, and is no change of the object', async () => {
+  test('updates the last activity without changing the object', async () => {
     const key = await keyOf('active')
     const before = await read('active')
     expect(before.status).not.toHaveProperty('lastActivity')
@@ -61,19 +61,19 @@ describe('Allow', () => {
     expect(after.metadata).toEqual(before.metadata)
   })
 
-  // A known key that is dead travels on without a user; the handler says why.
+  // A known but invalid key passes without a user, and the handler explains why.
   test.each([
     { name: 'disabled', spec: { disabled: true }, why: 'access key is disabled' },
     { name: 'deleting', spec: {}, metadata: { finalizers: ['example.com/hold'] }, why: 'access key is being deleted' },
-  ])('a key that is $name: no user', async ({ name, spec, metadata, why }) => {
+  ])('passes on no user for a key that is $name', async ({ name, spec, metadata, why }) => {
     const made = await make({ name, ...metadata }, { user: 'alice', ...spec })
     if (metadata) await call('delete', { parameters: { name }, body: null })
     const { context } = await ask(bearer(made.spec.key))
     expect(context).toEqual({ unauthorized: why })
   })
 
-  // The path is read from the gateway's own routing; what could be taken for another path is the handler's 400.
-  test.each(['a/b', '..', 'a%2Fb'])('the name %s: no user', async (name) => {
+  // The path comes from the routing of the gateway. The handler answers an ambiguous path with 400.
+  test.each(['a/b', '..', 'a%2Fb'])('passes on no user for the ambiguous name %s', async (name) => {
     const key = await keyOf(`path-${Buffer.from(name).toString('hex')}`)
     const { context } = await ask(bearer(key), { pathParameters: { name } })
     expect(context).toEqual({ badRequest: expect.stringContaining('parameter invalid') })
@@ -81,8 +81,8 @@ describe('Allow', () => {
 })
 
 describe('Deny', () => {
-  // It ends at the gateway, with a Status that its template can write.
-  test('what the scope leaves out', async () => {
+  // The gateway answers with a Status from its template.
+  test('rejects a request outside the scope', async () => {
     const key = await keyOf('narrow', { scope: { projects: [{ project: 'web' }] } })
     const { policyDocument, context } = await ask(bearer(key))
     expect(policyDocument.Statement[0].Effect).toBe('Deny')
@@ -94,8 +94,8 @@ describe('Deny', () => {
   })
 })
 
-// The handler says what is missing: nothing that was shown can be told apart by it from what is known here.
-describe('no user, and advice', () => {
+// The handler says what is missing. The message reveals nothing about stored keys.
+describe('Allow without a user, with advice', () => {
   const missing = {
     unauthorized: expect.stringMatching(/^Unauthorized: there is no bearer token: send an access key /),
   }
@@ -113,7 +113,7 @@ describe('no user, and advice', () => {
     expect((await ask(await value())).context).toEqual(told)
   })
 
-  test('two headers in different case', async () => {
+  test('for two headers in different case', async () => {
     const key = await keyOf('cases')
     const multiValueHeaders = { Authorization: [bearer(key)], authorization: [bearer('other')] }
     const { context } = await functions.run('authorizer', (event: Json) => ({ ...event, multiValueHeaders }))
@@ -129,15 +129,15 @@ describe('Unauthorized', () => {
     await expect(ask(value())).rejects.toThrow(/^Unauthorized$/)
   })
 
-  // A key is dead with the object that holds it, at the next request.
-  test('a deleted key', async () => {
+  // A key becomes invalid with its object, at the next request.
+  test('for a deleted key', async () => {
     const key = await keyOf('deleted')
     await ask(bearer(key))
     await call('delete', { parameters: { name: 'deleted' }, body: null })
     await expect(ask(bearer(key))).rejects.toThrow(/^Unauthorized$/)
   })
 
-  test('the old value of a rotated key; the new one works', async () => {
+  test('for the old value of a rotated key, but not for the new one', async () => {
     const key = await keyOf('rotated')
     const next = 'the-value-after-rotation-0123456789'
     const headers = { 'content-type': 'application/merge-patch+json' }
@@ -147,8 +147,8 @@ describe('Unauthorized', () => {
   })
 })
 
-// An open watch is compared with it: what was allowed is the key as it was then.
-test('the user has the generation of the key, whatever changed it', async () => {
+// An open watch compares the generation: the request was allowed for the key as it was then.
+test('passes on the generation of the key after every kind of change', async () => {
   const key = await keyOf('changing')
   const headers = { 'content-type': 'application/merge-patch+json' }
   const changes = [

@@ -1,4 +1,4 @@
-/** The functions that nobody calls, by their handlers: events in, one log line and failed records out. */
+/** Tests the handlers of the controllers: they take events, write one log line and return failed records. */
 import { readFile } from 'node:fs/promises'
 import type { DynamoDBStreamEvent } from 'aws-lambda'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ afterAll(() => deployment?.stop())
 
 const invocation = (remaining = 300_000) => ({ getRemainingTimeInMillis: () => remaining })
 let seen = 0
-/** What was logged since the last call. */
+/** Returns what was logged since the last call. */
 function lines(): object[] {
   const found = deployment.log.slice(seen).map((line): object => JSON.parse(line))
   seen += found.length
@@ -51,7 +51,7 @@ async function make(
 const find = (name: string) => deployment.parts.storage.get(OwnedAccessKey.table, name)
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
 
-test('a schedule collects, says what it did, and nothing when there was nothing', async () => {
+test('a scheduled run collects and logs its work, and logs nothing if there was none', async () => {
   await make('orphaned', { ownerReferences: [ghost] })
   expect(await collect(scheduled, invocation())).toBeUndefined()
   expect(await find('orphaned')).toBeUndefined()
@@ -62,7 +62,7 @@ test('a schedule collects, says what it did, and nothing when there was nothing'
   expect(lines()).toEqual([])
 })
 
-test('records of the stream are answered with those that come again', async () => {
+test('a run for the stream returns the records to retry', async () => {
   expect(await collect(changes, invocation())).toEqual({ batchItemFailures: [] })
   expect(lines()).toMatchObject([{ level: 'info', source: 'stream', records: 1, tasks: 1, failed: 0 }])
   expect(await collect(changes, invocation(1000))).toEqual({
@@ -71,7 +71,7 @@ test('records of the stream are answered with those that come again', async () =
   expect(lines()).toMatchObject([{ level: 'error', failed: 1, error: expect.stringContaining('OutOfTime') }])
 })
 
-test('the sweep says what it saw, deleted, kept and left', async () => {
+test('the sweep logs how many keys it read, deleted, kept and left', async () => {
   await make('over', { spec: { ttl: 60 }, now: new Date(Date.now() - 120_000) })
   await make('living', { spec: { ttl: 3600 } })
   await sweep(scheduled, invocation(1000))

@@ -1,4 +1,4 @@
-/** The functions that answer with documents, and the one for everything else. */
+/** Tests the functions that serve documents, and the one for all other routes. */
 import { describe, expect, test } from 'vitest'
 import { type Invocation, useFunctions } from '../support/functions.ts'
 import { envelope, field, message } from '../support/protobuf.ts'
@@ -8,18 +8,18 @@ import { status } from './stored/fixtures.ts'
 const functions = useFunctions()
 const base = '/kubernetes/management'
 const json = { accept: 'application/json' }
-/** The function's event, for another path. */
+/** Returns the event of the function with another path. */
 const at = (name: string, path: string, more: object = {}) =>
   functions.invoke(name, { user: alice, headers: json, query: {}, path: base + path, ...more })
 
 describe('discovery', () => {
   describe('200', () => {
-    test('the event', async () => {
+    test('accepts the event of the repository', async () => {
       const { status: code } = await functions.invoke('discovery')
       expect(code).toBe(200)
     })
 
-    test('groups, versions and resources', async () => {
+    test('lists groups, versions and resources', async () => {
       expect((await at('discovery', '/apis')).json.groups.map(({ name }: { name: string }) => name)).toEqual([
         'management.platform',
         'authentication.k8s.io',
@@ -42,8 +42,8 @@ describe('discovery', () => {
   })
 
   describe('304', () => {
-    // Clients keep the document under the type that comes with the 304.
-    test('aggregated, when the client has it already', async () => {
+    // Clients cache the document with the type of the 304.
+    test('for the aggregated document that the client already has', async () => {
       const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
       const first = await at('discovery', '/apis', { headers: { accept } })
       expect(first.json.kind).toBe('APIGroupDiscoveryList')
@@ -54,7 +54,7 @@ describe('discovery', () => {
       expect(again.headers['content-type']).toContain('as=APIGroupDiscoveryList')
     })
 
-    test('of several that the client has', async () => {
+    test('if one of several tags matches', async () => {
       const accept = 'application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
       const first = await at('discovery', '/api', { headers: { accept } })
       expect(first.headers['content-type']).toBe(accept)
@@ -65,7 +65,7 @@ describe('discovery', () => {
   })
 
   describe('401', () => {
-    test('no user', async () => {
+    test('without a user', async () => {
       expect((await at('discovery', '/apis', { authorizer: {} })).status).toBe(401)
     })
   })
@@ -95,14 +95,14 @@ describe.each([
   const metadata = { resourceVersion: '1' }
 
   describe('200', () => {
-    // Terraform looks for its kinds among the definitions first.
-    test('an empty list', async () => {
+    // Terraform first looks up its kinds among the definitions.
+    test('returns an empty list', async () => {
       const { status: code, json } = await list()
       expect([code, json]).toEqual([200, { apiVersion, kind: `${kind}List`, metadata, items: [] }])
     })
 
-    // kopf and Argo CD watch what discovery lists, and do not start where they cannot.
-    test('a watch of nothing, which ends with a bookmark', async () => {
+    // kopf and Argo CD watch every discovered resource, and fail to start if they cannot.
+    test('serves a watch without events that ends with a bookmark', async () => {
       const query = { watch: 'true', timeoutSeconds: '1', resourceVersion: '1' }
       const { status: code, text } = await list({ ...query, allowWatchBookmarks: 'true' })
       const bookmark = { type: 'BOOKMARK', object: { apiVersion, kind, metadata } }
@@ -116,14 +116,14 @@ describe.each([
       expect((await list(query)).text).toBe('\n')
     })
 
-    test('a watch that begins with what there is marks its end', async () => {
+    test('marks the end of the initial events of a watch', async () => {
       const initial = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', resourceVersion: '' }
       const { text } = await list({ watch: '1', timeoutSeconds: '1', allowWatchBookmarks: '1', ...initial })
       const annotations = { 'k8s.io/initial-events-end': 'true' }
       expect(JSON.parse(text.split('\n')[0] ?? '').object.metadata).toEqual({ ...metadata, annotations })
     })
 
-    test('a watch over WebSocket ends at once', async () => {
+    test('ends a watch over WebSocket at once', async () => {
       const { status: code, text } = await list({ watch: '1' }, { headers: { 'Sec-WebSocket-Key': 'eA==' } })
       expect([code, text]).toEqual([200, ''])
     })
@@ -137,7 +137,7 @@ describe.each([
     expect((await list(query)).status).toBe(expected)
   })
 
-  test('401: no user', async () => {
+  test('returns 401 without a user', async () => {
     expect((await list({}, { authorizer: {} })).status).toBe(401)
   })
 })
@@ -150,8 +150,8 @@ describe('namespaces/create', () => {
       ...more,
     })
 
-  // What `helm install --create-namespace` takes for success.
-  test('409: every valid name is one that exists', async () => {
+  // `helm install --create-namespace` treats this as success.
+  test('returns 409, because a namespace exists for every valid name', async () => {
     const { status: code, json } = await create({ name: 'p-web' })
     const message = 'namespaces "p-web" already exists'
     expect([code, json]).toEqual([409, status(409, 'AlreadyExists', message)])
@@ -161,13 +161,13 @@ describe('namespaces/create', () => {
     expect([generated.status, generated.json.reason]).toEqual([409, 'AlreadyExists'])
   })
 
-  test('409: as compiled clients send it', async () => {
+  test('returns 409 for a body in protobuf, which compiled clients send', async () => {
     const body = envelope('v1', 'Namespace', message(field(1, message(field(1, 'p-web')))))
     const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' }
     expect((await create({}, { body, headers })).json.message).toBe('namespaces "p-web" already exists')
   })
 
-  test('422: a name that no namespace has', async () => {
+  test('returns 422 for an invalid name', async () => {
     const { status: code, json } = await create({ name: 'No_Name' })
     expect([code, json.message]).toEqual([
       422,
@@ -182,19 +182,19 @@ describe('namespaces/create', () => {
     expect((await create({ name: 'a', labels: { 'a b': '' } })).status).toBe(422)
   })
 
-  test('400: another kind', async () => {
+  test('returns 400 for another kind', async () => {
     expect((await create({}, { body: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } } })).status).toBe(400)
   })
 })
 
 describe('discovery of custom resource definitions', () => {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-  test('200: they are listed', async () => {
+  test('lists them', async () => {
     const { json: resources } = await at('discovery', '/apis/apiextensions.k8s.io/v1')
     expect(resources.resources).toMatchObject([{ name: 'customresourcedefinitions', verbs: ['get', 'list', 'watch'] }])
   })
 
-  test('404: any by its name', async () => {
+  test('returns 404 for each name', async () => {
     const { status: code, json } = await at('discovery', `${path}/a.b.c`)
     const message = 'customresourcedefinitions.apiextensions.k8s.io "a.b.c" not found'
     expect([code, json.message]).toEqual([404, message])
@@ -231,8 +231,8 @@ describe('openapi', () => {
       },
     )
 
-    // Comments of generated code end there.
-    test('no description ends a comment', async () => {
+    // Generated code puts descriptions into comments.
+    test('contains no description that would end a comment', async () => {
       const { json } = await functions.invoke('openapi')
       for (const path of Object.keys(json.paths)) {
         const { text } = await at('openapi', `/openapi/v3/${path}`)
@@ -242,7 +242,7 @@ describe('openapi', () => {
       }
     })
 
-    test('the index names documents that exist', async () => {
+    test('lists only existing documents in the index', async () => {
       const { json } = await functions.invoke('openapi')
       const { serverRelativeURL } = json.paths['apis/management.platform/v1']
       const [path, hash] = serverRelativeURL.split('?hash=')
@@ -259,23 +259,23 @@ describe('openapi', () => {
   })
 
   describe('301', () => {
-    test('a hash of yesterday', async () => {
+    test('for an outdated hash', async () => {
       const { status: code, headers } = await at('openapi', '/openapi/v3/apis/management.platform/v1', {
         query: { hash: 'OLD' },
       })
-      // The same path, below whatever stage and base it was asked for.
+      // The location is relative, so it works below any stage and base path.
       expect([code, headers.location]).toEqual([301, expect.stringMatching(/^\?hash=[0-9A-F]+$/)])
     })
   })
 
   describe('401', () => {
-    test('no user', async () => {
+    test('without a user', async () => {
       expect((await functions.invoke('openapi', { authorizer: {} })).status).toBe(401)
     })
   })
 
   describe('404', () => {
-    test('a group that there is not', async () => {
+    test('for an unknown group', async () => {
       expect((await at('openapi', '/openapi/v3/apis/nothing/v1')).status).toBe(404)
     })
   })
@@ -283,8 +283,8 @@ describe('openapi', () => {
 
 describe('issuer', () => {
   describe('200', () => {
-    // Public: a cluster that verifies our tokens has no key of ours.
-    test('the discovery document and the keys that it names', async () => {
+    // Public, because a cluster that verifies tokens has no access key.
+    test('serves the discovery document and the keys that it refers to', async () => {
       const { json, headers } = await functions.invoke('issuer')
       expect(json).toMatchObject({
         issuer: 'https://keyplane.example.com/kubernetes/management',
@@ -293,7 +293,7 @@ describe('issuer', () => {
       expect(headers['cache-control']).toContain('public')
       const jwks = await functions.invoke('issuer', { resource: `${base}/openid/v1/jwks` })
       expect(jwks.json.keys).toEqual([expect.objectContaining({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' })])
-      // Of a key that signs nothing leaves but its public half.
+      // Only the public part of a signing key is published.
       expect(jwks.json.keys[0]).not.toHaveProperty('d')
     })
 
@@ -305,7 +305,7 @@ describe('issuer', () => {
 
 describe('notfound', () => {
   describe('400', () => {
-    test('a collection is not updated', async () => {
+    test('for an update of a collection', async () => {
       const { status: code, json } = await at('notfound', '/apis/management.platform/v1/ownedaccesskeys', {
         method: 'PUT',
       })
@@ -314,25 +314,25 @@ describe('notfound', () => {
   })
 
   describe('401', () => {
-    // What there is is for users to know.
-    test('no user', async () => {
+    // Only users may learn which routes exist.
+    test('without a user', async () => {
       expect((await functions.invoke('notfound', { authorizer: {} })).status).toBe(401)
     })
   })
 
   describe('404', () => {
-    test('a resource that there is not, as for custom resources', async () => {
+    test('for an unknown resource, as for custom resources', async () => {
       const { status: code, text } = await functions.invoke('notfound')
       expect([code, text]).toEqual([404, '404 page not found\n'])
     })
 
-    test('a check that there is not, without a key', async () => {
+    test('for an unknown health check, without a key', async () => {
       const event = { resource: `${base}/readyz/{check}`, parameters: { check: 'etcd' }, authorizer: {} }
       const { status: code, text } = await functions.invoke('issuer', event)
       expect([code, text]).toEqual([404, '404 page not found\n'])
     })
 
-    test('a subresource that there is not, as for custom resources', async () => {
+    test('for an unknown subresource, as for custom resources', async () => {
       const { status: code, json } = await at('notfound', '/apis/management.platform/v1/ownedaccesskeys/ci/scale')
       const details = { name: 'ci', group: 'management.platform', kind: 'ownedaccesskeys' }
       const message = 'ownedaccesskeys.management.platform "ci" not found'
@@ -346,11 +346,11 @@ describe('notfound', () => {
       '/apis/management.platform/v2',
       '/apis/other/v1',
       '/apis/apiextensions.k8s.io/v1/others',
-    ])('a write to %s', async (path) => {
+    ])('for a write to %s', async (path) => {
       expect((await at('notfound', path, { method: 'POST' })).status).toBe(404)
     })
 
-    test('any other path', async () => {
+    test('for any other path', async () => {
       const { status: code, json } = await at('notfound', '/nothing')
       expect([code, json]).toEqual([
         404,
@@ -380,7 +380,7 @@ describe('notfound', () => {
     })
   })
 
-  test('405: a kind below another is as one that stores nothing', async () => {
+  test('405 for a subresource, as for a kind that stores nothing', async () => {
     const path = '/apis/management.platform/v1/namespaces/p-web/virtualclusterinstances/preview'
     const refusal = async (step: string) => (await at('notfound', path + step, { method: 'PUT' })).json.message
     expect(await refusal('/kubeconfig')).toMatch(/^the server does not allow this method on the requested resource: /)
@@ -390,7 +390,7 @@ describe('notfound', () => {
   })
 
   describe('415', () => {
-    test('what a collection is patched with is looked at first', async () => {
+    test('for the media type of a patch of a collection, which is checked first', async () => {
       const path = '/apis/management.platform/v1/ownedaccesskeys'
       expect((await at('notfound', path, { method: 'PATCH' })).status).toBe(415)
       const headers = { 'content-type': 'application/merge-patch+json' }

@@ -1,4 +1,4 @@
-/** The reviews by their events: what everybody may ask about themselves, and what only some may ask about others. */
+/** Tests the reviews with their events: every user may review themselves, and only some may review others. */
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../support/functions.ts'
 import { envelope, field, message } from '../support/protobuf.ts'
@@ -62,13 +62,13 @@ describe.each([
   describeVirtual(functions, review)
 
   describe('201', () => {
-    test('the event', async () => {
+    test('accepts the event of the repository', async () => {
       const { status: code, json } = await functions.invoke(review.name)
       expect([code, json.kind]).toEqual([201, review.kind])
     })
 
-    // Compiled clients send reviews in protobuf, and take the answer in JSON.
-    test('the same in protobuf', async () => {
+    // Compiled clients send reviews in protobuf and accept responses in JSON.
+    test('returns the same for protobuf', async () => {
       const { name, apiVersion, kind, spec, inProtobuf } = review
       const ask = async (type: string, body: unknown) => {
         const { status: code, json } = await functions.invoke(name, {
@@ -87,25 +87,25 @@ describe.each([
 })
 
 describe('reviews/selfsubjectreview', () => {
-  test('says who asks', async () => {
+  test('returns the user of the request', async () => {
     const { json } = await functions.invoke('reviews/selfsubjectreview', { user: alice })
     expect(json.status.userInfo).toMatchObject({ username: 'alice', groups: ['system:authenticated'] })
   })
 })
 
 describe('reviews/selfsubjectaccessreview', () => {
-  test('422: neither a resource nor a path', async () => {
+  test('returns 422 without a resource and a path', async () => {
     const body = { apiVersion: authorization, kind: 'SelfSubjectAccessReview', spec: {} }
     const { status: code } = await functions.invoke('reviews/selfsubjectaccessreview', { user: alice, headers, body })
     expect(code).toBe(422)
   })
 
-  // Which of the two would count is for nobody to guess.
+  // Neither of the two forms takes precedence.
   test.each([
     [{ rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'In', values: ['b'] }] }, 'rawSelector'],
     [{}, 'requirements'],
     [{ requirements: [] }, 'requirements'],
-  ])('422: the selector %j', async (labelSelector, member) => {
+  ])('returns 422 for the selector %j', async (labelSelector, member) => {
     const spec = { resourceAttributes: { ...resourceAttributes, labelSelector } }
     const body = { apiVersion: authorization, kind: 'SelfSubjectAccessReview', spec }
     const { status: code, json } = await functions.invoke('reviews/selfsubjectaccessreview', { headers, body })
@@ -113,7 +113,7 @@ describe('reviews/selfsubjectaccessreview', () => {
     expect([code, json.details.causes.map((cause: { field: string }) => cause.field)]).toEqual([422, [field]])
   })
 
-  test.each(['fieldSelector', 'labelSelector'])('201: a %s in one form', async (name) => {
+  test.each(['fieldSelector', 'labelSelector'])('returns 201 for a %s in one form', async (name) => {
     const spec = { resourceAttributes: { ...resourceAttributes, [name]: { rawSelector: 'a=b' } } }
     const body = { apiVersion: authorization, kind: 'SelfSubjectAccessReview', spec }
     expect((await functions.invoke('reviews/selfsubjectaccessreview', { headers, body })).status).toBe(201)
@@ -121,14 +121,14 @@ describe('reviews/selfsubjectaccessreview', () => {
 })
 
 describe('what is asked about others', () => {
-  // Whoever may ask about any token or user may try out keys and look into others' rights.
-  test.each(['tokenreview', 'subjectaccessreview'])('reviews/%s: 403 for a plain user', async (name) => {
+  // A caller who may review any token or user could try out keys and learn the permissions of others.
+  test.each(['tokenreview', 'subjectaccessreview'])('reviews/%s returns 403 for an ordinary user', async (name) => {
     const { status: code, json } = await functions.invoke(`reviews/${name}`, { user: alice })
     expect([code, json.reason]).toEqual([403, 'Forbidden'])
   })
 
-  // A cluster that asks hears of a token that is not taken no more than that.
-  test('reviews/tokenreview: an unknown key', async () => {
+  // A cluster learns only that a token is invalid, not why.
+  test('reviews/tokenreview does not authenticate an unknown key', async () => {
     const { status: code, json } = await functions.invoke('reviews/tokenreview', { user: admin })
     expect([code, json.status]).toEqual([201, { user: {}, error: 'invalid bearer token' }])
   })

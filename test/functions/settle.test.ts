@@ -1,4 +1,4 @@
-/** The schedule that settles the change logs: it takes its event again and again, and changes no object. */
+/** Tests that the function that settles the change logs accepts its event repeatedly and changes no object. */
 import { expect, test } from 'vitest'
 import { useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf } from './stored/fixtures.ts'
@@ -6,7 +6,7 @@ import { accessKeys, callsOf } from './stored/fixtures.ts'
 const functions = useFunctions()
 const { make, read } = callsOf(functions, accessKeys)
 
-test('the event', async () => {
+test('accepts the event of the repository', async () => {
   await make({ name: 'untouched' })
   const before = await read('untouched')
   const logged = functions.get().log.length

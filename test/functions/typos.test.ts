@@ -1,4 +1,4 @@
-/** A field that is misspelled, or in the wrong place, gives nobody more access than was meant. */
+/** Tests that a misspelled or misplaced field never grants more access than intended. */
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf, instances, objectOf } from './stored/fixtures.ts'
@@ -19,10 +19,10 @@ describe('a creation', () => {
     ['"spec":{"scopes":{"clusters":[{"cluster":"eu"}]}}', 'unknown field "spec.scopes"'],
     ['"spec":{"scope":{"cluster":[{"cluster":"eu"}]}}', 'unknown field "spec.scope.cluster"'],
     ['"spec":{"ttl":60,"ttl":0}', 'duplicate field "spec.ttl"'],
-    // The whole spec under another name, and a line that is not indented.
+    // The whole spec under a wrong name, and a line without indentation.
     ['"Spec":{"ttl":60}', 'unknown field "Spec"'],
     ['"spec":{},"ttl":60', 'unknown field "ttl"'],
-  ])('with %s is refused, unless the client asks for something else', async (rest, finding) => {
+  ])('with %s is rejected, unless the client requests other validation', async (rest, finding) => {
     const name = fresh()
     const refused = await call('create', { body: json(name, rest) })
     expect([refused.status, refused.json.reason, refused.json.message]).toEqual([
@@ -37,13 +37,13 @@ describe('a creation', () => {
     }
   })
 
-  test('in YAML that says something twice is refused', async () => {
+  test('in YAML with a duplicate field is rejected', async () => {
     const body = `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\nmetadata:\n  name: ${fresh()}\nspec:\n  ttl: 60\n  ttl: 0\n`
     const { status, json } = await call('create', { body, headers: type('yaml') })
     expect([status, json.message]).toEqual([400, expect.stringContaining('key "ttl" already set in map')])
   })
 
-  test('that says too much in metadata or status is warned about', async () => {
+  test('with unknown fields in metadata or status returns a warning', async () => {
     const body = { ...objectOf(accessKeys, { name: fresh(), nothing: 1 }), status: { nothing: 1 } }
     const { status, headers } = await call('create', { body })
     expect([status, headers.warning]).toEqual([201, expect.arrayContaining([expect.stringContaining('nothing')])])
@@ -63,7 +63,7 @@ describe('a change', () => {
       422,
     ],
     ['apply that says it twice', 'apply-patch+yaml', (name) => json(name, '"spec":{"ttl":60,"ttl":0}'), 400],
-  ])('by %s is refused, unless the client asks for something else', async (_, verb, body, code) => {
+  ])('by %s is rejected, unless the client requests other validation', async (_, verb, body, code) => {
     const name = fresh()
     const { metadata } = await make({ name }, {})
     const text = body(name).replace('"},', `","resourceVersion":"${metadata.resourceVersion}"},`)
@@ -77,7 +77,7 @@ describe('a change', () => {
     expect((await send({ ...manager, fieldValidation: 'Warn' })).status).toBe(200)
   })
 
-  test('of the status may say anything of spec, which it leaves alone', async () => {
+  test('of the status ignores unknown fields in spec', async () => {
     const name = fresh()
     await make({ name }, {})
     const body = '{"spec":{"scopes":{}},"status":{}}'
@@ -91,7 +91,7 @@ describe('a change', () => {
   })
 })
 
-describe('what is stored nowhere', () => {
+describe('a kind that is not stored', () => {
   test.each([
     ['directclusterendpointtokens/create', 'DirectClusterEndpointToken', { scopes: { clusters: [{ cluster: 'eu' }] } }],
     ['virtualclusterinstances/kubeconfig/create', 'VirtualClusterInstanceKubeConfig', { certificateTtl: 600 }],
@@ -101,8 +101,8 @@ describe('what is stored nowhere', () => {
     expect([status, json.message]).toEqual([400, expect.stringContaining(`unknown field "spec.${field}"`)])
   })
 
-  // It hands out nothing, and newer clients may say more.
-  test('a question about oneself', async () => {
+  // It issues no credential, and newer clients may send more fields.
+  test('a self review accepts unknown fields with a warning', async () => {
     const { status, headers } = await functions.invoke('selves/create', {
       body: { apiVersion, kind: 'Self', spec: { nothing: 1 } },
       query: {},
@@ -111,7 +111,7 @@ describe('what is stored nowhere', () => {
   })
 })
 
-test('an instance whose access is misspelled', async () => {
+test('an instance with a misspelled access field is rejected', async () => {
   const { call: callInstances } = callsOf(functions, instances)
   const spec = { access: [{ verbs: ['*'], users: ['bob'], subresource: ['kubeconfig'] }] }
   const body = objectOf(instances, { name: 'typo' }, spec)

@@ -22,8 +22,8 @@ describeVirtual(functions, {
 })
 
 describe('201', () => {
-  // Whom the token is for decides where it can be used: a cluster cannot replay it at its neighbour.
-  test('the token is for the clusters of the scope', async () => {
+  // The audience decides where a token works: a cluster cannot replay it at another cluster.
+  test('issues a token for the clusters of the scope', async () => {
     const { json } = await create({ ttl: 600, scope: { clusters: [{ cluster: 'eu-1' }] } })
     const claims = decodeJwt(json.status.token)
     const issuer = 'https://keyplane.example.com/kubernetes/management'
@@ -32,34 +32,34 @@ describe('201', () => {
     expect(Date.parse(json.status.expirationTimestamp)).toBe((claims.exp ?? 0) * 1000)
   })
 
-  test('ttl absent or 0: a day', async () => {
+  test('defaults an absent or zero ttl to one day', async () => {
     for (const spec of [{}, { ttl: 0 }]) {
       const { exp = 0, iat = 0 } = decodeJwt((await create(spec)).json.status.token)
       expect(exp - iat).toBe(86400)
     }
   })
 
-  // A token outlives nobody's key.
-  test('a key that ends before shortens the token, with a warning', async () => {
+  // A token never outlives its key.
+  test('shortens the token, with a warning, if the key expires earlier', async () => {
     const expires = Math.floor(Date.now() / 1000) + 120
     const { json, headers } = await create({ ttl: 3600 }, { ...alice, key: { ...alice.key, expires } })
     expect(decodeJwt(json.status.token).exp).toBe(expires)
     expect(headers.warning).toHaveLength(1)
   })
 
-  // An administrator here is nobody's administrator elsewhere by that name.
-  test('no system: group leaves', async () => {
+  // An administrator of this API is not an administrator of clusters.
+  test('omits system: groups from the token', async () => {
     const { json } = await create({}, admin)
     expect(decodeJwt(json.status.token).groups).toEqual(['platform:admins'])
   })
 
-  test('dryRun signs nothing', async () => {
+  test('signs nothing in a dry run', async () => {
     const { status, json } = await create({}, alice, { dryRun: 'All' })
     expect([status, json.status.token]).toEqual([201, undefined])
   })
 
-  // The scopes of the key travel with the token.
-  test('a scoped key makes a token with its scopes', async () => {
+  // The token contains the scopes of its key.
+  test('issues a token with the scopes of the key', async () => {
     const scope = { clusters: [{ cluster: 'eu-1' }] }
     const own = { clusters: [{ cluster: '*' }] }
     const { json } = await create({ scope: own }, scoped(alice, scope))

@@ -12,21 +12,21 @@ const create = (name: string, spec: object, user = alice, query: Record<string, 
 describeCreate(functions, accessKeys)
 
 describe('201', () => {
-  // The one time that anybody sees the key.
-  test('the key is made and shown', async () => {
+  // Only this response contains the key.
+  test('generates and returns the key', async () => {
     const { json } = await create('shown', {})
     expect(json.spec.key).toMatch(/^mpk_[0-9A-Za-z]{49}$/)
     expect((await read('shown')).spec ?? {}).not.toHaveProperty('key')
   })
 
-  test('a supplied key is taken as it is', async () => {
+  test('accepts a supplied key unchanged', async () => {
     const key = 'brought-along-0123456789-0123456789'
     const { status: code, json } = await create('supplied', { key })
     expect([code, json.spec.key]).toEqual([201, key])
   })
 
-  // A trial run makes nothing that could be used.
-  test('dryRun shows no key, not even a supplied one', async () => {
+  // A dry run creates no usable credential.
+  test('returns no key in a dry run, not even a supplied one', async () => {
     const [made, supplied] = await Promise.all([
       create('dry-made', {}, alice, { dryRun: 'All' }),
       create('dry-supplied', { key: 'brought-along-9876543210-9876543210' }, alice, { dryRun: 'All' }),
@@ -37,8 +37,8 @@ describe('201', () => {
     }
   })
 
-  // Without user, team and subject the key is that of its maker.
-  test('status says whose it is and for how long', async () => {
+  // Without user, team and subject, the creator owns the key.
+  test('returns the owner and the expiration in the status', async () => {
     const { json } = await create('mine', { ttl: 3600 })
     expect(json.status).toEqual({
       owner: 'alice',
@@ -49,7 +49,7 @@ describe('201', () => {
     })
   })
 
-  test('deprecated fields are taken, with a warning each', async () => {
+  test('accepts deprecated fields with a warning for each', async () => {
     const { status: code, headers } = await create('old', { parent: 'other', scope: { allowPlatformCli: true } })
     expect(code).toBe(201)
     expect(headers.warning).toEqual([
@@ -58,7 +58,7 @@ describe('201', () => {
     ])
   })
 
-  test('for a team that one is in, with groups that one has', async () => {
+  test('allows a key for a team and with groups of the user', async () => {
     const member = userNamed('carol', ['team:ops', 'dev'])
     const { status: code, json } = await create('team', { team: 'ops', groups: ['dev'] }, member)
     expect([code, json.status.owner]).toEqual([201, 'team:ops'])
@@ -66,7 +66,7 @@ describe('201', () => {
 })
 
 describe('403', () => {
-  // A key never gives more than its maker has.
+  // A key never grants more than its creator has.
   test.each([
     { spec: { user: 'bob' }, why: 'spec.user: only system:masters may create access keys for others' },
     { spec: { team: 'ops' }, why: 'spec.team: ' },
@@ -81,8 +81,8 @@ describe('403', () => {
 })
 
 describe('422', () => {
-  // Two keys of one value would be one key with two owners. The answer does not tell the value.
-  test('a key that another object has', async () => {
+  // Two objects with the same key would give it two owners. The response does not contain the value.
+  test('for a key that another object has', async () => {
     const key = 'twice-the-same-0123456789-0123456789'
     expect((await create('first', { key })).status).toBe(201)
     for (const query of [{}, { dryRun: 'All' }] as const) {
@@ -100,19 +100,19 @@ describe('422', () => {
     { what: 'with a space', key: 'with a space 0123456789 0123456789 012' },
     { what: 'like a JWT', key: 'aaaaaaaaaaaaaaaaaaaaaaaa.bbbbbbbbbbbbbbbbbbbb.cccccccccccc' },
     { what: 'with a wrong checksum', key: `mpk_${'a'.repeat(49)}` },
-  ])('a key that is $what', async ({ key }) => {
+  ])('for a key that is $what', async ({ key }) => {
     const { status: code, json, text } = await create('bad', { key })
     expect([code, json.details.causes.length, json.details.causes[0].field]).toEqual([422, 1, 'spec.key'])
     expect(text).not.toContain(key)
   })
 
-  test('names that the system keeps for itself', async () => {
+  test('for reserved names', async () => {
     const { status: code } = await create('system', { user: 'system:admin' }, userNamed('admin', ['system:masters']))
     expect(code).toBe(422)
   })
 
-  // A chain of scopes travels in headers; one that does not fit is refused where it would be written.
-  test('a chain of more than eight scopes', async () => {
+  // Headers carry the scope chain. A chain that does not fit is rejected when it would be stored.
+  test('for a chain of more than eight scopes', async () => {
     const deep = scoped(alice, ...Array.from({ length: 8 }, (_, n) => ({ projects: [{ project: `p${n}` }] })))
     const { status: code, json } = await create('deep', { scope: { projects: [{ project: 'p' }] } }, deep)
     expect([code, json.details.causes[0].field]).toEqual([422, 'spec.scope'])

@@ -9,7 +9,7 @@ import { accessKeys, callsOf } from '../stored/fixtures.ts'
 const functions = useFunctions()
 const { call, make, at } = callsOf(functions, accessKeys)
 
-// Only the clock by which the key is asked about; the table answers in real time.
+// Fake only the clock of the key checks: the table answers in real time.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
 })
@@ -17,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A list for a client that takes the first piece of it and no more; resolves with how it ended. */
+/** Lists for a client that reads only the first chunk. Resolves with how the list ended. */
 async function stalled(user: typeof alice, headers: object) {
   const { handler } = await import('../../../functions/ownedaccesskeys/list.ts')
   const { default: given } = await import('../../../events/ownedaccesskeys/list.json', { with: { type: 'json' } })
@@ -45,12 +45,12 @@ async function stalled(user: typeof alice, headers: object) {
   return { ended }
 }
 
-// What waits for a client in buffers is not handed out for as long as it likes.
+// Buffered data must not wait for a slow client indefinitely.
 test.each([{}, { 'Accept-Encoding': 'gzip' }])(
-  'a client that takes nothing is cut off with its key: %j',
+  'a client that stops reading is disconnected when its key becomes invalid: %j',
   async (headers) => {
     for (const name of ['a', 'b', 'c', 'd']) {
-      // What does not deflate, so that it fills buffers.
+      // Incompressible data, so that it fills buffers.
       const description = Array.from({ length: 150_000 }, () => String.fromCharCode(33 + Math.random() * 90)).join('')
       await make({ name: `${name}-${Object.keys(headers).length}` }, { user: 'alice', description })
     }

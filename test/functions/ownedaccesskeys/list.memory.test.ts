@@ -10,12 +10,12 @@ import type { Form, Listed } from './lister.ts'
 const functions = useFunctions()
 const { call, make } = callsOf(functions, accessKeys)
 
-/** 28 MB of text, more than the process has left, which deflate to less than 100 KB in the table. */
+/** 28 MB of text, more than the free memory of the process. They deflate to less than 100 KB in the table. */
 const count = 20
 const characters = 1.4 * 1024 * 1024
 const heapMegabytes = 44
 
-/** Puts the row of an object again under other names. */
+/** Copies the row of an object under other names. */
 async function copyRow(name: string): Promise<void> {
   const { client, table: TableName } = functions.get().dynamodb
   const key = { pk: { S: rowsOf('ownedaccesskeys') }, sk: { S: name } }
@@ -27,7 +27,7 @@ async function copyRow(name: string): Promise<void> {
   }
 }
 
-/** What a process with that much memory answers: fewer answers than forms where it ended before. */
+/** Returns the responses of a process with little memory. They are fewer than the forms if it crashed. */
 async function listed(forms: readonly Form[]): Promise<Listed[]> {
   const child = fork(new URL('lister.ts', import.meta.url), {
     execArgv: [`--max-old-space-size=${heapMegabytes}`],
@@ -51,7 +51,7 @@ const forms: Record<string, Form> = {
   YAML: { headers: { accept: 'application/yaml' }, query: {} },
 }
 
-test('many large keys are listed in the memory of a few', async () => {
+test('lists many large keys in little memory', async () => {
   await make({ name: 'large' }, { user: 'alice', description: 'x'.repeat(characters) })
   await copyRow('large')
   const answers = await listed(Object.values(forms))
@@ -62,7 +62,7 @@ test('many large keys are listed in the memory of a few', async () => {
   expect(found).toEqual(found.map(({ form }) => ({ form, status: 200, isWhole: true })))
 })
 
-test('metadata of many large keys is metadata of each', async () => {
+test('lists the metadata of many large keys', async () => {
   const { text, json } = await call('list', { headers: accept('PartialObjectMetadataList') })
   expect(json.items).toHaveLength(count)
   expect(text).not.toContain('xxx')

@@ -10,8 +10,8 @@ const { call, make } = callsOf(functions, accessKeys)
 describeList(functions, accessKeys)
 
 describe('200', () => {
-  // Keys are listed to those whose they are.
-  test('one sees the keys of oneself and of the teams that one is in', async () => {
+  // Users see only their own keys in lists.
+  test('lists the keys of the user and of their teams', async () => {
     await make({ name: 'own-alice', labels: { own: 'yes' } }, { user: 'alice' })
     await make({ name: 'own-bob', labels: { own: 'yes' } }, { user: 'bob' })
     await make({ name: 'own-team', labels: { own: 'yes' } }, { team: 'ops' })
@@ -24,18 +24,18 @@ describe('200', () => {
     expect(await names(bob)).toEqual(['own-bob'])
     expect(await names(userNamed('bob', ['team:ops']))).toEqual(['own-bob', 'own-team'])
     expect(await names(admin)).toHaveLength(4)
-    // A role for the command line leaves even an administrator their own keys only.
+    // A role for the command line restricts even an administrator to their own keys.
     expect(await names(scoped(admin, { roles: [{ role: 'platformCLI' }] }))).toEqual([])
   })
 
-  // Counting is a way of looking.
-  test('remainingItemCount does not count what is hidden', async () => {
+  // A count would reveal hidden objects.
+  test('excludes hidden objects from remainingItemCount', async () => {
     await make({ name: 'count-alice' }, { user: 'alice' })
     const { json } = await call('list', { user: bob, query: { limit: '1' } })
     expect(json.metadata.remainingItemCount ?? 0).toBe(0)
   })
 
-  test('fields that select', async () => {
+  test('supports field selectors', async () => {
     await make({ name: 'field', labels: { field: 'yes' } }, { user: 'alice', type: 'Other', disabled: true })
     const { json } = await call('list', {
       query: { fieldSelector: 'spec.user=alice,spec.type=Other,spec.disabled=true,spec.team=' },

@@ -1,4 +1,4 @@
-/** The process that list.memory.test.ts gives little memory: lists access keys in the forms that it is told, one after the other. */
+/** Lists access keys in the requested forms, one after the other, in a process that list.memory.test.ts gives little memory. */
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { Writable } from 'node:stream'
@@ -24,7 +24,7 @@ async function list({ headers, query }: Form): Promise<Listed> {
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      // As a client takes what is sent: later.
+      // Clients read asynchronously.
       setImmediate(done)
     },
   })

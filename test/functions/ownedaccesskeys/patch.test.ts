@@ -25,8 +25,8 @@ const merge = (name: string, spec: object, user = alice) =>
 describePatch(functions, accessKeys)
 
 describe('201', () => {
-  // An apply that creates is a creation: the key is in its answer and in no later one.
-  test('an apply shows the key that it makes', async () => {
+  // An apply can create: only its response contains the key.
+  test('returns the key that an apply creates', async () => {
     const { status: code, json } = await apply('applied-key', {})
     expect([code, json.spec.key]).toEqual([201, expect.stringMatching(/^mpk_/)])
     const again = await apply('applied-key', { displayName: 'x' })
@@ -41,20 +41,20 @@ describe('201 and 200', () => {
   const atOnce = (name: string, spec: object, user = alice) =>
     Promise.all(Array.from({ length: times }, () => apply(name, spec, user)))
 
-  test('of applies at once, only the answer of the one that creates shows the key', async () => {
+  test('of concurrent applies, only the response of the one that creates contains the key', async () => {
     const answers = await atOnce('raced', {})
     expect([answered(answers, 201).length, answered(answers, 200).length]).toEqual([1, times - 1])
     expect(answers.filter(({ json }) => 'key' in json.spec).map(({ status: code }) => code)).toEqual([201])
   })
 
-  test('a value of the key that all of them supply is no duplicate of itself', async () => {
+  test('accepts the same supplied key in all concurrent applies', async () => {
     const answers = await atOnce('supplied', { key: 'supplied-by-all-of-them-0123456789-' })
     expect([answered(answers, 201).length, answered(answers, 200).length]).toEqual([1, times - 1])
     expect((await read('supplied')).metadata.generation).toBe(1)
   })
 
-  // The audit record names what was handed out: nothing, where another one was first.
-  test('only the record of the one that creates says that a key was handed out', async () => {
+  // The audit record names the issued credential: none if another request created the key first.
+  test('only the audit record of the apply that creates says that a key was issued', async () => {
     await atOnce('recorded', {})
     const records = functions
       .get()
@@ -64,7 +64,7 @@ describe('201 and 200', () => {
     expect(records.filter(({ credential }) => credential).map(({ code }) => code)).toEqual([201])
   })
 
-  test('whoever may not see what another one has created meanwhile does not find it', async () => {
+  test('answers 404 if another user has created a hidden key meanwhile', async () => {
     const spec = { displayName: 'x' }
     const answers = await Promise.all([alice, bob, alice, bob].map((user) => apply('claimed', spec, user)))
     const codes = answers.map(({ status: code }) => code)
@@ -77,26 +77,26 @@ describe('201 and 200', () => {
 })
 
 describe('403', () => {
-  test('an apply that would make a key for somebody else', async () => {
+  test('for an apply that would create a key for another user', async () => {
     const { status: code } = await apply('for-bob', { user: 'bob' })
     expect(code).toBe(403)
     expect((await read('for-bob')).code).toBe(404)
   })
 
-  // The authorizer has judged a patch; what creates needs what a create needs.
-  test('an apply that creates, by a scope that allows only patch', async () => {
+  // The authorizer allowed a patch. An apply that creates also needs the verb create.
+  test('for an apply that creates, with a scope that allows only patch', async () => {
     const patcher = scoped(alice, { rules: [{ verbs: ['patch'], resources: [{ group: 'management.platform' }] }] })
     const { status: code, json } = await apply('not-made', {}, patcher)
     expect([code, json]).toEqual([403, status(403, 'Forbidden', expect.stringContaining('cannot create'))])
   })
 
-  test.each([{ groups: ['system:masters'] }, { user: 'bob' }])('a patch of %j', async (spec) => {
+  test.each([{ groups: ['system:masters'] }, { user: 'bob' }])('for a patch of %j', async (spec) => {
     await call('create', { body: objectOf(accessKeys, { name: 'mine' }) })
     expect((await merge('mine', spec)).status).toBe(403)
   })
 
-  // A key that may not do something must not give itself a longer life to do the rest.
-  test('a scoped key may not lengthen its life or drop its scope', async () => {
+  // A restricted key must not extend its own lifetime.
+  test('for a scoped key that extends its lifetime or drops its scope', async () => {
     const scope = { rules: [{}] }
     const { metadata } = await make({ name: 'bound' }, { user: 'alice', ttl: 60, scope })
     const self = { ...scoped(alice, scope), key: { name: 'bound', uid: metadata.uid, type: '', user: 'alice' } }
@@ -107,7 +107,7 @@ describe('403', () => {
 })
 
 describe('409', () => {
-  /** Whoever is revoked is not to undo it by what was allowed before, and is under way. */
+  /** A request in flight must not undo the revocation of its key. */
   const self = ({ name, uid, generation }: { name: string; uid: string; generation: number }) => ({
     ...alice,
     key: { name, uid, generation, type: '', user: 'alice' },
@@ -122,7 +122,7 @@ describe('409', () => {
     [{ key: 'the-value-after-rotation-0123456789' }, { key: 'the-value-of-the-holder-0123456789' }],
     [{ ttl: 60 }, { ttl: 0 }],
     [{ description: 'x' }, {}],
-  ])('a key to which %j has been done does not do %j to itself', async (change, undo) => {
+  ])('for a key that was changed by %j and changes itself by %j', async (change, undo) => {
     const name = `changed-${Object.keys(change)}`
     const { metadata } = await make({ name }, { user: 'alice' })
     await merge(name, change)
@@ -133,7 +133,7 @@ describe('409', () => {
     expect((await merge(name, undo, self(before.metadata))).status).toBe(200)
   })
 
-  test('labels are no such change, and others do what is theirs to do', async () => {
+  test('but not after a change of labels, and not for changes by others', async () => {
     const { metadata } = await make({ name: 'labelled' }, { user: 'alice' })
     const headers = { 'content-type': 'application/merge-patch+json' }
     await call('patch', { parameters: { name: 'labelled' }, headers, body: { metadata: { labels: { a: 'b' } } } })
@@ -141,7 +141,7 @@ describe('409', () => {
     expect((await merge('labelled', { disabled: false })).status).toBe(200)
   })
 
-  test('a key that is deleted does not make itself again', async () => {
+  test('for a deleted key that creates itself again', async () => {
     const { metadata } = await make({ name: 'deleted' }, { user: 'alice' })
     await call('delete', { parameters: { name: 'deleted' }, body: null })
     const taken = status(409, 'AlreadyExists', 'ownedaccesskeys.management.platform "deleted" already exists')
@@ -154,16 +154,16 @@ describe('409', () => {
 })
 
 describe('404', () => {
-  // An apply of a name that another has must not say so by creating or conflicting.
-  test("an apply of another's key", async () => {
+  // An apply must not reveal, by a creation or a conflict, that another user's object exists.
+  test("for an apply to another user's key", async () => {
     await make({ name: 'alices' })
     expect((await apply('alices', {}, bob)).status).toBe(404)
   })
 })
 
 describe('422', () => {
-  // A patch sees an object without the values that nobody sees.
-  test('a test of the key finds none, whatever its value', async () => {
+  // A patch sees an object without its write-only values.
+  test('for a JSON patch test of spec.key, whatever its value', async () => {
     await make({ name: 'probed' }, { user: 'alice', key: 'a-value-to-be-guessed-0123456789-' })
     const guess = [{ op: 'test', path: '/spec/key', value: 'a-value-to-be-guessed-0123456789-' }]
     const headers = { 'content-type': 'application/json-patch+json' }

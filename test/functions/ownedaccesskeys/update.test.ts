@@ -7,7 +7,7 @@ import { describeUpdate } from '../stored/update.ts'
 const functions = useFunctions()
 const { call, make, read } = callsOf(functions, accessKeys)
 
-/** PUT of what is there with `spec` over its spec. */
+/** Updates the stored object with `spec` merged into its spec. */
 async function put(name: string, spec: object, user = alice) {
   const before = await read(name)
   return call('update', { parameters: { name }, user, body: { ...before, spec: { ...before.spec, ...spec } } })
@@ -16,8 +16,8 @@ async function put(name: string, spec: object, user = alice) {
 describeUpdate(functions, accessKeys)
 
 describe('200', () => {
-  // Clients put back what they read, without the key; it must go on working.
-  test('without spec.key the key stays', async () => {
+  // Clients write back what they read, without the key, which must continue to work.
+  test('keeps the key without spec.key', async () => {
     await make({ name: 'kept' }, { user: 'alice', key: 'the-key-that-stays-0123456789-0123' })
     const { json } = await put('kept', { displayName: 'new' })
     expect(json.spec).toEqual({ user: 'alice', displayName: 'new' })
@@ -25,8 +25,8 @@ describe('200', () => {
     expect(same.json.metadata.resourceVersion).toBe(json.metadata.resourceVersion)
   })
 
-  // Another value of the key is a change of the desired state, though nobody sees it.
-  test('another spec.key is a new generation', async () => {
+  // Another key is a change of the desired state, although it is hidden.
+  test('increases the generation for another spec.key', async () => {
     await make({ name: 'rotated' })
     const { json, text } = await put('rotated', { key: 'the-key-that-comes-0123456789-0123' })
     expect(json.metadata.generation).toBe(2)
@@ -35,8 +35,8 @@ describe('200', () => {
 })
 
 describe('200 of status', () => {
-  // What is computed on reads is nobody's to write: a dead key must not look alive.
-  test('owner, phase and expirationTimestamp are not taken', async () => {
+  // Nobody can write computed fields: an invalid key must not look valid.
+  test('ignores owner, phase and expirationTimestamp', async () => {
     await make({ name: 'computed' }, { user: 'alice', disabled: true })
     const before = await read('computed')
     const status = { owner: 'bob', phase: 'Active', expirationTimestamp: '2099-01-01T00:00:00Z' }
@@ -51,9 +51,9 @@ describe('200 of status', () => {
 })
 
 describe('403', () => {
-  // What a key may was judged for its maker; a change must not add to it.
+  // The permissions of a key were authorized for its creator. A change must not add any.
   test.each([{ user: 'bob' }, { groups: ['system:masters'] }, { team: 'ops' }, { subject: 'x' }, { type: 'Login' }])(
-    'the owner may not change %j',
+    'for a change of %j by the owner',
     async (spec) => {
       await call('create', { body: objectOf(accessKeys, { name: 'owned' }) })
       const { status: code, json } = await put('owned', spec)
@@ -61,15 +61,15 @@ describe('403', () => {
     },
   )
 
-  // Whoever may rotate a key gets what it gives: one with more groups than the caller is not theirs to rotate.
-  test('rotating a key that has more groups than its owner', async () => {
+  // Rotating a key grants its permissions, so callers cannot rotate a key with more groups than they have.
+  test('for rotating a key that has more groups than its owner', async () => {
     await make({ name: 'grand' }, { user: 'alice', groups: ['ops'] })
     const { status: code } = await put('grand', { key: 'a-value-of-my-choice-0123456789-0' })
     expect(code).toBe(403)
   })
 
-  // A scope that could be taken off by its holder would be none.
-  test('a scoped caller may not change a key without that scope', async () => {
+  // A scope that its holder could remove would not restrict.
+  test('for a scoped caller that changes a key without that scope', async () => {
     await make({ name: 'free' })
     const narrow = scoped(alice, { rules: [{}] })
     const { status: code, json } = await put('free', { displayName: 'x' }, narrow)
@@ -77,8 +77,8 @@ describe('403', () => {
     expect(json.message).toContain('the access key used has a scope that this access key does not inherit')
   })
 
-  // The status tells what happened; its subject does not write it.
-  test('status is written by administrators only', async () => {
+  // Users cannot write the status, which reports what happened.
+  test('for a status update by a user who is not an administrator', async () => {
     await make({ name: 'status' })
     const body = { ...(await read('status')), status: { lastActivity: '2026-01-01T00:00:00Z' } }
     const write = (user: typeof alice) =>
@@ -89,7 +89,7 @@ describe('403', () => {
 })
 
 describe('422', () => {
-  test('the key of another object', async () => {
+  test('for the key of another object', async () => {
     await make({ name: 'one' }, { user: 'alice', key: 'a-key-of-one-object-0123456789-01' })
     await make({ name: 'two' })
     const { status: code, json, text } = await put('two', { key: 'a-key-of-one-object-0123456789-01' })

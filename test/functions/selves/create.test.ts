@@ -24,8 +24,8 @@ describeVirtual(functions, {
 })
 
 describe('201', () => {
-  // What clients of the field read, by the names that they read it under.
-  test('a user', async () => {
+  // Existing clients read these fields.
+  test('returns a user', async () => {
     expect(await ask(alice)).toEqual({
       user: { name: 'alice', username: 'alice', displayName: 'alice', subject: 'alice' },
       subject: 'alice',
@@ -37,7 +37,7 @@ describe('201', () => {
     })
   })
 
-  test('a subject, whose name is not that of a user', async () => {
+  test('returns a subject, whose name differs from that of a user', async () => {
     const name = 'subject:alice'
     expect(await ask({ ...userNamed(name), identity: name })).toMatchObject({
       user: { name, username: name, displayName: 'alice', subject: name },
@@ -45,7 +45,7 @@ describe('201', () => {
     })
   })
 
-  test('another access key that is given, and not the one of the request', async () => {
+  test('returns the access key in spec, not the one of the request', async () => {
     const scope = { projects: [{ project: 'web' }] }
     const given = await made('given', { user: 'bob', scope })
     const { status, json, text } = await askOf(given)
@@ -58,12 +58,12 @@ describe('201', () => {
     expect(await lastActivityOf('given')).toBeDefined()
   })
 
-  test('a dry run does not count as a use of the given key', async () => {
+  test('does not count a dry run as a use of the access key in spec', async () => {
     expect((await askOf(await made('unused'), { dryRun: 'All' })).json.status.accessKey).toBe('unused')
     expect(await lastActivityOf('unused')).toBeUndefined()
   })
 
-  test('a team, and the scope of its key', async () => {
+  test('returns a team and the scope of its key', async () => {
     const scope = { projects: [{ project: 'web' }] }
     const team = scoped({ ...userNamed('team:ops'), identity: 'team:ops' }, scope)
     expect(await ask(team)).toMatchObject({ team: { name: 'ops' }, accessKeyScope: scope })
@@ -71,16 +71,16 @@ describe('201', () => {
   })
 })
 
-// As a request with that key would be refused.
+// The same error as for a request with that key.
 describe('401', () => {
-  test('a given access key that nobody has, in whatever form', async () => {
+  test('for an unknown access key in spec, in every format', async () => {
     for (const given of ['x', 'not a key', `mpk_${'0'.repeat(49)}`, 'a'.repeat(40)]) {
       const { status, json, text } = await askOf(given)
       expect([status, json.message, text.includes(given)]).toEqual([401, 'Unauthorized', false])
     }
   })
 
-  test('a given access key that is dead', async () => {
+  test('for an invalid access key in spec', async () => {
     const given = await made('dead', { disabled: true })
     expect((await askOf(given)).json).toMatchObject({ code: 401, message: 'access key is disabled' })
   })

@@ -1,4 +1,4 @@
-/** What create answers for every stored kind, one group per status. */
+/** Tests the responses of create for every stored kind, one group per status code. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
@@ -15,16 +15,16 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
   describeBodies((invocation) => call('create', { parameters, ...invocation }))
 
   describe('201', () => {
-    // The event of the repository works, and books the fields on the manager that it names.
-    test('the event', async () => {
+    // The fields belong to the manager that the event names.
+    test('accepts the event of the repository', async () => {
       const { status: code, json } = await functions.invoke(`${plural}/create`, { headers: { accept: '*/*' } })
       expect(code).toBe(201)
       expect(json).toMatchObject({ kind, metadata: { name: stored.name, generation: 1 } })
       expect(json.metadata.managedFields).toMatchObject([{ manager: 'kubectl-create', operation: 'Update' }])
     })
 
-    // What only the server may say is the server's, whatever a client sends.
-    test('system fields and status are not taken from the client', async () => {
+    // The server ignores values of server-owned fields.
+    test('ignores system fields and status from the client', async () => {
       const metadata = {
         name: 'reset',
         uid: 'mine',
@@ -42,15 +42,15 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
       expect(json.status?.phase).not.toBe('Mine')
     })
 
-    // Clients send the forms that they read: null timestamps and an empty status.
-    test('null and empty values mean nothing', async () => {
+    // Clients send null timestamps and an empty status.
+    test('ignores null and empty values', async () => {
       const metadata = { name: 'nulls', creationTimestamp: null, labels: null }
       const { status: code } = await call('create', { parameters, body: { ...objectOf(stored, metadata), status: {} } })
       expect(code).toBe(201)
       expect((await read('nulls')).metadata).not.toHaveProperty('labels')
     })
 
-    test('generateName makes a name that was not there', async () => {
+    test('generates an unused name from generateName', async () => {
       const names = await Promise.all(
         [1, 2].map(async () => (await create({ generateName: 'gen-' })).json.metadata.name),
       )
@@ -58,7 +58,7 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
       expect(names[0]).not.toBe(names[1])
     })
 
-    test('YAML in and out', async () => {
+    test('accepts and returns YAML', async () => {
       const body = `apiVersion: management.platform/v1\nkind: ${kind}\nmetadata: {name: yaml}\nspec: {}\n`
       const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
       const { status: code, text, headers: answered } = await call('create', { parameters, body, headers })
@@ -66,23 +66,23 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
       expect(text).toMatch(/^apiVersion: management.platform\/v1\nkind: /)
     })
 
-    // A dry run answers like a real one and stores nothing.
-    test('dryRun=All', async () => {
+    // A dry run returns the same response and stores nothing.
+    test('supports dryRun=All', async () => {
       const { status: code } = await create({ name: 'dry' }, { query: { dryRun: 'All' } })
       expect(code).toBe(201)
       expect((await read('dry')).code).toBe(404)
     })
 
-    // A field that the server does not know is said to be dropped, not dropped in silence.
-    test('unknown fields are a warning where the client says so', async () => {
+    // The server never drops an unknown field silently.
+    test('warns about unknown fields if the client requests it', async () => {
       const query = { fieldValidation: 'Warn' }
       const { status: code, headers, json } = await create({ name: 'unknown' }, { query }, { nothing: 1 })
       expect([code, headers.warning]).toEqual([201, ['299 - "unknown field \\"spec.nothing\\""']])
       expect(json.spec ?? {}).not.toHaveProperty('nothing')
     })
 
-    // With more than 10,240 bytes of headers the gateway would call a failure what is done.
-    test('warnings are as many as kube-apiserver sends, and no more than the gateway bears', async () => {
+    // With more than 10,240 bytes of headers the gateway would fail a request that succeeded.
+    test('sends as many warnings as kube-apiserver, within the limit of the gateway', async () => {
       const finalizers = Array.from({ length: 300 }, (_, index) => `hold-${index}`)
       const { status: code, headers } = await create({ name: 'warned', finalizers })
       const warnings = headers.warning ?? []
@@ -93,7 +93,7 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
     })
 
     test.each([{ kind: undefined }, { apiVersion: null }, { apiVersion: '', kind: null }])(
-      'the kind of the endpoint, where the body leaves it out: %j',
+      'defaults the kind to that of the endpoint: %j',
       async (left) => {
         const name = `typeless-${JSON.stringify(left).length}`
         const body = { ...objectOf(stored, { name }), ...left }
@@ -108,8 +108,8 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
       },
     )
 
-    // Of 196 KB, as the store packs them, managers may take as much as what they manage.
-    test('without managedFields, where only they make the object too large; later writes do not bring them back', async () => {
+    // Of 196 KB of compressed data, managedFields may take as much as the fields they describe.
+    test('drops managedFields if only they make the object too large, also in later writes', async () => {
       const random = (bytes: number) => randomBytes(bytes).toString('base64url')
       const annotations = Object.fromEntries(Array.from({ length: 1400 }, () => [`k${random(42)}k`, '']))
       const body = objectOf(stored, { name: 'large', annotations }, { ...stored.spec, description: random(90_000) })
@@ -127,7 +127,7 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
       expect(patched.json.metadata).not.toHaveProperty('managedFields')
     })
 
-    test('as a Table', async () => {
+    test('returns a Table', async () => {
       const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
       const { json } = await create({ name: 'table' }, { headers: { accept } })
       expect(json).toMatchObject({ kind: 'Table', rows: [{ object: { kind: 'PartialObjectMetadata' } }] })
@@ -135,8 +135,8 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('400', () => {
-    // fieldValidation=Strict: a typing mistake in a manifest is an error.
-    test('unknown and doubled fields, strictly', async () => {
+    // With fieldValidation=Strict, a typo in a manifest is an error.
+    test('for unknown and duplicate fields with strict validation', async () => {
       const text = `{"apiVersion":"management.platform/v1","kind":"${kind}","metadata":{"name":"a","name":"b"},"spec":{"nothing":1}}`
       const { status: code, json } = await call('create', {
         parameters,
@@ -151,8 +151,8 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('409', () => {
-    // A name is one object's.
-    test('a name that exists', async () => {
+    // Names are unique.
+    test('for an existing name', async () => {
       await make({ name: 'taken' })
       const { status: code, json } = await create({ name: 'taken' })
       expect([code, json]).toEqual([
@@ -162,8 +162,8 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
       expect(json.details).toEqual({ name: 'taken', group: 'management.platform', kind: plural })
     })
 
-    // The specification's own case: the generated name exists.
-    test('generateName beside a name that exists', async () => {
+    // The case of the specification: the generated name exists.
+    test('for generateName together with an existing name', async () => {
       await make({ name: 'both' })
       const { status: code, json, headers } = await create({ name: 'both', generateName: 'bo' })
       expect([code, json.reason, headers['retry-after']]).toEqual([409, 'AlreadyExists', '1'])
@@ -172,7 +172,7 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('422', () => {
-    test('a spec that is wrong, with its cause', async () => {
+    test('for an invalid spec, with the cause', async () => {
       const { status: code, json } = await create({ name: 'wrong' }, {}, wrong.spec)
       expect([code, json.reason]).toEqual([422, 'Invalid'])
       expect(json.details).toMatchObject({ name: 'wrong', group: 'management.platform', kind })
@@ -193,20 +193,20 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
         metadata: { name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: '' }] },
         field: 'metadata.ownerReferences.uid',
       },
-    ])('metadata: $what', async ({ metadata, field }) => {
+    ])('for metadata with $what', async ({ metadata, field }) => {
       const { status: code, json } = await create(metadata)
       expect(code).toBe(422)
       expect(json.details.causes.map((cause: { field: string }) => cause.field)).toContain(field)
     })
 
-    // A body of another kind is a mistake of its author, not a way to another resource.
-    test('another kind', async () => {
+    // A body of another kind is a mistake of the client, not a way to another resource.
+    test('for another kind', async () => {
       const body = { ...objectOf(stored, { name: 'other' }), kind: 'Other' }
       const { status: code, json } = await call('create', { parameters, body })
       expect([code, json.details.causes[0].field]).toEqual([422, 'kind'])
     })
 
-    test('options that may not be', async () => {
+    test('for invalid options', async () => {
       const { status: code, json } = await create({ name: 'a' }, { query: { dryRun: 'Some' } })
       expect([code, json.details.kind]).toEqual([422, 'CreateOptions'])
     })

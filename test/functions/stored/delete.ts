@@ -1,4 +1,4 @@
-/** What delete answers for every stored kind, one group per status. */
+/** Tests the responses of delete for every stored kind, one group per status code. */
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
 import { bob } from '../../support/users.ts'
@@ -14,7 +14,7 @@ export function describeDelete(functions: Used, stored: StoredFunctions): void {
   describeRefusals((invocation) => functions.invoke(`${plural}/delete`, invocation))
 
   describe('200', () => {
-    test('the object is gone, the answer says whose uid', async () => {
+    test('deletes the object and returns its uid', async () => {
       const { metadata } = await make({ name: 'gone' })
       const { status: code, json } = await remove('gone')
       expect([code, json]).toEqual([
@@ -30,8 +30,8 @@ export function describeDelete(functions: Used, stored: StoredFunctions): void {
       expect((await read('gone')).code).toBe(404)
     })
 
-    // What a finalizer holds stays until its owner has let go, and its time of deletion does not move.
-    test('with finalizers the object is marked, once', async () => {
+    // An object with finalizers remains until they are removed, and its deletionTimestamp does not change.
+    test('marks an object with finalizers once', async () => {
       await make({ name: 'held', finalizers: ['example.com/hold'] })
       const first = await remove('held')
       expect(first.json.metadata).toMatchObject({ deletionGracePeriodSeconds: 0, generation: 2 })
@@ -41,14 +41,14 @@ export function describeDelete(functions: Used, stored: StoredFunctions): void {
       expect((await read('held')).kind).toBe(stored.kind)
     })
 
-    test('dryRun=All', async () => {
+    test('supports dryRun=All', async () => {
       await make({ name: 'dry' })
       expect((await remove('dry', null, { query: { dryRun: 'All' } })).status).toBe(200)
       expect((await remove('dry', { dryRun: ['All'] })).status).toBe(200)
       expect((await read('dry')).kind).toBe(stored.kind)
     })
 
-    test('preconditions that hold', async () => {
+    test('accepts matching preconditions', async () => {
       const { metadata } = await make({ name: 'exact' })
       const { uid, resourceVersion } = metadata
       expect((await remove('exact', { preconditions: { uid, resourceVersion } })).status).toBe(200)
@@ -56,7 +56,7 @@ export function describeDelete(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('400', () => {
-    test.each(['{', '{"kind":"Other","apiVersion":"v1"}'])('the options %s', async (body) => {
+    test.each(['{', '{"kind":"Other","apiVersion":"v1"}'])('for the options %s', async (body) => {
       await call('create', { parameters: at(''), body: objectOf(stored, { name: 'bad' }) })
       expect((await remove('bad', body)).status).toBe(400)
       expect((await read('bad')).kind).toBe(stored.kind)
@@ -64,12 +64,12 @@ export function describeDelete(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('404', () => {
-    test('what is not there', async () => {
+    test('for an object that does not exist', async () => {
       expect((await remove('nothing')).status).toBe(404)
     })
 
-    // Nobody removes, or learns of, another's object.
-    test('what is not for this user', async () => {
+    // Users cannot delete or detect objects of others.
+    test('for an object that the user may not see', async () => {
       await make({ name: 'hidden' })
       expect((await remove('hidden', null, { user: bob })).status).toBe(404)
       expect((await read('hidden')).kind).toBe(stored.kind)
@@ -77,8 +77,8 @@ export function describeDelete(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('409', () => {
-    // A delete that was meant for another object of that name removes nothing.
-    test.each([{ uid: 'other' }, { resourceVersion: '1' }])('preconditions %j', async (preconditions) => {
+    // A delete that is meant for another object of the same name deletes nothing.
+    test.each([{ uid: 'other' }, { resourceVersion: '1' }])('for the preconditions %j', async (preconditions) => {
       await call('create', { parameters: at(''), body: objectOf(stored, { name: 'precious' }) })
       const { status: code, json } = await remove('precious', { preconditions })
       expect([code, json.reason]).toEqual([409, 'Conflict'])
@@ -91,7 +91,7 @@ export function describeDelete(functions: Used, stored: StoredFunctions): void {
       { propagationPolicy: 'Sideways' },
       { propagationPolicy: 'Orphan', orphanDependents: true },
       { dryRun: ['Some'] },
-    ])('the options %j', async (options) => {
+    ])('for the options %j', async (options) => {
       const { status: code, json } = await remove('any', options)
       expect([code, json.details.kind]).toEqual([422, 'DeleteOptions'])
     })

@@ -1,4 +1,4 @@
-/** What deletecollection answers for every stored kind, one group per status. */
+/** Tests the responses of deletecollection for every stored kind, one group per status code. */
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
 import { bob } from '../../support/users.ts'
@@ -14,7 +14,7 @@ export function describeDeleteCollection(functions: Used, stored: StoredFunction
   describeRefusals((invocation) => functions.invoke(`${plural}/deletecollection`, invocation))
 
   describe('200', () => {
-    test('what the selector matches goes, the rest stays', async () => {
+    test('deletes only objects that match the selector', async () => {
       for (const name of ['c-a', 'c-b']) await make({ name, labels: { doomed: 'yes' } })
       await make({ name: 'c-kept' })
       const { status: code, json } = await removeAll({ labelSelector: 'doomed=yes' })
@@ -23,14 +23,14 @@ export function describeDeleteCollection(functions: Used, stored: StoredFunction
       expect(left).toEqual(['Status', 'Status', kind])
     })
 
-    test('dryRun=All', async () => {
+    test('supports dryRun=All', async () => {
       await make({ name: 'dry', labels: { dry: 'yes' } })
       expect((await removeAll({ labelSelector: 'dry', dryRun: 'All' })).json.items).toHaveLength(1)
       expect((await read('dry')).kind).toBe(kind)
     })
 
-    // Somebody who empties "everything" empties what is theirs.
-    test("others' objects stay, and are not shown", async () => {
+    // Users who delete all objects delete only those they may delete.
+    test("keeps and hides others' objects", async () => {
       await make({ name: 'theirs', labels: { theirs: 'yes' } })
       const { status: code, json } = await removeAll({}, { user: bob })
       expect([code, json.items]).toEqual([200, []])
@@ -39,7 +39,7 @@ export function describeDeleteCollection(functions: Used, stored: StoredFunction
   })
 
   describe('400', () => {
-    test('a selector that does not parse removes nothing', async () => {
+    test('for an invalid selector, and deletes nothing', async () => {
       await make({ name: 'safe', labels: { safe: 'yes' } })
       expect((await removeAll({ labelSelector: 'safe in (' })).status).toBe(400)
       expect((await removeAll({ fieldSelector: 'spec.nothing=1' })).status).toBe(400)
@@ -48,7 +48,7 @@ export function describeDeleteCollection(functions: Used, stored: StoredFunction
   })
 
   describe('422', () => {
-    test('options that may not be', async () => {
+    test('for invalid options', async () => {
       const { status: code, json } = await removeAll(
         { labelSelector: 'a' },
         { body: { propagationPolicy: 'Sideways' } },

@@ -1,4 +1,4 @@
-/** The stored kinds as the tests of their functions see them. What is particular to one stands in the files of its folder. */
+/** Describes the stored kinds for the tests of their functions. Tests of a single kind are in the folder of that kind. */
 import { expect } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import type { Invocation, useFunctions } from '../../support/functions.ts'
@@ -7,7 +7,7 @@ import { admin } from '../../support/users.ts'
 
 export type Used = ReturnType<typeof useFunctions>
 
-/** A stored kind as its functions' tests see it. */
+/** Describes a stored kind for the tests of its functions. */
 export interface StoredFunctions {
   kind: string
   /** Folder in functions/, and the resource in messages. */
@@ -17,9 +17,9 @@ export interface StoredFunctions {
   /** Name in the events. */
   name: string
   spec: JsonObject
-  /** The same and more, also valid, which anyone who may change the object may write. */
+  /** A valid spec with more fields, which every user who may change the object may write. */
   changed: JsonObject
-  /** A spec with one mistake, and where it is. */
+  /** An invalid spec, and the path of its only error. */
   wrong: { spec: JsonObject; field: string }
 }
 
@@ -51,7 +51,7 @@ export const objectOf = (
 
 const json = { accept: 'application/json' }
 
-/** Calls of the functions of one kind, as an administrator unless said otherwise. */
+/** Calls the functions of a kind, by default as an administrator. */
 export function callsOf(functions: Used, stored: StoredFunctions) {
   const { plural, parameters } = stored
   const call = (verb: string, invocation: Invocation = {}): Promise<Answer> =>

@@ -1,4 +1,4 @@
-/** What get answers for every stored kind, one group per status. */
+/** Tests the responses of get for every stored kind, one group per status code. */
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
 import { bob } from '../../support/users.ts'
@@ -13,13 +13,13 @@ export function describeGet(functions: Used, stored: StoredFunctions): void {
   describeRefusals((invocation) => functions.invoke(`${plural}/get`, invocation))
 
   describe('200', () => {
-    test('the event', async () => {
+    test('accepts the event of the repository', async () => {
       await make({ name: stored.name, labels: { a: 'b' } })
       const { status: code, json } = await functions.invoke(`${plural}/get`, { headers: { accept: '*/*' } })
       expect([code, json.kind, json.metadata.name, json.spec]).toEqual([200, kind, stored.name, stored.spec])
     })
 
-    test('through its status', async () => {
+    test('returns the object through its status subresource', async () => {
       await make({ name: 'status' })
       const { status: code, json } = await get('status', { subresource: 'status' })
       expect([code, json.metadata.name]).toEqual([200, 'status'])
@@ -35,7 +35,7 @@ export function describeGet(functions: Used, stored: StoredFunctions): void {
       expect(json).not.toHaveProperty('spec')
     })
 
-    test('any resourceVersion that is a number: reads are of the newest state', async () => {
+    test('accepts any numeric resourceVersion and returns the newest state', async () => {
       await make({ name: 'newest' })
       expect((await get('newest', { query: { resourceVersion: '0' } })).status).toBe(200)
     })
@@ -43,7 +43,7 @@ export function describeGet(functions: Used, stored: StoredFunctions): void {
 
   describe('400', () => {
     test.each(['9007199254740993', '18446744073709551615'])(
-      'resourceVersion %s, to its last digit',
+      'compares every digit of resourceVersion %s',
       async (version) => {
         const { status: code, json } = await get('any', { query: { resourceVersion: `00${version}` } })
         expect([code, json.message]).toEqual([
@@ -53,20 +53,20 @@ export function describeGet(functions: Used, stored: StoredFunctions): void {
       },
     )
 
-    test('a resourceVersion that is no number', async () => {
+    test('for a resourceVersion that is not a number', async () => {
       const { status: code, json } = await get('any', { query: { resourceVersion: 'abc' } })
       expect([code, json.reason]).toEqual([400, 'BadRequest'])
     })
   })
 
   describe('404', () => {
-    test('what is not there', async () => {
+    test('for an object that does not exist', async () => {
       const { status: code, json } = await get('nothing')
       expect([code, json]).toEqual([404, status(404, 'NotFound', `${plural}.management.platform "nothing" not found`)])
     })
 
-    // Nobody learns from the answer that another's object exists.
-    test('what is not for this user: word for word the same', async () => {
+    // The response does not reveal that another user's object exists.
+    test('for an object that the user may not see, with the same message', async () => {
       await make({ name: 'hidden' })
       const [hidden, missing] = await Promise.all([get('hidden', { user: bob }), get('missing', { user: bob })])
       expect(hidden.status).toBe(404)

@@ -1,4 +1,4 @@
-/** What list answers for every stored kind, one group per status. */
+/** Tests the responses of list for every stored kind, one group per status code. */
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
 import type { Answer } from '../../support/server.ts'
@@ -16,7 +16,7 @@ export function describeList(functions: Used, stored: StoredFunctions): void {
   describeRefusals((invocation) => functions.invoke(`${plural}/list`, invocation))
 
   describe('200', () => {
-    test('a list of what there is, in the order of names', async () => {
+    test('lists the objects ordered by name', async () => {
       for (const name of ['l-b', 'l-a', 'l-c']) await make({ name, labels: { list: 'yes', name } })
       const answer = await list({ labelSelector: 'list=yes' })
       expect([answer.status, answer.json.kind, answer.json.apiVersion]).toEqual([
@@ -29,8 +29,8 @@ export function describeList(functions: Used, stored: StoredFunctions): void {
       expect(names(await list({ fieldSelector: 'metadata.name=l-c' }))).toEqual(['l-c'])
     })
 
-    // Pages are of one revision: what comes between them is not in them.
-    test('in pages', async () => {
+    // All pages show one revision, without later objects.
+    test('lists in pages', async () => {
       for (const name of ['p-a', 'p-b', 'p-c']) await make({ name, labels: { page: 'yes' } })
       const first = await list({ labelSelector: 'page', limit: '2' })
       await make({ name: 'p-d', labels: { page: 'yes' } })
@@ -41,15 +41,15 @@ export function describeList(functions: Used, stored: StoredFunctions): void {
       expect(second.json.metadata.resourceVersion).toBe(first.json.metadata.resourceVersion)
     })
 
-    test('as a Table and as metadata', async () => {
+    test('lists as a Table and as metadata', async () => {
       const accept = (as: string) => ({ accept: `application/json;as=${as};v=v1;g=meta.k8s.io` })
       expect((await list({}, { headers: accept('Table') })).json.kind).toBe('Table')
       const metadata = await list({}, { headers: accept('PartialObjectMetadataList') })
       expect(metadata.json.kind).toBe('PartialObjectMetadataList')
     })
 
-    // Every change once and in order, from the revision on that the client has seen.
-    test('a watch', async () => {
+    // A watch sends every change once and in order, from the revision that the client has seen.
+    test('sends changes to a watch', async () => {
       const { metadata } = await make({ name: 'watched', labels: { watch: 'yes' } })
       const patch = { 'content-type': 'application/merge-patch+json' }
       await call('patch', { parameters: at('watched'), headers: patch, body: { metadata: { labels: { step: '2' } } } })
@@ -70,20 +70,20 @@ export function describeList(functions: Used, stored: StoredFunctions): void {
       expect(versions[1]).toBeGreaterThan(versions[0] ?? 0)
     })
 
-    // fabric8 asks for a WebSocket first. It watches over HTTP once the answer has ended.
+    // fabric8 first requests a WebSocket. It watches over HTTP after that response ends.
     test.each([
       { Upgrade: 'websocket', Connection: 'Upgrade', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' },
       { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
       { upgrade: 'WebSocket' },
-    ])('a watch over WebSocket ends at once and shows nothing: %o', async (headers) => {
+    ])('ends a watch over WebSocket at once without events: %o', async (headers) => {
       await make({ name: `ws-${Object.keys(headers).join('-').toLowerCase()}` })
       const answer = await list({ watch: 'true' }, { headers })
       expect([answer.status, answer.text]).toEqual([200, ''])
       expect((await list({ watch: 'true', labelSelector: 'a in' }, { headers })).status).toBe(400)
     })
 
-    // Lists, pages and watches show nobody what they may not get.
-    test('nothing for a user who has nothing', async () => {
+    // Lists, pages and watches contain only objects that the user may get.
+    test('shows no objects of others', async () => {
       await make({ name: 'others' })
       const listed = await list({}, { user: bob })
       expect([listed.json.items, listed.json.metadata.remainingItemCount]).toEqual([[], undefined])

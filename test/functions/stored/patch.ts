@@ -1,4 +1,4 @@
-/** What patch answers for every stored kind, one group per status. */
+/** Tests the responses of patch for every stored kind, one group per status code. */
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
 import { bob } from '../../support/users.ts'
@@ -26,7 +26,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
   describeRefusals((invocation) => functions.invoke(`${plural}/patch`, invocation))
 
   describe('200', () => {
-    test('merge: members replace, null removes', async () => {
+    test('merge patch: replaces members and removes null members', async () => {
       await make({ name: 'merge', labels: { a: '1', b: '2' } })
       const { status: code, json } = await patch('merge', 'merge', {
         metadata: { labels: { a: null, c: '3' } },
@@ -35,7 +35,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect([code, json.metadata.labels, json.spec]).toEqual([200, { b: '2', c: '3' }, changed])
     })
 
-    test('JSON: operations in order', async () => {
+    test('JSON patch: runs operations in order', async () => {
       await make({ name: 'json', labels: { a: '1' } })
       const { status: code, json } = await patch('json', 'json', [
         { op: 'test', path: '/metadata/labels/a', value: '1' },
@@ -45,7 +45,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect([code, json.metadata.labels, json.spec]).toEqual([200, { b: '1' }, changed])
     })
 
-    test('apply: the fields are booked on the applier', async () => {
+    test('apply: the applier owns the fields', async () => {
       await make({ name: 'apply' })
       const { status: code, json } = await patch('apply', 'apply', applied('apply', changed))
       expect([code, json.spec]).toEqual([200, changed])
@@ -54,7 +54,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       )
     })
 
-    test('status, by its subresource only', async () => {
+    test('changes the status only through its subresource', async () => {
       await make({ name: 'status' })
       const body = { status: { lastActivity: '2026-01-01T00:00:00Z', message: 'now' }, spec: changed }
       const { status: code, json } = await patch('status', 'merge', body, {
@@ -65,8 +65,8 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect(JSON.stringify(json.status)).toMatch(/2026-01-01T00:00:00Z|now/)
     })
 
-    // What is applied beside the status that is not stored changes nothing either, not even when it was last applied.
-    test('nothing new but of the status: no new resourceVersion', async () => {
+    // Applied fields outside the status are ignored, and do not change the time of the last apply either.
+    test('keeps the resourceVersion if nothing outside the ignored fields changes', async () => {
       const own = { name: 'timeless', labels: { a: '1' } }
       const { apiVersion } = objectOf(stored, own)
       const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:a': {} } } }
@@ -78,8 +78,8 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect([code, json.metadata]).toEqual([200, metadata])
     })
 
-    // A patch that changes nothing wakes nobody.
-    test('nothing new: no new resourceVersion', async () => {
+    // A no-op patch sends no event to watches.
+    test('keeps the resourceVersion for a no-op patch', async () => {
       const { metadata } = await make({ name: 'same' })
       const { json } = await patch('same', 'merge', { spec: stored.spec })
       expect(json.metadata.resourceVersion).toBe(metadata.resourceVersion)
@@ -87,8 +87,8 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('201', () => {
-    // An apply is complete: it makes what is missing.
-    test('an apply of what is not there', async () => {
+    // An apply creates a missing object.
+    test('creates a missing object by apply', async () => {
       const { status: code, json } = await patch('applied', 'apply', applied('applied', changed))
       expect([code, json.spec]).toEqual([201, expect.objectContaining(changed)])
       expect((await read('applied')).metadata.generation).toBe(1)
@@ -104,15 +104,15 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
     const oneCreates = (others: number) =>
       [others, 201].flatMap((code) => Array(code === 201 ? 1 : times - 1).fill(code)).sort()
 
-    // Controllers that start together apply the same at once: one creates, and nobody is refused.
-    test('applies at once of what is not there, by one manager', async () => {
+    // Controllers that start together apply the same object concurrently: one creates it, and none fails.
+    test('accepts concurrent applies to a missing object by one manager', async () => {
       const answers = await Promise.all(managers.map(() => applyAs('at-once', 'tester', { a: '1' })))
       expect(codes(answers)).toEqual(oneCreates(200))
       expect(new Set(answers.map(({ json }) => json.metadata.uid)).size).toBe(1)
       expect((await read('at-once')).metadata).toEqual(answers.find(({ status: code }) => code === 201)?.json.metadata)
     })
 
-    test('by several managers, each with a field of its own', async () => {
+    test('accepts them from several managers, each with its own field', async () => {
       const answers = await Promise.all(managers.map((one) => applyAs('shared', one, { [one]: 'x' })))
       expect(codes(answers)).toEqual(oneCreates(200))
       const { labels, managedFields } = (await read('shared')).metadata
@@ -120,7 +120,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect(managedFields.map((entry: { manager: string }) => entry.manager).sort()).toEqual([...managers].sort())
     })
 
-    test('by several managers of one field: conflicts, unless forced', async () => {
+    test('returns conflicts for several managers of one field, unless forced', async () => {
       const answers = await Promise.all(managers.map((one) => applyAs('contended', one, { a: one })))
       expect(codes(answers)).toEqual(oneCreates(409))
       const refusals = answers.filter(({ status: code }) => code === 409)
@@ -131,7 +131,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect(codes(forced)).toEqual(oneCreates(200))
     })
 
-    test('while it is deleted again and again: every apply finds it or creates it', async () => {
+    test('finds or creates the object while others delete it repeatedly', async () => {
       const answers = await Promise.all(
         managers
           .slice(0, 3)
@@ -156,8 +156,8 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect((await patch('bad', type, body)).status).toBe(400)
     })
 
-    // The path says what is patched; a patch cannot turn it into something else.
-    test('another name', async () => {
+    // The path identifies the object. A patch cannot change its identity.
+    test('for another name', async () => {
       await make({ name: 'renamed' })
       expect((await patch('renamed', 'merge', { metadata: { name: 'other' } })).status).toBe(400)
     })
@@ -165,7 +165,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
 
   describe('400 or 409, in this order of rules', () => {
     test.each(['', 'status'] as const)(
-      'what an object is stays, whatever a patch takes away, by the subresource "%s"',
+      'keeps apiVersion and kind if a patch removes them, through the subresource "%s"',
       async (subresource) => {
         const name = `versionless${subresource}`
         const { apiVersion, kind } = await make({ name })
@@ -181,26 +181,26 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('404', () => {
-    test.each(['merge', 'json'] as const)('%s of what is not there', async (type) => {
+    test.each(['merge', 'json'] as const)('for a %s patch of an object that does not exist', async (type) => {
       expect((await patch('nothing', type, type === 'json' ? [] : {})).status).toBe(404)
     })
 
-    // Nobody learns from the answer that another's object exists.
-    test.each(['merge', 'json'] as const)('%s of what is not for this user', async (type) => {
+    // The response does not reveal that another user's object exists.
+    test.each(['merge', 'json'] as const)('for a %s patch of an object that the user may not see', async (type) => {
       await call('create', { parameters: at(''), body: objectOf(stored, { name: 'hidden' }) })
       expect((await patch('hidden', type, type === 'json' ? [] : {}, { user: bob })).status).toBe(404)
     })
   })
 
   describe('409', () => {
-    test('a resourceVersion that is not the newest', async () => {
+    test('for an outdated resourceVersion', async () => {
       await make({ name: 'stale' })
       const { status: code } = await patch('stale', 'merge', { metadata: { resourceVersion: '1' }, spec: changed })
       expect(code).toBe(409)
     })
 
-    // What one manager applies, another does not change by accident.
-    test('an apply that another manager has fields of', async () => {
+    // A manager does not accidentally change fields of another manager.
+    test('for an apply to fields of another manager', async () => {
       await patch('contested', 'apply', applied('contested', changed))
       const field = Object.keys(changed).find((member) => typeof changed[member] !== 'object') ?? ''
       const other = applied('contested', { [field]: typeof changed[field] === 'number' ? 5 : 'theirs' })
@@ -215,8 +215,8 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('415', () => {
-    // kubectl names the types to use from this answer.
-    test('a strategic merge patch', async () => {
+    // kubectl shows the supported types from this response.
+    test('for a strategic merge patch', async () => {
       const { status: code, json } = await patch(
         'any',
         'merge',
@@ -233,7 +233,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('422', () => {
-    test('a test that fails changes nothing', async () => {
+    test('for a failed test operation, and changes nothing', async () => {
       await make({ name: 'tested' })
       const { status: code } = await patch('tested', 'json', [
         { op: 'replace', path: '/spec', value: changed },
@@ -243,18 +243,18 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       expect((await read('tested')).spec).toEqual(stored.spec)
     })
 
-    test('a result that is wrong', async () => {
+    test('for an invalid result', async () => {
       await make({ name: 'wrong' })
       const { status: code, json } = await patch('wrong', 'merge', { spec: wrong.spec })
       expect([code, json.details.kind, json.details.causes[0].field]).toEqual([422, kind, wrong.field])
     })
 
-    test('an operation that there is not', async () => {
+    test('for an unknown operation', async () => {
       await make({ name: 'operation' })
       expect((await patch('operation', 'json', [{ op: 'none', path: '/spec' }])).status).toBe(422)
     })
 
-    test('an apply without a field manager', async () => {
+    test('for an apply without a field manager', async () => {
       const { status: code, json } = await patch('any', 'apply', applied('any', {}), { query: {} })
       expect([code, json.details.kind]).toEqual([422, 'PatchOptions'])
     })

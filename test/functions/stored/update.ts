@@ -1,4 +1,4 @@
-/** What update answers for every stored kind, one group per status. */
+/** Tests the responses of update for every stored kind, one group per status code. */
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
 import { bob } from '../../support/users.ts'
@@ -15,8 +15,8 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
   describeBodies((invocation) => call('update', { parameters: at('any'), ...invocation }))
 
   describe('200', () => {
-    // Clients put back what they read, with what they changed.
-    test('what was read, changed', async () => {
+    // Clients write back what they read, with their changes.
+    test('updates a changed object', async () => {
       const made = await make({ name: 'put' })
       const { status: code, json } = await put('put', { ...(await read('put')), spec: changed })
       expect([code, json.spec]).toEqual([200, changed])
@@ -24,8 +24,8 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
       expect(Number(json.metadata.resourceVersion)).toBeGreaterThan(Number(made.metadata.resourceVersion))
     })
 
-    // An idle controller must not wake every watcher.
-    test('what was read, unchanged: no new resourceVersion', async () => {
+    // A no-op update by an idle controller must not send events to watches.
+    test('keeps the resourceVersion of an unchanged object', async () => {
       await make({ name: 'same' })
       const before = await read('same')
       const { json } = await put('same', before)
@@ -33,7 +33,7 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
       expect(json.metadata.generation).toBe(1)
     })
 
-    test('labels are no change of the desired state', async () => {
+    test('keeps the generation if only labels change', async () => {
       await make({ name: 'labels' })
       const before = await read('labels')
       const { json } = await put('labels', { ...before, metadata: { ...before.metadata, labels: { a: 'b' } } })
@@ -41,7 +41,7 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
     })
 
     // Status and spec have different writers.
-    test('status is left alone by a write of the object, all else by one of its status', async () => {
+    test('an update ignores the status, and an update of the status ignores everything else', async () => {
       await make({ name: 'apart' })
       const object = await read('apart')
       const written = { ...object, spec: changed, status: { phase: 'Mine', lastActivity: '2001-01-01T00:00:00Z' } }
@@ -51,7 +51,7 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
       expect([ofStatus.status, ofStatus.json.spec]).toEqual([200, changed])
     })
 
-    test('dryRun=All', async () => {
+    test('supports dryRun=All', async () => {
       await make({ name: 'dry' })
       const { status: code, json } = await put(
         'dry',
@@ -64,7 +64,7 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('400', () => {
-    test('another name than that of the path', async () => {
+    test('for a name that differs from the path', async () => {
       await make({ name: 'named' })
       const { status: code, json } = await put('named', objectOf(stored, { name: 'other', resourceVersion: '1' }))
       expect([code, json.message]).toEqual([
@@ -75,13 +75,13 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('404', () => {
-    test('what is not there is not made', async () => {
+    test('for an object that does not exist', async () => {
       const { status: code } = await put('nothing', objectOf(stored, { name: 'nothing', resourceVersion: '1' }))
       expect(code).toBe(404)
     })
 
-    // Nobody learns from the answer that another's object exists.
-    test('what is not for this user', async () => {
+    // The response does not reveal that another user's object exists.
+    test('for an object that the user may not see', async () => {
       await make({ name: 'hidden' })
       const { status: code } = await put('hidden', { ...(await read('hidden')), spec: changed }, { user: bob })
       expect(code).toBe(404)
@@ -89,8 +89,8 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('409', () => {
-    // No write is lost to a write that did not see it.
-    test('a resourceVersion that is not the newest', async () => {
+    // Concurrent writes are never lost.
+    test('for an outdated resourceVersion', async () => {
       await make({ name: 'stale' })
       const before = await read('stale')
       await put('stale', { ...before, spec: changed })
@@ -99,7 +99,7 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
       expect(json.message).toContain('the object has been modified; please apply your changes to the latest version')
     })
 
-    test('the uid of another object of that name', async () => {
+    test('for the uid of another object of the same name', async () => {
       await make({ name: 'uid' })
       const before = await read('uid')
       const { status: code } = await put('uid', { ...before, metadata: { ...before.metadata, uid: 'other' } })
@@ -108,21 +108,21 @@ export function describeUpdate(functions: Used, stored: StoredFunctions): void {
   })
 
   describe('422', () => {
-    // An update without a resourceVersion would overwrite what its author has not seen.
-    test('no resourceVersion', async () => {
+    // An update without a resourceVersion could overwrite unseen changes.
+    test('without a resourceVersion', async () => {
       await make({ name: 'blind' })
       const { status: code, json } = await put('blind', objectOf(stored, { name: 'blind' }, changed))
       expect([code, json.details.causes[0].field]).toEqual([422, 'metadata.resourceVersion'])
     })
 
-    test('a spec that is wrong', async () => {
+    test('for an invalid spec', async () => {
       await make({ name: 'wrong' })
       const { status: code, json } = await put('wrong', { ...(await read('wrong')), spec: wrong.spec })
       expect([code, json.details.causes[0].field]).toEqual([422, wrong.field])
     })
 
-    // The deletionTimestamp is the server's; once set, finalizers can only go.
-    test('finalizers that are added to what is being deleted', async () => {
+    // Once the server has set the deletionTimestamp, finalizers can only be removed.
+    test('for new finalizers on an object that is being deleted', async () => {
       await make({ name: 'held', finalizers: ['example.com/one'] })
       await call('delete', { parameters: at('held'), body: null })
       const held = await read('held')

@@ -1,4 +1,4 @@
-/** What every function of a kind answers that stores nothing, one group per status. */
+/** Tests the responses of every create-only kind, one group per status code. */
 
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
@@ -29,8 +29,8 @@ export const describeVirtual = (functions: Used, { name, kind, apiVersion, spec 
   describeBodies((invocation) => create(invocation))
 
   describe('201', () => {
-    // It answers; nothing is left of it, neither the object nor what it answered.
-    test('the answer is the object with its status, and nothing is stored', async () => {
+    // Neither the object nor the response is stored.
+    test('returns the object with its status and stores nothing', async () => {
       const before = await items(functions)
       const { status: code, json } = await create()
       expect([code, json?.message]).toEqual([201, undefined])
@@ -38,26 +38,26 @@ export const describeVirtual = (functions: Used, { name, kind, apiVersion, spec 
       expect(await items(functions)).toEqual(before)
     })
 
-    test('a body that does not say its kind: the path says it', async () => {
+    test('takes the kind from the path if the body has none', async () => {
       const { status: code, json } = await create({ body: { spec } })
       expect([code, json.apiVersion, json.kind]).toEqual([201, apiVersion, kind])
     })
 
-    test('YAML in and out', async () => {
+    test('accepts and returns YAML', async () => {
       const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
       const { status: code, text } = await create({ headers, body: `spec: ${JSON.stringify(spec)}\n` })
       expect([code, text.split('\n')[0]]).toEqual([201, `apiVersion: ${apiVersion}`])
     })
 
-    // Whoever sends a status gets the server's.
-    test('a status in the body says nothing', async () => {
+    // The server overwrites the status of the client.
+    test('ignores a status in the body', async () => {
       const { json } = await create({ body: { apiVersion, kind, spec, status: { token: 'mine', kubeConfig: 'mine' } } })
       expect(JSON.stringify(json.status)).not.toContain('mine')
     })
   })
 
   describe('400', () => {
-    test('unknown fields, strictly', async () => {
+    test('for unknown fields with strict validation', async () => {
       const body = { apiVersion, kind, spec: { ...spec, nothing: 1 } }
       const { status: code, json } = await create({ body, query: { fieldValidation: 'Strict' } })
       expect([code, json]).toEqual([
@@ -66,8 +66,8 @@ export const describeVirtual = (functions: Used, { name, kind, apiVersion, spec 
       ])
     })
 
-    // A body of another kind is a mistake of its author, not a way to another resource.
-    test('another kind', async () => {
+    // A body of another kind is a mistake of the client, not a way to another resource.
+    test('for another kind', async () => {
       const { status: code, json } = await create({ body: { apiVersion, kind: 'Other', spec } })
       const [, version] = apiVersion.split('/')
       const message = `Other in version "${version}" cannot be handled as a ${kind}: no kind "Other" is registered for version "${apiVersion}"`
@@ -76,14 +76,14 @@ export const describeVirtual = (functions: Used, { name, kind, apiVersion, spec 
   })
 
   describe('422', () => {
-    test('options that may not be', async () => {
+    test('for invalid options', async () => {
       const { status: code, json } = await create({ query: { dryRun: 'Some' } })
       expect([code, json.details.kind]).toEqual([422, 'CreateOptions'])
     })
   })
 }
 
-/** Everything in the table. */
+/** Returns all items of the table. */
 async function items(functions: Used): Promise<unknown> {
   const { dynamodb } = functions.get()
   return (await dynamodb.client.send(new ScanCommand({ TableName: dynamodb.table }))).Items

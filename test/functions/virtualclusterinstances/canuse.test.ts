@@ -1,4 +1,4 @@
-/** status.canUse: whether the one who reads an instance may create its kube config. */
+/** Tests status.canUse, which says whether the user who reads an instance may create its kubeconfig. */
 import { expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
 import { instance } from '../../support/objects.ts'
@@ -19,7 +19,7 @@ const at = (name: string) => ({ namespace, name })
 const canUse = async (name: string, user: typeof alice) =>
   (await functions.invoke('virtualclusterinstances/get', { user, parameters: at(name) })).json.status?.canUse
 
-test('is true for who may create the kube config, and false for who may only read', async () => {
+test('is true for users who may create the kubeconfig, and false for users who may only read', async () => {
   const access = [
     { verbs: ['get'], users: ['bob'] },
     { verbs: ['get', 'use'], teams: ['ops'] },
@@ -30,7 +30,7 @@ test('is true for who may create the kube config, and false for who may only rea
   expect(await canUse('one', carol)).toBe(true)
 })
 
-test('is false where a scope leaves it out, of an administrator too', async () => {
+test('is false if the scope does not allow it, also for administrators', async () => {
   await make('scoped', { owner: { user: 'alice' } })
   const reads = { rules: [{ verbs: ['get'], resources: [{ group: '*', resources: ['virtualclusterinstances'] }] }] }
   const cluster = { virtualClusters: [{ project: 'web', virtualCluster: 'scoped' }] }
@@ -41,7 +41,7 @@ test('is false where a scope leaves it out, of an administrator too', async () =
   }
 })
 
-test('is each reader’s own in lists and watches', async () => {
+test('depends on the reader in lists and watches', async () => {
   await make('listed', { owner: { user: 'alice' }, access: [{ verbs: ['get', 'list', 'watch'], users: ['bob'] }] })
   const parameters = { namespace }
   for (const [user, expected] of [
@@ -61,7 +61,7 @@ test('is each reader’s own in lists and watches', async () => {
   }
 })
 
-test('is never stored, whoever sends it', async () => {
+test('is never stored', async () => {
   await make('sent', { owner: { user: 'alice' } }, { status: { canUse: false } })
   const body = { status: { canUse: false } }
   const common = { user: admin, parameters: at('sent'), headers: merge, query: {} }

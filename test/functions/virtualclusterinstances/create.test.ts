@@ -10,7 +10,7 @@ const { call } = callsOf(functions, instances)
 describeCreate(functions, instances)
 
 describe('201', () => {
-  test('the namespace is that of the path', async () => {
+  test('takes the namespace from the path', async () => {
     const { json } = await call('create', {
       parameters: { namespace: 'p-any' },
       body: objectOf(instances, { name: 'a' }),
@@ -20,8 +20,8 @@ describe('201', () => {
 })
 
 describe('400', () => {
-  // An object does not land elsewhere than its author wrote.
-  test('another namespace in the body', async () => {
+  // An object is never stored in another namespace than its manifest says.
+  test('for another namespace in the body', async () => {
     const body = objectOf(instances, { name: 'a', namespace: 'p-shop' })
     const { status: code, json } = await call('create', { parameters: { namespace: 'p-web' }, body })
     expect([code, json.message]).toEqual([
@@ -32,8 +32,8 @@ describe('400', () => {
 })
 
 describe('403', () => {
-  // Which virtual clusters there are is for administrators to say.
-  test('anybody but an administrator', async () => {
+  // Only administrators register virtual clusters.
+  test('for users who are not administrators', async () => {
     const body = objectOf(instances, { name: 'mine' })
     const { status: code, json } = await call('create', { parameters: { namespace: 'p-web' }, user: alice, body })
     expect([code, json]).toEqual([
@@ -48,7 +48,7 @@ describe('403', () => {
 })
 
 describe('422', () => {
-  test('a namespace that is no DNS label', async () => {
+  test('for a namespace that is not a DNS label', async () => {
     const body = objectOf(instances, { name: 'a' })
     const { status: code } = await call('create', { parameters: { namespace: 'Not_One' }, body })
     expect(code).toBe(422)

@@ -10,14 +10,14 @@ const { at, call, make, read } = callsOf(functions, instances)
 describeUpdate(functions, instances)
 
 describe('403', () => {
-  // Who may use an instance, and where its credentials lie, is not for its users to change.
+  // Users of an instance cannot change its access rules or the location of its credentials.
   test.each([
     { owner: { user: 'bob' } },
     { access: [{ verbs: ['*'], users: ['bob'] }] },
     { accessPoint: { ingress: { host: 'evil.example.com' } } },
     { certificateAuthorityData: 'AAAA' },
     { credentialsSecretRef: { secretName: 'other' } },
-  ])('the owner may not change %j', async (change) => {
+  ])('for a change of %j by the owner', async (change) => {
     await call('create', { parameters: at(''), body: { ...body('owned'), spec: instances.spec } })
     const before = await read('owned')
     const put = (spec: object) =>
@@ -26,8 +26,8 @@ describe('403', () => {
     expect([code, json]).toEqual([403, status(403, 'Forbidden', expect.stringContaining(Object.keys(change)[0] ?? ''))])
   })
 
-  // Who may read is told what they may not; who may not read is told of nothing.
-  test('a user who may only read', async () => {
+  // Users who may read get a reason. For all others the object does not exist.
+  test('for a user who may only read', async () => {
     const access = [{ verbs: ['get'], users: ['bob'] }]
     await make({ name: 'shared' }, { access })
     const before = await read('shared', bob)
@@ -38,7 +38,7 @@ describe('403', () => {
 })
 
 describe('200', () => {
-  test('the owner may change the rest', async () => {
+  test('allows the owner to change all other fields', async () => {
     await make({ name: 'renamed' })
     const before = await read('renamed')
     const changed = { ...before, spec: { ...before.spec, displayName: 'New' } }

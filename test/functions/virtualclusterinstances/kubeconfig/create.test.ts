@@ -37,7 +37,7 @@ describeVirtual(functions, {
 
 describe('201', () => {
   // Specification 2.5: a YAML document of kind Config with apiVersion v1.
-  test('the kube config has a token for this virtual cluster only', async () => {
+  test('returns a kubeconfig with a token for this virtual cluster only', async () => {
     const { json } = await fetch('alices')
     expect(json.metadata).toMatchObject({ name: 'alices', namespace: 'p-web', uid: expect.any(String) })
     const config = await parseYaml(json.status.kubeConfig)
@@ -54,17 +54,17 @@ describe('201', () => {
     expect(Date.parse(json.status.expirationTimestamp)).toBe((claims.exp ?? 0) * 1000)
   })
 
-  test('spec.server is written in place of the ingress host', async () => {
+  test('writes spec.server instead of the ingress host', async () => {
     const { json } = await fetch('nowhere', { server: 'https://10.0.0.1:6443/base' })
     expect((await parseYaml(json.status.kubeConfig)).clusters[0].cluster.server).toBe('https://10.0.0.1:6443/base')
   })
 
-  test('for whom an access rule says so', async () => {
+  test('allows users with an access rule', async () => {
     expect((await fetch('used', {}, bob)).status).toBe(201)
   })
 
-  // As for a TokenRequest: what a client says again of the instance is taken, as far as it is right.
-  test('the uid of the instance in the body, or an empty one; a resourceVersion says nothing', async () => {
+  // As for a TokenRequest, the body may repeat the metadata of the instance if it matches.
+  test('accepts the uid of the instance or an empty one, and ignores a resourceVersion', async () => {
     const { uid } = (await fetch('alices')).json.metadata
     for (const metadata of [{ uid }, { uid: '' }, { uid, resourceVersion: '1' }, { resourceVersion: 'x' }]) {
       const { status: code, json } = await fetch('alices', {}, alice, { body: body({}, metadata) })
@@ -74,14 +74,14 @@ describe('201', () => {
     }
   })
 
-  test('dryRun makes nothing', async () => {
+  test('creates nothing in a dry run', async () => {
     const { status: code, json } = await fetch('alices', {}, alice, { query: { dryRun: 'All' } })
     expect([code, json.status]).toEqual([201, {}])
   })
 })
 
 describe('400', () => {
-  test('no address anywhere', async () => {
+  test('without any address', async () => {
     const { status: code, json } = await fetch('nowhere')
     expect([code, json]).toEqual([
       400,
@@ -93,33 +93,33 @@ describe('400', () => {
     ])
   })
 
-  test('the namespace of another', async () => {
+  test('for the namespace of another instance', async () => {
     expect((await fetch('alices', {}, alice, { body: body({}, { namespace: 'p-shop' }) })).status).toBe(400)
   })
 })
 
 describe('403', () => {
-  // Reading an instance is less than using it.
-  test('a user who may read the instance and no more', async () => {
+  // Reading an instance does not include using it.
+  test('for a user who may only read the instance', async () => {
     const { status: code, json } = await fetch('read', {}, bob)
     expect([code, json.reason]).toEqual([403, 'Forbidden'])
   })
 
-  // A certificate carries no scope, so its holder would get what the scope leaves out.
-  test('a client certificate for a key with a narrow scope', async () => {
+  // A certificate contains no scope, so it would grant more than the scope of the key.
+  test('for a client certificate with a restricted key', async () => {
     const narrow = scoped(alice, { rules: [{ verbs: ['get', 'create'] }] })
     const { status: code, json } = await fetch('alices', { clientCert: true }, narrow)
     expect([code, json.message]).toEqual([403, expect.stringContaining('a client certificate cannot be scoped')])
   })
 
-  test('a user whom no cluster may see', async () => {
+  test('for a user name that must not reach clusters', async () => {
     const { status: code } = await fetch('alices', {}, { ...admin, name: 'system:admin' })
     expect(code).toBe(403)
   })
 })
 
 describe('404', () => {
-  test('no such instance', async () => {
+  test('for an instance that does not exist', async () => {
     const { status: code, json } = await fetch('nothing')
     expect([code, json]).toEqual([
       404,
@@ -127,13 +127,13 @@ describe('404', () => {
     ])
   })
 
-  // Nobody learns from the answer that another's instance exists.
-  test('an instance of others', async () => {
+  // The response does not reveal that another user's instance exists.
+  test('for an instance of others', async () => {
     const { status: code, text } = await fetch('alices', {}, bob)
     expect([code, text]).toEqual([404, (await fetch('missing', {}, bob)).text.replaceAll('missing', 'alices')])
   })
 
-  test('an instance of others, whatever uid is said', async () => {
+  test('for an instance of others, with any uid', async () => {
     const guess = { body: body({}, { uid: 'guess' }) }
     const { status: code, text } = await fetch('alices', {}, bob, guess)
     expect([code, text]).toEqual([404, (await fetch('missing', {}, bob, guess)).text.replaceAll('missing', 'alices')])
@@ -141,8 +141,8 @@ describe('404', () => {
 })
 
 describe('409', () => {
-  // Source: TokenRequest of kube-apiserver 1.34. Before what is wrong with the spec, and for dry runs, too.
-  test.each([{}, { query: { dryRun: 'All' } }])('the uid of another instance in the body: %j', async (more) => {
+  // Source: TokenRequest of kube-apiserver 1.34. It is checked before the spec, and also in dry runs.
+  test.each([{}, { query: { dryRun: 'All' } }])('for the uid of another instance in the body: %j', async (more) => {
     const { uid } = (await fetch('alices')).json.metadata
     const sent = { ...more, body: body({ certificateTTL: 1 }, { uid: 'of-another' }) }
     const { status: code, json } = await fetch('alices', {}, alice, sent)
@@ -167,15 +167,15 @@ describe('422', () => {
     expect([code, json.details.causes[0].field]).toEqual([422, field])
   })
 
-  test('another name in the body', async () => {
+  test('for another name in the body', async () => {
     const { status: code, json } = await fetch('alices', {}, alice, { body: body({}, { name: 'other' }) })
     expect([code, json.details.name, json.details.causes[0].field]).toEqual([422, 'alices', 'metadata.name'])
   })
 })
 
-describe('502 and its neighbours', () => {
-  // Whoever looks for the cause finds it: which virtual cluster, and what is wrong with it.
-  test('a client certificate without credentials for the virtual cluster', async () => {
+describe('502', () => {
+  // The message names the virtual cluster and the cause.
+  test('for a client certificate without credentials for the virtual cluster', async () => {
     const { status: code, json } = await fetch('alices', { clientCert: true })
     expect(code).toBeGreaterThanOrEqual(500)
     expect(json.message).toContain('p-web/alices')
