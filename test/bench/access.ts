@@ -1,4 +1,4 @@
-/** Access keys over a store of the benchmark's own, as the functions write them. */
+/** Stores access keys in the benchmark's own store, as the functions do. */
 import { randomUUID } from 'node:crypto'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { KubeObject } from '../../lib/meta/types.ts'
@@ -6,7 +6,7 @@ import { create } from '../../lib/registry/create.ts'
 import type { Store } from '../../lib/registry/store.ts'
 import { admin, contextOf } from '../support/users.ts'
 
-/** About 1 KB with its metadata. */
+/** Returns an access key of about 1 KB with its metadata. */
 const spec = (name: string) => ({
   displayName: `The access key ${name} of a continuous integration job`,
   description: 'Deploys what the main branch has built to the staging cluster, and reads what became of it.',

@@ -1,4 +1,4 @@
-/** Requests over so many keep-alive connections of HTTP/1.1 and TLS, which both servers speak. */
+/** Sends requests over keep-alive connections with HTTP/1.1 and TLS, which both servers support. */
 import https from 'node:https'
 import type { Served } from './processes.ts'
 
@@ -9,11 +9,11 @@ export interface Sent {
   type?: string
 }
 
-/** The server has too much to do, and says so: 429 or 503. */
+/** The server is overloaded and returned 429 or 503. */
 export class Refused extends Error {}
 
 export interface Connections {
-  /** The body of an answer with this status; throws Refused, and an error for any other. */
+  /** Returns the body of an answer with this status. Throws Refused on 429 and 503, and an error on any other status. */
   send(expected: number, sent: Sent): Promise<Buffer>
   close(): void
 }

@@ -1,4 +1,4 @@
-/** How get, create and authentication take as long among many objects as among few, and lists as long as they are. */
+/** Measures that get, create and authentication do not slow down with the number of objects, and that lists grow linearly. */
 import { get } from '../../lib/registry/read.ts'
 import type { Storage, Table } from '../../lib/storage/interface.ts'
 import { copyKey } from '../support/copies.ts'
@@ -11,7 +11,7 @@ import { costs, keysOf, perCall } from './meteredstore.ts'
 import { table } from './print.ts'
 
 const samples = 100
-/** The operation that takes as long as what it lists. */
+/** The operation whose time grows with the number of objects. */
 const whole = 'list of all'
 
 export async function benchGrowth({ rounds, objects }: { rounds: number; objects: number }): Promise<void> {
@@ -33,7 +33,7 @@ export async function benchGrowth({ rounds, objects }: { rounds: number; objects
       get: { times: samples, call: () => get(store, { namespace: '', name: any(), subresource: '' }, context) },
       authenticate: { times: samples, call: () => authenticate(key) },
       [whole]: { times: rounds, call: () => listAll(storage, kind.table) },
-      // Last, since it adds to what there is.
+      // Runs last, because it adds objects.
       create: { times: samples / 2, call: make },
     }
     const rows: (string | number)[][] = []

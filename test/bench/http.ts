@@ -1,6 +1,6 @@
 /**
- * The local server over HTTPS: requests a second and CPU time per request, and the same of a kube-apiserver with etcd where
- * KUBEBUILDER_ASSETS names one. Both are measured in turn within each row, so that both see the same load of the machine.
+ * Measures requests per second and CPU time per request of the local server over HTTPS, and of a kube-apiserver with etcd
+ * when KUBEBUILDER_ASSETS names one. Each row measures both in turn, so that both see the same load of the machine.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { accessKey, unique } from './access.ts'
@@ -10,9 +10,9 @@ import { table } from './print.ts'
 import { cpuDuring, type ServerProcess, serverProcess } from './processes.ts'
 
 export interface HttpOptions {
-  /** Of each measurement. */
+  /** The duration of each measurement. */
   seconds: number
-  /** Measurements per figure, of which the median counts. */
+  /** Measurements per figure. The result is their median. */
   rounds: number
   /** The operation to measure; all when absent. */
   only?: string | undefined
@@ -23,9 +23,9 @@ export interface HttpOptions {
 interface Contender {
   name: string
   server: ServerProcess
-  /** Objects that stay; more than a list takes. */
+  /** Objects that remain; more than a list returns. */
   names: readonly string[]
-  /** Objects that are there to be deleted. */
+  /** Objects to delete. */
   doomed: string[]
 }
 
@@ -67,10 +67,10 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 }
 
-/** What `only` may name. */
+/** The values of `only`. */
 export const httpOperations: readonly string[] = Object.keys(operations)
 
-/** Objects of each kind of round, made before they are needed; a create round leaves its own for the deletes. */
+/** Creates the objects of each round in advance. The objects of a create round serve the deletes. */
 async function prepare(name: string, server: ServerProcess): Promise<Contender> {
   const contender: Contender = { name, server, names: Array.from({ length: kept }, unique), doomed: [] }
   const to = connections(server, 16)
@@ -81,7 +81,7 @@ async function prepare(name: string, server: ServerProcess): Promise<Contender> 
   return contender
 }
 
-/** CPU is milliseconds per request, `store` the database's part of it; `refused` counts answers of 429 and 503. */
+/** CPU is in milliseconds per request, `store` is the share of the database, and `refused` counts answers of 429 and 503. */
 type Figures = Readonly<Record<'rate' | 'cpu' | 'store' | 'p50' | 'p99' | 'refused', number>>
 
 async function measure(contender: Contender, operation: Operation, count: number, seconds: number): Promise<Figures> {
@@ -93,7 +93,7 @@ async function measure(contender: Contender, operation: Operation, count: number
       refused++
       return 'refused'
     })
-  // Connections are opened, and code is compiled, before the clock runs.
+  // Opens connections and compiles code before the measurement.
   await timed(count, Math.min(0.3, seconds), work)
   refused = 0
   let run = { calls: 0, rate: 0, p50: 0, p99: 0 }
@@ -117,7 +117,7 @@ const medians = (all: readonly Figures[]): Figures => {
   }
 }
 
-/** CPU milliseconds a second that a server uses when nobody asks it anything. */
+/** Returns the CPU milliseconds per second of an idle server. */
 async function idle({ server }: Contender): Promise<number> {
   const seconds = 2
   return (await cpuDuring(server.pid, () => delay(seconds * 1000))).total / seconds
@@ -136,7 +136,7 @@ async function row(contenders: readonly Contender[], name: string, count: number
   return figures.map(medians)
 }
 
-/** More objects than can be deleted in a round. */
+/** More objects than a round can delete. */
 async function stock(contender: Contender, seconds: number): Promise<void> {
   const to = connections(contender.server, 16)
   const missing = Math.ceil(500 * (seconds + 0.3)) - contender.doomed.length

@@ -1,4 +1,4 @@
-/** `npm run bench`: nothing here is a test, figures depend on the machine and on what else it does. */
+/** Runs `npm run bench`. Nothing here is a test: figures depend on the machine and its load. */
 import { type Command, type Option, run, UsageError } from '../../infra/command.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp, httpOperations } from './http.ts'
@@ -45,7 +45,7 @@ await run(COMMAND, async (values, words) => {
     micro: benchMicro,
     growth: () => benchGrowth({ rounds, objects }),
   }
-  // Only where it is named.
+  // Runs only when named.
   const all = new Map([...Object.entries(parts), ['soak', () => benchSoak({ minutes })] as const])
   const wanted = words.length > 0 ? words : Object.keys(parts)
   const unknown = wanted.find((name) => !all.has(name))

@@ -1,6 +1,6 @@
-/** Times of many calls: from so many callers at once, each with one call at a time. */
+/** Measures the times of many calls from concurrent callers, each with one call at a time. */
 
-/** The value below which this share of the values lies; NaN of none. */
+/** Returns the value below which this share of the values is; NaN for no values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
@@ -9,7 +9,7 @@ export function quantile(values: readonly number[], share: number): number {
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
 export interface Timed {
-  /** Calls that were completed. */
+  /** Completed calls. */
   calls: number
   seconds: number
   /** Calls per second. */
@@ -20,8 +20,8 @@ export interface Timed {
 }
 
 /**
- * Ends when the time is up, or when the work says that there is none left (`ended`). What was refused (`refused`) is no
- * completed call. Throws what a call throws.
+ * Stops when the time is up or when the work returns `ended`. Refused calls (`refused`) do not count as completed. Throws
+ * the errors of calls.
  */
 export async function timed(
   callers: number,
@@ -50,7 +50,7 @@ export async function timed(
   }
 }
 
-/** Runs the work once for each number below `count`, `width` at a time. */
+/** Runs the work once for each number below `count`, with `width` concurrent runs. */
 export async function spread(count: number, width: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0
   const worker = async (): Promise<void> => {
@@ -59,7 +59,7 @@ export async function spread(count: number, width: number, work: (index: number)
   await Promise.all(Array.from({ length: width }, worker))
 }
 
-/** Milliseconds of one run. */
+/** Returns the milliseconds of one run. */
 export async function once(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now()
   await work()

@@ -1,8 +1,8 @@
-/** Counts what a client of DynamoDB asks for, and the capacity units that the table says it took. */
+/** Counts the calls of a DynamoDB client and the capacity units that they consume. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 
 export interface Meter {
-  /** Calls that were sent, tries counted one by one. */
+  /** Calls, counting each try. */
   calls: number
   readUnits: number
   writeUnits: number
@@ -14,7 +14,7 @@ interface Consumed {
 
 const reads = new Set(['GetItemCommand', 'BatchGetItemCommand', 'QueryCommand', 'TransactGetItemsCommand'])
 
-/** The meter of all that the client does from now on. */
+/** Returns a meter of all later calls of the client. */
 export function metered(client: DynamoDBClient): Meter {
   const meter: Meter = { calls: 0, readUnits: 0, writeUnits: 0 }
   client.middlewareStack.add(
@@ -40,7 +40,7 @@ export function metered(client: DynamoDBClient): Meter {
   return meter
 }
 
-/** What the meter counted during the work. */
+/** Returns what the meter counts during the work. */
 export async function during(meter: Meter, work: () => Promise<unknown>): Promise<Meter> {
   const { calls, readUnits, writeUnits } = meter
   await work()

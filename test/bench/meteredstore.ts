@@ -1,4 +1,4 @@
-/** The store of access keys as the functions have it, over a client of its own whose calls are counted. */
+/** Builds the store of access keys as in the functions, on its own client with a meter. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { authenticate } from '../../lib/authentication/authenticate.ts'
@@ -26,9 +26,9 @@ export function storageOf({ dynamodb }: TestDeployment): { storage: Storage; met
 export interface Keys {
   store: Store
   meter: Meter
-  /** Past the meter. */
+  /** A client without the meter. */
   place: Place
-  /** What the authorizer asks of the table; throws for a key that is not good. */
+  /** Authenticates a key as the authorizer does. Throws on an invalid key. */
   authenticate(key: string): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function keysOf(deployment: TestDeployment): Keys {
   }
 }
 
-/** What one of `count` calls took, under the names of `costs`. */
+/** Returns the costs of one of `count` calls, in the order of `costs`. */
 export const perCall = ({ calls, readUnits, writeUnits }: Meter, count: number): number[] => [
   calls / count,
   readUnits / count,

@@ -1,4 +1,4 @@
-/** Pure work of the hot path: microseconds per call. */
+/** Measures pure functions of the hot path in microseconds per call. */
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { evaluate } from '../../lib/authorization/scopes/evaluate.ts'
 import type { Scope } from '../../lib/authorization/scopes/scope.ts'
@@ -15,7 +15,7 @@ import { table } from './print.ts'
 const batches = 15
 const batchMs = 20
 
-/** The median over batches: what interrupts one batch does not count. */
+/** Returns the median over batches, so that an interruption of one batch does not count. */
 async function microseconds(work: () => unknown): Promise<number> {
   const run = async (count: number): Promise<number> => {
     const began = performance.now()
@@ -32,7 +32,7 @@ async function microseconds(work: () => unknown): Promise<number> {
   return median(times)
 }
 
-/** 2 KB of JSON. */
+/** Returns 2 KB of JSON. */
 function twoKilobytes(): KubeObject {
   const object = accessKey('micro')
   const annotations = Object.fromEntries(

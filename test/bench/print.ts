@@ -1,15 +1,15 @@
-/** What a benchmark prints: on which machine, how busy that was, and tables. */
+/** Prints the machine, its load and the tables of a benchmark. */
 import { cpus, loadavg, totalmem } from 'node:os'
 
 export const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 export interface Cell {
   text: string
-  /** Figures stand at the right. */
+  /** Numbers are right-aligned. */
   number: boolean
 }
 
-/** Three significant digits; whole numbers from 100 on. */
+/** Formats three significant digits, or whole numbers from 100. */
 function figure(value: number): string {
   if (!Number.isFinite(value)) return '-'
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
@@ -18,7 +18,7 @@ function figure(value: number): string {
 const cell = (value: string | number): Cell =>
   typeof value === 'number' ? { text: figure(value), number: true } : { text: value, number: false }
 
-/** Prints a Markdown table, so that it can be kept as it is. */
+/** Prints a Markdown table. */
 export function table(title: string, header: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const cells = rows.map((row) => row.map(cell))
   const widths = header.map((name, column) =>

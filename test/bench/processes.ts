@@ -1,11 +1,11 @@
-/** Servers in processes of their own, and the CPU time that those and all their children have used. */
+/** Starts servers in separate processes and measures the CPU time of these processes and their descendants. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface Served {
-  /** Root of the API: `/apis/…` follows. */
+  /** Root of the API, before `/apis/…`. */
   base: string
   certificateAuthority: string
   token: string
@@ -16,7 +16,7 @@ export interface ServerProcess extends Served {
   stop(): Promise<void>
 }
 
-/** Starts a program of this folder that sends what it serves, and ends when nobody listens any more. */
+/** Starts a program of this folder, which sends its address and exits when its parent disconnects. */
 export async function serverProcess(program: string, profile?: string): Promise<ServerProcess> {
   const child = fork(join(import.meta.dirname, program), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -39,7 +39,7 @@ async function failed(child: ChildProcess): Promise<never> {
   throw new Error(`the server ended with ${code}`)
 }
 
-/** Clock ticks per second of /proc: USER_HZ is 100 on every architecture that Linux runs Node.js on. */
+/** Clock ticks per second in /proc. USER_HZ is 100 on every architecture on which Node.js supports Linux. */
 const ticksPerSecond = 100
 
 interface ProcessTimes {
@@ -48,7 +48,7 @@ interface ProcessTimes {
   milliseconds: number
 }
 
-/** proc(5): the name in parentheses may hold anything; ppid is the 4th field, utime and stime the 14th and 15th. */
+/** Parses /proc/PID/stat. Source: proc(5). The name in parentheses may contain anything; ppid is field 4, utime and stime 14 and 15. */
 function timesOf(stat: string): ProcessTimes {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[11]) + Number(fields[12])
@@ -59,14 +59,14 @@ function timesOf(stat: string): ProcessTimes {
 export interface CpuTime {
   /** Milliseconds, user and system. */
   total: number
-  /** The part of databases. */
+  /** The share of databases. */
   store: number
 }
 
-/** The databases below the servers, as /proc names them. */
+/** The names of database processes in /proc. */
 const stores: ReadonlySet<string> = new Set(['dynoxide', 'etcd'])
 
-/** CPU time of a living process and of its living descendants so far. Linux only. */
+/** Returns the CPU time of a running process and its running descendants so far. Linux only. */
 async function cpuOf(pid: number): Promise<CpuTime> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   const all = new Map<number, ProcessTimes>()
@@ -82,7 +82,7 @@ async function cpuOf(pid: number): Promise<CpuTime> {
   return { total: sum(below), store: sum(below.filter(({ name }) => stores.has(name))) }
 }
 
-/** Resident memory in MB of a living process and of its living descendants, by their names. Linux only. */
+/** Returns the resident memory in MB of a running process and its running descendants, by process name. Linux only. */
 export async function memoryOf(pid: number): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   const add = async (one: number): Promise<void> => {
@@ -97,7 +97,7 @@ export async function memoryOf(pid: number): Promise<Map<string, number>> {
   return found
 }
 
-/** CPU time during the work. */
+/** Returns the CPU time during the work. */
 export async function cpuDuring(pid: number, work: () => Promise<unknown>): Promise<CpuTime> {
   const before = await cpuOf(pid)
   await work()

@@ -1,6 +1,6 @@
 /**
- * The runtime of a function, in a process of its own: imports the handler that `_HANDLER` names below `LAMBDA_TASK_ROOT`, asks
- * the Runtime API for one invocation, answers it and ends. It loads nothing but what it needs for that.
+ * Runs a function in its own process: imports the handler in `_HANDLER` below `LAMBDA_TASK_ROOT`, requests one invocation
+ * from the Runtime API, answers it and exits. It loads nothing else.
  */
 import { once } from 'node:events'
 import { type IncomingMessage, type RequestOptions, request } from 'node:http'
@@ -33,7 +33,7 @@ async function handlerNamed(name: string) {
   return module[name.slice(dot + 1)]
 }
 
-/** The stream goes out as it comes; its CPU time follows it. */
+/** Sends the stream as it arrives, followed by its CPU time. */
 async function answerStreaming(
   handler: (...args: unknown[]) => Promise<unknown>,
   event: unknown,

@@ -1,27 +1,27 @@
 /**
- * Lambda's Runtime API (docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html) for one start after another: a process that
- * asks for its next invocation has started, and what it answers ends the measurement.
+ * Serves Lambda's Runtime API (docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html) for one start at a time. A process
+ * has started when it requests its next invocation, and its answer ends the measurement.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** Milliseconds of CPU time that the process has used so far, which this runtime says with each request. */
+/** The header with the CPU milliseconds of the process so far, which the runtime sends with each request. */
 export const cpuHeader = 'bench-cpu-milliseconds'
 
 export interface Asked {
-  /** Of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   at: number
   cpu: number
 }
 
 export interface RuntimeApi {
-  /** For AWS_LAMBDA_RUNTIME_API. */
+  /** The value of AWS_LAMBDA_RUNTIME_API. */
   address: string
   /**
-   * Waits for a process to ask for its next invocation, gives it this event, and waits for the answer or the error that the
-   * function gives. Throws what a process reports that cannot start.
+   * Waits for a process to request its next invocation, sends this event, and waits for the answer or the error of the
+   * function. Throws the error of a process that cannot start.
    */
   invocation(event: unknown): Promise<{ asked: Asked; sent: number; answered: Asked }>
   close(): void
@@ -71,7 +71,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
   }
 }
 
-/** A stream says its CPU time when it has ended. */
+/** A stream sends its CPU time at its end. */
 const measured = ({ headers, trailers }: IncomingMessage): Asked => ({
   at: performance.now(),
   cpu: Number(trailers[cpuHeader] ?? headers[cpuHeader]),

@@ -1,4 +1,4 @@
-/** The local server as a process: sends where it is, ends when it is let go. */
+/** Runs the local server as a process: sends its address, and exits when its parent disconnects. */
 import process from 'node:process'
 import { startServer } from '../support/server.ts'
 

@@ -1,4 +1,4 @@
-/** kube-apiserver and etcd below one process: sends where they are, ends them when it is let go. */
+/** Runs kube-apiserver and etcd below one process: sends their address, and stops them when its parent disconnects. */
 import process from 'node:process'
 import { startOracle } from '../differential/oracle.ts'
 

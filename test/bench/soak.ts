@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- soak --minutes 10`: the local server as `npm start` runs it, at the limit of the machine for so long. Shows the
- * memory of its processes over time, and what overload does; throws where something acknowledged is lost, or a watch has
- * not seen every change.
+ * Runs `npm run bench -- soak --minutes 10`: the local server as `npm start` runs it, at the limit of the machine. Shows the
+ * memory of its processes over time and the effect of overload. Throws when an acknowledged write is lost or a watch has
+ * missed a change.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,10 +17,10 @@ import { type Load, load, path } from './soakload.ts'
 
 const callers = 32
 const watchers = 4
-/** Far more at once than the gateway takes. */
+/** Far more concurrent requests than the gateway accepts. */
 const crowd = 600
 const overloadSeconds = 10
-/** For watches to bring what is acknowledged. */
+/** The time limit for watches to deliver acknowledged writes. */
 const patienceMs = 10_000
 
 async function startLocal(folder: string): Promise<ServerProcess> {
@@ -45,7 +45,7 @@ async function startLocal(folder: string): Promise<ServerProcess> {
   }
 }
 
-/** The rest of what it says is read, and let go. */
+/** Reads and discards the rest of its output. */
 function urlOf({ stdout, pid }: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = ''
@@ -60,7 +60,7 @@ function urlOf({ stdout, pid }: ChildProcess): Promise<string> {
   })
 }
 
-/** Megabytes by process and second. */
+/** Megabytes by process and second of the run. */
 async function sampled(pid: number, hasTime: () => boolean): Promise<Map<string, number[]>> {
   const samples = new Map<string, number[]>()
   while (hasTime()) {
@@ -70,7 +70,7 @@ async function sampled(pid: number, hasTime: () => boolean): Promise<Map<string,
   return samples
 }
 
-/** Every second of the first and the last third, after a tenth to warm up. */
+/** Every second of the first and last third, after a tenth for warming up. */
 function printMemory(samples: ReadonlyMap<string, readonly number[]>): void {
   const rows = [...samples].map(([name, all]) => {
     const warm = all.slice(Math.ceil(all.length / 10))
@@ -91,7 +91,7 @@ function printRequests(title: string, seconds: number, { times, refused }: Load)
   refused.clear()
 }
 
-/** What the list says, by name. */
+/** Returns the listed objects by name. */
 async function listed(work: Load): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>()
   for (let token = ''; ; ) {
@@ -103,7 +103,7 @@ async function listed(work: Load): Promise<Map<string, unknown>> {
   }
 }
 
-/** Where a watch has other things than the list. */
+/** Returns the differences between a watch and the list. */
 function amiss({ store }: Reflector, found: ReadonlyMap<string, unknown>): string[] {
   const sizes = store.size === found.size ? [] : [`a watch has ${store.size} objects, the list ${found.size}`]
   const marks = [...found].flatMap(([name, mark]) => {
@@ -113,7 +113,7 @@ function amiss({ store }: Reflector, found: ReadonlyMap<string, unknown>): strin
   return [...sizes, ...marks]
 }
 
-/** Nothing lost, nothing doubled, and watches in step. */
+/** Checks that nothing is lost or duplicated and that watches agree with the list. */
 async function judge(work: Load, reflectors: readonly Reflector[]): Promise<void> {
   const found = await listed(work)
   const wrong = work.judge(found)
@@ -127,11 +127,11 @@ async function judge(work: Load, reflectors: readonly Reflector[]): Promise<void
   say(`\nAs acknowledged: ${found.size} objects, and ${reflectors[0]?.seen.length} changes in ${watchers} watches.`)
 }
 
-/** Everybody at once, each as often as it can; then how soon one alone is served as before. */
+/** Overloads the server with all callers, and then measures how soon a single caller is served as before. */
 async function overload(work: Load): Promise<void> {
   const counts = new Map<string, number>()
   const times: number[] = []
-  // Connections are opened before: their handshakes would be what takes the time.
+  // Opens connections first, because handshakes would dominate the time.
   await Promise.all(Array.from({ length: crowd }, () => work.call(`${path}?limit=10`).catch(() => undefined)))
   const end = performance.now() + overloadSeconds * 1000
   const one = async (): Promise<void> => {
@@ -142,7 +142,7 @@ async function overload(work: Load): Promise<void> {
       const said = `${answer?.status ?? 'cut'}${wait}`
       counts.set(said, (counts.get(said) ?? 0) + 1)
       if (answer?.status === 200) times.push(performance.now() - began)
-      // As clients do that are told to come back, but sooner.
+      // Retries like clients that receive Retry-After, but sooner.
       else await delay(100)
     }
   }

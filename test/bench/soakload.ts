@@ -1,4 +1,4 @@
-/** Callers who write, read, list and watch as fast as they are answered, and remember what they were told. */
+/** Runs callers that write, read, list and watch as fast as possible and record the answers. */
 import https from 'node:https'
 import { type Answer, type Call, request } from '../support/server.ts'
 import { accessKey } from './access.ts'
@@ -6,28 +6,28 @@ import type { Served } from './processes.ts'
 
 export const path = '/apis/management.platform/v1/ownedaccesskeys'
 
-/** What a caller knows of one of its objects. */
+/** The knowledge of a caller about one of its objects. */
 interface Known {
-  /** The last description that was acknowledged; undefined once it is deleted. */
+  /** The last acknowledged description; undefined after a deletion. */
   mark: string | undefined
-  /** What it may be besides: writes whose outcome is not known. */
+  /** Other possible descriptions, from writes with an unknown outcome. */
   maybe: (string | undefined)[]
 }
 
 export interface Load {
   call(path: string, call?: Call): Promise<Answer>
-  /** One caller, until `hasTime` says no; each has objects of its own. */
+  /** Runs one caller with its own objects until `hasTime` returns false. */
   caller(number: number, hasTime: () => boolean): Promise<void>
-  /** Milliseconds of answered requests since the last call, by operation. */
+  /** Returns the milliseconds of answered requests since the last call, by operation. */
   times(): Map<string, number[]>
-  /** Answers that were no success, by `operation status`. */
+  /** Failed answers, by `operation status`. */
   refused: Map<string, number>
-  /** What is not as it was acknowledged. */
+  /** Deviations from acknowledged writes. */
   judge(found: ReadonlyMap<string, unknown>): string[]
   close(): void
 }
 
-/** Objects of one caller: at more it deletes, at fewer it creates. */
+/** Objects per caller: with more it deletes, with fewer it creates. */
 const owned = 20
 
 export function load({ base, certificateAuthority, token }: Served): Load {
@@ -38,7 +38,7 @@ export function load({ base, certificateAuthority, token }: Served): Load {
   let writes = 0
   const call = (at: string, sent: Call = {}): Promise<Answer> => request(agent, `${base}${at}`, { token, ...sent })
 
-  /** Whether it was done: undefined where that is not known. */
+  /** Whether the write succeeded; undefined when unknown. */
   async function ask(operation: string, at: string, sent: Call = {}): Promise<boolean | undefined> {
     const began = performance.now()
     const status = await call(at, sent).then(

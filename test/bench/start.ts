@@ -1,6 +1,6 @@
 /**
- * Cold starts: each bundle in a fresh process under a local Lambda Runtime API, with nothing but its environment, beside a handler
- * that does nothing. `init` ends when the function asks for its first invocation, which is its event in events/.
+ * Measures cold starts: each bundle in a new process with only its environment, under a local Lambda Runtime API, compared
+ * with an empty handler. `init` ends when the function requests its first invocation, which is its event in events/.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,22 +17,22 @@ import { type RuntimeApi, startRuntimeApi } from './runtimeapi.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Milliseconds, of the clock and of the processor: until the first invocation, and of that invocation. */
+/** Elapsed and CPU milliseconds until the first invocation, and of that invocation. */
 type Start = Readonly<Record<'init' | 'initCpu' | 'first' | 'firstCpu', number>>
 
 interface Subject {
-  /** In bundle `module` of the task root. */
+  /** The bundle below the task root. */
   handler: string
   event: { requestContext?: object }
 }
 
-/** The event as if the gateway had just received it. */
+/** Returns the event as if the gateway had just received it. */
 function received(event: { requestContext?: object }): object {
   const { requestContext } = event
   return requestContext ? { ...event, requestContext: { ...requestContext, requestTimeEpoch: Date.now() } } : event
 }
 
-/** `folder` is a task root. Throws when the function cannot start. */
+/** Starts a function of the task root `folder`. Throws when it cannot start. */
 async function start(
   api: RuntimeApi,
   folder: string,
@@ -55,7 +55,7 @@ async function start(
   }
 }
 
-/** A task root with every bundle, one that does nothing, and the runtime. */
+/** Creates a task root with every bundle, an empty handler and the runtime. */
 async function taskRoot(bundles: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'))
   await Promise.all([

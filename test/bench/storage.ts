@@ -1,4 +1,4 @@
-/** lib/storage over the embedded DynamoDB: how fast, and what an operation costs in calls and capacity units. */
+/** Measures lib/storage on the embedded DynamoDB: the speed, and the calls and capacity units of operations. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Swept, sweepExpired } from '../../lib/controllers/expirysweep.ts'
 import { watchPace } from '../../lib/endpoints/watches/pace.ts'
@@ -19,7 +19,7 @@ import { cpuDuring } from './processes.ts'
 
 const tableOf = (resource: string): Table => ({ resource, partitions: () => [], activity: false })
 
-/** An object of about 1 KB, another one at each turn. */
+/** Returns an object of about 1 KB, different in each turn. */
 const putting =
   (name: string, turn: number): Mutate =>
   () => {
@@ -90,7 +90,7 @@ async function lists(deployment: TestDeployment, { rounds, objects }: StorageOpt
   )
 }
 
-/** From the beginning of a write, and from its acknowledgement, to its delivery to a watcher that reads at the pace of watches. */
+/** Measures the time from the start and from the acknowledgement of a write to its delivery to a watch. */
 async function watchDelay(deployment: TestDeployment): Promise<void> {
   const { storage, meter } = storageOf(deployment)
   const kind = tableOf('watched')
@@ -131,10 +131,10 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
 
 const day = 86_400_000
 const retentionSeconds = 7 * 86_400
-/** As deployed, of one invocation. */
+/** The deployed settings for one invocation. */
 const maxDeletions = 5000
 
-/** Hundredths and tenths of the living ones are dead: what is read must follow those, not these. */
+/** Expires a hundredth and a tenth as many keys as remain. The reads must depend on the expired keys, not on the others. */
 async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): Promise<void> {
   const { store, meter, place } = keysOf(deployment)
   const rows: number[][] = []
@@ -191,7 +191,7 @@ async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): 
 
 const samples = 64
 
-/** What the operations of access keys cost, one at a time. */
+/** Measures the costs of operations on access keys, one at a time. */
 async function costsOfKeys(deployment: TestDeployment): Promise<void> {
   const { store, meter, authenticate } = keysOf(deployment)
   const names = Array.from({ length: samples }, unique)
@@ -227,13 +227,13 @@ async function costsOfKeys(deployment: TestDeployment): Promise<void> {
 }
 
 export interface StorageOptions {
-  /** Of each measurement of writers. */
+  /** The duration of each measurement of writers. */
   seconds: number
-  /** Lists that are taken. */
+  /** The number of lists. */
   rounds: number
-  /** Objects that are listed, and that live beside those that are swept. */
+  /** Objects to list, which also exist beside the expired ones of the sweep. */
   objects: number
-  /** One of `storageParts`; all when absent. */
+  /** One of `storageParts`, or all when absent. */
   only?: string | undefined
 }
 
@@ -245,7 +245,7 @@ const parts: Readonly<Record<string, (deployment: TestDeployment, options: Stora
   sweep: sweeps,
 }
 
-/** What `only` may name. */
+/** The values of `only`. */
 export const storageParts: readonly string[] = Object.keys(parts)
 
 export async function benchStorage(options: StorageOptions): Promise<void> {
