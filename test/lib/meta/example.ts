@@ -1,4 +1,4 @@
-/** A kind with one field of every sort, for tests of what walks schemas. */
+/** Defines a kind with one field of every type, for tests of schema processing. */
 import { boolean, int32, int64, list, map, object, string, time } from '../../../lib/meta/schema/schema.ts'
 
 const role = object(

@@ -1,10 +1,10 @@
-/** The work of field management grows with the size of an object, whatever clients put into it. */
+/** Tests that the work of field management grows linearly with the size of an object, whatever it contains. */
 import { describe, expect, test, vi } from 'vitest'
 import { apply, updateManagers } from '../../../lib/meta/managedfields/fieldmanager.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../../lib/meta/types.ts'
 import { thing, thingKind } from './thing.ts'
 
-/** Elements that are put into maps and sets: all field sets are made of them. */
+/** Counts insertions into maps and sets, which all field sets consist of. */
 function workOf(run: () => unknown): number {
   const spies = [vi.spyOn(Map.prototype, 'set'), vi.spyOn(Set.prototype, 'add')]
   try {
@@ -62,7 +62,7 @@ const shapes: [string, (n: number) => KubeObject][] = [
   ['atomic items', (n) => object({}, { atomicList: many(n, (index) => `${index}`) })],
 ]
 
-describe.each(shapes)('with twice as many %s, twice the work at most', (_, make) => {
+describe.each(shapes)('doubling the number of %s at most doubles the work', (_, make) => {
   const n = 200
   const bare = ({ metadata: { managedFields: _, ...metadata }, ...rest }: KubeObject) => ({ ...rest, metadata })
   const writes: [string, (one: KubeObject) => unknown][] = [
@@ -87,14 +87,14 @@ describe.each(shapes)('with twice as many %s, twice the work at most', (_, make)
     ],
   ]
   test.each(writes)('for %s', (_, run) => {
-    // Some are refused, in as little time.
+    // Some writes are rejected; these must be fast too.
     const attempt = (one: KubeObject) => {
       try {
         run(one)
       } catch {}
     }
     const [less = 0, more = 0] = [n, 2 * n].map((size) => workOf(() => attempt(make(size))))
-    // Some of it does not depend on the size.
+    // Part of the work does not depend on the size.
     expect(more).toBeLessThan(2.2 * less + 50)
   })
 })

@@ -1,4 +1,4 @@
-/** A kind with every sort of list and map, and a player of writes to one object of it. */
+/** Defines a kind with every type of list and map, and runs scripts of writes to one of its objects. */
 import { StatusError } from '../../../lib/meta/errors/status.ts'
 import { apply, updateManagers } from '../../../lib/meta/managedfields/fieldmanager.ts'
 import {
@@ -63,7 +63,7 @@ export interface Operation {
   object: JsonObject
 }
 
-/** What a write led to: the stored object, or the message and the causes of a refusal. */
+/** The result of a write: the stored object, or the message and causes of its error. */
 export interface Step {
   error?: string
   causes?: [message: string, field: string][]
@@ -78,8 +78,8 @@ function written(operation: Operation, live: KubeObject | undefined, now: Date):
 }
 
 /**
- * Containers that are null, as an apply leaves those whose content it takes away, in their empty form: validation would
- * refuse the null, but scripts go on. What the configuration itself says is null stays so.
+ * Replaces null containers, which an apply leaves when it removes their content, by empty ones: validation would reject
+ * null, but scripts continue. Keeps null where the configuration itself contains it.
  */
 function filled(value: JsonValue | undefined, said: JsonValue | undefined, schema: At): JsonValue | undefined {
   if (value === null && said !== null && (schema?.type === 'object' || schema?.type === 'map')) return {}
@@ -96,7 +96,7 @@ function filled(value: JsonValue | undefined, said: JsonValue | undefined, schem
   return Object.fromEntries(entries)
 }
 
-/** The parts of a write that a store keeps, and the identity that it gives. */
+/** Returns the parts of a write that are stored, with the identity that the server sets. */
 function stored(next: KubeObject, live: KubeObject | undefined, subresource: string): KubeObject {
   const { managedFields } = next.metadata
   const base = subresource && live ? live : next
@@ -112,7 +112,7 @@ function stored(next: KubeObject, live: KubeObject | undefined, subresource: str
 
 const EPOCH = Date.UTC(2000, 0, 1)
 
-/** One write, ten seconds after the one before it; `nth` counts from 0. */
+/** Runs one write, ten seconds after the previous one; `nth` starts at 0. */
 export function playOne(operation: Operation, live: KubeObject | undefined, nth: number): Step {
   try {
     const next = written(operation, live, new Date(EPOCH + (nth + 1) * 10_000))
@@ -128,7 +128,7 @@ export function playOne(operation: Operation, live: KubeObject | undefined, nth:
   }
 }
 
-/** A script of writes to one object, ten seconds apart from 2000-01-01 on. */
+/** Runs a script of writes to one object, ten seconds apart, starting at 2000-01-01. */
 export function play(operations: readonly Operation[]): Step[] {
   let live: KubeObject | undefined
   return operations.map((operation, nth) => {
@@ -138,6 +138,6 @@ export function play(operations: readonly Operation[]): Step[] {
   })
 }
 
-/** FieldsV1 of the entries as they are written, in order. */
+/** Returns the encoded FieldsV1 of the entries, in order. */
 export const fieldsText = (step: Step): string[] =>
   (step.object?.metadata.managedFields ?? []).map(({ fieldsV1 }) => JSON.stringify(fieldsV1 as JsonValue))

@@ -19,7 +19,7 @@ const unrecognized = 'the object provided is unrecognized (must be of type Owned
 const noKind = `${unrecognized}couldn't get version/kind; json parse error: `
 
 describe('decodeBody', () => {
-  it('reads JSON and YAML and says what stands in them twice', async () => {
+  it('decodes JSON and YAML and reports duplicate keys', async () => {
     const value = { spec: { ttl: 2 } }
     const field = 'duplicate field "spec.ttl"'
     expect(await decode('{"spec":{"ttl":1,"ttl":2}}', 'json')).toEqual({
@@ -54,20 +54,20 @@ describe('decodeBody', () => {
     ['{"a":1}true', 'json', `${noKind}invalid character 't' after top-level value ({"a":1}true)`],
     ['\ufeff{}', 'json', `${noKind}invalid character 'ï' looking for beginning of value (efbbbf7b7d)`],
     ['a: [', 'yaml', `${unrecognized}yaml: line 1: did not find expected node content (613a205b)`],
-  ])('400 for %j as %s', async (body, mediaType, message) => {
+  ])('throws 400 for %j as %s', async (body, mediaType, message) => {
     expect(await refused(decode(body, mediaType))).toBe(message)
   })
 
-  it('takes a byte order mark before YAML, as Go does', async () => {
+  it('accepts a byte order mark before YAML, as Go does', async () => {
     expect((await decode('\ufeffa: 1', 'yaml')).value).toEqual({ a: 1 })
   })
 
-  it('refuses what is no UTF-8', async () => {
+  it('rejects invalid UTF-8', async () => {
     expect(await refused(decode(Buffer.from([0x22, 0xff, 0x22]), 'json'))).toBe(`${noKind}invalid UTF-8 (22ff22)`)
     expect(await refused(decode(Buffer.from([0xc3]), 'yaml'))).toBe(`${unrecognized}invalid UTF-8 (c3)`)
   })
 
-  it('shows nothing of a body that can hold a key', async () => {
+  it('quotes no part of a body that can contain an access key', async () => {
     const key = 'k'.repeat(32)
     for (const body of [key, `{"spec":{"key":"${key}"`, `{"key":"${key}`, `spec: {key: ${key}`]) {
       for (const mediaType of ['json', 'yaml'] as const) {
@@ -88,7 +88,7 @@ describe('decodeApply', () => {
   const twice = 'a: 1\na: 2\na: 3\n'
   const findings = ['line 2: key "a" already set in map', 'line 3: key "a" already set in map']
 
-  it('names duplicate keys', async () => {
+  it('reports duplicate keys', async () => {
     expect(await decodeApply(Buffer.from(twice))).toEqual({ config: { a: 3 }, duplicates: findings })
     expect(await decodeApply(Buffer.from('{"a":1}'))).toEqual({ config: { a: 1 }, duplicates: [] })
     expect(await decodeApply(Buffer.from(''))).toEqual({ config: {}, duplicates: [] })
@@ -101,7 +101,7 @@ describe('decodeApply', () => {
     ['a: [', 'error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content'],
     ['[]', `error decoding YAML: ${noMap} array into Go value of type map[string]interface {}`],
     ['yes', `error decoding YAML: ${noMap} bool into Go value of type map[string]interface {}`],
-  ])('400 for %j', async (text, message) => {
+  ])('throws 400 for %j', async (text, message) => {
     expect(await refused(decodeApply(Buffer.from(text)))).toBe(message)
   })
 })

@@ -17,8 +17,8 @@ function refusal(act: () => unknown): Status {
   throw new Error('nothing was refused')
 }
 
-describe('what is taken', () => {
-  test('an object in order, without what is null or empty in metadata', () => {
+describe('decodeObject accepts', () => {
+  test('a valid object, and drops null and empty members of metadata', () => {
     const value = {
       ...type,
       metadata: { name: 'a', creationTimestamp: null, labels: {}, finalizers: [], selfLink: '/x' },
@@ -32,7 +32,7 @@ describe('what is taken', () => {
     })
   })
 
-  test('no metadata is empty metadata', () => {
+  test('an object without metadata', () => {
     expect(decodeObject(type, example).object).toEqual({ ...type, metadata: {} })
     expect(decodeObject({ ...type, metadata: null, spec: null }, example).object).toEqual({ ...type, metadata: {} })
   })
@@ -44,7 +44,7 @@ describe('what is taken', () => {
     },
   )
 
-  test('unknown fields are named: those of metadata first, the others by path', () => {
+  test('unknown fields, which it reports: first those of metadata, then the others by path', () => {
     const value = {
       ...type,
       metadata: { name: 'a', color: 'x' },
@@ -63,7 +63,7 @@ describe('what is taken', () => {
     expect(object).toEqual({ ...type, metadata: { name: 'a' }, spec: { scope: { roles: [{ role: 'agent' }] } } })
   })
 
-  test('duplicates come before unknown fields', () => {
+  test('duplicate fields, which it reports before unknown fields', () => {
     expect(fieldFindings(['spec.ttl'], ['metadata.foo', 'x'])).toEqual([
       'duplicate field "spec.ttl"',
       'unknown field "metadata.foo"',
@@ -71,7 +71,7 @@ describe('what is taken', () => {
     ])
   })
 
-  test('deprecated fields in use are warned about', () => {
+  test('deprecated fields, with a warning if they are in use', () => {
     const inner = { rules: [{ old: 'x' }], roles: [] }
     expect(decodeObject({ ...type, spec: { parent: 'p', scope: inner } }, example).warnings).toEqual([
       'spec.parent: deprecated since v1; use spec.identity instead',
@@ -83,7 +83,7 @@ describe('what is taken', () => {
 
 const unrecognized = 'the object provided is unrecognized (must be of type Example)'
 
-describe('what is refused', () => {
+describe('decodeObject rejects', () => {
   const typeStruct =
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
@@ -117,7 +117,7 @@ describe('what is refused', () => {
       { ...type, metadata: { creationTimestamp: 'notadate' } },
       'Example in version "v1" cannot be handled as a Example: parsing time "notadate" as "2006-01-02T15:04:05Z07:00": cannot parse "notadate" as "2006"',
     ],
-  ])('%j: 400', (value, message) => {
+  ])('%j with 400', (value, message) => {
     expect(refusal(() => decodeObject(value, example))).toEqual({
       kind: 'Status',
       apiVersion: 'v1',
@@ -129,7 +129,7 @@ describe('what is refused', () => {
     })
   })
 
-  test('another kind: 422 on kind, named as what was sent', () => {
+  test('a wrong kind with 422 on the field kind, using the kind in the request', () => {
     const status = refusal(() => decodeObject({ ...type, kind: 'Other', metadata: { name: 'a' } }, example))
     expect(status).toMatchObject({
       code: 422,
@@ -144,7 +144,7 @@ describe('what is refused', () => {
     })
   })
 
-  test('fieldValidation=Strict: 400 with every finding', () => {
+  test('unknown fields with fieldValidation=Strict with 400 and every error', () => {
     const status = strictDecodingError(type, example, ['duplicate field "spec.a"', 'unknown field "spec.b"']).status
     expect(status.code).toBe(400)
     expect(status.message).toBe(
@@ -153,10 +153,10 @@ describe('what is refused', () => {
   })
 })
 
-describe('through a patch', () => {
+describe('decodeObject rejects in a patch', () => {
   const patched = (value: JsonValue) => refusal(() => decodeObject(value, example, { source: 'patch' }))
 
-  test('wrong types in metadata are a 422 on the field patch', () => {
+  test('wrong types in metadata with 422 on the field patch', () => {
     expect(patched({ ...type, metadata: { labels: { a: 5 } } })).toMatchObject({
       code: 422,
       reason: 'Invalid',
@@ -166,7 +166,7 @@ describe('through a patch', () => {
     })
   })
 
-  test('another apiVersion and kind are a 422 on these', () => {
+  test('a wrong apiVersion or kind with 422 on these fields', () => {
     const status = patched({ apiVersion: 'example.test/v2', kind: 'Other', metadata: { name: 'a' } })
     expect(status.code).toBe(422)
     expect(status.details?.causes?.map(({ message }) => message)).toEqual([
@@ -175,7 +175,7 @@ describe('through a patch', () => {
     ])
   })
 
-  test('strict findings are a 422 on the field patch', () => {
+  test('strict errors with 422 on the field patch', () => {
     const { status } = strictDecodingError(type, example, ['unknown field "spec.unk"'], 'patch')
     expect(status.message).toBe(
       ' "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"example.test/v1\\",\\"kind\\":\\"Example\\"}": strict decoding error: unknown field "spec.unk"',
@@ -183,7 +183,7 @@ describe('through a patch', () => {
   })
 })
 
-describe('no error shows a secret', () => {
+describe('errors never contain a secret', () => {
   const secret = 'mpk_secret'
   const bodies: JsonValue[] = [
     { metadata: { name: 'a' }, spec: { key: secret } },
@@ -215,14 +215,14 @@ describe('no error shows a secret', () => {
   )
 })
 
-test('a long body is not quoted in full', () => {
+test('errors do not quote a long body in full', () => {
   const status = refusal(() =>
     decodeObject({ apiVersion: 'a/b/c', metadata: { annotations: { a: 'x'.repeat(1_000_000) } } }, example),
   )
   expect(status.message?.length).toBeLessThan(20_000)
 })
 
-test('integers of 64 bits pass unharmed', () => {
+test('preserves 64-bit integers', () => {
   const { value } = parseJson('{"apiVersion":"example.test/v1","kind":"Example","spec":{"ttl":9007199254740993}}')
   expect(decodeObject(value, example).object.spec).toEqual({ ttl: 9007199254740993n })
 })
@@ -242,14 +242,14 @@ describe('objects of other kinds and versions', () => {
     return unknown
   }
 
-  test('have unknown fields as far as they are of the kind', () => {
+  test('report unknown fields only if they are of the kind', () => {
     expect(unknownOf({})).toEqual(['metadata.zzz', 'other'])
     expect(unknownOf({ apiVersion: 'example.test/v2' })).toEqual(['metadata.zzz', 'other', 'spec'])
     expect(unknownOf({ apiVersion: 'v1' })).toEqual(['metadata.zzz'])
     expect(unknownOf({ kind: 'Other' })).toEqual(['metadata.zzz'])
   })
 
-  test('another kind may be left to the validation of the object, another apiVersion of a body not', () => {
+  test('may leave a wrong kind to validation, but not the wrong apiVersion of a body', () => {
     expect(decodeObject({ ...type, kind: 'Other' }, example, { typeLater: true }).object.kind).toBe('Other')
     const status = refusal(() => decodeObject({ ...type, apiVersion: 'v1' }, example, { typeLater: true }))
     expect(status.message).toContain('the API version in the data (v1) does not match')

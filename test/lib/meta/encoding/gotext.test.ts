@@ -16,9 +16,9 @@ it.each([
   [2 ** 63, '9.223372036854776e+18'],
   [0, '0'],
   [-0, '-0'],
-])('%d as Go prints a float64', (value, text) => expect(floatText(value)).toBe(text))
+])('formats %d as Go formats a float64', (value, text) => expect(floatText(value)).toBe(text))
 
-it('tells floating point from integers in every text', () => {
+it('distinguishes floating-point numbers from integers in every format', () => {
   const value = [5, 5n, -1234567.5, 2 ** 63]
   expect(plain(value)).toBe('[5 5 -1.2345675e+06 9.223372036854776e+18]')
   expect(syntax(value)).toBe('[]interface {}{5, 5, -1.2345675e+06, 9.223372036854776e+18}')

@@ -11,7 +11,7 @@ interface Vector {
   strict?: string[]
 }
 
-/** Where the answers differ on purpose, and why. */
+/** Intended differences, with their reasons. */
 const differences: Record<string, string> = {
   '-0.0': 'one zero is enough: Go keeps a negative zero of a float',
   '9223372036854775808': 'Go writes floats in the shortest form',
@@ -26,7 +26,7 @@ const outcome = (text: string): { value: unknown } | { error: string } => {
   }
 }
 
-describe('parseJson answers as sigs.k8s.io/json', () => {
+describe('parseJson agrees with sigs.k8s.io/json', () => {
   it.each((vectors as Vector[]).filter(({ text }) => !(text in differences)))(
     '$text',
     ({ text, json, error, strict }) => {
@@ -38,7 +38,7 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
     },
   )
 
-  it('reads every int64 exactly, as bigint beyond 2^53, whatever the notation', () => {
+  it('decodes every int64 exactly, as bigint beyond 2^53, in any notation', () => {
     expect(
       parseJson('[9007199254740991, -9007199254740992, 9007199254740993, 1e17, -9223372036854775808]').value,
     ).toEqual([9007199254740991, -9007199254740992n, 9007199254740993n, 100000000000000000n, -9223372036854775808n])
@@ -58,7 +58,7 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
     },
   )
 
-  it('accepts and reads exactly what JSON.parse does', () => {
+  it('accepts the same texts as JSON.parse, with the same values', () => {
     const text = fc.oneof(
       fc.json(),
       fc.string({ unit: fc.constantFrom(...'{}[]",:\\u0123eE+-.truefalsn d8 \n'), maxLength: 24 }),
@@ -76,7 +76,7 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
           expect(outcome(text)).toHaveProperty('error')
           return
         }
-        // Beyond int64 and float64 the two differ on purpose: those have tests of their own.
+        // Beyond int64 and float64 the two differ intentionally; other tests cover this.
         fc.pre(!/\d{16}|\de[+-]?\d\d|__proto__|\\ud/i.test(text + JSON.stringify(expected)))
         expect(outcome(text)).toEqual({ value: JSON.parse(JSON.stringify(expected)) })
       }),
@@ -84,7 +84,7 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
     )
   })
 
-  it('brings back what stringify wrote', () => {
+  it('decodes the output of stringify', () => {
     const known = fc.jsonValue().filter((one) => !JSON.stringify(one).includes('__proto__'))
     const value = known.map((one) => JSON.parse(JSON.stringify(one)))
     fc.assert(
@@ -100,8 +100,8 @@ describe('parseJson answers as sigs.k8s.io/json', () => {
   })
 })
 
-describe('parseJson tells whole numbers in floating point from integers', () => {
-  it('by their paths', () => {
+describe('parseJson records whole floating-point numbers', () => {
+  it('by path', () => {
     const { value, floats } = parseJson('{"a":[5.0,5,{"b":1e3}],"c":-0.0,"d":1.5,"e":1e-3,"f":1E22}')
     expect(value).toEqual({ a: [5, 5, { b: 1000 }], c: 0, d: 1.5, e: 0.001, f: 1e22 })
     expect([...floats]).toEqual([
@@ -112,11 +112,11 @@ describe('parseJson tells whole numbers in floating point from integers', () => 
     ])
   })
 
-  it('up to a thousand of them', () => expect(parseJson(`[${'5.0,'.repeat(2000)}0]`).floats.size).toBe(1000))
+  it('up to a thousand', () => expect(parseJson(`[${'5.0,'.repeat(2000)}0]`).floats.size).toBe(1000))
 })
 
-describe('parseJson with hostile text', () => {
-  it('refuses members named __proto__, escaped or not, and takes other names of prototypes as names', () => {
+describe('parseJson with hostile input', () => {
+  it('rejects members named __proto__, escaped or not, and accepts other names of prototype members', () => {
     expect(outcome('{"a":{"__proto__":{"x":1}}}')).toEqual({ error: 'json: a member must not be named __proto__' })
     expect(outcome('{"\\u005f_proto__":1}')).toEqual({ error: 'json: a member must not be named __proto__' })
     const value = parseJson('{"constructor":1,"toString":2,"hasOwnProperty":3}').value
@@ -131,7 +131,7 @@ describe('parseJson with hostile text', () => {
   it.each([
     ['[', ']'],
     ['{"a":', '}'],
-  ])('bears nesting up to the limit and no deeper: %s', (open, close) => {
+  ])('accepts nesting up to the limit: %s', (open, close) => {
     const nested = (depth: number) => outcome(`${open.repeat(depth)}1${close.repeat(depth)}`)
     expect(nested(MAX_DEPTH)).toHaveProperty('value')
     expect(nested(MAX_DEPTH + 1)).toEqual({ error: 'exceeded max depth' })
@@ -147,7 +147,7 @@ describe('parseJson with hostile text', () => {
     }
   })
 
-  it('reports at most 100 duplicates and cuts long names in their paths', () => {
+  it('reports at most 100 duplicates and shortens long names in their paths', () => {
     const many = `{${Array.from({ length: 300 }, (_, i) => `"a${i}":1,"a${i}":2`).join()}}`
     expect(parseJson(many).duplicates).toHaveLength(100)
     const long = 'x'.repeat(5000)
@@ -157,7 +157,7 @@ describe('parseJson with hostile text', () => {
     expect([path.length, path.slice(-5)]).toEqual([4099, 'xx...'])
   })
 
-  it.each([',0', ',{}', ',[]', ',""'])('refuses more values than an object can need: %s', (one) => {
+  it.each([',0', ',{}', ',[]', ',""'])('rejects more values than the limit: %s', (one) => {
     const list = (values: number) => `[0${one.repeat(values - 2)}]`
     expect(outcome(list(MAX_VALUES))).toHaveProperty('value')
     expect(outcome(list(MAX_VALUES + 1))).toEqual({ error: 'exceeded max number of values' })
@@ -166,7 +166,7 @@ describe('parseJson with hostile text', () => {
 })
 
 describe('stringify', () => {
-  it('writes bigint as digits and indents', () => {
+  it('encodes bigint as digits, and indents', () => {
     expect(stringify({ a: 9223372036854775807n, b: [1n], c: undefined })).toBe('{"a":9223372036854775807,"b":[1]}')
     expect(stringify({ a: 1n }, 2)).toBe('{\n  "a": 1\n}')
     expect(stringify({ a: 1 }, 2)).toBe('{\n  "a": 1\n}')

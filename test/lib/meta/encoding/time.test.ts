@@ -4,7 +4,7 @@ import { decodeTime, humanDuration, normaliseTime, parseTime, rfc3339 } from '..
 test.each([
   ['2026-11-21T09:39:41.999Z', '2026-11-21T09:39:41Z'],
   ['0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00Z'],
-])('%s is written in whole seconds', (iso, text) => {
+])('formats %s in whole seconds', (iso, text) => {
   expect(rfc3339(new Date(iso))).toBe(text)
 })
 
@@ -13,14 +13,17 @@ test.each([
   ['2024-02-29T23:59:59-00:30', '2024-03-01T00:29:59Z'],
   ['0050-01-01T00:00:00Z', '0050-01-01T00:00:00Z'],
   ['2000-02-29T5:00:00,123456789123Z', '2000-02-29T05:00:00Z'],
-])('%s is normalised', (text, normal) => {
+])('normalizes %s', (text, normal) => {
   expect(normaliseTime(text)).toBe(normal)
 })
 
-test.each(['1900-02-29T00:00:00Z', '2023-02-29T00:00:00Z', '2023-04-31T00:00:00Z'])('%s is no day', (text) => {
-  expect(() => decodeTime(text)).toThrow(`parsing time "${text}": day out of range`)
-  expect(parseTime(text)).toBeUndefined()
-})
+test.each(['1900-02-29T00:00:00Z', '2023-02-29T00:00:00Z', '2023-04-31T00:00:00Z'])(
+  'rejects the invalid day %s',
+  (text) => {
+    expect(() => decodeTime(text)).toThrow(`parsing time "${text}": day out of range`)
+    expect(parseTime(text)).toBeUndefined()
+  },
+)
 
 // Source: k8s.io/apimachinery/pkg/util/duration.
 test.each([
@@ -45,6 +48,6 @@ test.each([
   [731 * 86_400, '2y1d'],
   [8 * 365 * 86_400, '8y'],
   [8 * 365 * 86_400 + 86_400, '8y'],
-])('%d seconds read %s', (seconds, text) => {
+])('formats %d seconds as %s', (seconds, text) => {
   expect(humanDuration(seconds)).toBe(text)
 })

@@ -14,7 +14,7 @@ interface Vector {
   strict?: string
 }
 
-/** Where the answers differ on purpose, and why. */
+/** Intended differences, with their reasons. */
 const differences: Record<string, string> = {
   'a: "\\/"': 'JSON text with this escape is YAML 1.2: taken',
   'a: "\\ud83d\\ude00"\n': 'surrogate pairs are JSON: taken',
@@ -51,17 +51,17 @@ const problem = async (text: string): Promise<string> => {
   return (outcome as DecodeError).message
 }
 
-describe('parseYaml answers as sigs.k8s.io/yaml', () => {
+describe('parseYaml agrees with sigs.k8s.io/yaml', () => {
   const cases = (vectors as Vector[]).filter(({ yaml }) => !(yaml in differences))
 
-  it.each(cases.filter(({ json }) => json !== undefined))('takes $yaml', async ({ yaml, json, strict }) => {
+  it.each(cases.filter(({ json }) => json !== undefined))('accepts $yaml', async ({ yaml, json, strict }) => {
     const { value, duplicates } = await parseYaml(yaml)
     expect(stringify(sorted(value))).toBe(stringify(sorted(parseJson(json ?? '').value)))
     const text = duplicates.length > 0 ? `yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}` : undefined
     expect(text).toBe(strict)
   })
 
-  it.each(cases.filter(({ error }) => error !== undefined))('refuses $yaml', async ({ yaml }) => {
+  it.each(cases.filter(({ error }) => error !== undefined))('rejects $yaml', async ({ yaml }) => {
     expect(await problem(yaml)).toMatch(/^(yaml: |json: |unsupported map key)/)
   })
 
@@ -69,12 +69,12 @@ describe('parseYaml answers as sigs.k8s.io/yaml', () => {
     expect(vectors.map((vector) => vector.yaml)).toContain(yaml)
   })
 
-  it('knows the recorded error, and where in the text it is', async () => {
+  it('reports the recorded error and its line', async () => {
     expect(await problem('a: [')).toBe('yaml: line 1: did not find expected node content')
     expect(await problem('a: 1\nb:\n\tc: 2\n')).toBe('yaml: line 3: found character that cannot start any token')
   })
 
-  it('counts lines whatever ends them', async () => {
+  it('counts lines with any line ending', async () => {
     for (const end of ['\n', '\r\n', '\r']) {
       expect((await parseYaml(['a: 1', '', 'b: 2', 'a: 3', ''].join(end))).duplicates).toEqual([
         'line 4: key "a" already set in map',
@@ -82,16 +82,16 @@ describe('parseYaml answers as sigs.k8s.io/yaml', () => {
     }
   })
 
-  it('lets the first of several merged maps count most', async () => {
+  it('prefers the first of several merged maps', async () => {
     const { value } = await parseYaml('a: &a {k: 1}\nb: &b {k: 2, m: 3}\nc: {<<: [*a, *b]}\n')
     expect(value).toMatchObject({ c: { k: 1, m: 3 } })
   })
 
-  it('puts U+FFFD in the place of half a surrogate pair', async () => {
+  it('replaces a lone surrogate with U+FFFD', async () => {
     expect((await parseYaml('"\\ud83d": "\\ude00"')).value).toEqual({ '\ufffd': '\ufffd' })
   })
 
-  it('names the line in which the later value begins', async () => {
+  it('reports the line where the later duplicate begins', async () => {
     const line = async (value: string) => (await parseYaml(`a: 1\nb: 2\na: ${value}\n`)).duplicates
     const third = ['line 3: key "a" already set in map']
     for (const value of ['|\n\n  x', '>-\n  x', '&x |\n  x', '!!str x', '[1,\n 2]', '{b: 1}', '', '"x"']) {
@@ -101,21 +101,21 @@ describe('parseYaml answers as sigs.k8s.io/yaml', () => {
     expect(await line('\n\n  b: 1')).toEqual(['line 5: key "a" already set in map'])
   })
 
-  it('says which key is set twice: text in quotes, other keys bare', async () => {
+  it('reports duplicate keys: strings in quotes, other keys without', async () => {
     expect((await parseYaml('5: a\n5: b\nyes: a\non: b\n')).duplicates).toEqual([
       'line 2: key 5 already set in map',
       'line 4: key true already set in map',
     ])
   })
 
-  it('reads numbers beyond 2^53 as bigint', async () => {
+  it('decodes integers beyond 2^53 as bigint', async () => {
     const { value } = await parseYaml('[9007199254740993, 0x7fffffffffffffff, 1e17, 9223372036854775808]')
     expect(value).toEqual([9007199254740993n, 9223372036854775807n, 100000000000000000n, 2 ** 63])
   })
 })
 
-describe('parseYaml with hostile text', () => {
-  it('stops expansions of aliases', async () => {
+describe('parseYaml with hostile input', () => {
+  it('limits the expansion of aliases', async () => {
     const level = (i: number) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join()}]`
     const laughs = ['a0: &a0 [lol]', ...Array.from({ length: 20 }, (_, i) => level(i))].join('\n')
     expect(await problem(laughs)).toBe('yaml: document contains excessive aliasing')
@@ -127,21 +127,21 @@ describe('parseYaml with hostile text', () => {
     )
   })
 
-  it('refuses more values than an object can need, in their own right or by aliases', async () => {
+  it('rejects more values than the limit, with and without aliases', async () => {
     expect(await problem(`[${'x,'.repeat(100_000)}]`)).toBe('yaml: exceeded max number of values')
     expect(await problem(`${'- {}\n'.repeat(100_000)}`)).toBe('yaml: exceeded max number of values')
     expect(await problem(`- &a []\n- [${'*a,'.repeat(100_000)}]`)).toBe('yaml: document contains excessive aliasing')
     expect((await parseYaml(`[${'x,'.repeat(99_999)}]`)).value).toHaveLength(99_999)
   })
 
-  it('copies what aliases stand for', async () => {
+  it('copies the targets of aliases', async () => {
     const { value } = await parseYaml('a: &a {b: [1]}\nc: *a\nd: {<<: *a}\n')
     const { a, c, d } = value as Record<string, { b: number[] }>
     a?.b.push(2)
     expect([c, d]).toEqual([{ b: [1] }, { b: [1] }])
   })
 
-  it('refuses what contains itself, and nesting beyond the limit, also by way of aliases', async () => {
+  it('rejects recursive aliases, and nesting beyond the limit, with and without aliases', async () => {
     expect(await problem('a: &x [*x]')).toBe('yaml: anchor value contains itself')
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect((await parseYaml(nested(MAX_DEPTH - 1))).value).toHaveLength(1)
@@ -159,11 +159,11 @@ describe('parseYaml with hostile text', () => {
     '"\\x5f_proto__": 1',
     'a: {<<: {__proto__: 1}}',
     '&a __proto__: 1',
-  ])('refuses a key __proto__: %s', async (yaml) => {
+  ])('rejects a key __proto__: %s', async (yaml) => {
     expect(await problem(yaml)).toBe('yaml: a key must not be named __proto__')
   })
 
-  it('takes other names of prototypes as names', async () => {
+  it('accepts other names of prototype members', async () => {
     const { value, duplicates } = await parseYaml('constructor: 1\ntoString: {<<: {valueOf: 2}}\n')
     expect(stringify(value)).toBe('{"constructor":1,"toString":{"valueOf":2}}')
     expect(duplicates).toEqual([])
@@ -258,13 +258,13 @@ describe('dumpYaml', () => {
     'a\r\nb',
   ]
 
-  it('writes nothing that Go would take for something else', async () => {
+  it('quotes every string that Go would decode as another value', async () => {
     for (const text of ambiguous) {
       expect((await parseYaml(await dumpYaml({ [text || 'x']: [text] }))).value).toEqual({ [text || 'x']: [text] })
     }
   })
 
-  it('is read back as it was, by us and by js-yaml', async () => {
+  it('writes YAML that parseYaml and js-yaml decode to the same value', async () => {
     const value = fc.jsonValue({ maxDepth: 4 }).map((one) => JSON.parse(JSON.stringify(one)) as JsonValue)
     await fc.assert(
       fc.asyncProperty(value, async (one) => {
@@ -277,7 +277,7 @@ describe('dumpYaml', () => {
     )
   })
 
-  it('writes bigint as digits, no anchors, no folded lines, and leaves out undefined', async () => {
+  it('writes bigint as digits, no anchors and no folded lines, and omits undefined members', async () => {
     const shared = { long: 'word '.repeat(60) }
     const text = await dumpYaml({ big: 9223372036854775807n, a: shared, b: shared, c: undefined } as never)
     expect(text).toBe(`big: 9223372036854775807\na:\n  long: '${shared.long}'\nb:\n  long: '${shared.long}'\n`)

@@ -1,4 +1,4 @@
-/** managedFields and server-side apply as scripts of writes; expectations are recorded answers of kube-apiserver 1.34.4. */
+/** Tests managedFields and server-side apply with scripts of writes, against recorded responses of kube-apiserver 1.34.4. */
 import { describe, expect, it } from 'vitest'
 import type { StatusError } from '../../../../lib/meta/errors/status.ts'
 import { apply, sameButForTimes, updateManagers } from '../../../../lib/meta/managedfields/fieldmanager.ts'
@@ -31,7 +31,7 @@ const updated = (manager: string, content: Content, more: More = {}): Operation 
 
 const last = (...script: Operation[]): Step => play(script).at(-1) ?? {}
 
-/** `manager/operation/subresource@seconds {fields}` of each entry; the nth write happens at 10·n. */
+/** `manager/operation/subresource@seconds {fields}` of each entry; the nth write happens at 10·n seconds. */
 const owners = (step: Step): string[] =>
   (step.object?.metadata.managedFields ?? []).map(({ manager, operation, subresource = '', time, fieldsV1 }) => {
     const at = time === undefined ? '' : `@${Number(time.slice(17, 19)) + 60 * Number(time.slice(14, 16))}`
@@ -40,7 +40,7 @@ const owners = (step: Step): string[] =>
   })
 
 describe('create and update', () => {
-  it('own what they add, containers included, and nothing of identity', () => {
+  it('own the fields that they add, including containers, but no identity fields', () => {
     const metadata = {
       labels: { l: '1' },
       finalizers: ['x/y'],
@@ -52,7 +52,7 @@ describe('create and update', () => {
     ])
   })
 
-  it('take what they change from others, and leave nobody what they remove', () => {
+  it('take changed fields from other managers and remove deleted fields from all', () => {
     const first = updated('creator', { metadata: { labels: { l: '1' } }, spec: { text: 'one', nested: { a: 'a' } } })
     const second = updated('updater', { metadata: { labels: { l: '2' } }, spec: { text: 'one' } })
     expect(owners(last(first, second))).toEqual([
@@ -61,13 +61,13 @@ describe('create and update', () => {
     ])
   })
 
-  it('change no time when they only remove, and own nothing when they change nothing', () => {
+  it('keep the time when they only remove fields, and own nothing when they change nothing', () => {
     const first = updated('c', { spec: { text: 'one', flag: true } })
     expect(owners(last(first, updated('d', { spec: { text: 'one', flag: true } })))).toHaveLength(1)
     expect(owners(last(first, updated('c', { spec: { text: 'one' } })))).toEqual(['c/Update/@10 {f:spec:{.,f:text}}'])
   })
 
-  it('keep an object without managers until something is applied', () => {
+  it('leave an untracked object untracked until the first apply', () => {
     const cleared = updated('x', { metadata: { managedFields: [{}] }, spec: { text: 'one' } })
     const script = [updated('c', { spec: { text: 'one' } }), cleared, updated('after', { spec: { text: 'two' } })]
     expect(owners(last(...script))).toEqual([])
@@ -80,11 +80,11 @@ describe('create and update', () => {
     )
   })
 
-  it('call a manager without a name unknown', () => {
+  it('use the name unknown for a manager without a name', () => {
     expect(owners(last(updated('', { spec: {} })))).toEqual(['unknown/Update/@10 {f:spec}'])
   })
 
-  it('track nothing any more when a value has another type than its schema, stored or not', () => {
+  it('stop tracking when a value has a type other than its schema, stored or not', () => {
     const create = updated('c', { spec: { text: 'one' } })
     const status = updated('c', { spec: { text: 5 }, status: { phase: 'x' } }, { subresource: 'status' })
     expect(owners(last(create, status))).toEqual([])
@@ -92,7 +92,7 @@ describe('create and update', () => {
     expect(owners(last(updated('c', { spec: { texts: ['a', 'a'] } })))).toHaveLength(1)
   })
 
-  it('keep entries of the status apart, with the metadata that comes along and is not stored', () => {
+  it('record status writes separately, including the metadata that is not stored', () => {
     const status = updated('c', { metadata: { labels: { l: '1' } }, status: { phase: 'x' } }, { subresource: 'status' })
     expect(owners(last(updated('c', { spec: { text: 'one' } }), status))).toEqual([
       'c/Update/@10 {f:spec:{.,f:text}}',
@@ -103,7 +103,7 @@ describe('create and update', () => {
   })
 })
 
-describe('managedFields that a request brings', () => {
+describe('managedFields in a request', () => {
   const entry = {
     manager: 'hand',
     operation: 'Update',
@@ -117,11 +117,11 @@ describe('managedFields that a request brings', () => {
     play([create, updated('p', { metadata: { managedFields }, spec: { text: 'one' } })]).at(-1)?.object?.metadata
       .managedFields
 
-  it('replace the old ones when they are valid, in UTC', () => {
+  it('replace the stored ones if they are valid, in UTC', () => {
     expect(bring(entry)).toEqual([{ ...entry, time: '2020-02-02T02:02:02Z' }])
   })
 
-  it('are kept on creation, beside the creator', () => {
+  it('are kept on creation, in addition to the creator', () => {
     const { time: _, ...timeless } = entry
     const created = updated('c', { metadata: { managedFields: [timeless] }, spec: { text: 'one', flag: true } })
     expect(owners(last(created))).toEqual(['c/Update/@10 {f:spec:{.,f:flag,f:text}}'])
@@ -133,19 +133,19 @@ describe('managedFields that a request brings', () => {
   })
 
   it.each<[string, JsonObject]>([
-    ['another operation', { ...entry, operation: 'Sing' }],
+    ['an unknown operation', { ...entry, operation: 'Sing' }],
     ['no version', { ...entry, apiVersion: '' }],
-    ['another type of fields', { ...entry, fieldsType: 'FieldsV2' }],
+    ['an unknown type of fields', { ...entry, fieldsType: 'FieldsV2' }],
     ['no type of fields', { ...entry, fieldsType: null }],
-    ['fields that are none', { ...entry, fieldsV1: { spec: {} } }],
-    ['no time', { ...entry, time: 'yesterday' }],
-    ['a manager that is no text', { ...entry, manager: 5 }],
-    ['a prototype', { ...entry, fieldsV1: { 'f:__proto__': {} } }],
+    ['invalid fields', { ...entry, fieldsV1: { spec: {} } }],
+    ['an invalid time', { ...entry, time: 'yesterday' }],
+    ['a manager that is not a string', { ...entry, manager: 5 }],
+    ['a field __proto__', { ...entry, fieldsV1: { 'f:__proto__': {} } }],
   ])('are ignored with %s', (_, broken) => {
     expect(bring(entry, broken)?.map(({ manager }) => manager)).toEqual(['c'])
   })
 
-  it('are ignored on subresources and when the list is empty', () => {
+  it('are ignored on subresources and if the list is empty', () => {
     const status = updated(
       's',
       { metadata: { managedFields: [{}] }, status: { phase: 'x' } },
@@ -156,11 +156,11 @@ describe('managedFields that a request brings', () => {
     expect(bring({}, entry)?.map(({ manager }) => manager)).toEqual(['c'])
   })
 
-  it('are lost, all of them, with an entry of a version that nobody serves', () => {
+  it('are all dropped if one entry has a version that is not served', () => {
     expect(bring(entry, { ...entry, manager: 'old', apiVersion: 'example.com/v0' })).toBeUndefined()
   })
 
-  it('take the place of the stored ones even where they own nothing', () => {
+  it('replace the stored ones even if they own nothing', () => {
     expect(bring({ ...entry, fieldsV1: {} })).toBeUndefined()
   })
 
@@ -172,7 +172,7 @@ describe('managedFields that a request brings', () => {
   })
 })
 
-describe('more than ten managers that update', () => {
+describe('more than ten Update managers', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, i) =>
       updated(`m${10 + i}`, {
@@ -180,7 +180,7 @@ describe('more than ten managers that update', () => {
       }),
     )
 
-  it('are merged from the oldest on, into ancient-changes', () => {
+  it('are merged into ancient-changes, starting with the oldest', () => {
     expect(owners(last(...many(10)))).toHaveLength(10)
     expect(owners(last(...many(12))).slice(0, 2)).toEqual([
       'ancient-changes/Update/@30 {f:spec:{.,f:map:{.,f:k0,f:k1,f:k2}}}',
@@ -188,13 +188,13 @@ describe('more than ten managers that update', () => {
     ])
   })
 
-  it('do not count those that apply', () => {
+  it('do not count Apply managers', () => {
     const list = owners(last(...many(10), applied('a', { spec: { flag: true } })))
     expect(list).toHaveLength(11)
     expect(list[0]).toBe('a/Apply/@110 {f:spec:{f:flag}}')
   })
 
-  it('never lose what they own, even when ancient-changes is younger than the oldest', () => {
+  it('never lose fields, even if ancient-changes is younger than the oldest', () => {
     const entries = [...'a', ...Array.from({ length: 9 }, (_, i) => `b${i}`), 'ancient-changes'].map((manager, i) => ({
       manager,
       operation: 'Update',
@@ -212,7 +212,7 @@ describe('more than ten managers that update', () => {
 })
 
 describe('apply', () => {
-  it('creates, then does nothing, then removes what is left out', () => {
+  it('creates, then does nothing, then removes omitted fields', () => {
     const one = applied('m1', { metadata: { labels: { l: '1' } }, spec: { text: 'one', nested: { a: 'u' } } })
     const steps = play([one, one, applied('m1', { metadata: { labels: { l: '1' } }, spec: { nested: { a: 'u' } } })])
     expect(owners(steps[0] ?? {})).toEqual([
@@ -223,7 +223,7 @@ describe('apply', () => {
     expect(owners(steps[2] ?? {})[0]).toContain('@30')
   })
 
-  it('shares equal values, without a time where only ownership changes', () => {
+  it('shares ownership of equal values, and sets no time if only ownership changes', () => {
     const script = [applied('m1', { spec: { text: 'a', flag: true } }), applied('m2', { spec: { text: 'a' } })]
     expect(owners(last(...script))).toEqual(['m2/Apply/ {f:spec:{f:text}}', 'm1/Apply/@10 {f:spec:{f:flag,f:text}}'])
     const left = last(...script, applied('m1', {}))
@@ -232,7 +232,7 @@ describe('apply', () => {
     expect(last(...script, applied('m1', {}), applied('m2', {})).object).not.toHaveProperty('spec')
   })
 
-  it('lists all conflicts, by manager', () => {
+  it('lists all conflicts by manager', () => {
     const script = [applied('m1', { spec: { text: 'a', number: 1, texts: ['x'] } })]
     expect(last(...script, applied('m2', { spec: { text: 'b' } }))).toEqual({
       error: 'Apply failed with 1 conflict: conflict with "m1": .spec.text',
@@ -245,7 +245,7 @@ describe('apply', () => {
     )
   })
 
-  it('names the subresource of a conflict and the keys on its path', () => {
+  it('includes the subresource of a conflict and the keys of its path in messages', () => {
     const status = (manager: string, value: string): Operation =>
       applied(manager, { status: { conditions: [{ type: 'Ready', status: value }] } }, { subresource: 'status' })
     const create = updated('c', { spec: {} })
@@ -261,12 +261,12 @@ describe('apply', () => {
     expect(owners(last(...script, { ...third, force: true }))).toEqual(['same/Apply/@30 {f:spec:{f:text}}'])
   })
 
-  it('owns an empty spec as itself', () => {
+  it('owns an empty spec as a leaf', () => {
     const script = [updated('c', { spec: { text: 'd' } }), applied('m', { spec: {} })]
     expect(owners(last(...script))).toEqual(['m/Apply/ {f:spec}', 'c/Update/@10 {f:spec:{.,f:text}}'])
   })
 
-  it('merges sets and keyed lists in the applied order', () => {
+  it('merges sets and map lists in the applied order', () => {
     const finalizers = (manager: string, ...names: string[]) => applied(manager, { metadata: { finalizers: names } })
     const sets = last(finalizers('f1', 'a', 'b'), finalizers('f2', 'c', 'b'))
     expect(sets.object?.metadata.finalizers).toEqual(['a', 'c', 'b'])
@@ -276,7 +276,7 @@ describe('apply', () => {
     expect(lists.object?.spec?.byName).toEqual([{ name: 'C' }, { name: 'A' }, { name: 'B' }])
   })
 
-  it('leaves no empty metadata behind, and null of a container that others own', () => {
+  it('removes empty metadata, and sets a container that others own to null', () => {
     const gone = last(applied('f1', { metadata: { finalizers: ['a'] } }), applied('f1', {}))
     expect(gone.object).toEqual({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'n', uid: 'u' } })
     const script = [
@@ -329,12 +329,12 @@ describe('apply', () => {
       500,
       { apiVersion: 'example.com/v1', kind: 'Secretive', metadata: { name: 'n', namespace: 'ns' }, spec: { x: 1 } },
     ],
-  ])('refuses %s', (message, code, config) => {
+  ])('rejects with %s', (message, code, config) => {
     const kind = config.kind === 'Thing' ? { kind: 'Secretive' } : {}
     expect(refusal({ ...config, ...kind })).toMatchObject({ message, code })
   })
 
-  it.each([[[{}, null]], [[{ time: 'bad' }]]])('managers that cannot be read are none: %j', (managedFields) => {
+  it.each([[[{}, null]], [[{ time: 'bad' }]]])('treats invalid stored managers as absent: %j', (managedFields) => {
     const config = { ...whole({}), kind: 'Secretive', metadata: { name: 'n', managedFields } }
     const object = apply({ ...bare, live: undefined, config, manager: 'm', force: false })
     expect(object.metadata).toEqual({ name: 'n' })
@@ -376,7 +376,7 @@ describe('write-only fields', () => {
     'f:secrets': { 'k:{"id":"1"}': { '.': {}, 'f:id': {} } },
   }
 
-  it('have no owner, whoever writes them or claims to', () => {
+  it('have no owner, even if a request claims one', () => {
     const written = updateManagers({ ...bare, live: undefined, updated: self, manager: 'm' })
     const config = apply({ ...bare, live: undefined, config: self, manager: 'm', force: false })
     const claim = {
@@ -411,7 +411,7 @@ describe('write-only fields', () => {
   })
 })
 
-describe('kubectl on its way from client-side to server-side apply', () => {
+describe('kubectl during its migration from client-side to server-side apply', () => {
   const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
   const clientSide = (spec: JsonObject, text?: string): Operation =>
     updated('kubectl-client-side-apply', {
@@ -420,7 +420,7 @@ describe('kubectl on its way from client-side to server-side apply', () => {
     })
   const noted = (step: Step): string | undefined => step.object?.metadata.annotations?.[annotation]
 
-  it('takes over what it applied, and brings its annotation along', () => {
+  it('takes over the fields that it applied, and updates its annotation', () => {
     const step = last(clientSide({ text: 'a', flag: true }), applied('kubectl', { spec: { text: '<b>' } }))
     expect(step.object?.spec).toEqual({ text: '<b>', flag: true })
     expect(noted(step)).toBe(
@@ -428,7 +428,7 @@ describe('kubectl on its way from client-side to server-side apply', () => {
     )
   })
 
-  it('still conflicts with what others changed since', () => {
+  it('still conflicts with later changes of others', () => {
     const edited = updated('edit', { ...clientSide({ text: 'a', number: 1 }).object, spec: { text: 'x', number: 1 } })
     const script = [clientSide({ text: 'a', number: 1 }), edited]
     expect(last(...script, applied('kubectl', { spec: { text: 'b', number: 2 } })).causes).toEqual([
@@ -444,20 +444,20 @@ describe('kubectl on its way from client-side to server-side apply', () => {
     },
   )
 
-  it('is for kubectl only', () => {
+  it('is the only manager that is migrated', () => {
     const script = [clientSide({ text: 'a' })]
     expect(last(...script, applied('other', { spec: { text: 'b' } })).error).toContain('1 conflict')
     const step = last(...script, applied('other', { spec: { number: 5 } }))
     expect(noted(step)).toBe(JSON.stringify(whole({ spec: { text: 'a' } })))
   })
 
-  it('drops an annotation that grows too large', () => {
+  it('drops an annotation that becomes too large', () => {
     const big = applied('kubectl', { spec: { text: 'x'.repeat(256 * 1024) } })
     expect(noted(last(clientSide({ text: 'a' }), big))).toBeUndefined()
   })
 })
 
-describe('a write that changes nothing but times', () => {
+describe('a write that changes only times', () => {
   const entry: ManagedFieldsEntry = { manager: 'm', operation: 'Apply', time: '2020-01-01T00:00:00Z' }
   const self = (managedFields?: ManagedFieldsEntry[], spec = {}): KubeObject => ({
     apiVersion: 'v1',
@@ -466,13 +466,13 @@ describe('a write that changes nothing but times', () => {
     spec,
   })
 
-  it('is none', () => {
+  it('is a no-op', () => {
     expect(sameButForTimes(self([entry]), self([{ ...entry, time: '2021-01-01T00:00:00Z' }]))).toBe(true)
     expect(sameButForTimes(self([entry]), self([{ manager: 'm', operation: 'Apply' }]))).toBe(true)
     expect(sameButForTimes(self(), self([]))).toBe(true)
   })
 
-  it('is one when anything else differs', () => {
+  it('is not a no-op if anything else differs', () => {
     expect(sameButForTimes(self([entry]), self([{ ...entry, manager: 'o' }]))).toBe(false)
     expect(sameButForTimes(self([entry]), self())).toBe(false)
     expect(sameButForTimes(self([entry]), self([entry], { a: 'b' }))).toBe(false)

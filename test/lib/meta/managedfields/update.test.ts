@@ -1,4 +1,4 @@
-/** Server-side apply and field ownership against recorded answers of Kubernetes' own implementation, and its laws. */
+/** Tests server-side apply and field ownership against recorded results of Kubernetes' implementation and general laws. */
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -21,10 +21,9 @@ interface Answer {
 }
 
 /**
- * Random writes to a Thing, with what apimachinery v0.34.4 and structured-merge-diff v6.3.0 made of them. `managers` are
- * the managedFields without their FieldsV1, `fields` those, byte for byte. Containers that upstream empties to null are
- * given as {} and [], members of metadata without content not at all. They say nothing
- * of metadata in writes to the status.
+ * Random writes to a Thing, with the results of apimachinery v0.34.4 and structured-merge-diff v6.3.0. `managers` are the
+ * managedFields without their FieldsV1; `fields` are the FieldsV1, byte for byte. Containers that upstream empties to null
+ * are recorded as {} and []; empty members of metadata are omitted. Writes to the status do not cover metadata.
  */
 const vectors = JSON.parse(readFileSync(new URL('../vectors/structuredmerge.json', import.meta.url), 'utf8')) as {
   operations: Operation[]
@@ -43,8 +42,8 @@ function answer(step: Step): Answer {
 
 const byText = (a: unknown, b: unknown): number => (String(a) < String(b) ? -1 : 1)
 
-describe('recorded answers', () => {
-  it.each(vectors.map((vector, nth) => [nth, vector] as const))('sequence %i', (_, { operations, steps }) => {
+describe('recorded results', () => {
+  it.each(vectors.map((vector, nth) => [nth, vector] as const))('match in sequence %i', (_, { operations, steps }) => {
     for (const step of steps) step.causes?.sort(byText)
     expect(play(operations).map(answer)).toEqual(steps)
   })
@@ -59,7 +58,7 @@ const keyed = (names: string[], rest: Record<string, fc.Arbitrary<JsonValue>>) =
   )
 const set = fc.uniqueArray(word, { minLength: 1 })
 
-// Sets and lists with keys have content here: an applied empty one is owned by nobody, so the laws do not hold for it.
+// Sets and map lists have content here: nobody owns an applied empty one, so the laws do not apply to it.
 
 const specs = fc.record(
   {
@@ -96,7 +95,7 @@ function last(script: readonly Operation[]): KubeObject | undefined {
   return play(script).findLast(({ object }) => object)?.object
 }
 
-/** Freezes everything, so that a change throws. */
+/** Freezes a value recursively, so that any change throws. */
 function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
@@ -105,8 +104,8 @@ function frozen<T>(value: T): T {
   return value
 }
 
-describe('laws', () => {
-  it('changes nothing when the same is applied again', () => {
+describe('server-side apply', () => {
+  it('changes nothing when the same configuration is applied again', () => {
     fc.assert(
       fc.property(scripts, operations, (script, operation) => {
         const live = last(script)
@@ -117,7 +116,7 @@ describe('laws', () => {
     )
   })
 
-  it('gives an applier the fields of its configuration, and no other', () => {
+  it('makes an applier own exactly the fields of its configuration', () => {
     fc.assert(
       fc.property(scripts, operations, (script, operation) => {
         const applied = playOne({ ...operation, verb: 'apply', force: true }, last(script), 10).object
@@ -131,7 +130,7 @@ describe('laws', () => {
     )
   })
 
-  it('drops or changes by an apply only fields that the manager applies or gives up', () => {
+  it('drops or changes only fields that the manager applies or stops applying', () => {
     fc.assert(
       fc.property(scripts, operations, (script, operation) => {
         const live = last(script)
@@ -145,9 +144,9 @@ describe('laws', () => {
         const now = new Set(texts(toFieldSet(operation.object, thing)))
         const after = texts(toFieldSet(applied as JsonObject, thing))
         const isPresent = (text: string) => after.some((one) => one === text || one.startsWith(`${text}/`))
-        // A list item or key of a map that the manager gives up goes with all its content.
+        // A list item or map key that the manager stops applying is removed with all its content.
         const isGivenUp = (text: string) => given.some((one) => text === one || text.startsWith(`${one}/`))
-        // The exception, as upstream: a struct that an update left empty goes with the last applied field beside it.
+        // The exception, as upstream: removing the last applied field also removes an empty struct beside it.
         const isEmptied = (path: FieldPath, text: string): boolean => {
           const parent = text.slice(0, text.lastIndexOf('/'))
           const value = at(live, path)
@@ -162,7 +161,7 @@ describe('laws', () => {
     )
   })
 
-  it('owns only what is there', () => {
+  it('lets managers own only existing fields', () => {
     fc.assert(
       fc.property(scripts, (script) => {
         const live = last(script)
@@ -172,7 +171,7 @@ describe('laws', () => {
     )
   })
 
-  it('leaves its arguments alone', () => {
+  it('does not change its arguments', () => {
     fc.assert(
       fc.property(scripts, operations, (script, operation) => {
         const live = frozen(last(script))
@@ -182,7 +181,7 @@ describe('laws', () => {
   })
 })
 
-/** The value at a path. */
+/** Returns the value at a path. */
 function at(value: JsonValue | undefined, path: FieldPath): JsonValue | undefined {
   const [step, ...rest] = path
   if (step === undefined || value === undefined) return value
@@ -199,7 +198,7 @@ function at(value: JsonValue | undefined, path: FieldPath): JsonValue | undefine
   )
 }
 
-/** An object whose every access is counted. */
+/** Wraps an object so that every access is counted. */
 function counted<T extends object>(target: T, count: { reads: number }): T {
   const trap =
     (name: 'get' | 'has' | 'ownKeys' | 'getOwnPropertyDescriptor') =>
@@ -215,10 +214,10 @@ function counted<T extends object>(target: T, count: { reads: number }): T {
   } as ProxyHandler<T>)
 }
 
-describe('containers without content', () => {
+describe('empty containers', () => {
   const text = (set: FieldSet): string => texts(set).join()
 
-  it('are leaves, so that {}, [], null and nothing differ', () => {
+  it('are leaves, so that {}, [], null and absent values differ', () => {
     const { modified } = compare({ spec: { map: {}, texts: [] } }, { spec: { map: null, texts: null } }, thing)
     expect(text(modified)).toBe('f:spec/f:map,f:spec/f:texts')
     const { added, removed } = compare({ spec: { map: {} } }, { spec: { texts: [] } }, thing)
@@ -237,7 +236,7 @@ describe('cost', () => {
     return count.reads
   }
 
-  it('grows with the number of list items, not with its square', () => {
+  it('grows linearly with the number of list items', () => {
     const list = (size: number, count: { reads: number }) => {
       const items = Array.from({ length: size }, (_, i) => counted({ name: `n${i}`, value: 'v' }, count))
       return { ...head, metadata: { name: 'n' }, spec: { byName: items } }
@@ -245,7 +244,7 @@ describe('cost', () => {
     expect(reads(1000, list)).toBeLessThan(2.2 * reads(500, list))
   })
 
-  it('grows with the number of labels, not with its square', () => {
+  it('grows linearly with the number of labels', () => {
     const labels = (size: number, count: { reads: number }) => {
       const all = Object.fromEntries(Array.from({ length: size }, (_, i) => [`l${i}`, 'v']))
       return { ...head, metadata: { name: 'n', labels: counted(all, count) } }

@@ -12,11 +12,11 @@ interface Vector {
   findings?: { type: string; text: string }[]
 }
 
-/** What k8s.io/apimachinery v0.34.4 makes of the same JSON. */
+/** Results of k8s.io/apimachinery v0.34.4 for the same JSON. */
 const vectors = (name: string): Vector[] =>
   JSON.parse(readFileSync(new URL(`../vectors/objectmeta.${name}.json`, import.meta.url), 'utf8'))
 
-describe('metadata is read as Go reads it', () => {
+describe('decodeMeta agrees with Go', () => {
   test.each(vectors('decode'))('$input', ({ input, error, metadata, unknown = [] }) => {
     const { value } = parseJson(input)
     if (error !== undefined) {
@@ -28,34 +28,34 @@ describe('metadata is read as Go reads it', () => {
     expect(decoded.unknown).toEqual(unknown.map((path) => `metadata.${path}`))
   })
 
-  test('times without a place in RFC 3339 are refused, where Go would write a year of five digits', () => {
+  test('rejects times outside the years of RFC 3339, where Go would write five digits', () => {
     const creationTimestamp = '9999-12-31T23:59:59-01:00'
     expect(() => decodeMeta({ creationTimestamp })).toThrow(`parsing time "${creationTimestamp}": year out of range`)
   })
 
-  test('the zero time is no time', () => {
+  test('drops the zero time', () => {
     expect(decodeMeta({ deletionTimestamp: '0001-01-01T02:00:00+02:00' }).metadata).toEqual({})
   })
 
-  test('names of the prototype are unknown members like others', () => {
+  test('reports names of prototype members as unknown', () => {
     expect(decodeMeta({ constructor: 'x', toString: 1, labels: { valueOf: 'y' } })).toEqual({
       metadata: { labels: { valueOf: 'y' } },
       unknown: ['metadata.constructor', 'metadata.toString'],
     })
   })
 
-  test('at most 100 unknown members are named', () => {
+  test('reports at most 100 unknown members', () => {
     const members = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x${index}`, 1]))
     expect(decodeMeta(members).unknown).toHaveLength(100)
   })
 
-  test('what is malformed is an error, or left out of what an apply came to', () => {
+  test('throws for malformed members, or omits them if lenient', () => {
     const input = { name: 'n', creationTimestamp: 'x', generation: 1.5, finalizers: 'f', labels: { a: 'b' } }
     expect(() => decodeMeta(input)).toThrow('parsing time "x"')
     expect(decodeMeta(input, { lenient: true }).metadata).toEqual({ name: 'n', labels: { a: 'b' } })
   })
 
-  test('nothing is shared with the input', () => {
+  test('shares nothing with the input', () => {
     const input = { managedFields: [{ fieldsV1: { 'f:spec': {} } }], labels: { a: 'b' } }
     const { metadata } = decodeMeta(input)
     if (metadata.labels) metadata.labels.a = 'changed'
@@ -65,7 +65,7 @@ describe('metadata is read as Go reads it', () => {
   })
 })
 
-describe('metadata is judged as Go judges it', () => {
+describe('validateMeta agrees with Go', () => {
   test.each(vectors('validate'))('$input', ({ input, findings = [] }) => {
     const { metadata } = decodeMeta(parseJson(input).value)
     const found = validateMeta(metadata, { namespaced: false })

@@ -1,9 +1,9 @@
-/** Options of a delete as a body says them; the texts are those of kube-apiserver 1.34. */
+/** Tests DeleteOptions in request bodies against the messages of kube-apiserver 1.34. */
 import { describe, expect, it } from 'vitest'
 import { decodeDeleteOptions } from '../../../../lib/meta/object/deleteoptions.ts'
 import type { JsonValue } from '../../../../lib/meta/types.ts'
 
-describe('delete options', () => {
+describe('decodeDeleteOptions', () => {
   it.each<[JsonValue, object]>([
     [null, { dryRun: [] }],
     [{}, { dryRun: [] }],
@@ -16,7 +16,7 @@ describe('delete options', () => {
       { preconditions: { uid: 'u' }, orphanDependents: false },
       { dryRun: [], preconditions: { uid: 'u' }, orphanDependents: false },
     ],
-  ])('%j', (value, expected) => expect(decodeDeleteOptions(value)).toEqual(expected))
+  ])('decodes %j', (value, expected) => expect(decodeDeleteOptions(value)).toEqual(expected))
 
   it.each<[JsonValue, string]>([
     [
@@ -44,9 +44,9 @@ describe('delete options', () => {
       { propagationPolicy: 5 },
       'json: cannot unmarshal number into Go struct field DeleteOptions.propagationPolicy of type v1.DeletionPropagation',
     ],
-  ])('%j: 400', (value, message) => expect(() => decodeDeleteOptions(value)).toThrow(message))
+  ])('throws 400 for %j', (value, message) => expect(() => decodeDeleteOptions(value)).toThrow(message))
 
-  it('takes no number in floating point for an integer', () => {
+  it('rejects floating-point numbers in integer fields', () => {
     const floats = new Map([['gracePeriodSeconds', '5.0']])
     const message =
       'json: cannot unmarshal number 5.0 into Go struct field DeleteOptions.gracePeriodSeconds of type int64'

@@ -23,7 +23,7 @@ test.each([
   ['-a', [LABEL]],
   ['a\n', [LABEL]],
   ['p-x', []],
-])('a DNS label: %j', (value, errors) => {
+])('validates the DNS label %j', (value, errors) => {
   expect(dnsLabelErrors(value)).toEqual(errors)
 })
 
@@ -33,7 +33,7 @@ test.each([
   ['..', true, []],
   ['a/b%', false, ["may not contain '/'", "may not contain '%'"]],
   ['a', false, []],
-])('a path segment: %j (prefix: %j)', (value, prefix, errors) => {
+])('validates the path segment %j (prefix: %j)', (value, prefix, errors) => {
   expect(pathSegmentErrors(value, prefix)).toEqual(errors)
 })
 
@@ -43,7 +43,7 @@ test.each([
   ['-', '-'],
   ['a', 'a'],
   ['a--', 'aa'],
-])('the dash at the end of %j is masked', (prefix, masked) => {
+])('masks the dash at the end of %j', (prefix, masked) => {
   expect(maskTrailingDash(prefix)).toBe(masked)
 })
 
@@ -53,16 +53,16 @@ describe('generated names', () => {
     return (bound: number) => next++ % bound
   }
 
-  test('a suffix of five letters without vowels is added', () => {
+  test('get a suffix of five characters without vowels', () => {
     expect(generateName('ci-', counting())).toBe('ci-bcdfg')
     expect(generateName('ci-', (bound) => bound - 1)).toBe('ci-99999')
   })
 
-  test('the base is cut so that the name is at most 63 characters long', () => {
+  test('have at most 63 characters', () => {
     expect(generateName('x'.repeat(100), counting())).toBe(`${'x'.repeat(58)}bcdfg`)
   })
 
-  test('of 27 characters each may come', () => {
+  test('use each of the 27 characters of the alphabet', () => {
     const bounds = new Set<number>()
     generateName('a', (bound) => {
       bounds.add(bound)
@@ -72,7 +72,7 @@ describe('generated names', () => {
   })
 })
 
-describe('the checks agree with the expressions that Kubernetes prints', () => {
+describe('validation agrees with the regular expressions in the messages', () => {
   const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
   const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
   const text = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '_', '.', '/', ' ', 'é', '\n'), maxLength: 12 })
@@ -84,13 +84,13 @@ describe('the checks agree with the expressions that Kubernetes prints', () => {
       { seed: 7, numRuns: 2000 },
     )
 
-  test('labels', () => agrees(dnsLabelErrors, label))
-  test('subdomains', () => agrees(dnsSubdomainErrors, `${label}(\\.${label})*`))
-  test('label values', () => agrees(labelValueErrors, `(${qualified})?`))
-  test('qualified names', () => agrees(qualifiedNameErrors, `(${label}(\\.${label})*/)?${qualified}`))
+  test('for labels', () => agrees(dnsLabelErrors, label))
+  test('for subdomains', () => agrees(dnsSubdomainErrors, `${label}(\\.${label})*`))
+  test('for label values', () => agrees(labelValueErrors, `(${qualified})?`))
+  test('for qualified names', () => agrees(qualifiedNameErrors, `(${label}(\\.${label})*/)?${qualified}`))
 })
 
-test('names of a million characters are refused like short ones', () => {
+test('rejects names of a million characters in linear time', () => {
   const long = 'a.'.repeat(1_000_000)
   expect(dnsSubdomainErrors(long)).toHaveLength(2)
   expect(qualifiedNameErrors(`${long}/${'-'.repeat(1_000_000)}`)).toHaveLength(4)

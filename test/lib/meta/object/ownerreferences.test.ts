@@ -26,7 +26,7 @@ describe('duplicate owner references', () => {
     expect(warnings).toEqual([text])
   })
 
-  test('are none where the uid is the same and something else is not', () => {
+  test('must be equal in all members, not only in their uid', () => {
     const object = objectOf({ ownerReferences: [owner, { ...owner, name: 'x' }] })
     expect(dedupeOwnerReferences(object, () => expect.unreachable())).toBe(object)
   })

@@ -9,7 +9,7 @@ test.each([
   ['00', 0n],
   [`${'0'.repeat(3_000_000)}7`, 7n],
   ['18446744073709551615', 2n ** 64n - 1n],
-])('%j is a resourceVersion', (text, value) => {
+])('parses the resourceVersion %j', (text, value) => {
   expect(parseResourceVersion(text)).toBe(value)
 })
 
@@ -21,11 +21,11 @@ test.each([
   ['1844674407370955161x', 'strconv.ParseUint: parsing "1844674407370955161x": invalid syntax'],
   ['1\n', 'strconv.ParseUint: parsing "1\\n": invalid syntax'],
   ['18446744073709551616', 'strconv.ParseUint: parsing "18446744073709551616": value out of range'],
-])('%j is none', (text, message) => {
+])('rejects %j', (text, message) => {
   expect(() => parseResourceVersion(text)).toThrow(message)
   expect(resourceVersionOrNone(text)).toBe(0n)
 })
 
-test('digits without end are out of range before they are a number', () => {
+test('rejects endless digits without converting them to a number', () => {
   expect(() => parseResourceVersion('9'.repeat(3_000_000))).toThrow('parsing "999')
 })

@@ -20,14 +20,14 @@ const objectOf = (metadata: ObjectMeta, more: Partial<KubeObject> = {}): KubeObj
   ...more,
 })
 
-test('an update that leaves system metadata out keeps it', () => {
+test('an update without server-owned metadata keeps it', () => {
   const { generation, ...fixed } = fixupForUpdate(objectOf({ name: 'a' }), objectOf(deleting)).metadata
   const { finalizers: _, generation: old, ...kept } = deleting
   expect(fixed).toEqual(kept)
   expect(generation).toBe(old)
 })
 
-test('what the server sets is wiped from a new object', () => {
+test('clears server-owned fields of a new object', () => {
   expect(wipeForCreate({ ...deleting, labels: { a: 'b' }, namespace: 'n' })).toEqual({
     name: 'a',
     namespace: 'n',
@@ -44,7 +44,7 @@ test.each<[string, Partial<KubeObject>, Partial<KubeObject>, boolean]>([
   ['the order of members', { spec: { a: 1, b: 2 } }, { spec: { b: 2, a: 1 } }, false],
   ['the same integer', { spec: { a: 5n } }, { spec: { a: 5 } }, false],
   ['large integers', { spec: { a: 9007199254740993n } }, { spec: { a: 9007199254740992 } }, true],
-])('generation rises with %s: %#', (_, one, other, rises) => {
+])('generation changes with %s: %#', (_, one, other, rises) => {
   expect(specDiffers(objectOf({}, one), objectOf({}, other))).toBe(rises)
 })
 
@@ -63,7 +63,7 @@ describe('finalizers', () => {
     ],
     [{ finalizers: ['plain'] }, { finalizers: ['plain'] }, []],
     [{}, undefined, []],
-  ])('%j after %j', (metadata, old, warnings) => {
+  ])('cause the right warnings: %j after %j', (metadata, old, warnings) => {
     expect(finalizerWarnings(metadata, old)).toEqual(warnings)
   })
 })

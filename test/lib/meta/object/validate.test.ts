@@ -19,7 +19,7 @@ const deleting: ObjectMeta = {
 
 const objectOf = (metadata: ObjectMeta) => ({ apiVersion: 'example.test/v1', kind: 'Example', metadata })
 
-/** What an update to `changes` is refused for, each finding once. */
+/** Returns the errors of an update to `changes`, each of them once. */
 function findings(old: ObjectMeta, changes: ObjectMeta): string[] {
   const fixed = fixupForUpdate(objectOf({ ...old, ...changes }), objectOf(old)).metadata
   return [
@@ -31,7 +31,7 @@ function findings(old: ObjectMeta, changes: ObjectMeta): string[] {
   ]
 }
 
-test('managedFields: operation, type, and names that no client can have are found, with the entry', () => {
+test('reports invalid operations, types and names in managedFields with the index of the entry', () => {
   const managedFields: ManagedFieldsEntry[] = [
     { manager: 'a\u0007', operation: 'Update', fieldsType: 'FieldsV1', subresource: 'é'.repeat(129) },
     { operation: 'Sing' as 'Apply', fieldsType: 'x' as 'FieldsV1' },
@@ -53,7 +53,7 @@ describe('namespaces', () => {
     ['a.b', true, ['metadata.namespace: Invalid value: "a.b": must not contain dots']],
     ['team-a', false, ['metadata.namespace: Forbidden: not allowed on this type']],
     [undefined, false, []],
-  ])('%j where namespaced is %j', (namespace, namespaced, texts) => {
+  ])('are validated: %j with namespaced %j', (namespace, namespaced, texts) => {
     const metadata = { name: 'a', ...(namespace && { namespace }) }
     expect(validateMeta(metadata, { namespaced }).map(({ field, message }) => `${field}: ${message}`)).toEqual(texts)
   })
@@ -63,7 +63,7 @@ test.each([
   ['x', 262_143, []],
   ['x', 262_144, ['metadata.annotations: Too long: may not be more than 262144 bytes']],
   ['ü', 131_072, ['metadata.annotations: Too long: may not be more than 262144 bytes']],
-])('annotations of a key and %j times %d', (char, times, texts) => {
+])('limits the size of annotations: %j repeated %d times', (char, times, texts) => {
   const metadata = { name: 'a', annotations: { a: char.repeat(times) } }
   expect(validateMeta(metadata, { namespaced: false }).map(({ field, message }) => `${field}: ${message}`)).toEqual(
     texts,
@@ -108,18 +108,18 @@ describe('an update', () => {
       { creationTimestamp: '2020-01-01T00:00:00Z', generation: 99, deletionTimestamp: '2020-01-01T00:00:00Z' },
       [],
     ],
-    ['may remove finalizers of what is being deleted', deleting, { finalizers: [] }, []],
+    ['may remove finalizers of an object that is being deleted', deleting, { finalizers: [] }, []],
     [
-      'may not add finalizers to it',
+      'may not add finalizers to an object that is being deleted',
       deleting,
       { finalizers: ['e/a', 'e/z', 'e/f', 'e/f'] },
       [
         'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"e/f", "e/z"}',
       ],
     ],
-    ['checks a new generateName as a part of a path only', live, { generateName: 'Bad_' }, []],
+    ['validates a new generateName only as a path segment', live, { generateName: 'Bad_' }, []],
     [
-      'refuses a generateName with a slash',
+      'rejects a generateName with a slash',
       live,
       { generateName: 'a/b' },
       ['metadata.generateName: Invalid value: "a/b": may not contain \'/\''],
@@ -128,7 +128,7 @@ describe('an update', () => {
     expect(findings(old, changes)).toEqual(texts)
   })
 
-  test('names most findings three times, finalizers once', () => {
+  test('reports most errors three times, but finalizers once', () => {
     const errors = validateMetaUpdate({ ...live, labels: { a: 'not valid!' }, finalizers: ['b d'] }, live, {
       namespaced: false,
     })

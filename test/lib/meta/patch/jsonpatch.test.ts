@@ -18,7 +18,7 @@ const bytes = (patch: unknown): Uint8Array => Buffer.from(typeof patch === 'stri
 const patched = (document: unknown, patch: unknown): JsonValue =>
   applyJsonPatch(document as JsonValue, decodeJsonPatch(bytes(patch)).operations).value
 
-/** The Status that refuses. */
+/** Returns the Status of an error. */
 const refusal = (action: () => unknown): { code: number; message: string | undefined } => {
   try {
     action()
@@ -31,8 +31,8 @@ const refusal = (action: () => unknown): { code: number; message: string | undef
 
 const unprocessable = { code: 422, message: 'the server rejected our request due to an error in our request' }
 
-describe('the tests of json-patch-tests', () => {
-  /** What kube-apiserver does otherwise than RFC 6902. */
+describe('applyJsonPatch in json-patch-tests', () => {
+  /** The deviations of kube-apiserver from RFC 6902. */
   const differences = [
     'Out of bounds (lower)', // an index of -1 is the last one
     'replacing the root of the document is possible with add', // refused
@@ -73,8 +73,8 @@ describe('the tests of json-patch-tests', () => {
   })
 })
 
-describe('the answers of kube-apiserver', () => {
-  /** Where the answers differ on purpose, and why. */
+describe('applyJsonPatch agrees with kube-apiserver', () => {
+  /** Intended differences, with their reasons. */
   const differences: Record<string, string> = {
     '[{"op":"copy","from":"","path":"/n"}]': 'RFC 6902 lets the root be copied',
   }
@@ -115,7 +115,7 @@ describe('decodeJsonPatch', () => {
       '[{"op":"add","path":"/a","value":{"__proto__":1}}]',
       'error decoding patch: json: a member must not be named __proto__',
     ],
-  ])('400 for %s', (text, message) => {
+  ])('throws 400 for %s', (text, message) => {
     expect(refusal(() => decodeJsonPatch(bytes(text)))).toEqual({ code: 400, message })
   })
 
@@ -123,15 +123,15 @@ describe('decodeJsonPatch', () => {
     ['[', 'unexpected end of JSON input'],
     ['{}', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
     ['[5]', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
-  ])('400 for %s of which nobody asked more', (text, message) => {
+  ])('throws 400 for %s without field validation', (text, message) => {
     expect(refusal(() => decodeJsonPatch(bytes(text), false))).toEqual({ code: 400, message })
   })
 
-  it('leaves wrong types to the operation where nobody asked more', () => {
+  it('accepts wrong types without field validation, so that the operation fails', () => {
     expect(decodeJsonPatch(bytes('[{"op":5,"path":"/a"}]'), false).operations).toEqual([{ path: '/a' }])
   })
 
-  it('passes over text in the place of everything', () => {
+  it('ignores a string as the new root', () => {
     const operations = [
       { op: 'replace', path: '', value: 'x' },
       { op: 'add', path: '/b', value: 2 },
@@ -154,7 +154,7 @@ describe('decodeJsonPatch', () => {
     ['/t', String.raw`"\u003cü\u003e\u000a"`, false],
     ['', '{ "t" : "\\u003cü\\u003e\\n", "n":1000, "big":9223372036854775807, "\\u0066":1e+21 }', true],
     ['', '{"t":"\\u003cü\\u003e\\n","n":1e3,"big":9223372036854775807,"f":1e+21}', false],
-  ])('compares texts: at %j is %s: %s', (path, value, same) => {
+  ])('compares the text of scalars: at %j is %s: %s', (path, value, same) => {
     const document = { t: '<ü>\n', n: 1000, big: 9223372036854775807n, f: 1e21 }
     const patch = `[{"op":"test","path":"${path}","value":${value}}]`
     if (same) expect(patched(document, patch)).toEqual(document)
@@ -169,13 +169,13 @@ describe('decodeJsonPatch', () => {
     ['"value":"<"},{"op":"move","from":"/a","path":"/b"},{"op":"move","from":"/b","path":"/a"}', '"<"', true],
     ['"value":"<"},{"op":"copy","from":"/a","path":"/a"}', '"<"', false],
     ['"value":"<"},{"op":"copy","from":"/a","path":"/a"}', String.raw`"\u003c"`, true],
-  ])('compares with the text that the patch has brought: %s is %s: %s', (added, value, same) => {
+  ])('compares with the text in the patch: %s is %s: %s', (added, value, same) => {
     const patch = `[{"op":"add","path":"/a",${added},{"op":"test","path":"/a","value":${value}}]`
     if (same) expect(patched({}, patch)).toEqual({ a: JSON.parse(value) })
     else expect(refusal(() => patched({}, patch))).toEqual(unprocessable)
   })
 
-  it('names the whole numbers that it writes as floating point, where they come to stand', () => {
+  it('reports the paths of whole numbers that the patch writes as floating point', () => {
     const text = '[{"op":"add","path":"/a","value":[{"x":5.0},1.5,7]},{"op":"add","path":"/a/0","value":1e3}]'
     const { value, floats } = applyJsonPatch({ n: 6 }, decodeJsonPatch(bytes(text)).operations)
     expect(value).toEqual({ n: 6, a: [1000, { x: 5 }, 1.5, 7] })
@@ -185,17 +185,17 @@ describe('decodeJsonPatch', () => {
     ])
   })
 
-  it('takes the last of members that stand twice, and replaces halves of surrogate pairs', () => {
+  it('uses the last of duplicate members, and replaces lone surrogates', () => {
     expect(patched({}, String.raw`[{"op":"add","path":"/a","value":{"x":"1","x":"\ud800","\udc00":1}}]`)).toEqual({
       a: { x: '\ufffd', '\ufffd': 1 },
     })
   })
 
-  it('takes null for no operations', () => {
+  it('treats null as an empty list of operations', () => {
     expect(decodeJsonPatch(bytes('null'))).toEqual({ operations: [], duplicates: [], unknown: [] })
   })
 
-  it('names unknown and duplicate members', () => {
+  it('reports unknown and duplicate members', () => {
     const text = '[{"op":"add","path":"/a","value":{"b":1,"b":2},"foo":1},{"op":"add","op":"test","bar":{}}]'
     expect(decodeJsonPatch(bytes(text))).toMatchObject({
       duplicates: ['json patch duplicate field "[0].value.b"', 'json patch duplicate field "[1].op"'],
@@ -203,7 +203,7 @@ describe('decodeJsonPatch', () => {
     })
   })
 
-  it('413 for more than 10,000 operations', () => {
+  it('throws 413 for more than 10,000 operations', () => {
     const many = (count: number) => bytes(Array(count).fill({ op: 'test', path: '/a', value: 1 }))
     expect(decodeJsonPatch(many(10_000)).operations).toHaveLength(10_000)
     expect(refusal(() => decodeJsonPatch(many(10_001)))).toEqual({
@@ -232,13 +232,13 @@ describe('applyJsonPatch with hostile patches', () => {
     ['has no value for the place of everything', { op: 'replace', path: '' }],
     ['names no index', add('/list/1e0', 1)],
     ['puts text into text', add('/text/0', 'x')],
-  ])('422 for one that %s', (_, operation) => {
+  ])('throws 422 for one that %s', (_, operation) => {
     const document = { list: [1], text: 'abc' }
     expect(refusal(() => applyJsonPatch(document, [operation]))).toEqual(unprocessable)
     expect({}).not.toHaveProperty('polluted')
   })
 
-  it('takes names of prototypes for names of members', () => {
+  it('accepts names of prototype members', () => {
     expect(patched({ labels: {} }, [add('/labels/constructor', 'x')])).toEqual({ labels: { constructor: 'x' } })
     const copy = patched({ a: {} }, [{ op: 'copy', from: '/a/constructor', path: '/b' }])
     expect(copy).toEqual({ a: {}, b: null })
@@ -247,7 +247,7 @@ describe('applyJsonPatch with hostile patches', () => {
     })
   })
 
-  it('stops copies that grow the document without end', () => {
+  it('limits copies that grow the document', () => {
     const double = Array(40).fill({ op: 'copy', from: '/a', path: '/a/-' })
     expect(refusal(() => applyJsonPatch({ a: ['x'.repeat(100)] }, double))).toEqual(unprocessable)
     const text = 'x'.repeat(COPY_BUDGET / 2 - 2)
@@ -257,7 +257,7 @@ describe('applyJsonPatch with hostile patches', () => {
     expect(refusal(() => applyJsonPatch({ a: text }, copies(3)))).toEqual(unprocessable)
   })
 
-  it('stops nesting: by copies, by moves, by long paths, and compared afterwards', () => {
+  it('limits nesting: by copies, by moves, by long paths, and in later comparisons', () => {
     const wrap = (i: number): PatchOperation[] =>
       [add('/w', []), { op: 'move', from: '/a', path: '/w/-' }, { op: 'move', from: '/w', path: '/a' }].map(
         (one) => ({ ...one, n: i }) as PatchOperation,
@@ -278,7 +278,7 @@ describe('applyJsonPatch with hostile patches', () => {
     expect(refusal(() => applyJsonPatch({}, [add('/a'.repeat(100_000), 1)]))).toEqual(unprocessable)
   })
 
-  it('says nothing of the document', () => {
+  it('does not quote the document in errors', () => {
     const error = (() => {
       try {
         applyJsonPatch({ key: 'mpk_secret' }, [{ op: 'test', path: '/key', value: 'mpk_guess' }])
@@ -291,7 +291,7 @@ describe('applyJsonPatch with hostile patches', () => {
     expect(`${error.stack} ${JSON.stringify(error.cause ?? null)} ${JSON.stringify(error.status)}`).not.toMatch(/mpk_/)
   })
 
-  it('reads exact integers, and compares their digits', () => {
+  it('decodes exact integers and compares their digits', () => {
     const document = parseJson('{"n":9007199254740993}').value
     expect(
       stringify(
@@ -333,11 +333,11 @@ describe('applyJsonPatch always', () => {
     value: fc
       .jsonValue({ maxDepth: 2 })
       .map((one) => JSON.parse(JSON.stringify(one)) as JsonValue)
-      // No decoder lets it in.
+      // Decoders reject such a member.
       .filter((one) => !JSON.stringify(one).includes('__proto__')),
   })
 
-  it('leaves document and patch as they were, shares nothing with them, and either applies or says 422', () => {
+  it('changes neither document nor patch, shares nothing with them, and either applies or throws 422', () => {
     fc.assert(
       fc.property(document, fc.array(operation, { maxLength: 6 }), (doc, operations) => {
         const before = JSON.stringify([doc, operations])
@@ -355,7 +355,7 @@ describe('applyJsonPatch always', () => {
   })
 })
 
-/** Changes every list and object within. */
+/** Changes every list and object inside a value. */
 function scribble(value: JsonValue): void {
   if (typeof value !== 'object' || value === null) return
   for (const one of Object.values(value)) scribble(one)

@@ -28,11 +28,11 @@ describe('mergePatch', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ]
-  it.each(appendix)('RFC 7386 appendix A: %j with %j', (object, patch, result) => {
+  it.each(appendix)('follows RFC 7386 appendix A: %j with %j', (object, patch, result) => {
     expect(mergePatch(object, patch)).toEqual(result)
   })
 
-  /** RFC 7386 keeps lists as they are sent; kube-apiserver's library takes nulls out of objects in them. */
+  /** RFC 7386 leaves lists unchanged; kube-apiserver's library removes nulls from objects in them. */
   const differences = ['{"a":[{"b":null}]}']
   it.each(
     (vectors as { doc: JsonObject; patch: JsonObject; result: JsonObject }[]).filter(
@@ -42,7 +42,7 @@ describe('mergePatch', () => {
     expect(mergePatch(doc, patch)).toEqual(result),
   )
 
-  it('takes names of prototypes for names of members, and makes none of __proto__', () => {
+  it('accepts names of prototype members, and never creates __proto__', () => {
     expect(mergePatch({}, { constructor: { name: 'x' }, toString: { a: null } })).toEqual({
       constructor: { name: 'x' },
       toString: {},
@@ -52,7 +52,7 @@ describe('mergePatch', () => {
     expect(mergePatch({ a: 1 }, smuggled)).not.toHaveProperty('polluted')
   })
 
-  it('leaves out nulls of what is new, in lists too', () => {
+  it('omits nulls of new values, also in lists', () => {
     const list = [{ a: null, b: [{ c: null }], d: { e: null } }, null]
     expect(mergePatch({}, { list })).toEqual({ list: [{ b: [{}], d: {} }, null] })
     expect(mergePatch({ list: [1] }, { list })).toEqual({ list: [{ b: [{}], d: {} }, null] })
@@ -68,7 +68,7 @@ describe('mergePatch', () => {
       fc.property(object, object, (one, patch) => {
         const before = JSON.stringify([one, patch])
         const result = mergePatch(one, patch)
-        // A list in the place of an object keeps nulls that one in the place of anything else does not.
+        // A list that replaces an object keeps nulls; one that replaces another value does not.
         if (!/\[.*null/.test(before)) expect(mergePatch(result, patch)).toEqual(result)
         expect(mergePatch(one, {})).toEqual(one)
         for (const value of Object.values(result)) if (Array.isArray(value)) value.push(1)
@@ -79,7 +79,7 @@ describe('mergePatch', () => {
 })
 
 describe('decodeMergePatch', () => {
-  it('reads objects and names what stands in them twice', () => {
+  it('decodes objects and reports duplicate members', () => {
     expect(decodeMergePatch(Buffer.from('{"spec":{"ttl":1,"ttl":2e0}}'))).toEqual({
       patch: { spec: { ttl: 2 } },
       duplicates: ['duplicate field "spec.ttl"'],
@@ -93,13 +93,13 @@ describe('decodeMergePatch', () => {
     ['null', 'Invalid JSON Patch'],
     ['{', 'error decoding patch: unexpected end of JSON input'],
     ['spec: {}', "error decoding patch: invalid character 's' looking for beginning of value"],
-  ])('400 for %s', (text, expected) => expect(message(text)).toBe(expected))
+  ])('throws 400 for %s', (text, expected) => expect(message(text)).toBe(expected))
 
-  it.each(['5', '"x"', 'null', '{', '{} x'])('400 for %s of which nobody asked more', (text) => {
+  it.each(['5', '"x"', 'null', '{', '{} x'])('throws 400 for %s without field validation', (text) => {
     expect(() => decodeMergePatch(Buffer.from(text), false)).toThrow('Invalid JSON Patch')
   })
 
-  it('takes a list where nobody asked more: it is no object afterwards', () => {
+  it('accepts a list without field validation, whose result is not an object', () => {
     expect(decodeMergePatch(Buffer.from('[5]'), false).patch).toEqual([5])
   })
 })

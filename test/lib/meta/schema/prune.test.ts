@@ -18,36 +18,36 @@ test.each<[string, JsonObject, JsonObject, string[]]>([
   ['empty lists and objects stay', { spec: { groups: [], scope: {} } }, { spec: { groups: [], scope: {} } }, []],
   ['values of a wrong type stay', { spec: { ttl: 'x', scope: 5 } }, { spec: { ttl: 'x', scope: 5 } }, []],
   [
-    'what is in an object for a list is unknown',
+    'reports the members of an object in place of a list',
     { spec: { groups: { a: 'b' } } },
     { spec: { groups: {} } },
     ['spec.groups.a'],
   ],
   [
-    'what is in an object for a text is unknown',
+    'reports the members of an object in place of a string',
     { spec: { ttl: { a: { b: 1 } } } },
     { spec: { ttl: {} } },
     ['spec.ttl.a'],
   ],
   [
-    'what is in a list for an object is unknown',
+    'reports the members inside a list in place of an object',
     { spec: { scope: [[{ a: 1 }], 2] } },
     { spec: { scope: [[{}], 2] } },
     ['spec.scope[0][0].a'],
   ],
-  ['spec of a wrong type stays', { spec: 'text', status: [] }, { spec: 'text', status: [] }, []],
-  ['null spec goes', { spec: null }, {}, []],
-  ['computed fields go silently', { status: { phase: 'Forged' } }, { status: {} }, []],
-  ['member names are case-sensitive', { spec: { TTL: 1 } }, { spec: {} }, ['spec.TTL']],
+  ['keeps a spec of a wrong type', { spec: 'text', status: [] }, { spec: 'text', status: [] }, []],
+  ['drops a null spec', { spec: null }, {}, []],
+  ['drops computed fields without a report', { status: { phase: 'Forged' } }, { status: {} }, []],
+  ['treats member names as case-sensitive', { spec: { TTL: 1 } }, { spec: {} }, ['spec.TTL']],
   [
-    'names of the prototype are no fields',
+    'treats names of prototype members as unknown fields',
     { spec: { constructor: {}, hasOwnProperty: 1 }, toString: 1 },
     { spec: {} },
     ['spec.constructor', 'spec.hasOwnProperty', 'toString'],
   ],
-  ["apiVersion, kind and metadata are others' matter", { apiVersion: 'x', kind: 'y', metadata: { foo: 1 } }, {}, []],
+  ['ignores apiVersion, kind and metadata', { apiVersion: 'x', kind: 'y', metadata: { foo: 1 } }, {}, []],
   [
-    'unknown fields are in order of bytes',
+    'reports unknown fields in byte order',
     { spec: { b: 1, a: 1, '\u{1F600}': 1, '\uFFFD': 1, B: 1 } },
     { spec: {} },
     ['spec.B', 'spec.a', 'spec.b', 'spec.\uFFFD', 'spec.\u{1F600}'],
@@ -56,13 +56,13 @@ test.each<[string, JsonObject, JsonObject, string[]]>([
   expect(prune(input, schema)).toEqual({ object, unknown, deprecated: [] })
 })
 
-test('nulls can be kept, for an apply that must refuse them', () => {
+test('keeps nulls on request, because an apply rejects them later', () => {
   expect(prune({ spec: { displayName: null } }, schema, { keepNulls: true }).object).toEqual({
     spec: { displayName: null },
   })
 })
 
-test('at most 100 unknown fields are named, with their long names cut', () => {
+test('reports at most 100 unknown fields and shortens long names', () => {
   const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, index]))
   const long = 'x'.repeat(100_000)
   const { object, unknown } = prune({ spec: { ...many, identity: { extraClaims: { [long]: many } } } }, schema)
@@ -73,11 +73,11 @@ test('at most 100 unknown fields are named, with their long names cut', () => {
   expect(prune({ spec: claims }, schema).unknown).toEqual([`spec.identity.extraClaims.${'x'.repeat(256)}....a`])
 })
 
-test('a kind without status does not know it', () => {
+test('drops the status of a kind without status', () => {
   expect(prune({ status: {} }, { spec: schema.spec }).unknown).toEqual(['status'])
 })
 
-test('a member __proto__ that a decoder let through is an unknown field', () => {
+test('treats a member __proto__ as an unknown field', () => {
   const input = JSON.parse('{"spec":{"__proto__":{"ttl":1},"identity":{"extraClaims":{"__proto__":"x"}}}}')
   const { object, unknown } = prune(input, schema)
   expect(unknown).toEqual(['spec.__proto__'])
@@ -112,7 +112,7 @@ const freeze = (value: unknown): unknown => {
   return value
 }
 
-test('the input stays as it is, and pruning again finds nothing', () => {
+test('does not change the input, and is idempotent', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.constantFrom('spec', 'status', 'foo'), anything, { noNullPrototype: true }),
@@ -127,7 +127,7 @@ test('the input stays as it is, and pruning again finds nothing', () => {
   )
 })
 
-test('nothing is shared with the input', () => {
+test('shares nothing with the input', () => {
   const input = { spec: { groups: ['a'], identity: { extraClaims: { a: 'b' } } } }
   const { object } = prune(input, schema)
   const spec = object.spec as typeof input.spec

@@ -5,7 +5,7 @@ import { type FromSchema, list, map, object, string } from '../../../../lib/meta
 import type { ObjectMeta } from '../../../../lib/meta/types.ts'
 import type { spec, status } from '../example.ts'
 
-test('the types of values follow from the schema', () => {
+test('infers the types of values from the schema', () => {
   type Spec = FromSchema<typeof spec>
   expectTypeOf<Spec['ttl']>().toEqualTypeOf<number | undefined>()
   expectTypeOf<Spec['disabled']>().toEqualTypeOf<boolean | undefined>()
@@ -19,7 +19,7 @@ test('the types of values follow from the schema', () => {
   expectTypeOf<Condition>().toHaveProperty('type').toEqualTypeOf<string>()
 })
 
-test('a schema of eight levels is still inferred', () => {
+test('infers the type of a schema with eight levels', () => {
   const deep = object('', {
     a: list('', map('', object('', { b: list('', object('', { c: map('', list('', string(''))) })) }))),
   })
@@ -28,7 +28,7 @@ test('a schema of eight levels is still inferred', () => {
   expect(deep.type).toBe('object')
 })
 
-test('the schema of metadata names the fields of its type', () => {
+test('the schema of metadata declares the fields of its type', () => {
   expectTypeOf<keyof FromSchema<typeof objectMetaSchema>>().toEqualTypeOf<keyof ObjectMeta>()
   expect(objectMetaSchema.properties.finalizers.listType).toBe('set')
 })
@@ -39,7 +39,7 @@ test.each([
   [{ b: '<', a: 1 }, '{"b":"\\u003c","a":1}'],
   [9007199254740993n, '9007199254740993'],
   [null, 'null'],
-])('messages show values as Go does: %#', (value, shown) => {
+])('formats values in messages as Go does: %#', (value, shown) => {
   expect(invalid('f', value, 'd').message).toBe(`Invalid value: ${shown}: d`)
   expect(notSupported('f', value, ['x']).message).toBe(`Unsupported value: ${shown}: supported values: "x"`)
 })

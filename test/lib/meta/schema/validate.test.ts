@@ -16,7 +16,7 @@ const textsOf = (spec: JsonValue): string[] =>
 const wrongType = (field: string, expected: string, actual: string): string =>
   `FieldValueTypeInvalid ${field}: Invalid value: "${actual}": ${field} in body must be of type ${expected}: "${actual}"`
 
-test('numbers in floating point are no integers, but stand for them', () => {
+test('distinguishes floating-point numbers from integers, but accepts whole ones', () => {
   const found = (spec: JsonValue, ...paths: string[]): string[] =>
     validateSchema({ spec }, schema, '', undefined, new Map(paths.map((path) => [path, '']))).map(
       ({ message }) => message,
@@ -40,7 +40,7 @@ test('numbers in floating point are no integers, but stand for them', () => {
   )
 })
 
-// Source: answers of a kube-apiserver 1.34.4; the rest was asked of k8s.io/kube-openapi v0.0.0-20250710.
+// Source: responses of kube-apiserver 1.34.4, otherwise of k8s.io/kube-openapi v0.0.0-20250710.
 test.each<[JsonValue, string[]]>([
   [{ ttl: 5, displayName: 'a', disabled: false, groups: [], scope: {}, type: '', unknown: 5 }, []],
   [{ ttl: 'long' }, [wrongType('spec.ttl', 'integer', 'string')]],
@@ -159,7 +159,7 @@ describe('status', () => {
       toCause,
     )
 
-  test('on its own endpoint messages begin at status, causes at the root', () => {
+  test('starts paths in messages at status on its own endpoint, and those in causes at the root', () => {
     expect(texts({ conditions: [{ type: 5 }] }, 'status')).toEqual([
       {
         reason: 'FieldValueTypeInvalid',
@@ -177,20 +177,20 @@ describe('status', () => {
     ])
   })
 
-  test('elsewhere both begin at the root', () => {
+  test('starts all paths at the root on other endpoints', () => {
     expect(texts({ conditions: 5 }, '')[0]?.message).toBe(
       'Invalid value: "integer": status.conditions in body must be of type array: "integer"',
     )
   })
 
-  test('items of one key are duplicates', () => {
+  test('reports items with equal keys as duplicates', () => {
     const one = { type: 'A', status: 'True' }
     expect(texts({ conditions: [one, { ...one, status: 'False' }, { ...one }] }, 'status')).toEqual([
       { reason: 'FieldValueDuplicate', field: 'status.conditions[1]', message: 'Duplicate value: {"type":"A"}' },
     ])
   })
 
-  test('an item of a keyed list must be an object', () => {
+  test('requires the items of a map list to be objects', () => {
     expect(texts({ conditions: [{ type: 'A', status: 'x' }, 'x'] }, 'status').map(({ message }) => message)).toEqual([
       'Invalid value: "string": conditions[1] in body must be of type object: "string"',
       'Invalid value: "x": must be an object for an array of list-type map',
@@ -198,19 +198,19 @@ describe('status', () => {
   })
 })
 
-test('findings are as many as an answer shows', () => {
+test('limits the number of errors', () => {
   const groups = Array.from({ length: 130_000 }, () => 0)
   expect(validateSchema({ spec: { groups } }, schema).length).toBeLessThan(1000)
 })
 
-test('several errors read as one message', () => {
+test('combines several errors in one message', () => {
   expect(aggregate(validateSchema({ spec: { ttl: 'x', disabled: 'y' } }, schema))).toBe(
     '[spec.disabled: Invalid value: "string": spec.disabled in body must be of type boolean: "string", spec.ttl: Invalid value: "string": spec.ttl in body must be of type integer: "string"]',
   )
 })
 
 describe('write-only fields', () => {
-  test('are never shown', () => {
+  test('are redacted in messages', () => {
     expect(textsOf({ key: 's3c' })).toEqual([
       'FieldValueInvalid spec.key: Invalid value: <redacted>: spec.key in body should be at least 4 chars long',
       'FieldValueTypeInvalid spec.key: Invalid value: <redacted>: spec.key in body must be of type uri: <redacted>',
@@ -218,24 +218,24 @@ describe('write-only fields', () => {
     ])
   })
 
-  test('not even when of another type', () => {
+  test('are redacted even if their type is wrong', () => {
     expect(textsOf({ key: 4711 }).join()).not.toContain('4711')
     expect(textsOf({ key: { deep: 's3cret' }, identity: { connectorData: ['s3cret'] } }).join()).not.toContain('s3cret')
   })
 })
 
-describe('what was stored before', () => {
+describe('stored values', () => {
   const old = {
     spec: { displayName: 'x'.repeat(30), ttl: -1, groups: ['a', 'a'], identity: { email: 5, extraClaims: { a: 1 } } },
   }
 
-  test('may stay as it is', () => {
+  test('are accepted while they do not change', () => {
     expect(validateSchema(old, schema, '', old)).toEqual([])
     const spec = { ...old.spec, disabled: true, identity: { email: 5, extraClaims: { a: 1, b: 'x' } } }
     expect(validateSchema({ spec }, schema, '', old)).toEqual([])
   })
 
-  test('is judged where it changes', () => {
+  test('are validated when they change', () => {
     const spec = { ...old.spec, ttl: -2, identity: { email: 5, extraClaims: { a: 2 } } }
     expect(validateSchema({ spec }, schema, '', old).map(({ field }) => field)).toEqual([
       'spec.identity.extraClaims.a',
@@ -244,7 +244,7 @@ describe('what was stored before', () => {
   })
 })
 
-test('agrees with another validator on what is valid', () => {
+test('agrees with Ajv on which values are valid', () => {
   const ajv = new Ajv({ strict: false })
   formatsPlugin.default(ajv)
   const isValid = ajv.compile(openApiSchema(schema.spec))

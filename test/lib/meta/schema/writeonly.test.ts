@@ -21,16 +21,16 @@ const annotated = (text: string) => objectOf(undefined, { [LAST_APPLIED]: text, 
 const lastApplied = (text: string) =>
   splitWriteOnly(annotated(text), schema).object.metadata.annotations?.[LAST_APPLIED]
 
-test('the schema says which fields are write-only', () => {
+test('finds the write-only fields of a schema', () => {
   expect(writeOnlyFields(schema).map(({ path }) => path.join('.'))).toEqual(['spec.key', 'spec.identity.connectorData'])
 })
 
-test('a write-only field in a list has no lasting place', () => {
+test('rejects a schema with a write-only field in a list', () => {
   const spec = object('', { items: list('', object('', { token: string('', { writeOnly: 'never' }) })) })
   expect(() => writeOnlyFields({ spec })).toThrow('write-only field spec.items.token is inside a list or map')
 })
 
-describe('taking them out', () => {
+describe('splitting off write-only values', () => {
   test.each<[JsonObject | undefined, JsonObject | undefined, [string, unknown][]]>([
     [{ key: SECRET, ttl: 1 }, { ttl: 1 }, [['spec.key', SECRET]]],
     [
@@ -46,7 +46,7 @@ describe('taking them out', () => {
     [{ identity: 'x' }, { identity: 'x' }, []],
     [{}, {}, []],
     [undefined, undefined, []],
-  ])('%j leaves %j', (spec, left, secrets) => {
+  ])('from %j leaves %j', (spec, left, secrets) => {
     const input = objectOf(spec)
     const before = structuredClone(input)
     const split = splitWriteOnly(input, schema)
@@ -55,7 +55,7 @@ describe('taking them out', () => {
     expect(input).toEqual(before)
   })
 
-  test('and putting them back gives the object again', () => {
+  test('and joining them restores the object', () => {
     const input = objectOf({ key: SECRET, identity: { connectorData: 'x', email: 'e' }, ttl: 1 })
     const { object, secrets } = splitWriteOnly(input, schema)
     expect(joinWriteOnly(object, secrets)).toEqual(input)
@@ -69,19 +69,19 @@ describe("kubectl's copy of the manifest", () => {
     `${JSON.stringify({ apiVersion: 'example.test/v1', kind: 'Example', metadata, spec })}\n`
 
   test.each<[string, string, string]>([
-    ['loses a key', manifest({ key: SECRET, ttl: 5 }), manifest({ ttl: 5 })],
+    ['loses an access key', manifest({ key: SECRET, ttl: 5 }), manifest({ ttl: 5 })],
     [
       'loses a nested secret',
       manifest({ identity: { connectorData: SECRET, email: 'e' } }),
       manifest({ identity: { email: 'e' } }),
     ],
-    ['loses what the kind does not know', manifest({ Key: SECRET, ttl: 5 }), manifest({ ttl: 5 })],
+    ['loses unknown fields', manifest({ Key: SECRET, ttl: 5 }), manifest({ ttl: 5 })],
     [
       'loses a manifest inside it',
       manifest({}, { annotations: { [LAST_APPLIED]: SECRET } }),
       manifest({}, { annotations: {} }),
     ],
-    ['loses all but the last of duplicates', `{"spec":{"key":"${SECRET}"},"spec":{}}`, '{"spec":{}}'],
+    ['loses all duplicates except the last', `{"spec":{"key":"${SECRET}"},"spec":{}}`, '{"spec":{}}'],
     ['loses a key written with escapes', `{"spec":{"\\u006bey":"${SECRET}"}}`, '{"spec":{}}'],
     [
       'keeps 64-bit integers',
@@ -89,7 +89,7 @@ describe("kubectl's copy of the manifest", () => {
       '{"spec":{"ttl":9007199254740993}}',
     ],
     [
-      'without secrets stays byte for byte',
+      'stays byte for byte the same without secrets',
       '{ "spec": {"displayName":"\\u003cb\\u003e","ttl":5.0} }\n',
       '{ "spec": {"displayName":"\\u003cb\\u003e","ttl":5.0} }\n',
     ],
@@ -107,23 +107,23 @@ describe("kubectl's copy of the manifest", () => {
     `{"__proto__":{"key":"${SECRET}"}}`,
     `${'['.repeat(100_000)}`,
     '',
-  ])('goes altogether when nobody can say what is in it: %#', (text) => {
+  ])('is removed if it does not match the schema: %#', (text) => {
     const { object } = splitWriteOnly(annotated(text), schema)
     expect(object.metadata.annotations).toEqual({ other: 'kept' })
   })
 
-  test('is of no interest for a kind without secrets', () => {
+  test('stays unchanged for a kind without write-only fields', () => {
     const input = annotated(SECRET)
     expect(splitWriteOnly(input, { spec: object('', {}) }).object).toEqual(input)
   })
 
-  test('leaves no empty annotations behind', () => {
+  test('leaves no empty annotations', () => {
     const { object } = splitWriteOnly(objectOf(undefined, { [LAST_APPLIED]: '' }), schema)
     expect(object.metadata).toEqual({ name: 'a' })
   })
 })
 
-test('redaction leaves only what the schema describes and shows', () => {
+test('redaction keeps only the readable fields that the schema describes', () => {
   const value = {
     apiVersion: 'example.test/v1',
     metadata: { name: 'a', annotations: { [LAST_APPLIED]: SECRET, x: 'y' } },
@@ -154,7 +154,7 @@ test('redaction leaves only what the schema describes and shows', () => {
   })
 })
 
-test('no secret survives, wherever it stands', () => {
+test('removes a secret wherever it occurs', () => {
   const place = fc.constantFrom('key', 'Key', 'identity', 'connectorData', 'scope', 'roles', 'groups', 'spec', 'x')
   const hidden = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -181,7 +181,7 @@ test.each([
   [{ annotations: [LAST_APPLIED] }, { annotations: [LAST_APPLIED] }],
   [{ annotations: { [LAST_APPLIED]: { spec: { key: SECRET } }, x: 'y' } }, { annotations: { x: 'y' } }],
   [{ annotations: { [LAST_APPLIED]: 5 } }, {}],
-])('metadata of a configuration may be anything: %j', (metadata, expected) => {
+])('accepts any JSON as the metadata of a configuration: %j', (metadata, expected) => {
   const object = { apiVersion: 'v1', kind: 'K', metadata } as KubeObject
   expect(splitWriteOnly(object, schema).object.metadata).toEqual(expected)
 })

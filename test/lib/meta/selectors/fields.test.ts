@@ -20,7 +20,7 @@ const message = (text: string, supported: string[]): string => {
   throw new Error('was not refused')
 }
 
-describe('field selectors are those of apimachinery', () => {
+describe('field selectors', () => {
   it.each(vectors as Vector[])('$selector', ({ selector, requirements, name, error }) => {
     if (error !== undefined) return expect(message(selector, [])).toBe(error)
     const parsed = parseFieldSelector(selector)
@@ -28,7 +28,7 @@ describe('field selectors are those of apimachinery', () => {
     expect(requirement(parsed, 'metadata.name')).toBe(name)
   })
 
-  it('refuses fields that cannot be selected by', () => {
+  it('reject unsupported fields', () => {
     expect(message('metadata.namespace=x', ['metadata.name'])).toBe('field label not supported: metadata.namespace')
     expect(message('metadata.name=a,spec.user=b', ['metadata.name'])).toBe('field label not supported: spec.user')
     expect(message('=x', ['metadata.name'])).toBe('field label not supported: ')
@@ -36,7 +36,7 @@ describe('field selectors are those of apimachinery', () => {
     expect(message('a!b,x=\\y', ['a'])).toContain("can't understand 'a!b'")
   })
 
-  it('matches when all requirements hold', () => {
+  it('match if all requirements match', () => {
     const object: Record<string, string> = { 'metadata.name': 'a', 'spec.user': 'u' }
     const selects = (text: string) => matchesFields(parseFieldSelector(text), (field) => object[field] ?? '')
     expect(selects('')).toBe(true)

@@ -25,12 +25,12 @@ it.each([
   ['a=b, \0zzz', "found '', expected: identifier after ','"],
   ['a=b\0zzz', "found 'zzz', expected: ',' or 'end of string'"],
   ['!\0=a', "unable to parse requirement: found '=', expected: identifier"],
-])('NUL ends a word, a sign, or the text: %j is %j', (text, meaning) => {
+])('a NUL ends a word, an operator or the text: %j is %j', (text, meaning) => {
   const found = parse(text)
   expect(found).toEqual('error' in found ? { error: meaning } : parse(meaning))
 })
 
-describe('label selectors are those of apimachinery', () => {
+describe('label selectors', () => {
   it.each(vectors.selectors as { selector: string; matches?: number[]; error?: string }[])(
     '$selector',
     ({ selector, matches: want, error }) => {
@@ -43,13 +43,13 @@ describe('label selectors are those of apimachinery', () => {
     },
   )
 
-  it('sees no labels that an object inherits', () => {
+  it('ignore inherited properties', () => {
     expect(matcherOf(parseLabelSelector('constructor'))({})).toBe(false)
     expect(matcherOf(parseLabelSelector('!toString,hasOwnProperty!=x'))({})).toBe(true)
     expect(matcherOf(parseLabelSelector('constructor=x'))({ constructor: 'x' })).toBe(true)
   })
 
-  it('reads its numbers once, and none for objects that it cannot take', () => {
+  it('parse their numbers once, and no labels of objects that cannot match', () => {
     const terms = Array.from({ length: 1000 }, (_, index) => `weight>${index},size<${index},!no${index},a!=${index}`)
     const matches = matcherOf(parseLabelSelector(terms.join(',')))
     const numbers = vi.spyOn(BigInt, 'asIntN')
@@ -62,7 +62,7 @@ describe('label selectors are those of apimachinery', () => {
     numbers.mockRestore()
   })
 
-  it('parses any text or says 400, and takes no longer for hostile ones', () => {
+  it('parse any text or throw 400, in linear time', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'ab=!(),<> in1/-\0\\\u00e9'), maxLength: 20 }), (text) => {
         parse(text)

@@ -1,4 +1,4 @@
-/** The algebra of field sets, and FieldsV1. */
+/** Tests the operations on field sets, and FieldsV1. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -47,13 +47,13 @@ const sets = fc.array(fieldPaths, { maxLength: 12 }).map((all) => setOf(...all))
 const ids = (set: FieldSet): string[] => Array.from(paths(set), (path) => path.map(({ id }) => id).join(' '))
 const same = (a: FieldSet, b: FieldSet): void => expect(ids(a)).toEqual(ids(b))
 
-/** Holds for every set that the operations make: no node without a reason. */
+/** Checks the invariant of all sets: each node is a member or has descendants. */
 function sound(set: FieldSet): boolean {
   return [...set.values()].every(({ member, below }) => (member || below.size > 0) && sound(below))
 }
 
-describe('algebra', () => {
-  it('does what sets of paths do', () => {
+describe('set operations', () => {
+  it('agree with operations on sets of paths', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
         const [left, right] = [ids(a), new Set(ids(b))]
@@ -65,7 +65,7 @@ describe('algebra', () => {
     )
   })
 
-  it('has its laws', () => {
+  it('follow the laws of set algebra', () => {
     fc.assert(
       fc.property(sets, sets, sets, (a, b, c) => {
         same(union(a, b), union(b, a))
@@ -78,7 +78,7 @@ describe('algebra', () => {
     )
   })
 
-  it('removes whole subtrees recursively', () => {
+  it('remove whole subtrees recursively', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
         const covered = (path: FieldPath): boolean => path.some((_, i) => has(b, path.slice(0, i + 1)))
@@ -90,7 +90,7 @@ describe('algebra', () => {
     )
   })
 
-  it('changes none of its arguments', () => {
+  it('do not change their arguments', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
         const before = [JSON.stringify(serialise(a)), JSON.stringify(serialise(b))]
@@ -100,7 +100,7 @@ describe('algebra', () => {
     )
   })
 
-  it('never holds the empty path', () => {
+  it('never add the empty path', () => {
     const set = new Map()
     insert(set, [])
     expect(set.size).toBe(0)
@@ -109,7 +109,7 @@ describe('algebra', () => {
 })
 
 describe('FieldsV1', () => {
-  it('is read as it is written', () => {
+  it('decodes to the set that it encodes', () => {
     fc.assert(
       fc.property(sets, (set) => {
         const text = JSON.stringify(serialise(set))
@@ -169,7 +169,7 @@ describe('FieldsV1', () => {
     expect(JSON.stringify(serialise(setOf(...all)))).toBe(text)
   })
 
-  it('skips what a later version may know, and takes null for a leaf', () => {
+  it('skips unknown types of elements, and treats null as a leaf', () => {
     same(parseFieldsV1({ 'x:y': { 'f:z': {} }, 'f:a': null }), setOf([fieldElement('a')]))
     same(parseFieldsV1({ 'f:a': { 'x:y': {} } }), setOf([fieldElement('a')]))
   })
@@ -198,16 +198,16 @@ describe('FieldsV1', () => {
     ['depth', deep(66)],
     ['depth in items', { [`v:${'['.repeat(10_000)}`]: {} }],
     ['size', Object.fromEntries(Array.from({ length: 100_001 }, (_, i) => [`f:${i}`, {}]))],
-  ])('refuses %s', (_, value) => {
+  ])('rejects %s', (_, value) => {
     expect(() => parseFieldsV1(value)).toThrow(FieldsV1Error)
   })
 
-  it('takes what is just deep enough', () => {
+  it('accepts the maximum depth', () => {
     expect(ids(parseFieldsV1(deep(64)))).toHaveLength(1)
   })
 })
 
-describe('texts of paths', () => {
+describe('pathText', () => {
   it.each<[FieldPath, string]>([
     [[fieldElement('spec'), fieldElement('roles'), keyElement([['role', 'r1']])], '.spec.roles[role="r1"]'],
     [

@@ -1,4 +1,4 @@
-/** The texts that users see of an applied configuration that does not fit; those of structured-merge-diff v6.3.0. */
+/** Tests the errors of applied configurations against the messages of structured-merge-diff v6.3.0. */
 import { describe, expect, it } from 'vitest'
 import { object, string, time } from '../../../../lib/meta/schema/schema.ts'
 import { wholeObject } from '../../../../lib/meta/structuredmerge/typed.ts'
@@ -8,7 +8,7 @@ import { thing } from '../thing.ts'
 
 const errors = (spec: JsonObject): string | undefined => configurationErrors({ spec }, thing)
 
-it('an object without declared members may have any', () => {
+it('accepts any member in an object without declared members', () => {
   const entry = { time: 'bad', fieldsV1: { 'f:metadata': { 'f:labels': {} } } }
   expect(configurationErrors({ metadata: { managedFields: [entry] } }, thing)).toBeUndefined()
 })
@@ -57,17 +57,17 @@ describe('a configuration', () => {
     expect(errors(spec)).toBe(text)
   })
 
-  it('may lack keys but one, hold nulls, and repeat itself in atomic lists', () => {
+  it('may omit all keys but one, contain nulls, and have duplicates in atomic lists', () => {
     expect(errors({ byTwo: [{ port: 1 }, { protocol: 'a' }], text: null, texts: null, atomicList: ['a', 'a'] })).toBe(
       undefined,
     )
   })
 
-  it('is not thrown back at who sent it', () => {
+  it('is not quoted in full', () => {
     expect(errors({ flag: 'x'.repeat(100_000) })?.length).toBeLessThan(400)
   })
 
-  it('does not show what stands where an object with a value that is never shown belongs', () => {
+  it('is not quoted where the schema expects an object with a write-only field', () => {
     const login = object('', { token: string('', { writeOnly: 'never' }) })
     const schema = object('', { spec: object('', { login }) })
     const found = [{ login: ['hidden'] }, { login: 'hidden' }].map((spec) => configurationErrors({ spec }, schema))
@@ -76,22 +76,22 @@ describe('a configuration', () => {
   })
 })
 
-describe('what Kubernetes knows beyond its documents', () => {
+describe('undocumented behaviour of Kubernetes', () => {
   const kind = wholeObject({ spec: object('', { at: time('') }) })
 
-  it('takes any scalar for a time', () => {
+  it('accepts any scalar as a time', () => {
     expect(configurationErrors({ spec: { at: 5 }, metadata: { deletionTimestamp: true } }, kind)).toBeUndefined()
     expect(configurationErrors({ spec: { at: {} } }, kind)).toBe('.spec.at: expected any scalar, got &{map[]}')
   })
 
-  it('takes references without a uid, and selfLink', () => {
+  it('accepts owner references without a uid, and selfLink', () => {
     const metadata = { selfLink: '/x', ownerReferences: [{ name: 'a' }] }
     expect(configurationErrors({ metadata }, kind)).toBeUndefined()
     const twice = { ownerReferences: [{ name: 'a' }, { uid: '' }] }
     expect(configurationErrors({ metadata: twice }, kind)).toContain('duplicate entries for key [uid=""]')
   })
 
-  it('tells owners of fields where items stand twice, not where values have other types', () => {
+  it('computes ownership with duplicate items, but not with values of wrong types', () => {
     expect(isTyped({ spec: { texts: ['a', 'a'] } }, thing)).toBe(true)
     expect(isTyped({ spec: { text: 5 } }, thing)).toBe(false)
     expect(isTyped({ spec: { text: null } }, thing)).toBe(true)

@@ -26,10 +26,10 @@ describe('a credential of this service', () => {
     jwt({ sub: 'alice' }),
     token.slice(0, token.indexOf('.')),
     part({ [PRIVATE_CLAIM]: {} }),
-  ])('is not in %s', (text) => expect(holdsCredential(text)).toBe(false))
+  ])('is not found in %s', (text) => expect(holdsCredential(text)).toBe(false))
 })
 
-describe('texts without credentials', () => {
+describe('redacting credentials', () => {
   test.each([
     [`no ${key}, no`, 'no <redacted>, no'],
     [`${key}${key}`, '<redacted>'],
@@ -48,7 +48,7 @@ describe('misplaced credentials', () => {
     ({ apiVersion: 'example.test/v1', kind: 'Example', metadata, spec }) as KubeObject
   const fields = (one: KubeObject, old?: KubeObject) => misplacedCredentials(one, old).map(({ field }) => field)
 
-  test('are named by their fields', () => {
+  test('are reported by field', () => {
     const labels = { [key]: 'x', a: key }
     expect(fields(object({ labels }, { list: [{ a: 'x' }, { a: token }] }))).toEqual([
       'metadata.labels',
@@ -58,13 +58,13 @@ describe('misplaced credentials', () => {
     expect(JSON.stringify(misplacedCredentials(object({ labels })))).not.toContain(key)
   })
 
-  test('that are stored already keep nobody from changing the object', () => {
+  test('that are already stored do not prevent changes of the object', () => {
     const old = object({ annotations: { a: key } }, { disabled: false })
     expect(fields(object({ annotations: { a: key } }, { disabled: true }), old)).toEqual([])
     expect(fields(object({ annotations: { a: generateKey(randomBytes) } }), old)).toEqual(['metadata.annotations.a'])
   })
 
-  test('are as many as somebody may want to read', () => {
+  test('are reported up to a limit', () => {
     expect(fields(object({}, { list: Array.from({ length: 1000 }, () => key) }))).toHaveLength(16)
   })
 })

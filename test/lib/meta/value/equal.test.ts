@@ -10,7 +10,7 @@ test.each([
   [9007199254740993n, 9007199254740993n],
   [{ a: undefined }, {}],
   ['', ''],
-])('same: %#', (one, other) => {
+])('treats as equal: %#', (one, other) => {
   expect(deepEqual(one, other)).toBe(true)
   expect(deepEqual(other, one)).toBe(true)
 })
@@ -32,7 +32,7 @@ test.each([
   [{ a: null }, {}],
   [{ toString: 1 }, { a: 1 }],
   [{ a: 1 }, { a: 1, b: 2 }],
-])('not the same: %#', (one, other) => {
+])('treats as different: %#', (one, other) => {
   expect(deepEqual(one, other)).toBe(false)
   expect(deepEqual(other, one)).toBe(false)
 })
