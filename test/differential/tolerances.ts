@@ -1,17 +1,17 @@
-/** Where answers may differ from those of a kube-apiserver, by rule and not by request: each with its reason. */
+/** Defines the general rules by which answers may differ from those of kube-apiserver, each with its reason. */
 import type { Answer, Step } from '../conformance/scenario.ts'
 
 export interface Tolerance {
   reason: string
-  /** `earlier`: the steps before. */
+  /** `earlier` are the preceding steps. */
   fits(want: Answer, got: Answer, step: Step, earlier: readonly Step[]): boolean
-  /** What follows is not compared: the two servers are not in one state any more. */
+  /** Ends the comparison, because the two servers are now in different states. */
   ends?: true
 }
 
 const sortedText = (text: string): string => [...text].sort().join('')
 
-/** The message, without quotes where it comes in YAML; all lines where it has several. */
+/** Returns the message, without quotes when it comes in YAML, or all lines when it has several. */
 function textOf({ body, lines = [] }: Answer): string {
   const line = lines.find((one) => /^message: [^|]/.test(one))
   return typeof body?.message === 'string' ? body.message : (line?.slice('message: '.length) ?? lines.join('\n'))
@@ -23,7 +23,7 @@ const both = (want: Answer, got: Answer, pattern: RegExp): boolean =>
   want.code === got.code && [want, got].every((answer) => pattern.test(textOf(answer)))
 
 const sorted = (answer: Answer): string => sortedText(JSON.stringify(answer))
-/** Without members of metadata that are null or {}. */
+/** Returns the answer without members of metadata that are null or {}. */
 function withoutEmpty(answer: Answer): string {
   const entries = Object.entries(answer.body?.metadata ?? {})
   const filled = entries.filter(([, value]) => value !== null && JSON.stringify(value) !== '{}')
@@ -37,31 +37,72 @@ const versionOf = (answer: Answer): number => Number(/rv#(\d+)/.exec(JSON.string
 const isApply = ({ headers }: Step): boolean => /apply-patch/.test(headers?.['content-type'] ?? '')
 const objectPath = (path: string): string => path.replace(/(\/status)?(\?.*)?$/, '')
 
-/** Without the status, of which nothing but what is computed may be left, and without that. */
+/** Returns the lines without the status, because only computed members may remain in it. */
 const plainLines = ({ lines = [] }: Answer): string[] => lines.filter((line) => !/^(status:|canUse: )/.test(line))
 
-/** The events of a watch by name and type, in no order; '' of another answer. */
+/** Returns the events of a watch by name and type, without their order, or '' for another answer. */
 const eventsOf = ({ events = [] }: Answer): string =>
   events
     .map(({ type, object }) => `${type} ${object?.metadata?.name}`)
     .sort()
     .join('\n')
 
-/** What a client reads in Latin-1 is UTF-8. */
+/** Returns the Warning in ASCII. The client reads UTF-8 as Latin-1. */
 const asciiWarning = ({ headers = {} }: Answer): string =>
   Buffer.from(headers.warning ?? '', 'latin1')
     .toString()
     .replace(/[^ -~]/g, (one) => `\\\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** Splits the message about an applied configuration that does not fit its schema into its start and its findings. */
+function configurationFindings(answer: Answer): { start: string; findings: string[] } | undefined {
+  const match = /failed to create typed patch object \([^;]*;[^)]*\): (errors:\n?)?/.exec(textOf(answer))
+  if (!match) return undefined
+  const [start] = match
+  const rest = textOf(answer).slice(match.index + start.length)
+  // A value may contain line breaks: a finding starts with the path of a field. YAML lines have no indent and no order.
+  const findings = answer.lines ? answer.lines.filter((line) => line.startsWith('.')) : rest.split(/\n(?= {2}\.)/)
+  return {
+    start: start.replace(/errors:\n?$/, ''),
+    findings: (findings.length > 0 ? findings : [rest]).map((one) => one.trim()),
+  }
+}
+
+const UNDECLARED = ': field not declared in schema'
+const pathOf = (finding: string): string => finding.slice(0, -UNDECLARED.length)
+
+/** Returns the maps with undeclared fields, without those inside another one. */
+function openMaps(findings: readonly string[]): string[] {
+  const maps = findings.filter((one) => one.endsWith(UNDECLARED)).map((one) => pathOf(one).replace(/\.[^.]*$/, ''))
+  return [...new Set(maps)].filter((map) => !maps.some((outer) => map.startsWith(`${outer}.`))).sort()
+}
+
+/** Reports whether the findings are the same. Long values are truncated here. */
+const isSameFinding = (want: string | undefined, got: string): boolean =>
+  got.endsWith('…') ? want?.startsWith(got.slice(0, -1)) === true : want === got
+
+/**
+ * Reports whether two such messages differ only in the order of their findings and in those that depend on the order in
+ * which a map is read: which undeclared field is named, and which findings in its other fields precede it.
+ */
+function fitsUpToUndeclaredFields(want: Answer, got: Answer): boolean {
+  const [wanted, found] = [configurationFindings(want), configurationFindings(got)]
+  if (!wanted || !found || want.code !== got.code || wanted.start !== found.start) return false
+  const maps = openMaps(wanted.findings)
+  if (maps.join('\n') !== openMaps(found.findings).join('\n')) return false
+  const comparable = (all: readonly string[]) =>
+    all.filter((one) => !maps.some((map) => one.startsWith(`${map}.`))).toSorted()
+  const [wants, gots] = [comparable(wanted.findings), comparable(found.findings)]
+  return wants.length === gots.length && gots.every((one, i) => isSameFinding(wants[i], one))
+}
+
 const tolerances: readonly Tolerance[] = [
   {
-    reason: 'an empty body is told to be one, where kube-apiserver speaks of the end of JSON or of null',
+    reason: 'the message names an empty body, where kube-apiserver names the end of JSON or null',
     fits: (want, got, { body = '' }) =>
       body === '' && want.code === got.code && textOf(got).includes('the request has no body'),
   },
   {
-    reason:
-      'a field that the kind does not have, or has twice, must not widen access: refused unless the client asks otherwise',
+    reason: 'an unknown or duplicate field must not widen access: it is rejected unless the client asks otherwise',
     ends: true,
     fits: (want, got, { path }) =>
       !/[?&]fieldValidation=\w/.test(path) &&
@@ -70,7 +111,7 @@ const tolerances: readonly Tolerance[] = [
       !/strict decoding/.test(textOf(want)),
   },
   {
-    reason: 'a map of metadata that an apply emptied lies in etcd until the next write, which then is one',
+    reason: 'etcd stores a map of metadata that an apply emptied until the next write, which is therefore no no-op',
     ends: true,
     fits: (want, got, { method, path }, earlier) =>
       /^(PUT|PATCH)$/.test(method) &&
@@ -79,35 +120,36 @@ const tolerances: readonly Tolerance[] = [
       versionOf(want) > versionOf(got),
   },
   {
-    reason: 'the write that ends an object shows a map of metadata that an apply emptied',
+    reason: 'the write that deletes an object shows a map of metadata that an apply emptied',
     fits: (want, got) => want.code === 200 && withoutEmpty(want) !== sorted(want) && withoutEmpty(want) === sorted(got),
   },
   {
-    reason: 'a dry run of a deletion that takes the last finalizer away shows an object without anything',
+    reason: 'a dry run of a deletion that removes the last finalizer shows an empty object',
     fits: (want, got, { method }) =>
       method === 'DELETE' && Object.keys(want.body ?? {}).length === 2 && got.body?.status === 'Success',
   },
   {
-    reason: 'a deletion that takes the last finalizer away has lost the resourceVersion to compare with there',
+    reason:
+      'in kube-apiserver, a deletion that removes the last finalizer has lost the resourceVersion to compare with',
     ends: true,
     fits: (want, got) => /ResourceVersion in precondition: ,/.test(textOf(want)) && got.code === 200,
   },
   {
-    reason: 'a merge patch keeps the digits of its numbers there, in texts that quote it',
+    reason: 'messages of kube-apiserver quote a merge patch with the original digits of its numbers',
     fits: (want, got) => both(want, got, /is invalid: patch: Invalid value/) && numberless(want) === numberless(got),
   },
   {
-    reason: 'sorted lines of YAML have those of computed members among them',
+    reason: 'sorted lines of YAML include those of computed members',
     fits: (want, got) =>
       want.code === got.code && want.lines !== undefined && plainLines(want).join('\n') === plainLines(got).join('\n'),
   },
   {
-    reason: 'a configuration that was applied last is kept only where it is one of the kind',
+    reason: 'a last applied configuration is stored only when it belongs to the kind',
     ends: true,
     fits: (want, got) => /last-applied/.test(JSON.stringify(want)) && !/last-applied/.test(JSON.stringify(got)),
   },
   {
-    reason: 'objects of a collection are deleted several at a time, in no order',
+    reason: 'objects of a collection are deleted concurrently and in any order',
     fits: (want, got, _, earlier) =>
       earlier.some(({ method, path }) => method === 'DELETE' && /s(?:\?.*)?$/.test(path)) &&
       eventsOf(want) !== '' &&
@@ -121,12 +163,12 @@ const tolerances: readonly Tolerance[] = [
       /[^ -~]/.test(want.headers?.warning ?? ''),
   },
   {
-    reason: 'of several options of wrong types another one is named',
+    reason: 'the message may name any one of several options with wrong types',
     fits: (want, got) =>
       [want, got].every((one) => /^json: cannot unmarshal .* field DeleteOptions\./.test(textOf(one))),
   },
   {
-    reason: 'a number beyond float64 is refused as a text that is no JSON, and not quoted',
+    reason: 'a number beyond float64 is rejected as invalid JSON and not quoted',
     fits: (want, got) =>
       want.code >= 400 &&
       got.code === 400 &&
@@ -135,14 +177,14 @@ const tolerances: readonly Tolerance[] = [
       /\d[eE]\+?\d{3}/.test(textOf(want)),
   },
   {
-    reason: 'a long text is not quoted to its end, so that an answer has a limit',
+    reason: 'long texts are truncated in messages, so that answers have a size limit',
     fits: (want, got) => {
       const [start = ''] = textOf(got).split('" ...: ')
       return textOf(got).length > 16_384 && want.code === got.code && textOf(want).startsWith(start)
     },
   },
   {
-    reason: 'findings of a schema come in no order',
+    reason: 'findings of a schema have no order',
     fits: (want, got) =>
       want.code === 422 &&
       got.code === 422 &&
@@ -150,11 +192,11 @@ const tolerances: readonly Tolerance[] = [
       sortedText(JSON.stringify(want.body?.details) ?? '') === sortedText(JSON.stringify(got.body?.details) ?? ''),
   },
   {
-    reason: 'what is wrong with a YAML text is said in the words of its parser',
+    reason: 'messages about invalid YAML have the wording of the parser',
     fits: (want, got) => both(want, got, /yaml: (line \d+: )?(did|found|could|mapping|control|unknown)/),
   },
   {
-    reason: 'what a body leaves out of kind and apiVersion is inferred from the endpoint',
+    reason: 'an omitted kind or apiVersion is inferred from the endpoint',
     ends: true,
     fits: (want) =>
       want.code >= 400 &&
@@ -163,7 +205,7 @@ const tolerances: readonly Tolerance[] = [
       ),
   },
   {
-    reason: 'a body that does not say its kind is shown as it was read, without secrets',
+    reason: 'messages quote a body without a kind as it was read, without secrets',
     fits: (want, got) =>
       both(
         want,
@@ -172,15 +214,15 @@ const tolerances: readonly Tolerance[] = [
       ),
   },
   {
-    reason: 'no message shows a part of a body, which could be a key',
+    reason: 'no message quotes a part of a body that could be a key',
     fits: (want, got) => /<redacted>|u003credacted/.test(textOf(got)) && want.code === got.code,
   },
   {
-    reason: 'of the undeclared fields of an applied configuration any may be found first, and ends the search',
-    fits: (want, got) => both(want, got, /failed to create typed patch object/),
+    reason: 'validation of an applied configuration stops in a map at its first undeclared field, in random order',
+    fits: fitsUpToUndeclaredFields,
   },
   {
-    reason: 'what a client did wrong is not answered as a failure of the server',
+    reason: 'mistakes of clients do not return server errors',
     fits: (want, got) =>
       want.code === 500 &&
       got.code >= 400 &&
@@ -190,14 +232,14 @@ const tolerances: readonly Tolerance[] = [
         [want, got].every((one) => textOf(one).startsWith('yaml: '))),
   },
   {
-    reason: 'how a uid is compared is no business of clients',
+    reason: 'messages do not describe how UIDs are compared',
     fits: (want, got) =>
       /StorageError: /.test(textOf(want)) &&
       textOf(want).replace(/StorageError: .*?AdditionalErrorMsg: /, '') === textOf(got) &&
       want.code === got.code,
   },
   {
-    reason: 'fields that are computed here are unknown there',
+    reason: 'fields that this API computes are unknown to kube-apiserver',
     ends: true,
     fits: (want, got) =>
       [want.headers?.warning, textOf(want)].some((text = '') =>
@@ -206,7 +248,7 @@ const tolerances: readonly Tolerance[] = [
       (want.code === got.code || want.code >= 400),
   },
   {
-    reason: 'nothing but reviews is read or written as protobuf',
+    reason: 'only reviews support protobuf',
     fits: (want, got) =>
       /\bprotobuf\b/.test(textOf(want)) &&
       (want.code === 500 ||
@@ -214,7 +256,7 @@ const tolerances: readonly Tolerance[] = [
   },
 ]
 
-/** Why a difference is none; undefined where it is one. */
+/** Returns the tolerance for a difference, or undefined when there is none. */
 export const toleranceOf = (
   step: Step,
   want: Answer,
