@@ -1,4 +1,4 @@
-/** Stored keys and credentials for the tests of this room. */
+/** Stored keys and credentials for the tests of this package. */
 import { createCredential, type StoredKey } from '../../../lib/authentication/credential.ts'
 import { type KeyInternal, writeInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { JsonObject, ObjectMeta } from '../../../lib/meta/types.ts'

@@ -78,7 +78,7 @@ describe('the user in the context', () => {
     expect(() => encodeUser({ ...largest, groups: ['x'.repeat(3000)] })).toThrow('does not fit')
   })
 
-  // Functions of the version before decode the user as strictly, and know no credential.
+  // Functions of the previous version decode the user just as strictly and do not know a credential.
   test('omits the credential, which is encoded separately', () => {
     const credential = { version: '1', hash: 'h', created: 7 }
     expect(encodeUser({ ...alice, credential })).toBe(encodeUser(alice))

@@ -1,4 +1,4 @@
-/** Small worlds of scopes and requests, so that random ones meet often. */
+/** Generates scopes and requests from few names, so that random ones often match. */
 import fc from 'fast-check'
 import type { Attributes, Target } from '../../../lib/authorization/attributes/attributes.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
@@ -9,7 +9,7 @@ const project = fc.constantFrom('a', 'b')
 const verb = fc.constantFrom('get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', '*')
 const few = <T>(one: fc.Arbitrary<T>) => fc.array(one, { maxLength: 2 })
 
-/** Every member may be missing. */
+/** Makes every member optional. */
 const part = <T extends Record<string, fc.Arbitrary<unknown>>>(members: T) =>
   fc.record(members, { requiredKeys: [] }) as fc.Arbitrary<{
     [K in keyof T]?: T[K] extends fc.Arbitrary<infer V> ? V : never

@@ -13,7 +13,10 @@ export function plainlyAllowed(chain: readonly Scope[], request: Attributes): bo
   return true
 }
 
-/** The same of a request that a cluster or virtual cluster asks about; spaces are the namespaces p-PROJECT-s-SPACE of a cluster. */
+/**
+ * Evaluates a request that a cluster or virtual cluster asks about. Spaces are the namespaces p-PROJECT-s-SPACE of a
+ * cluster.
+ */
 export function plainlyAllowedAt(chain: readonly Scope[], place: Place, request: Attributes): boolean {
   if (always({ ...request, target: { type: 'Management' } })) return true
   for (const scope of chain) {

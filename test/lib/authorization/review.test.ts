@@ -55,11 +55,11 @@ describe('namedPlaces', () => {
   test.each<[string, Scope[], string[]]>([
     ['the cluster of an agent', [agentOf('eu')], ['eu']],
     ['all clusters of an agent', [agentOf('eu', 'us', 'eu')], ['eu', 'us']],
-    ['what all scopes leave', [agentOf('eu', 'us'), agentOf('us', 'asia')], ['us']],
+    ['the clusters that all scopes allow', [agentOf('eu', 'us'), agentOf('us', 'asia')], ['us']],
     ['the cluster of a rule', [rules({ cluster: 'eu' })], ['eu']],
-    ['not one that a rule leaves no reviews of', [rules({ cluster: 'eu', verbs: ['get'] })], []],
+    ['no cluster for which a rule allows no reviews', [rules({ cluster: 'eu', verbs: ['get'] })], []],
     ['no wildcard', [agentOf('*')], []],
-    ['but a name beneath a wildcard', [agentOf('*'), agentOf('eu')], ['eu']],
+    ['a name beneath a wildcard', [agentOf('*'), agentOf('eu')], ['eu']],
     ['no virtual clusters for an agent', [{ ...agentOf('eu'), ...virtual('a', 'x') }], ['eu']],
     [
       'no clusters for a virtual cluster',
@@ -68,7 +68,7 @@ describe('namedPlaces', () => {
     ],
     ['the virtual cluster of a role', [role('vcluster', { virtualClusters: ['a/x'] })], ['p-a/x']],
     ['those of its projects', [role('vcluster', { projects: ['a', 'b'], virtualClusters: ['x'] })], ['p-a/x', 'p-b/x']],
-    ['no virtual cluster that is all', [role('vcluster', { projects: ['a'], virtualClusters: ['*'] })], []],
+    ['no wildcard for virtual clusters', [role('vcluster', { projects: ['a'], virtualClusters: ['*'] })], []],
     [
       'that of a rule',
       [{ ...role('vcluster'), rules: [{ virtualClusters: [{ namespace: 'p-a', name: 'x' }, { name: 'y' }] }] }],
@@ -79,7 +79,7 @@ describe('namedPlaces', () => {
       [{ rules: [{ requestTargets: ['Management'] }], ...clusters('eu'), ...virtual('a', 'x') }],
       ['eu', 'p-a/x'],
     ],
-    ['none for nobody', [{}], []],
+    ['none for an empty scope', [{}], []],
     ['none for an administrator without a scope', [], []],
   ])('%s', (_, chain, expected) => {
     const named = namedPlaces(chain, options)
@@ -106,20 +106,20 @@ describe('acceptsKeys', () => {
   const ofProject: Scope = { projects: [{ project: 'a' }] }
 
   test.each<[string, Scope[], boolean]>([
-    ['none without a scope', [], false],
-    ['none with a scope that says nothing', [{}], false],
-    ['one that names it', [clusters('eu')], true],
-    ['one that names others', [clusters('us', 'eu2')], false],
-    ['one for all clusters', [clusters('*')], true],
-    ['one that a rule leads to it', [{ rules: [{ cluster: 'eu', verbs: ['get'] }] }], true],
-    ['none that may do everything without speaking of it', [all], false],
-    ['none that may do everything in clusters', [targets('Cluster')], false],
-    ['one of which another scope speaks', [all, clusters('eu')], true],
-    ['one of a space that another scope confines to it', [ofSpace, clusters('eu')], true],
-    ['one that names it, beside a space', [{ ...ofSpace, rules: [{ cluster: 'eu' }] }], true],
-    ['one of a space that names others', [{ ...ofSpace, ...clusters('us') }], false],
-    ['none that another scope leaves out', [clusters('eu'), clusters('us')], false],
-    ['none that another scope leaves nothing', [clusters('eu'), {}], false],
+    ['rejects a chain without a scope', [], false],
+    ['rejects an empty scope', [{}], false],
+    ['accepts a chain that names it', [clusters('eu')], true],
+    ['rejects a chain that names others', [clusters('us', 'eu2')], false],
+    ['accepts a chain for all clusters', [clusters('*')], true],
+    ['accepts a rule for it', [{ rules: [{ cluster: 'eu', verbs: ['get'] }] }], true],
+    ['rejects an unrestricted rule', [all], false],
+    ['rejects a rule for the target Cluster', [targets('Cluster')], false],
+    ['accepts a chain if one scope names it', [all, clusters('eu')], true],
+    ['accepts a space that another scope restricts to it', [ofSpace, clusters('eu')], true],
+    ['accepts a scope with it and a space', [{ ...ofSpace, rules: [{ cluster: 'eu' }] }], true],
+    ['rejects a space with other clusters', [{ ...ofSpace, ...clusters('us') }], false],
+    ['rejects a chain with a scope that excludes it', [clusters('eu'), clusters('us')], false],
+    ['rejects a chain with an empty scope', [clusters('eu'), {}], false],
     [
       'none of projects, spaces and roles',
       [{ projects: [{ project: '*' }], spaces: [{ project: 'a', space: '*' }], ...role('agent') }],
@@ -130,22 +130,26 @@ describe('acceptsKeys', () => {
   })
 
   test.each<[string, Scope[], boolean]>([
-    ['none without a scope', [], false],
-    ['one that names it', [virtual('a', 'x')], true],
-    ['one for all of its project', [virtual('a', '*')], true],
-    ['one for its project', [{ projects: [{ project: 'a' }] }], true],
-    ['one for all projects', [{ projects: [{ project: '*' }] }], true],
-    ['one that names others', [virtual('a', 'y'), virtual('b', 'x')], false],
+    ['rejects a chain without a scope', [], false],
+    ['accepts a chain that names it', [virtual('a', 'x')], true],
+    ['accepts all virtual clusters of its project', [virtual('a', '*')], true],
+    ['accepts its project', [{ projects: [{ project: 'a' }] }], true],
+    ['accepts all projects', [{ projects: [{ project: '*' }] }], true],
+    ['rejects a chain that names others', [virtual('a', 'y'), virtual('b', 'x')], false],
     [
-      'one that a rule leads to it',
+      'accepts a rule for it',
       [{ rules: [{ virtualClusters: [{ name: 'x', namespace: 'p-a' }], verbs: ['get'] }] }],
       true,
     ],
-    ['none that a rule leads elsewhere', [{ rules: [{ virtualClusters: [{ name: 'y' }] }] }], false],
-    ['none that may do everything without speaking of it', [all], false],
-    ['one of which another scope speaks', [all, virtual('a', 'x')], true],
-    ['one of which a rule speaks that leaves it', [targets('ProjectVirtualCluster'), virtual('a', 'x')], true],
-    ['none that another scope leaves out', [virtual('a', 'x'), targets('Management')], false],
+    ['rejects a rule for another one', [{ rules: [{ virtualClusters: [{ name: 'y' }] }] }], false],
+    ['rejects an unrestricted rule', [all], false],
+    ['accepts a chain if one scope names it', [all, virtual('a', 'x')], true],
+    [
+      'accepts a rule for its target with a scope that names it',
+      [targets('ProjectVirtualCluster'), virtual('a', 'x')],
+      true,
+    ],
+    ['rejects a chain with a scope that excludes it', [virtual('a', 'x'), targets('Management')], false],
     [
       'none of clusters, spaces and roles',
       [{ ...clusters('*'), spaces: [{ project: 'a', space: '*' }], ...role('vcluster') }],
@@ -156,15 +160,15 @@ describe('acceptsKeys', () => {
   })
 
   test.each<[string, Scope[], boolean]>([
-    ['one of a space', [ofSpace], true],
-    ['one of a space that another scope leaves', [all, ofProject, ofSpace], true],
-    ['one that names the cluster in another scope', [clusters('eu'), ofSpace], true],
-    ['none that names others', [ofSpace, clusters('us')], false],
-    ['none of a project, which is more than its spaces', [ofProject], false],
-    ['none that may do everything in spaces', [targets('ProjectSpace')], false],
-    ['none that another scope leaves nothing', [ofSpace, {}], false],
-    ['none of a space that another scope does not have', [ofSpace, { spaces: [{ project: 'a', space: 't' }] }], false],
-    ['none without a scope', [], false],
+    ['accepts a space', [ofSpace], true],
+    ['accepts a space that all other scopes allow', [all, ofProject, ofSpace], true],
+    ['accepts a space with another scope that names the cluster', [clusters('eu'), ofSpace], true],
+    ['rejects other clusters', [ofSpace, clusters('us')], false],
+    ['rejects a project, which covers more than its spaces', [ofProject], false],
+    ['rejects a rule for the target ProjectSpace', [targets('ProjectSpace')], false],
+    ['rejects a chain with an empty scope', [ofSpace, {}], false],
+    ['rejects a space that another scope excludes', [ofSpace, { spaces: [{ project: 'a', space: 't' }] }], false],
+    ['rejects a chain without a scope', [], false],
   ])('a cluster that says which one it is: %s', (_, chain, expected) => {
     expect(acceptsKeysOfSpaces(chain, eu)).toBe(expected)
     expect(acceptsKeysOfSpaces(chain, vc('p-a', 's'))).toBe(false)

@@ -1,4 +1,4 @@
-/** The table of docs/scopes.md holds: every row's scope is valid, allows what it says, and not what it says it does not. */
+/** Checks the table of docs/scopes.md: every row's scope is valid, allows what the row says and denies what it says. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Attributes, Target } from '../../../lib/authorization/attributes/attributes.ts'
@@ -41,7 +41,7 @@ const GROUPS: Record<string, string> = {
   namespaces: '',
 }
 
-/** A cluster that no scope of the table names. */
+/** A cluster that no scope in the table names. */
 const ELSEWHERE = 'elsewhere'
 
 /** `cluster c: get pods/log s/p` → attributes; those of `space a/s: get pods/log p` are in the namespace of the space. */
@@ -87,7 +87,7 @@ test('the table covers every role and every member of scopes and rules', () => {
 describe.each(rows)('$text', ({ text, allows, refuses }) => {
   const scope = JSON.parse(text) as Scope
   const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
-  /** As each request is judged where it arrives. */
+  /** Evaluates each request at its target. */
   const judge = (request: string) => {
     const attributes = parse(request)
     const { target } = attributes

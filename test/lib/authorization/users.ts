@@ -12,7 +12,7 @@ export const aKey = (spec: KeySpec = {}, more: Partial<Key> = {}): Key => ({
   ...more,
 })
 
-/** The user of a request that presents this key. */
+/** Returns the user of a request with this key. */
 export function holderOf(key: Key): UserInfo {
   const { name, identity, groups } = effectiveUser(key)
   const { user, team, subject, type = '' } = key.spec
@@ -25,7 +25,7 @@ export function holderOf(key: Key): UserInfo {
   }
 }
 
-/** Presents a key other than those that the test is about. */
+/** Presents a key other than the tested ones. */
 export const as = (spec: KeySpec, more: Partial<Key> = {}): UserInfo => holderOf(aKey(spec, { uid: 'caller', ...more }))
 
 export const alice = as({ user: 'alice', groups: ['dev'] })

@@ -1,4 +1,4 @@
-/** A certificate authority for tests: makes what a real one would, and what it should not. */
+/** A certificate authority for tests, which issues both valid and invalid certificates. */
 import 'reflect-metadata'
 import { KeyObject, type webcrypto } from 'node:crypto'
 import {
@@ -41,7 +41,7 @@ export interface Authority {
   pair(wish: Wish): Promise<Pair>
   /** A certificate for the key of a PEM request, with the request's subject unless `wish` names another. */
   sign(request: string, wish?: Wish): Promise<string>
-  /** An authority below this one. */
+  /** Returns an authority below this one. */
   below(name: string): Promise<Authority>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The certificates API of a virtual cluster over TLS: right by default, and able to play each failure. What it checks
- * (uid, resourceVersion, preconditions) is what kube-apiserver checks.
+ * Simulates the certificates API of a virtual cluster over TLS. It works correctly by default and can simulate each
+ * failure. It checks what kube-apiserver checks (uid, resourceVersion, preconditions).
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -28,11 +28,11 @@ export interface Call {
   stored: SigningRequest | undefined
   response: ServerResponse
   answer(code: number, body: object): void
-  /** What a healthy cluster does. */
+  /** Returns the answer of a healthy cluster. */
   proceed(): Promise<void>
 }
 
-/** Plays a step; returning without an answer leaves the client waiting. */
+/** Simulates a step. Without an answer, the client keeps waiting. */
 export type Play = (call: Call) => void | Promise<void>
 
 export interface FaultyCluster {
@@ -141,7 +141,7 @@ export async function startFaultyCluster(options: ClusterOptions): Promise<Fault
   }
 }
 
-/** Clusters of one authority for the tests of a file; each ends with the test that started it. */
+/** Returns clusters of one authority for the tests of a file. Each stops with the test that started it. */
 export function useFaultyClusters(): {
   readonly authority: Authority
   start(options?: Partial<ClusterOptions>): Promise<FaultyCluster>

@@ -103,7 +103,7 @@ describe('serverAddress', () => {
     expect(serverAddress(instance(), server)).toBe(server)
   })
 
-  // Read in quadratic time, a request with one of them kept its function busy for hours.
+  // In quadratic time, a request with such an address would occupy its function for hours.
   test.each(['?', '#', ' ', '\\'])('rejects a long address that ends in %j in linear time', (end) => {
     const read = () => serverAddress(instance(), `https://${'a'.repeat(500_000)}${end}`)
     expect(runInNewContext('read()', { read }, { timeout: 4000 })).toMatchObject({ error: { field: 'spec.server' } })

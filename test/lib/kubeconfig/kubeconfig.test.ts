@@ -49,10 +49,10 @@ const start = async (options: Partial<ClusterOptions> = {}) => {
 }
 beforeEach(() => start())
 
-/** What a kube config needs of Secrets Manager. */
+/** Simulates the parts of Secrets Manager that a kube config needs. */
 type Secrets = Pick<AllSecrets, 'get' | 'refresh'>
 
-/** The secret of the instance, as it was first and as it is after a rotation. */
+/** The secret of the instance before and after a rotation. */
 function secretsOf(texts: { kept?: string; now?: string }): Secrets & { read: string[] } {
   const read: string[] = []
   const give = (text: string | undefined) => (id: string) => {

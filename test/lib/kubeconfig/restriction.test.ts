@@ -27,7 +27,7 @@ describe('restrictsInside', () => {
     ['a rule for it', { rules: [{ virtualClusters: [{ name: 'dev', namespace: 'p-shop' }] }] }],
     ['a rule for virtual clusters', { rules: [{ requestTargets: ['Cluster', 'ProjectVirtualCluster'] }] }],
     ['a restricting rule beside one that does not', { rules: [{ verbs: ['get'] }, {}] }],
-  ])('%s does not', (_, scope) => {
+  ])('is false for %s', (_, scope) => {
     expect(restricts(scope)).toBe(false)
     expect(restricts(scope, {})).toBe(true)
   })
@@ -47,7 +47,7 @@ describe('restrictsInside', () => {
     ['another target', { rules: [{ requestTargets: ['Management'] }] }],
     ['a cluster', { rules: [{ cluster: 'eu' }] }],
     ['a rule for another one', { rules: [{ virtualClusters: [{ name: 'test' }] }] }],
-  ])('%s does', (_, scope) => {
+  ])('is true for %s', (_, scope) => {
     expect(restricts(scope)).toBe(true)
   })
 

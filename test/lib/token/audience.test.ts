@@ -19,31 +19,39 @@ describe('clusterAudiences', () => {
   })
 
   test.each<[string, Scope[], string[]]>([
-    ['the clusters that are named, sorted, once', [clusters('b', 'a', 'b')], ['a', 'b']],
+    ['the named clusters, sorted, without duplicates', [clusters('b', 'a', 'b')], ['a', 'b']],
     ['every cluster', [clusters('*')], ['*']],
-    ['every cluster, though one is named too', [clusters('a', '*')], ['*']],
-    ['what all scopes name', [clusters('a', 'b', 'c'), clusters('b', 'c', 'd'), clusters('c', 'b')], ['b', 'c']],
-    ['what one scope names where the other leaves all', [clusters('*'), clusters('a'), clusters('*')], ['a']],
-    ['nothing where the scopes have nothing in common', [clusters('a'), clusters('b')], []],
+    ['every cluster for a wildcard beside a name', [clusters('a', '*')], ['*']],
+    [
+      'the clusters that all scopes name',
+      [clusters('a', 'b', 'c'), clusters('b', 'c', 'd'), clusters('c', 'b')],
+      ['b', 'c'],
+    ],
+    ['the named cluster if the other scopes allow all', [clusters('*'), clusters('a'), clusters('*')], ['a']],
+    ['nothing for disjoint scopes', [clusters('a'), clusters('b')], []],
     ['nothing for an empty scope', [{}], []],
-    ['nothing for an empty scope behind one that leaves all', [clusters('*'), {}], []],
-    ['every cluster for a space, which each of them may have', [spaces('p/s')], ['*']],
+    ['nothing for an empty scope after one for all clusters', [clusters('*'), {}], []],
+    ['every cluster for a space, which any may contain', [spaces('p/s')], ['*']],
     ['every cluster for a project', [{ projects: [{ project: 'p' }] }], ['*']],
     ['every cluster for a rule about spaces', [{ rules: [{ requestTargets: ['Management', 'ProjectSpace'] }] }], ['*']],
-    ['what one scope names where the other leaves a space', [spaces('p/s'), clusters('a')], ['a']],
-    ['the same the other way round', [clusters('a', 'b'), { projects: [{ project: 'p' }] }, clusters('b')], ['b']],
-    ['every cluster where scopes have a space in common', [spaces('p/*'), spaces('q/s', 'p/t')], ['*']],
-    ['every cluster where a space is in a project', [spaces('p/s'), { projects: [{ project: 'p' }] }], ['*']],
-    ['nothing where they have none', [spaces('p/s'), spaces('p/t')], []],
-    ['nothing where the space is in another project', [spaces('p/s'), { projects: [{ project: 'q' }] }], []],
-    ['nothing where three have none though each two do', [spaces('p/*'), spaces('p/s', 'q/s'), spaces('q/*')], []],
+    ['the named cluster if the other scope allows a space', [spaces('p/s'), clusters('a')], ['a']],
     [
-      'the clusters in which one scope leaves all, the other a space',
+      'the named cluster if another scope allows a project',
+      [clusters('a', 'b'), { projects: [{ project: 'p' }] }, clusters('b')],
+      ['b'],
+    ],
+    ['every cluster if the scopes share a space', [spaces('p/*'), spaces('q/s', 'p/t')], ['*']],
+    ['every cluster for a space in an allowed project', [spaces('p/s'), { projects: [{ project: 'p' }] }], ['*']],
+    ['nothing for different spaces', [spaces('p/s'), spaces('p/t')], []],
+    ['nothing for a space of another project', [spaces('p/s'), { projects: [{ project: 'q' }] }], []],
+    ['nothing if only pairs of three scopes overlap', [spaces('p/*'), spaces('p/s', 'q/s'), spaces('q/*')], []],
+    [
+      'the clusters that one scope allows entirely and the other in part',
       [{ ...clusters('a'), ...spaces('p/s') }, { ...clusters('b'), ...spaces('p/t') }, clusters('a', 'b', 'c')],
       ['a', 'b'],
     ],
     [
-      'the cluster of the one where the other leaves its space',
+      'the cluster of one scope if the other allows its space',
       [{ ...clusters('a'), ...spaces('p/s') }, spaces('p/t')],
       ['a'],
     ],
@@ -67,7 +75,7 @@ describe('clusterAudiences', () => {
   })
 
   test.each(['a/../b', 'a/*', 'A', 'a b', '-a', 'a.', '', 'a\n', 'x'.repeat(254), 'ä'])(
-    'a name that is no DNS name opens nothing: %j',
+    'ignores a name that is not a DNS name: %j',
     (name) => {
       expect(left(clusters(name))).toEqual([])
       if (name !== '') expect(left({ rules: [{ cluster: name }] })).toEqual([])
@@ -81,7 +89,7 @@ describe('clusterAudiences', () => {
 
 test('a token is valid for every cluster at which the evaluator allows anything', () => {
   const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
-  /** No space, and one of each kind that a scope below could name or not name. */
+  /** No space, and one of each kind that a scope below may or may not name. */
   const names = ['a', 'b', 'c']
   const anywhere = ['default', ...names.flatMap((project) => names.map((space) => `p-${project}-s-${space}`))]
   const mayGet = (chain: Scope[], cluster: string, namespace: string) =>

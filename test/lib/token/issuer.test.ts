@@ -116,17 +116,17 @@ describe('field errors of a direct cluster token', () => {
 
   test.each<[string, Partial<ClusterTokenRequest>, string]>([
     [
-      'its scope leaves no cluster',
+      'reject a scope that allows no cluster',
       { scope: {} },
       'allows no connected cluster for the token: list clusters or spaces',
     ],
     [
-      'both scopes together do',
+      'reject scopes that together allow no cluster',
       { user: limited, scope: elsewhere },
       'together with the scope of the access key, allows no connected cluster for the token',
     ],
     [
-      'the scope of the key does',
+      'reject a key whose scope allows no cluster',
       { user: user({ chain: [{}] }) },
       'the scope of the access key allows no connected cluster for the token',
     ],

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => aws.stop())
 
-/** Counts the calls by name on their way out; `answer` may play KMS instead. */
+/** Counts outgoing calls by name. `answer` may replace KMS. */
 function counted(answer?: (command: string) => object | undefined) {
   const calls: string[] = []
   const client = new KMSClient({ region, credentials, maxAttempts: 1, endpoint: aws.endpoints.kms })
@@ -100,7 +100,7 @@ describe('kmsSigner', () => {
 
 describe('kmsSigner throws 503 without internal details', () => {
   test.each(['arn:aws:kms:eu-central-1:000000000000:key/00000000-0000-4000-8000-000000000000', 'nonsense'])(
-    'for a key that is not there: %s',
+    'for a missing key: %s',
     async (keyId) => {
       const failure = await kmsSigner([keyId], counted().connect)
         .keys()

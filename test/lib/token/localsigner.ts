@@ -1,4 +1,4 @@
-/** A signer whose keys lie in this process: the port without AWS. */
+/** A signer whose keys are stored in this process, without AWS. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
 import type { PublicKey, Signer } from '../../../lib/token/signer.ts'

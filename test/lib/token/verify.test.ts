@@ -44,11 +44,11 @@ describe('verifyOwnToken', () => {
 
   test.each<[string, Partial<Expectations>]>([
     ['another issuer', { issuer: 'https://other.example.com' }],
-    ['a neighbour', { audience: `${issuer}/clusters/us` }],
+    ['another cluster', { audience: `${issuer}/clusters/us` }],
     ['nobody', { audience: [] }],
-    ['the second of its expiry', { now: new Date((iat + 60) * 1000) }],
-    ['the time before it was made', { now: new Date((iat - 1) * 1000) }],
-  ])('refuses it for %s', async (_, changes) => {
+    ['its expiry time', { now: new Date((iat + 60) * 1000) }],
+    ['a time before it was issued', { now: new Date((iat - 1) * 1000) }],
+  ])('rejects a token for %s', async (_, changes) => {
     await expect(read(await signed(), changes)).rejects.toMatchObject(refused)
   })
 
@@ -63,7 +63,7 @@ describe('verifyOwnToken', () => {
     ['the private claim', { 'management.platform': undefined }],
     ['scopes', { 'management.platform': { key: { name: 'k', uid: 'u' } } }],
     ['a key', { 'management.platform': { scopes: '[]' } }],
-  ])('refuses one of ours without %s', async (_, changes) => {
+  ])('rejects a token with an invalid claim: %s', async (_, changes) => {
     await expect(read(await signed(changes))).rejects.toMatchObject(refused)
   })
 
@@ -117,7 +117,7 @@ describe('the public documents', () => {
     'https://api.example.com/a/../b',
     'api.example.com',
     '',
-  ])('%j may not', (text) => {
+  ])('reject the issuer %j', (text) => {
     expect(() => checkIssuer(text)).toThrow('the issuer must be an https URL')
   })
 })

@@ -70,7 +70,7 @@ describe('the text of a place', () => {
     'virtualclusters/p-a/x/',
     'virtualclusters/p.a/x/u',
     'virtualclusters/p-a/x/u/v',
-  ])('is not %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parsePlace(text)).toBeUndefined()
   })
 })
@@ -189,7 +189,7 @@ describe('spaces of a connected cluster', () => {
     '__proto__',
     'constructor',
     'p-shop-s-dev'.padEnd(64, 'v'),
-  ])('are no other namespace: %j', (namespace) => {
+  ])('do not include the namespace %j', (namespace) => {
     for (const verb of ['get', 'list', 'create', '*']) expect(may([dev], { namespace, verb })).toBe(false)
     expect(may([{ spaces: [{ project: '*', space: '*' }] }], { namespace })).toBe(false)
   })

@@ -3,7 +3,7 @@ import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../
 import { alice, as, master } from '../users.ts'
 
 const VERBS = ['create', 'get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection', 'use']
-/** What is allowed, as `VERB SUBRESOURCE`. */
+/** Lists the allowed requests as `VERB SUBRESOURCE`. */
 const all = (user: typeof alice, spec: InstanceSpec) =>
   ['', 'status', 'kubeconfig', 'constructor'].flatMap((subresource) =>
     VERBS.filter((verb) => mayAccess(user, spec, verb, subresource).allowed).map((verb) =>

@@ -28,7 +28,7 @@ import { aKey, alice, as, holderOf, master } from '../users.ts'
 const S: Scope = { projects: [{ project: 'a' }], rules: [{ resources: [{ group: 'management.platform' }] }] }
 const T: Scope = { clusters: [{ cluster: 'c' }] }
 
-/** Why a change is refused that is nothing but a change of spec, unless said otherwise. */
+/** Returns why a change is refused. By default it changes only the spec. */
 const changing = (user: UserInfo, old: Key, next: KeySpec, change: Partial<Change> = {}) =>
   forbiddenChange(user, old, next, { now: new Date(0), created: 0, isRotated: false, ...change })
 
@@ -169,7 +169,7 @@ describe('creating keys', () => {
     expect(holderOf(made).chain).toEqual([S, T])
   })
 
-  // Else who found a key of an hour would keep access by one without end.
+  // Otherwise, anyone who found a short-lived key could create a key without expiry.
   describe('with an expiring key', () => {
     const ending = (user: UserInfo, key: Partial<UserInfo['key']> = {}): UserInfo => ({
       ...user,
@@ -189,7 +189,7 @@ describe('creating keys', () => {
         expect(forbiddenCreation(user, spec, { now })).toBeUndefined()
       }
       expect(forbiddenCreation(ending(user), { ttl: 100 }, { now })).toBeUndefined()
-      // No ttl is longer than the maximum.
+      // The maximum limits every ttl.
       expect(forbiddenCreation(ending(user), {}, { now, maxTtl: 100 })).toBeUndefined()
       expect(forbiddenCreation(ending(user), {}, { now, maxTtl: 101 })).toBe(why)
     })
@@ -198,7 +198,7 @@ describe('creating keys', () => {
       for (const spec of longer) expect(forbiddenCreation(ending(master), spec, { now })).toBeUndefined()
     })
 
-    // Who has just signed in has shown who they are: only the service makes keys of type Login.
+    // Only the service creates keys of type Login, for users who have just signed in.
     test('allows an unscoped Login key to create any key for 15 minutes', () => {
       const login = (since: number, user = alice): UserInfo => ({
         ...ending(user, { type: 'Login' }),
@@ -260,7 +260,7 @@ describe('creating keys', () => {
     })
   })
 
-  // The guarantee: no sequence of creations gives anybody groups, or another identity, that they did not begin with.
+  // The guarantee: no sequence of creations gives anyone groups or an identity that they did not start with.
   test('never grants the holder of a created key more than its creator has', () => {
     const name = fc.constantFrom('', 'alice', 'bob', 'dev')
     const spec: fc.Arbitrary<KeySpec> = fc.record(
@@ -386,7 +386,7 @@ describe.each([
     expect(changing(caller, own, { ...own.spec, ttl: 99 })).toBeUndefined()
   })
 
-  // The guarantee: whatever a scoped caller may write, the key's chain still holds the caller's afterwards.
+  // The guarantee: whatever a scoped caller writes, the key's chain still contains the caller's chain.
   test('never results in a key without the caller’s chain', () => {
     const scope = fc.constantFrom<Scope | undefined>(undefined, S, T, {}, { rules: [{}] })
     let changed = 0

@@ -15,7 +15,7 @@ const { start } = useFaultyClusters()
 const order: CertificateOrder = { user: 'ci', groups: ['ops', 'team:a'], seconds: 3600, labels: { by: 'test' } }
 const NAME = 'keyplane-uuid'
 
-/** Waiting takes no time; the pauses that were asked for are kept. */
+/** Sleeps return immediately; the requested pauses are recorded. */
 function services(cluster: FaultyCluster, changes: Partial<CertificateServices> = {}) {
   const pauses: number[] = []
   const all: CertificateServices = {
@@ -53,7 +53,7 @@ describe('a healthy virtual cluster', () => {
       certificateAuthority: certificateAuthority ?? '',
       clientCertificate: issued,
     })
-    // Its name is known there, and it is nobody's administrator.
+    // The cluster knows the user, who is not an administrator there.
     await expect(user.send({ method: 'GET', path: '/', signal: new AbortController().signal })).rejects.toMatchObject({
       failure: 'unauthorized',
     })

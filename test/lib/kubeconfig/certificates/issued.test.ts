@@ -68,7 +68,7 @@ describe('checkIssuedCertificate', () => {
     expect(check(pem, { maxSeconds: 3600 })).toHaveProperty('certificate')
   })
 
-  /** With another text in the place of one of the two times; the signature is the signer's affair. */
+  /** Replaces the text of one of the two times. The signature is not checked here. */
   const withTime = (pem: string, index: number, text: string): string => {
     const bytes = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64')
     const [start = 0] = [...bytes.toString('latin1').matchAll(/\d{12}Z/g)].map(({ index }) => index).slice(index)
@@ -76,7 +76,7 @@ describe('checkIssuedCertificate', () => {
     return `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64')}\n-----END CERTIFICATE-----\n`
   }
   test.each(['269999999999Z', 'abcdefabcdefZ', '260230000000Z', '            Z'])(
-    'the time %j is none',
+    'rejects the invalid time %j',
     async (text) => {
       const pem = await authority.sign(mine.request)
       expect(check(withTime(pem, 0, '260101000000Z'))).toHaveProperty('certificate')

@@ -12,7 +12,7 @@ const openssl = (input: string, ...args: string[]) =>
 test('openssl verifies the request and reads one RDN for each group, then the user', async () => {
   const { request } = await createCertificateRequest('ünal "x"', ['team:a+b,c=d', '#0102', 'ops'])
   const read = openssl(request, 'req', '-verify', '-noout', '-subject', '-nameopt', 'RFC2253,-esc_msb,sep_multiline')
-  // RFC 2253 begins at the end.
+  // RFC 2253 starts with the last RDN.
   expect(read.trim().split(/\n\s*/)).toEqual([
     'subject=',
     'CN=ünal \\"x\\"',

@@ -16,7 +16,7 @@ const patient = () => new AbortController().signal
 const get = (credentials: Credentials, signal = patient()) =>
   createClusterClient('p-shop/dev', credentials).send({ method: 'GET', path: PATH, signal })
 
-/** The failure must say what it is, name the cluster, and hold nothing of what the other side said: the log neither. */
+/** Expects the failure, with the name of the cluster and without any text from the other side, even in the log. */
 async function expectFailure(answer: Promise<unknown>, failure: ClusterFailure, code: number): Promise<void> {
   const error = await answer.then(
     () => undefined,
@@ -99,7 +99,7 @@ describe('answers of the cluster', () => {
     ['a page', raw('text/html', '{}')],
     ['another JSON', raw('application/json-seq', '{}')],
     [
-      'what is deeper than others can walk',
+      'an object that is nested too deeply',
       raw('application/json', `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`),
     ],
     ['no HTTP', ({ response }) => void response.socket?.end('hunter2\r\n\r\n')],
@@ -110,7 +110,7 @@ describe('answers of the cluster', () => {
           'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: hunter2\r\n\r\n{}',
         ),
     ],
-  ])('%s is garbage', async (_, read) => {
+  ])('%s is an invalid answer', async (_, read) => {
     const cluster = await start({ plays: { read } })
     await expectFailure(get(cluster.credentials), 'garbage', 502)
   })
@@ -140,7 +140,7 @@ describe('answers of the cluster', () => {
     ['headers', head, 'X-Y: z\r\n', 'garbage'],
     ['trailers', `${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`, 'X-Y: z\r\n', 'garbage'],
     ['extensions of a chunk', `${head}Transfer-Encoding: chunked\r\n\r\n1;`, 'x=y;', 'garbage'],
-  ])('%s without end are cut off', async (_, begin, again, failure) => {
+  ])('unlimited %s are cut off', async (_, begin, again, failure) => {
     const filler = again.repeat(1000)
     let sent = 0
     const read: Play = ({ response: { socket } }) => {
@@ -213,7 +213,7 @@ describe('connection failures', () => {
       server: await clusters.authority.pair({ names: ['api.example.com'], usages: ['1.3.6.1.5.5.7.3.1'] }),
     })
     await expectFailure(get(cluster.credentials), 'wrong-name', 503)
-    // It knows the token by now, and could have it logged.
+    // The server has received the token and could return it in a message.
     const telling = await start({
       server: await clusters.authority.pair({ names: ['cluster-administrator-token'], usages: ['1.3.6.1.5.5.7.3.1'] }),
     })
