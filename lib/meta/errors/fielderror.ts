@@ -52,7 +52,7 @@ export const tooMany = (field: string, actual: number, max: number): FieldError 
   error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`)
 
 /** Limits the total text of the errors in one response, in characters. */
-export const MOST_TOLD = 64 * 1024
+export const MAX_ERROR_TEXT = 64 * 1024
 
 /**
  * Collects the errors of all items, in order, and stops when they exceed the text of one response: a body of 3 MiB can
@@ -70,13 +70,13 @@ export function findingsOf<T>(
       found.push(one)
       said += one.field.length + one.message.length
     }
-    if (said > MOST_TOLD) break
+    if (said > MAX_ERROR_TEXT) break
   }
   return found
 }
 
 /** Returns the first errors whose total text is at most `most` characters, and always at least one error. */
-export function told<T extends StatusCause>(errors: readonly T[], most: number): readonly T[] {
+export function limitErrors<T extends StatusCause>(errors: readonly T[], most: number): readonly T[] {
   let said = 0
   const end = errors.findIndex(({ field = '', message = '' }) => {
     said += field.length + message.length

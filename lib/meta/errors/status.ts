@@ -7,7 +7,7 @@
 import { quoted } from '../encoding/gotext.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from '../types.ts'
 import { withoutCredentials } from '../value/credentials.ts'
-import { aggregate, type FieldError, MOST_TOLD, toCause, told } from './fielderror.ts'
+import { aggregate, type FieldError, limitErrors, MAX_ERROR_TEXT, toCause } from './fielderror.ts'
 
 /**
  * The party that caused an error, regardless of its code: kube-apiserver answers some client mistakes with 500 or 504.
@@ -51,7 +51,7 @@ const cutDetails = (details: StatusDetails): StatusDetails => ({
   ...(Object.fromEntries(
     Object.entries(details).map(([name, value]) => [name, typeof value === 'string' ? cut(value) : value]),
   ) as StatusDetails),
-  ...(details.causes && { causes: told(details.causes, 4 * MAX_TEXT).map(cutCause) }),
+  ...(details.causes && { causes: limitErrors(details.causes, 4 * MAX_TEXT).map(cutCause) }),
 })
 
 function failure(
@@ -187,7 +187,7 @@ export function unsupportedMediaType(accepted: readonly string[], advice = ''): 
  * group `meta.k8s.io` for options.
  */
 export function invalidObject(group: string, kind: string, name: string, errors: readonly FieldError[]): StatusError {
-  const some = told(errors, MOST_TOLD)
+  const some = limitErrors(errors, MAX_ERROR_TEXT)
   const what = `${group ? `${kind}.${group}` : kind} ${shownName(name)} is invalid: ${aggregate(some)}`
   return failure(422, 'Invalid', some.length === errors.length ? what : `${what} and more`, {
     ...(name && { name }),
