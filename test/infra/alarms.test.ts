@@ -1,4 +1,4 @@
-/** Who is told of what, and when: read from the packaged template. */
+/** The alarms of the packaged template: metrics, thresholds and actions. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
@@ -73,7 +73,7 @@ test.each<[alarm: string, begins: string, metric: string]>([
   expect(alarms().get(name)).toEqual({ metric, begins, missing })
 })
 
-test('what API Gateway fails at counts with what functions say was their failure', () => {
+test('failures of API Gateway and of functions count together', () => {
   const filters = ofType('AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties)
   const [{ FilterPattern } = {}] = filters.filter(
     ({ MetricTransformations: [one] }) => one.MetricName === 'serverErrors',
@@ -81,7 +81,7 @@ test('what API Gateway fails at counts with what functions say was their failure
   expect(FilterPattern).toBe('{ ($.status >= 500) && ($.error != "-") }')
 })
 
-test('every function that may have a ceiling has an alarm on its throttles', async () => {
+test('every function with a concurrency limit has an alarm on its throttles', async () => {
   const text = await readFile(join(import.meta.dirname, '../../serverless.yml'), 'utf8')
   const { functions } = load(text.replace(/!\w+/g, '')) as {
     functions: Record<string, { handler: string; reservedConcurrency?: unknown }>
@@ -94,7 +94,7 @@ test('every function that may have a ceiling has an alarm on its throttles', asy
   expect(watched).toEqual(expect.arrayContaining(ids.map((id) => `AWS/Lambda Throttles ${id}`)))
 })
 
-test('what DynamoDB refuses of the table and its index has an alarm each', () => {
+test('throttled requests of the table and of its index each have an alarm', () => {
   const index = { Name: 'GlobalSecondaryIndexName', Value: 'expiry' }
   const table = { Name: 'TableName', Value: { Ref: 'Table' } }
   const watched = ofType('AWS::CloudWatch::Alarm').flatMap(([, { Properties }]) =>
@@ -107,7 +107,7 @@ test('what DynamoDB refuses of the table and its index has an alarm each', () =>
   ])
 })
 
-test('every alarm tells the topic when it begins and when it ends', () => {
+test('every alarm notifies the topic when it starts and when it ends', () => {
   const all = ofType('AWS::CloudWatch::Alarm')
   expect(all.length).toBeGreaterThan(10)
   for (const [, { Properties }] of all) {
@@ -117,12 +117,12 @@ test('every alarm tells the topic when it begins and when it ends', () => {
   }
 })
 
-test('every alarm is explained', async () => {
+test('every alarm is documented', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8')
   for (const name of alarms().keys()) expect(page).toMatch(new RegExp(`^\\| .*\`${name}\`.* \\|`, 'm'))
 })
 
-test('the page says what the alarms cost', async () => {
+test('the page states the cost of the alarms', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/cost.md'), 'utf8')
   expect(page.replaceAll('\n', ' ')).toContain(`$${(alarms().size * 0.1).toFixed(2)} for the alarms`)
 })

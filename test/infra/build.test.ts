@@ -42,7 +42,7 @@ afterAll(() => rm(root, { recursive: true }))
 
 const built = (path: string) => readFile(join(root, '.build', path))
 
-/** Reads an archive by its directory, checking what it says twice or can be calculated. */
+/** Reads an archive by its directory and verifies redundant fields and checksums. */
 function unzip(zip: Buffer): { path: string; contents: Buffer }[] {
   const end = zip.length - 22
   expect(zip.toString('latin1', end, end + 4)).toBe('PK\x05\x06')
@@ -67,7 +67,7 @@ function unzip(zip: Buffer): { path: string; contents: Buffer }[] {
 }
 
 describe('build', () => {
-  test('a function runs, with what it shares and what it loads later', async () => {
+  test('a bundled function runs with its shared and its lazy imports', async () => {
     expect(await functionNames(root)).toEqual(['table', 'things/get'])
     const [table, get] = await build(root)
     expect([table?.name, get?.name]).toEqual(['table', 'things/get'])
@@ -79,7 +79,7 @@ describe('build', () => {
     expect(get?.initial).toBeLessThan(get?.total ?? 0)
   })
 
-  test('the archive unpacks to what runs by itself', async () => {
+  test('the archive unpacks to a function that runs', async () => {
     await build(root)
     const folder = await mkdtemp(join(tmpdir(), 'keyplane-unpacked-'))
     const files = unzip(await built('archives/things-get.zip'))
@@ -93,14 +93,14 @@ describe('build', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('equal sources are equal archives', async () => {
+  test('equal sources produce equal archives', async () => {
     await build(root)
     const first = await built('archives/table.zip')
     await build(root)
     expect((await built('archives/table.zip')).equals(first)).toBe(true)
   })
 
-  test('credentials come from the environment and nowhere else', async () => {
+  test('credentials come from the environment only', async () => {
     await build(root)
     const module = unzip(await built('archives/table.zip'))
       .map(({ contents }) => contents.toString())
@@ -116,7 +116,7 @@ describe('build', () => {
 })
 
 describe('package', () => {
-  test('is made once for the same sources, however many ask, and again for others', async () => {
+  test('is built once for the same sources, also by concurrent callers, and again when they change', async () => {
     const [{ template, bundles }] = await Promise.all([
       ensurePackaged({ quiet: true, root }),
       ensurePackaged({ quiet: true, root }),
@@ -134,7 +134,7 @@ describe('package', () => {
     expect(await readFile(join(bundles, 'functions/things/get.mjs'), 'utf8')).toContain('changed')
   })
 
-  test('says what is wrong', async () => {
+  test('throws with the error of the packager', async () => {
     await put('functions/broken.ts', 'export const handler = ')
     await expect(ensurePackaged({ quiet: true, root })).rejects.toThrow('broken.ts')
     await rm(join(root, 'functions/broken.ts'))

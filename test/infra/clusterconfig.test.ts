@@ -26,7 +26,7 @@ const fileOf = (options: ClusterFilesOptions, name: string): any =>
   clusterFiles(options).find((file) => file.name === name)?.content
 
 describe('authentication.yaml', () => {
-  test('takes the audiences that tokens for this cluster have, and no others', () => {
+  test('accepts only the audiences of tokens for this cluster', () => {
     const [jwt] = fileOf(cluster, 'authentication.yaml').jwt
     expect(jwt.issuer).toEqual({
       url: issuer,
@@ -37,7 +37,7 @@ describe('authentication.yaml', () => {
     expect(own.issuer.audiences).toEqual([virtualClusterAudience(issuer, 'p-shop', 'dev', 'u-1')])
   })
 
-  test('refuses the names of Kubernetes and maps what the review needs', () => {
+  test('refuses the reserved names of Kubernetes and maps the claims that the review needs', () => {
     const [jwt] = fileOf(virtual, 'authentication.yaml').jwt
     expect(jwt.userValidationRules.map(({ expression }: { expression: string }) => expression)).toEqual([
       "user.username != '' && !user.username.startsWith('system:')",
@@ -55,13 +55,13 @@ describe('authentication.yaml', () => {
     })
   })
 
-  test('trusts the given authority', () => {
+  test('trusts the given certificate authority', () => {
     const [jwt] = fileOf({ ...cluster, certificateAuthority: 'PEM' }, 'authentication.yaml').jwt
     expect(jwt.issuer.certificateAuthority).toBe('PEM')
   })
 })
 
-test('authorization.yaml asks us about our users only, refuses them without an answer, and forgets within 30 s', () => {
+test('authorization.yaml reviews only keyplane users, denies them without a response, and caches for 30 s', () => {
   const [first, ...others] = fileOf(cluster, 'authorization.yaml').authorizers
   expect(first).toMatchObject({
     type: 'Webhook',
@@ -90,7 +90,7 @@ test.each([
 describe('the command line', () => {
   const base = ['--issuer', issuer]
 
-  test('knows clusters and virtual clusters', async () => {
+  test('accepts clusters and virtual clusters', async () => {
     expect(await readArguments([...base, '--cluster', 'eu'])).toEqual(cluster)
     expect(await readArguments([...base, '--virtual-cluster', 'p-shop/dev', '--uid', 'u-1'])).toEqual(virtual)
     const more = ['--cluster', 'eu', '--api', 'https://a.example.com', '--directory', '/x/', '--out', 'y']
@@ -121,14 +121,14 @@ describe('the command line', () => {
     await expect(readArguments(args)).rejects.toThrow(message)
   })
 
-  test('prints every file with its place, and the flags', async () => {
+  test('prints every file with its path, and the flags', async () => {
     const text = await printed(cluster)
     for (const { name } of clusterFiles(cluster)) expect(text).toContain(`# /etc/kubernetes/keyplane/${name}\n`)
     expect(text).toContain('#   --authentication-config=/etc/kubernetes/keyplane/authentication.yaml\n')
     expect(text).toContain('#   --authentication-token-webhook-cache-ttl=30s\n')
   })
 
-  test('writes them with --out', async () => {
+  test('writes the files with --out', async () => {
     const out = await mkdtemp(join(tmpdir(), 'clusterconfig-'))
     const ca = join(out, 'ca.pem')
     await writeFile(ca, 'PEM')

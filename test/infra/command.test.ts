@@ -1,4 +1,4 @@
-/** The commands of package.json: what `--help` says, and what a wrong call is told. */
+/** The commands of package.json: the output of `--help` and of invalid calls. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const called = (file: string, ...args: string[]) =>
     )
   })
 
-test('there are commands', () => {
+test('finds the commands', () => {
   expect(own.map(({ name }) => name).sort()).toEqual(
     [
       'bench',
@@ -79,7 +79,7 @@ const command = {
   variables: { PORT: 'where' },
 } as const
 
-test('help lists what the call takes', () => {
+test('help lists options and variables', () => {
   expect(helpOf(command)).toBe(`usage: npm run it -- --stage STAGE [--param NAME=VALUE]... [--rounds N] [--yes]
 
 Does it.
@@ -96,15 +96,15 @@ environment
 `)
 })
 
-test('options that are not given have their defaults', () => {
+test('omitted options have their defaults', () => {
   expect(readCall(command, ['--stage', 'a']).values).toEqual({ stage: 'a', param: [], rounds: '3', yes: false })
 })
 
-test('a required option is missed', () => {
+test('refuses a call without a required option', () => {
   expect(() => readCall(command, ['--yes'])).toThrow(new UsageError('--stage is missing'))
 })
 
-test('removing asks first: without a terminal it is refused before anything is looked for', async () => {
+test('removing requires confirmation: without a terminal it is refused before any lookup', async () => {
   const { code, heard } = await called('infra/remove.ts', '--stage', 'prod', '--region', 'eu-central-1')
   expect([code, heard]).toEqual([2, expect.stringContaining('there is no terminal to confirm in: --yes removes')])
 })

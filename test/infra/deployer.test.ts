@@ -1,4 +1,4 @@
-/** The policy of who deploys (infra/deployer.json): every resource of the template is within it. */
+/** The deployer's policy (infra/deployer.json) covers every resource of the template. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const { Statement: statements } = JSON.parse(
 const actions = statements.flatMap(({ Action }) => Action)
 const allows = (action: string) => actions.some((one) => one === action || one === `${action.split(':')[0]}:*`)
 
-/** What CloudFormation calls to make one. Source: AWS CloudFormation resource types, handlers of their schemas. */
+/** The action with which CloudFormation creates a resource. Source: AWS CloudFormation resource types, handlers of their schemas. */
 const creates: Readonly<Record<string, string>> = {
   'AWS::ApiGateway::Account': 'apigateway:PATCH',
   'AWS::ApiGateway::Authorizer': 'apigateway:POST',
@@ -48,13 +48,13 @@ const creates: Readonly<Record<string, string>> = {
 
 const packaged = usePackaged()
 
-test('every resource of the template may be made', () => {
+test('allows creating every resource of the template', () => {
   const types = [...new Set(Object.values(packaged.resources).map(({ Type }) => Type))].sort()
   expect(types).toEqual(Object.keys(creates).sort())
   expect(Object.values(creates).filter((action) => !allows(action))).toEqual([])
 })
 
-test('no secret may be read, no item, and no key used', () => {
+test('allows neither reading secrets or items nor using keys', () => {
   for (const action of [
     'secretsmanager:GetSecretValue',
     'dynamodb:GetItem',
@@ -65,7 +65,7 @@ test('no secret may be read, no item, and no key used', () => {
     expect([action, allows(action)]).toEqual([action, false])
 })
 
-test('whole services are allowed for what is called keyplane only', () => {
+test('allows all actions of a service only on resources named keyplane', () => {
   const whole = statements.filter(({ Action }) => [Action].flat().some((action) => action.endsWith(':*')))
   const resources = whole.filter(({ Sid }) => Sid !== 'Gateway').flatMap(({ Resource }) => Resource)
   expect(resources.length).toBeGreaterThan(8)

@@ -1,4 +1,4 @@
-/** The lock between processes: nobody waits for one that has died. */
+/** The lock between processes: the death of its holder releases it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A process that holds the lock until it is killed. */
+/** Starts a process that holds the lock until it is killed. */
 async function holder(file: string) {
   const script = `const { takeLock } = await import('${module}'); globalThis.held = takeLock('${file}'); console.log(typeof held); setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -23,7 +23,7 @@ async function holder(file: string) {
   return child
 }
 
-test.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])('is free as soon as its holder has ended by %s', async (signal) => {
+test.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])('is released when %s terminates its holder', async (signal) => {
   const file = join(folder, signal)
   const child = await holder(file)
   expect(takeLock(file)).toBeUndefined()
@@ -36,6 +36,6 @@ test.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])('is free as soon as its holder 
   takeLock(file)?.()
 })
 
-test('a file that cannot be written is an error, not a holder', () => {
+test('throws for a file that cannot be written', () => {
   expect(() => takeLock(join(folder, 'nowhere', 'lock'))).toThrow('unable to open database file')
 })

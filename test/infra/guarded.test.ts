@@ -1,4 +1,4 @@
-/** Every function with the role that the packaged template gives it: whatever it needs to do, it may. */
+/** Runs every function with its role in the packaged template: the role allows all of its calls. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
@@ -168,7 +168,7 @@ test('tokens, kube configs, reviews and documents', async () => {
   await expect(made('/api/v1/namespaces', { metadata: { name: 'p-web' } })).rejects.toThrow(': 409 ')
 })
 
-test.each(kinds)('lists of %s close holes in the log and settle it where nobody did', async (kind) => {
+test.each(kinds)('lists of %s close gaps in the log and settle it', async (kind) => {
   const path = kind === 'ownedaccesskeys' ? keys : instances
   const object = (name: string) => (kind === 'ownedaccesskeys' ? key(name, {}) : instance(name))
   await made(path, object('before-1'))
@@ -197,7 +197,7 @@ test.each(kinds)('writers of %s settle the log', async (kind) => {
   expect(settles()).not.toHaveLength(0)
 })
 
-test('a watch asks whether its key still lives', async () => {
+test('a watch checks that its key is still valid', async () => {
   const token = (await made(keys, key('watcher', { user: 'erin' }))).spec.key
   const asked = () =>
     at.calls.filter(
@@ -240,11 +240,11 @@ test('garbage collector, sweep and settle', async () => {
   await at.invoke('settle', {})
 })
 
-test('all of them ran', async () => {
+test('every function ran', async () => {
   expect([...at.ran].sort()).toEqual(await functionNames(root))
 })
 
-/** What the functions have measured, as `readWatched` says it; namespaces by the stage that the template is for. */
+/** Returns the metrics that the functions published, in the format of `readWatched`, with the stage of the template. */
 function measured() {
   const metrics = new Set<string>()
   const values = new Map<string, Set<string>>()
@@ -263,7 +263,7 @@ function measured() {
   return { metrics, values }
 }
 
-test('alarms and dashboard look at what functions measure, and the page says what it is', async () => {
+test('alarms and dashboard use published metrics, and the page documents them', async () => {
   const refused: [path: string, token: string, code: number][] = [
     [`${keys}/gone`, '', 401],
     [`${keys}/a%2Fb`, admin, 400],
@@ -300,7 +300,7 @@ test('alarms and dashboard look at what functions measure, and the page says wha
   expect(cost).toContain(`all of them are ${all}, $${(0.3 * all).toFixed(2)}`)
 })
 
-/** Functions that answer no request of a client; each of the others is an endpoint of its own. */
+/** Functions that serve no client requests; each of the others is an endpoint. */
 const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'settle', 'sweep']
 
 /** Source: the metrics that Lambda, API Gateway, EventBridge, DynamoDB and SQS say that they publish, and by which dimensions. */
@@ -320,7 +320,7 @@ const ofServices = new Set([
   metricId('AWS/SQS', 'ApproximateNumberOfMessagesVisible', ['QueueName']),
 ])
 
-/** Makes the credential of a key one of long ago. */
+/** Backdates the credential of a key. */
 async function age(name: string): Promise<void> {
   const { Items = [] } = await at.dynamodb.client.send(
     new ScanCommand({

@@ -28,11 +28,11 @@ export interface Guarded extends TestDeployment {
   calls: readonly GuardedCall[]
   /** Functions that ran. */
   ran: ReadonlySet<string>
-  /** The value of a secret of the template. */
+  /** Returns the value of a secret of the template. */
   secret(id: string): Promise<string>
   /** Runs a function as Lambda would. */
   invoke(name: string, event: object): Promise<unknown>
-  /** A request through the gateway: the parsed body. Fails for another status than 2xx. */
+  /** Sends a request through the gateway and returns the parsed body. Fails for a status other than 2xx. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   request(method: string, path: string, token: string, body?: object | string, type?: string): Promise<any>
 }
@@ -47,7 +47,7 @@ export async function startGuarded(): Promise<Guarded> {
     startDeployment('https://127.0.0.1/kubernetes/management'),
   ])
   const { aws, environment } = deployment
-  // In the middle of a rotation: what is written is looked for under both peppers.
+  // In the middle of a rotation: lookups try both peppers.
   const peppers = Object.fromEntries([1, 2].map((version) => [version, randomBytes(32).toString('base64')]))
   const SecretString = JSON.stringify({ current: '2', peppers })
   await aws.secrets.send(new PutSecretValueCommand({ SecretId: environment.PEPPER_SECRET_ID, SecretString }))
@@ -146,7 +146,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Stands before the three services. Calls that no function makes pass. */
+/** Guards the three services. Calls that no function makes pass. */
 async function startGuard(environment: Record<string, string>, allows: (name: string, asked: Asked) => boolean) {
   const upstreams: Record<string, string | undefined> = {
     DynamoDB_20120810: environment.AWS_ENDPOINT_URL_DYNAMODB,
@@ -191,7 +191,7 @@ interface Write {
   Item?: Key
 }
 
-/** What IAM is asked about a call. Each item of a transaction is asked about by itself. */
+/** Returns the IAM decisions that a call requires, one for each item of a transaction. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every operation.
 function askedOf(service: string, operation: string, body: any): Asked[] {
   if (service === 'TrentService')

@@ -1,11 +1,11 @@
-/** What is recorded of a deployment, for how long, and what its dashboard shows: read from the packaged template. */
+/** Logs, retention and the dashboard of the packaged template. */
 import { expect, test } from 'vitest'
 import { usePackaged } from '../support/packaged.ts'
 
 const packaged = usePackaged()
 const { ofType } = packaged
 
-test('the stage traces nothing, is limited and leaves API Gateway no bodies to log', () => {
+test('the stage has no tracing, is throttled and logs no bodies', () => {
   const [stage, ...others] = ofType('AWS::ApiGateway::Stage')
   expect(others).toEqual([])
   expect(stage?.[1].Properties.TracingEnabled).toBe(false)
@@ -25,7 +25,7 @@ test('the stage traces nothing, is limited and leaves API Gateway no bodies to l
     expect(packaged.resources[id]?.Properties.TracingConfig).toBeUndefined()
 })
 
-test('a line of the access log is JSON with the id of the request, and of its text only what this side chose', () => {
+test('an access log line is JSON with the request ID and without text that clients choose', () => {
   const format: string = packaged.resources.Stage?.Properties.AccessLogSetting.Format
   expect(JSON.parse(format.replace('$context.status', '200'))).toMatchObject({ requestId: '$context.requestId' })
   const variables = [...format.matchAll(/\$context\.([A-Za-z.]+)/g)].map(([, name]) => name)
@@ -46,13 +46,13 @@ test('a line of the access log is JSON with the id of the request, and of its te
   expect(format).not.toContain('\n')
 })
 
-test('every log ends', () => {
+test('every log group has a retention', () => {
   const logs = ofType('AWS::Logs::LogGroup')
   expect(logs).toHaveLength(ofType('AWS::Lambda::Function').length + 2)
   for (const [id, { Properties }] of logs) expect([id, Number(Properties.RetentionInDays)]).toEqual([id, 30])
 })
 
-test('the dashboard looks at what is there', () => {
+test('the dashboard uses existing resources', () => {
   const { DashboardBody } = packaged.resources.Dashboard?.Properties ?? {}
   const body: string = DashboardBody['Fn::Sub']
   expect(JSON.parse(body).widgets.length).toBeGreaterThan(8)

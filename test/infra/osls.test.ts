@@ -1,4 +1,4 @@
-/** Which deployment a command is about: never one that nobody has named. */
+/** The arguments of the deploy tool: a deployment must be named. */
 import { expect, test } from 'vitest'
 import { readCall, UsageError } from '../../infra/command.ts'
 import { param, target, toolArguments } from '../../infra/osls.ts'
@@ -8,7 +8,7 @@ const named = ['--stage', 'prod', '--region', 'eu-central-1']
 const command = { call: 'npm run deploy', about: '', options: { ...target, param } }
 const read = (args: string[]) => toolArguments(readCall(command, args).values)
 
-test('stage and region become options of the deploy tool, with profile and settings where they are given', () => {
+test('stage, region, and optional profile and settings become options of the deploy tool', () => {
   expect(read(named)).toEqual(['--stage=prod', '--region=eu-central-1'])
   const more = ['--aws-profile', 'ops', '--param', 'max-key-ttl-seconds=60', '--param', 'spaces=a=b']
   expect(read([...named, ...more])).toEqual([
@@ -44,7 +44,7 @@ test.each(['Prod_1', 'Prod', 'prod-1', '1prod', 'prod.eu', 'fourteenletter', '']
 
 const packaged = usePackaged()
 
-test('the longest stage leaves every name within the limits of AWS', () => {
+test('the longest stage keeps every name within the limits of AWS', () => {
   const limits: Record<string, number> = { 'AWS::Lambda::Function': 64, 'AWS::IAM::Role': 64, 'AWS::SQS::Queue': 80 }
   const names = Object.values(packaged.resources).flatMap(({ Type, Properties }) =>
     Object.entries(Properties ?? {}).flatMap(([property, value]) =>

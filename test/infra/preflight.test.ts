@@ -1,4 +1,4 @@
-/** What somebody reads whose Node.js is too old, or who has not installed the modules. */
+/** The messages for an old Node.js and for missing modules. */
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,14 +29,14 @@ const tooOld = (version: string) => ({
   stderr: `keyplane requires Node.js 24, and this is ${version}: run it with npm, which uses the version that npm ci installs.\n`,
 })
 
-test('every command that runs Node.js looks first', () => {
+test('every command that runs Node.js preloads the check', () => {
   const running = Object.entries(scripts).filter(([, script]) => /^node|vitest|\.ts\b/.test(script))
   expect(running.length).toBeGreaterThan(12)
   const unprepared = running.filter(([, script]) => !script.startsWith('node -r ./infra/preflight.cjs '))
   expect(unprepared).toEqual([])
 })
 
-test('an old Node.js can read it', async () => {
+test('runs on an old Node.js', async () => {
   const source = await readFile(preflight, 'utf8')
   const [old, newest] = await Promise.all(
     ['node10', 'esnext'].map(async (target) => (await transform(source, { target })).code),
@@ -44,7 +44,7 @@ test('an old Node.js can read it', async () => {
   expect(old).toBe(newest)
 })
 
-test('an older Node.js is told about', async () => {
+test('reports an older Node.js', async () => {
   const pretend = join(folder, 'pretend.cjs')
   await writeFile(pretend, "Object.defineProperty(process, 'versions', { value: { node: '22.19.0' } })")
   expect(run(process.execPath, '-r', pretend, '-r', preflight, 'infra/build.ts')).toEqual(tooOld('22.19.0'))
@@ -56,13 +56,13 @@ const older = (process.env.PATH ?? '').split(delimiter).flatMap((place) => {
   return version !== '' && Number.parseInt(version, 10) < 24 ? [{ node, version }] : []
 })
 
-test.skipIf(older.length === 0)('an older Node.js of this machine says so instead of failing', () => {
+test.skipIf(older.length === 0)('an older Node.js on this machine prints the message instead of failing', () => {
   for (const { node, version } of older) {
     expect(run(node, '-r', preflight, 'infra/local/main.ts')).toEqual(tooOld(version))
   }
 })
 
-test('missing modules are told about', async () => {
+test('reports missing modules', async () => {
   await mkdir(join(folder, 'infra'))
   await cp(preflight, join(folder, 'infra/preflight.cjs'))
   expect(run(process.execPath, '-r', join(folder, 'infra/preflight.cjs'), 'infra/build.ts')).toEqual({

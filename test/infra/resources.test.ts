@@ -1,4 +1,4 @@
-/** What else is in the packaged template: nothing that no test looks at, and nothing by default that was not meant. */
+/** The remaining resources of the packaged template: every type is tested, and every default is intended. */
 import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ beforeAll(() => {
   outputs = JSON.parse(packaged.text).Outputs
 })
 
-test('there is no type of resource that no test looks at', async () => {
+test('every resource type is covered by a test', async () => {
   // AWS::ApiGateway::Resource: the steps of paths, looked at as routes by test/agreement.test.ts.
   const files = await Array.fromAsync(glob('test/{agreement.test,infra/*}.ts', { cwd: root }))
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
@@ -28,19 +28,19 @@ test('there is no type of resource that no test looks at', async () => {
   expect([...types].filter((type) => !texts.some((text) => text.includes(type)))).toEqual([])
 })
 
-test('no finding of cfn-lint is told to be none', () => {
+test('no cfn-lint finding is suppressed', () => {
   expect(packaged.text).not.toMatch(/cfn-lint|"Metadata"/)
   expect(existsSync(join(root, '.cfnlintrc'))).toBe(false)
 })
 
-test('the authorizer is asked of every request, whatever it brings', () => {
+test('the authorizer runs for every request', () => {
   const { AuthorizerUri, RestApiId, ...rest } = only('AWS::ApiGateway::Authorizer')
   // Without a source of identity: a request without a key is refused by it too.
   expect(rest).toEqual({ AuthorizerResultTtlInSeconds: 0, Name: 'authorizer', Type: 'REQUEST' })
   expect(JSON.stringify(AuthorizerUri)).toContain('"AuthorizerLambdaFunction"')
 })
 
-test('the API is one of its region, open to nobody by a policy, and compresses large answers', () => {
+test('the API is regional, has no resource policy and compresses large responses', () => {
   expect(only('AWS::ApiGateway::RestApi')).toEqual({
     Name: 'dev-keyplane',
     BinaryMediaTypes: ['application/vnd.kubernetes.protobuf', 'application/octet-stream'],
@@ -50,7 +50,7 @@ test('the API is one of its region, open to nobody by a policy, and compresses l
   })
 })
 
-test('methods without an authorizer have no other authorization either, and no key of API Gateway', () => {
+test('methods without an authorizer have no other authorization and require no API key', () => {
   for (const [id, { Properties }] of ofType('AWS::ApiGateway::Method')) {
     expect([id, Properties.ApiKeyRequired]).toEqual([id, false])
     const authorizer = { AuthorizationType: 'CUSTOM', AuthorizerId: { Ref: 'AuthorizerApiGatewayAuthorizer' } }
@@ -60,7 +60,7 @@ test('methods without an authorizer have no other authorization either, and no k
   }
 })
 
-test('a function is nothing but its code, its size, its role and names of what it uses', () => {
+test('a function has only code, size, role and the names of the resources that it uses', () => {
   for (const [id, { Properties }] of ofType('AWS::Lambda::Function')) {
     const { Code, Handler, FunctionName, Timeout, Environment, Role, ...rest } = Properties
     // These two wait, and do nothing else.
@@ -74,7 +74,7 @@ test('a function is nothing but its code, its size, its role and names of what i
   }
 })
 
-test('the log of a function is the one that Lambda writes, so that it ends', () => {
+test('the log group of a function is the one that Lambda writes to, so that retention applies', () => {
   const names = ofType('AWS::Lambda::Function').map(([, { Properties }]) => `/aws/lambda/${Properties.FunctionName}`)
   const logs = ofType('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties.LogGroupName)
   expect(logs).toEqual(expect.arrayContaining(names))
@@ -82,7 +82,7 @@ test('the log of a function is the one that Lambda writes, so that it ends', () 
   expect(logs).toContainEqual({ 'Fn::Sub': `API-Gateway-Execution-Logs_\${ApiGatewayRestApi}/dev` })
 })
 
-test('metrics from the access log count failures of API Gateway, answers of 429, and an authorizer that failed', () => {
+test('metric filters count failures of API Gateway, 429 responses and failed authorizers', () => {
   const filters = ofType('AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties)
   for (const { LogGroupName } of filters) expect(LogGroupName).toEqual({ Ref: 'AccessLog' })
   expect(filters.map(({ FilterPattern }) => FilterPattern)).toEqual([
@@ -92,7 +92,7 @@ test('metrics from the access log count failures of API Gateway, answers of 429,
   ])
 })
 
-test('the bucket of the archives is encrypted, open to nobody, and spoken to over TLS only', () => {
+test('the bucket of the archives is encrypted, private and accessible over TLS only', () => {
   const { BucketEncryption, PublicAccessBlockConfiguration, ...rest } = only('AWS::S3::Bucket')
   expect(rest).toEqual({})
   expect(JSON.stringify(BucketEncryption)).toContain('"SSEAlgorithm":"AES256"')
@@ -109,11 +109,11 @@ test('the bucket of the archives is encrypted, open to nobody, and spoken to ove
   expect(statement.Resource).toHaveLength(2)
 })
 
-test('the topic of the alarms is open to the account only', () => {
+test('only the account may use the topic of the alarms', () => {
   expect(only('AWS::SNS::Topic')).toEqual({ TopicName: 'keyplane-dev-alarms' })
 })
 
-test('the pepper stays, and has no name that stands in the way of a next deployment; the first key goes', () => {
+test('the pepper is retained without a fixed name, and the first key is deleted', () => {
   const secrets = Object.fromEntries(ofType('AWS::SecretsManager::Secret'))
   expect(secrets.Pepper).toMatchObject({ DeletionPolicy: 'Retain', Properties: { Description: expect.any(String) } })
   expect(Object.keys(secrets.Pepper?.Properties ?? {})).toEqual(['Description'])
@@ -121,7 +121,7 @@ test('the pepper stays, and has no name that stands in the way of a next deploym
   expect(Object.keys(secrets)).toHaveLength(2)
 })
 
-test('API Gateway writes logs with a role that does nothing else', () => {
+test('the role of API Gateway allows writing logs only', () => {
   expect(only('AWS::ApiGateway::Account')).toEqual({ CloudWatchRoleArn: { 'Fn::GetAtt': ['GatewayLogRole', 'Arn'] } })
   const { AssumeRolePolicyDocument, ManagedPolicyArns, ...rest } = packaged.resources.GatewayLogRole?.Properties ?? {}
   expect(rest).toEqual({})

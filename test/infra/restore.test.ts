@@ -1,4 +1,4 @@
-/** A table that is taken back: what comes back, what stays dead, and that no client is led astray. */
+/** Restoring a table: what is restored, what stays revoked, and that clients notice. */
 import {
   BatchWriteItemCommand,
   type BatchWriteItemCommandInput,
@@ -27,7 +27,7 @@ async function key(name: string, metadata: object = {}) {
   return made
 }
 
-/** What DynamoDB's point-in-time recovery does. */
+/** Imitates DynamoDB's point-in-time recovery. */
 async function copy(): Promise<void> {
   const { client, table } = server.dynamodb
   await client.send(new CreateTableCommand({ TableName: backup, ...tableDefinition }))
@@ -71,7 +71,7 @@ afterAll(() => server?.stop())
 const statusOf = async (name: string) =>
   (await server.call(`${keys}/${name}`, { token: values.get(name) ?? 'nothing' })).status
 
-test('objects are as they were, and what was made since is gone', async () => {
+test('restores objects and removes those created since', async () => {
   const { json } = await server.call(keys)
   expect(json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual([
     expect.stringMatching(/^admin-/),
@@ -83,13 +83,13 @@ test('objects are as they were, and what was made since is gone', async () => {
   expect(await statusOf('kept')).toBe(200)
 })
 
-test('what was revoked stays dead, and what was made since is dead too', async () => {
+test('keeps revoked keys revoked and revokes keys created since', async () => {
   expect(result.withheld).toEqual(['revoked', 'rotated'])
   for (const name of ['revoked', 'rotated', 'made-since']) expect([name, await statusOf(name)]).toEqual([name, 401])
   expect((await server.call(`${keys}/rotated`, { token: 'r'.repeat(40) })).status).toBe(401)
 })
 
-test('revisions go on above all that anybody has seen', async () => {
+test('continues revisions above all that clients have seen', async () => {
   const { json } = await server.call(keys)
   expect(Number(json.metadata.resourceVersion)).toBeGreaterThan(Number(seen))
   const again = await key(lost.name)
@@ -97,12 +97,12 @@ test('revisions go on above all that anybody has seen', async () => {
   expect(again.metadata.resourceVersion).not.toBe(lost.resourceVersion)
 })
 
-test('who watches from before is told to read anew', async () => {
+test('returns 410 to watches from before the restore', async () => {
   const { text } = await server.call(`${keys}?watch=1&timeoutSeconds=1&resourceVersion=${seen}`)
   expect(text).toContain('"code":410')
 })
 
-test('writes and deletions work as ever', async () => {
+test('serves writes and deletions afterwards', async () => {
   const patched = await server.call(`${keys}/kept`, {
     method: 'PATCH',
     body: { spec: { description: 'x' } },
@@ -113,7 +113,7 @@ test('writes and deletions work as ever', async () => {
   expect(await statusOf('deleted-by-mistake')).toBe(401)
 })
 
-test('it can be run again', async () => {
+test('can be repeated', async () => {
   const { client, table } = server.dynamodb
   const again = await restore({
     client,
@@ -127,7 +127,7 @@ test('it can be run again', async () => {
   expect(await statusOf('deleted-by-mistake')).toBe(200)
 })
 
-test('what the table does not take at once is sent again, after pauses that grow', async () => {
+test('repeats unprocessed items after growing pauses', async () => {
   const { client, table } = server.dynamodb
   const pauses: number[] = []
   let refusals = 3

@@ -1,4 +1,4 @@
-/** What must not be lost, and what runs unseen: read from the packaged template. */
+/** Retained resources and background functions of the packaged template. */
 import { expect, test } from 'vitest'
 import { type Resource, usePackaged } from '../support/packaged.ts'
 
@@ -10,13 +10,13 @@ const only = (type: string): Resource => {
   return found?.[1] as Resource
 }
 
-test('what outlives the stack outlives a replacement too', () => {
+test('retained resources are retained on replacement too', () => {
   for (const [id, { DeletionPolicy, UpdateReplacePolicy }] of Object.entries(packaged.resources)) {
     expect([id, UpdateReplacePolicy]).toEqual([id, DeletionPolicy])
   }
 })
 
-test('the table is encrypted, can be taken back, forgets what expired and tells what changes', () => {
+test('the table has encryption, point-in-time recovery, a TTL and a stream', () => {
   const { DeletionPolicy, Properties } = only('AWS::DynamoDB::Table')
   expect(DeletionPolicy).toBe('Retain')
   expect(Properties).toMatchObject({
@@ -30,7 +30,7 @@ test('the table is encrypted, can be taken back, forgets what expired and tells 
   expect(Properties).not.toHaveProperty('TableName')
 })
 
-test('a signing key stays, and nobody is named in its policy but the account', () => {
+test('a signing key is retained, and its policy names the account only', () => {
   const { DeletionPolicy, Properties } = only('AWS::KMS::Key')
   expect(DeletionPolicy).toBe('Retain')
   expect(Properties).toMatchObject({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY', PendingWindowInDays: 30 })
@@ -43,14 +43,14 @@ test('a signing key stays, and nobody is named in its policy but the account', (
   ])
   const [statement, ...others] = Properties.KeyPolicy.Statement
   expect(others).toEqual([])
-  // For the account, which leaves it to the roles.
+  // The account delegates to the roles.
   expect(statement).toMatchObject({ Effect: 'Allow', Action: 'kms:*', Resource: '*' })
   expect(JSON.stringify(statement.Principal)).toMatch(
     /^\{"AWS":\{"Fn::Sub":"arn:[^:]+::Partition\}:iam::[^:]+::AccountId\}:root"\}\}$/,
   )
 })
 
-test('changes that the collector cannot take are tried again, parted, and put aside before the stream forgets them', () => {
+test('failed batches of the collector are retried, bisected, and sent to a queue before they expire in the stream', () => {
   const { Properties } = only('AWS::Lambda::EventSourceMapping')
   expect(Properties).toMatchObject({
     EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
@@ -69,7 +69,7 @@ test('changes that the collector cannot take are tried again, parted, and put as
   })
 })
 
-test('what a schedule starts is not started again by itself, and not after its next run', () => {
+test('scheduled invocations are not retried and expire before the next run', () => {
   const seconds = { 'rate(1 minute)': 60, 'rate(1 hour)': 3600 }
   const settings = new Map(
     ofType('AWS::Lambda::EventInvokeConfig').map(([, { Properties }]) => [Properties.FunctionName.Ref, Properties]),

@@ -1,4 +1,4 @@
-/** Least privilege: what no role of the packaged template may do. */
+/** Least privilege: the permissions of the roles in the packaged template. */
 import { beforeAll, expect, test } from 'vitest'
 import { usePackaged } from '../support/packaged.ts'
 import { type Roles, readRoles } from './roles.ts'
@@ -41,13 +41,13 @@ const touching = (operations: readonly string[], partition: string) =>
   )
 const writersOf = (kind: string) => writeVerbs.map((verb) => `${kind}/${verb}`)
 
-test('every function has a role of its own and writes its own log', () => {
+test('every function has its own role and writes only its own log', () => {
   const logs = packaged.names.map((name) => JSON.stringify(roles.statements(name)[0]))
   expect(new Set(logs).size).toBe(packaged.deployment.functions.size)
   for (const log of logs) expect(log).toContain('logs:PutLogEvents')
 })
 
-test('nothing but the roles grants anything, and each grants what it names', () => {
+test('only the roles grant permissions, and each grants those that it lists', () => {
   const types = Object.values(packaged.resources).map(({ Type }) => Type)
   expect(types.filter((type) => type.startsWith('AWS::IAM::') && type !== 'AWS::IAM::Role')).toEqual([])
   const ofFunctions = Object.entries(packaged.resources).filter(
@@ -68,7 +68,7 @@ test('nothing but the roles grants anything, and each grants what it names', () 
   }
 })
 
-test('no action and no resource is a pattern, but for the secrets of virtual clusters and parts of the table', () => {
+test('only the secrets of virtual clusters and partitions of the table are granted by pattern', () => {
   const patterns = new Set<string>()
   const inserted = (text: string) =>
     text.replace(/\$\{([^}]+)\}/g, (_, name: string) => refs[name as keyof typeof refs] ?? '')
@@ -88,7 +88,7 @@ test('no action and no resource is a pattern, but for the secrets of virtual clu
   ])
 })
 
-test('a function is called by its own route or schedule only', () => {
+test('only its own route or schedule may invoke a function', () => {
   for (const { Type, Properties } of Object.values(packaged.resources)) {
     if (Type !== 'AWS::Lambda::Permission') continue
     expect(Properties).toMatchObject({ Action: 'lambda:InvokeFunction', SourceArn: expect.anything() })
@@ -98,7 +98,7 @@ test('a function is called by its own route or schedule only', () => {
   }
 })
 
-test('the table is granted by item operations on named partitions only', () => {
+test('the roles grant item operations on named partitions of the table only', () => {
   const operations = [...reads, ...writes].map((operation) => `dynamodb:${operation}`)
   for (const name of packaged.names) {
     for (const { Action, Resource, Condition } of roles.statements(name)) {
@@ -111,37 +111,37 @@ test('the table is granted by item operations on named partitions only', () => {
   }
 })
 
-test('only what authenticates and what writes keys touches credentials', () => {
+test('only functions that authenticate or write keys access credentials', () => {
   const keyWriters = ['bootstrap', 'garbagecollector', ...writersOf('ownedaccesskeys'), 'sweep']
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
   expect(touching([...reads, ...writes], 'credential#1#x')).toEqual([...keyWriters, ...authenticators].sort())
   expect(touching(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
 })
 
-test('credentials cannot be queried', () => {
+test('no function may query credentials', () => {
   expect(touching(['Query'], 'credential#1#x')).toEqual([])
   expect(touching(['Query'], 'credential')).toEqual([])
 })
 
-test.each(kinds)('only writers of %s touch their rows for writing', (kind) => {
+test.each(kinds)('only writers of %s may write their rows', (kind) => {
   const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'sweep'] : []
   const expected = ['garbagecollector', ...own, ...writersOf(kind)].sort()
   expect(touching(writes, `${kind}#o`)).toEqual(expected)
   expect(touching(writes, `${kind}#o#user:alice`)).toEqual(kind === 'ownedaccesskeys' ? expected : [])
 })
 
-test.each(kinds)('the log of %s is written by writers, and voided by lists', (kind) => {
+test.each(kinds)('writers of %s write the log, and lists void its slots', (kind) => {
   const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'sweep'] : []
   const writers = ['garbagecollector', ...own, ...writersOf(kind)]
   expect(touching(writes, `${kind}#log#7`)).toEqual([...writers, `${kind}/list`, 'settle'].sort())
   expect(touching(['UpdateItem', 'DeleteItem'], `${kind}#log#7`)).toEqual(writers.sort())
 })
 
-test.each(kinds)('the revision of %s is never put nor deleted', (kind) => {
+test.each(kinds)('no function may put or delete the revision of %s', (kind) => {
   expect(touching(['PutItem', 'DeleteItem'], kind)).toEqual([])
 })
 
-test('a get reads rows of its kind and how far it has got, and nothing else', () => {
+test('a get may read the rows and revision of its kind only', () => {
   for (const kind of kinds) {
     const other = kinds.find((one) => one !== kind)
     const name = `${kind}/get`
@@ -163,14 +163,14 @@ test('a get reads rows of its kind and how far it has got, and nothing else', ()
   }
 })
 
-test('what answers from the request alone has no table', () => {
+test('functions that respond from the request alone have no access to the table', () => {
   const bare = ['directclusterendpointtokens/create', 'discovery', 'issuer', 'notfound', 'openapi']
   for (const name of [...bare, 'namespaces/create', 'reviews/selfsubjectreview']) {
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
   }
 })
 
-test('what may be watched counts watches, and nothing else does', () => {
+test('only functions that serve watches count them', () => {
   const empty = ['customresourcedefinitions/list', 'namespaces/list']
   const watched = [...empty, 'ownedaccesskeys/list', 'virtualclusterinstances/list']
   expect(touching([...reads, ...writes], 'watches#x')).toEqual(watched)
@@ -178,7 +178,7 @@ test('what may be watched counts watches, and nothing else does', () => {
     for (const name of empty) expect(touching([...reads, ...writes], partition)).not.toContain(name)
 })
 
-test('only the sweep reads the index, only the collector the stream and who owns what', () => {
+test('only the sweep reads the index, and only the collector reads the stream and the owner index', () => {
   expect(those('dynamodb:Query', 'table/index/expiry')).toEqual(['sweep'])
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
   for (const one of reading) {
@@ -190,14 +190,14 @@ test('only the sweep reads the index, only the collector the stream and who owns
   expect(touching([...reads, ...writes], 'collector#pass')).toEqual(['garbagecollector'])
 })
 
-test('only what makes tokens signs', () => {
+test('only functions that issue tokens may sign', () => {
   expect(those('kms:Sign', 'key')).toEqual([
     'directclusterendpointtokens/create',
     'virtualclusterinstances/kubeconfig/create',
   ])
 })
 
-test('secrets are read by those who need them, and written by bootstrap', () => {
+test('only functions that need a secret read it, and only bootstrap writes secrets', () => {
   const get = 'secretsmanager:GetSecretValue'
   expect(those(get, 'pepper')).toEqual([
     'authorizer',

@@ -1,4 +1,4 @@
-/** The roles of a packaged template, and what IAM would say to a call of a function. */
+/** Reads the roles of a packaged template and decides calls of functions as IAM would. */
 import type { Deployment } from '../../infra/local/gateway/template.ts'
 
 export interface Statement {
@@ -8,7 +8,7 @@ export interface Statement {
   Condition?: { 'ForAllValues:StringLike'?: { 'dynamodb:LeadingKeys'?: string[] } }
 }
 
-/** A call as IAM sees it. `partitions` are the partition keys that a call of DynamoDB names. */
+/** A call as IAM sees it. `partitions` are the partition keys in a DynamoDB call. */
 export interface Asked {
   action: string
   resource: string
@@ -16,7 +16,7 @@ export interface Asked {
 }
 
 export interface Roles {
-  /** Of a function, by the path of its file below functions/. */
+  /** Returns the role of a function by the path of its file below functions/. */
   statements(name: string): Statement[]
   allows(name: string, asked: Asked): boolean
 }
@@ -68,7 +68,7 @@ function resolved(resource: unknown, refs: Readonly<Record<string, string>>): st
   return String(sub).replace(/\$\{([^}]+)\}/g, (_, name: string) => refs[name] ?? '')
 }
 
-/** `*` is any characters; IAM's `?` is not used here. */
+/** `*` matches any characters; IAM's `?` is not supported. */
 function matches(pattern: string, text: string): boolean {
   const source = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
   return new RegExp(`^${source.join('.*')}$`, 's').test(text)

@@ -1,4 +1,4 @@
-/** The settings of a deployment: what is refused before anything is deployed. */
+/** The settings of a deployment: invalid ones are refused before the deploy. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   checked([])
 })
 
-/** The plugin, with parameters of the command line. */
+/** Runs the plugin with command-line parameters. */
 function checked(param: string | string[]): void {
   const Settings = createRequire(import.meta.url)(join(root, 'infra/plugins/settings.cjs'))
   const serverless = {
@@ -40,7 +40,7 @@ function checked(param: string | string[]): void {
   new Settings(serverless, { param })
 }
 
-test('a setting that there is not is refused: it would leave the default in force', () => {
+test('refuses an unknown setting, which would leave the default in force', () => {
   expect(() => checked(['max-key-ttl-seconds=60', 'issuer=https://a.example/b=c'])).not.toThrow()
   expect(() => checked('signing-keys=1')).not.toThrow()
   for (const wrong of ['max-key-ttl=60', 'constructor=1', 'stage=prod']) {
@@ -48,7 +48,7 @@ test('a setting that there is not is refused: it would leave the default in forc
   }
 })
 
-test('every parameter is checked, and the defaults pass', () => {
+test('validates every parameter and accepts the defaults', () => {
   expect(named.sort()).toEqual([...Object.keys(defaults), ...Object.keys(given)].sort())
   expect([accepts({ ...defaults, ...given }), accepts.errors]).toEqual([true, null])
   expect(accepts({ ...defaults, stage: 'dev' })).toBe(true)
@@ -82,7 +82,7 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
     expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, true])
 })
 
-test('every parameter is explained, with its default', async () => {
+test('every parameter is documented with its default', async () => {
   const page = await readFile(join(root, 'docs/deploying.md'), 'utf8')
   const shown = new Map<string, string>()
   for (const [, names = '', values = ''] of page.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \| ([^|]+) \|/gm)) {
@@ -99,7 +99,7 @@ test('every parameter is explained, with its default', async () => {
   expect([...shown.keys()]).toEqual(expect.arrayContaining(named.filter((name) => name !== 'stage')))
 })
 
-test('every parameter gets to where it takes effect', async () => {
+test('every parameter reaches the place where it takes effect', async () => {
   const params = {
     issuer: 'https://tokens.example.com/prod',
     'max-key-ttl-seconds': 1001,

@@ -1,11 +1,11 @@
-/** The keys that sign: which of them may, which are published, which stay. */
+/** The signing keys: which one signs, which are published and which are retained. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const SigningKeys = createRequire(import.meta.url)(join(import.meta.dirname, '../../infra/plugins/signingkeys.cjs'))
 
-/** What becomes of the configuration with this setting. */
+/** Returns the configuration with this setting. */
 function placed(setting: string | number) {
   // Filled by the plugin.
   const grants: Record<string, Partial<Grant>> = { sign: {}, 'signing-keys': {} }
@@ -27,7 +27,7 @@ interface Grant {
 
 const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
 
-test('the first signs, all are published', () => {
+test('the first key signs, and all are published', () => {
   const { grants, Outputs } = placed('2,1')
   const read = { Effect: 'Allow', Action: 'kms:GetPublicKey', Resource: [arn('SigningKey2'), arn('SigningKey')] }
   const environment = { SIGNING_KEY_IDS: { 'Fn::Join': [',', [{ Ref: 'SigningKey2' }, { Ref: 'SigningKey' }]] } }
@@ -37,17 +37,17 @@ test('the first signs, all are published', () => {
   expect(Outputs.SigningKeyId.Value).toEqual({ Ref: 'SigningKey2' })
 })
 
-test('each is a key of its own that outlives the stack', () => {
+test('each key is a separate resource that outlives the stack', () => {
   const { Resources } = placed('1,2,7')
   const kept = { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' }
   expect(Resources).toEqual({ Table: {}, SigningKey: kept, SigningKey2: kept, SigningKey7: kept })
 })
 
-test('a key that is left out is no resource any more, and what is retained stays', () => {
+test('a key removed from the list is no longer a resource and is retained', () => {
   // The command line gives a number.
   expect(Object.keys(placed(2).Resources)).toEqual(['Table', 'SigningKey2'])
 })
 
-test('none is named twice', () => {
+test('refuses a key that is listed twice', () => {
   expect(() => placed('1,2,1')).toThrow('signing-keys names a key twice')
 })

@@ -1,10 +1,10 @@
-/** The metrics that the alarms and the dashboard of a packaged template look at. */
+/** Reads the metrics that the alarms and the dashboard of a packaged template use. */
 
 /** `NAMESPACE NAME DIMENSION,DIMENSION`, and the values of dimensions that are written out, by `NAMESPACE NAME DIMENSION`. */
 export interface Watched {
   metrics: ReadonlySet<string>
   values: ReadonlyMap<string, ReadonlySet<string>>
-  /** What the template itself makes of logs. */
+  /** Metrics of the template's own metric filters. */
   filtered: ReadonlySet<string>
 }
 

@@ -20,15 +20,15 @@ const argumentsOf = (script: string): string[] => {
   }).split('\n')
 }
 
-test.each([folder, `''`, 'a b', '$(id)', '`id`', '\\', '!', '*'])('%s is one word of a shell', (word) => {
+test.each([folder, `''`, 'a b', '$(id)', '`id`', '\\', '!', '*'])('%s is quoted as one shell word', (word) => {
   expect(argumentsOf(`curl ${quote(word)}`)).toEqual(['curl', word, ''])
 })
 
-test('plain paths stay readable', () => {
+test('plain paths are not quoted', () => {
   expect(quote('/home/me/project/.local/ca.crt')).toBe('/home/me/project/.local/ca.crt')
 })
 
-test('the lines are shell as they stand, in a folder of any name', () => {
+test('the commands work in a shell, in a folder with any name', () => {
   const [who = '', specified = '', ...rest] = lines.split('\n').filter((line) => line.startsWith('curl'))
   expect(argumentsOf(who)).toEqual([
     'curl',

@@ -1,4 +1,4 @@
-/** A virtual cluster of the test's own, and calls of it: as anybody, as who manages certificates, and for certificates. */
+/** Starts a virtual cluster for a test, with calls as any user, as the certificate manager, and for certificates. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { request } from 'node:https'
@@ -35,7 +35,7 @@ export interface Wanted {
   spec?: object
 }
 
-/** A request for a certificate that is new but for what is wanted of it, and the key that it is for. */
+/** Creates a certificate request with the given changes, and its key. */
 export async function csr({ name = newName(), user = 'alice', groups = ['dev'], spec = {} }: Wanted = {}) {
   const { request, key } = await createCertificateRequest(user, groups)
   const object = {
@@ -52,7 +52,7 @@ export async function csr({ name = newName(), user = 'alice', groups = ['dev'], 
   return { name, key, object }
 }
 
-/** The request as it is approved. */
+/** Returns the request with an approval. */
 export const approval = (object: { status?: object }, condition = {}) => ({
   ...object,
   status: {
@@ -61,7 +61,7 @@ export const approval = (object: { status?: object }, condition = {}) => ({
   },
 })
 
-/** One for all tests of a file. `clock.time` is its wall clock, unix ms. */
+/** Starts one cluster for all tests of a file. `clock.time` is its wall clock in Unix milliseconds. */
 export function useVirtualCluster() {
   const clock = { time: Date.now() }
   let cluster: VirtualCluster
@@ -129,7 +129,7 @@ export function useVirtualCluster() {
   return {
     clock,
     cluster: () => cluster,
-    /** The authority is kept in the file, where a test can borrow it. */
+    /** The file contains the authority, which tests may use. */
     authority: () => authority,
     call,
     asManager,

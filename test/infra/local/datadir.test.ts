@@ -7,7 +7,7 @@ import { openDataDir } from '../../../infra/local/datadir.ts'
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'keyplane-test-'))
 
-test('makes the folder for its owner only, and leaves the mode of one that is there', async () => {
+test('creates the folder for its owner only and keeps the mode of an existing one', async () => {
   const parent = await newFolder()
   const made = await openDataDir({ dataDir: join(parent, 'a', 'b'), memory: false })
   expect((await stat(made.path)).mode & 0o777).toBe(0o700)
@@ -17,7 +17,7 @@ test('makes the folder for its owner only, and leaves the mode of one that is th
   expect((await stat(made.path)).mode & 0o777).toBe(0o755)
 })
 
-test('lets one server in at a time', async () => {
+test('admits one server at a time', async () => {
   const dataDir = await newFolder()
   const first = await openDataDir({ dataDir, memory: false })
   await expect(openDataDir({ dataDir, memory: false })).rejects.toThrow(
@@ -32,7 +32,7 @@ test('lets one server in at a time', async () => {
 test.each([
   ['a file', 'file'],
   ['below a file', 'file/data'],
-])('%s is no folder to write to', async (_, path) => {
+])('refuses %s as a folder', async (_, path) => {
   const parent = await newFolder()
   await writeFile(join(parent, 'file'), '')
   const dataDir = join(parent, path)
@@ -41,13 +41,13 @@ test.each([
   )
 })
 
-test('a folder in which nothing can be made is named', async () => {
+test('names a folder that is not writable', async () => {
   await expect(openDataDir({ dataDir: '/proc', memory: false })).rejects.toThrow(
     /^The data folder \/proc cannot be written \(.+\): name another one in DATA_DIR\.$/,
   )
 })
 
-test('with memory there is a folder of its own for the files to read, gone at the end', async () => {
+test('creates a temporary folder with memory and removes it on release', async () => {
   const one = await openDataDir({ dataDir: '/never/used', memory: true })
   const other = await openDataDir({ dataDir: '/never/used', memory: true })
   expect(one.path).not.toBe(other.path)

@@ -1,4 +1,4 @@
-/** A small deployment for tests: a template with one function per route, and bundles written to a folder of its own. */
+/** Serves a small deployment for tests: a template with one function per route, and bundles in a temporary folder. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -20,7 +20,7 @@ export interface FunctionFixture {
 
 type Fixtures = Readonly<Record<string, FunctionFixture>>
 
-/** The function `authorizer`, if there is one, guards all routes that are not public. */
+/** The function `authorizer`, if present, protects all routes that are not public. */
 export function templateOf(functions: Fixtures, responses: Record<string, object> = {}, stage: object = {}): string {
   const resources: Record<string, object> = {
     ApiGatewayRestApi: {
@@ -106,7 +106,7 @@ function resourceFor(path: string, resources: Record<string, object>): object {
 }
 
 export interface Started extends Gateway {
-  /** Failures the gateway reported. */
+  /** Failures that the gateway reported. */
   reports: string[]
   template: string
   bundlesDir: string

@@ -89,7 +89,7 @@ describe('npm start', () => {
     expect(await server.ended).toBe(0)
   })
 
-  test('serves the API, keeps every acknowledged write over kill -9, and ends cleanly', async () => {
+  test('serves the API, keeps every acknowledged write across kill -9, and exits cleanly', async () => {
     const DATA_DIR = join(await newFolder(), 'data')
     const first = start({ DATA_DIR })
     await first.ready
@@ -180,7 +180,7 @@ describe('npm start', () => {
     expect(written.filter((content) => content.includes(scopedKey))).toEqual([])
   }, 60_000)
 
-  test('with --memory keeps nothing', async () => {
+  test('stores nothing with --memory', async () => {
     const DATA_DIR = join(await newFolder(), 'data')
     const server = start({ DATA_DIR }, '--memory')
     await server.ready
@@ -199,7 +199,7 @@ const inTerminal = ['-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 
 const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
 
 test.skipIf(!hasPython)(
-  'in a terminal every request is one line, and Ctrl-C ends the server',
+  'in a terminal, prints one line per request and stops on Ctrl-C',
   async () => {
     const env = { PATH: process.env.PATH, PORT: '0', NO_COLOR: '1' }
     const child = spawn('python3', [...inTerminal, '--memory'], { env })
@@ -237,7 +237,7 @@ describe('one sentence and exit code 1', () => {
     return server.output.stderr
   }
 
-  test('for a port that is taken', async () => {
+  test('for a port in use', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const PORT = String((server.address() as { port: number }).port)
@@ -247,7 +247,7 @@ describe('one sentence and exit code 1', () => {
     server.close()
   })
 
-  test('for a data folder that cannot be written', async () => {
+  test('for a data folder that is not writable', async () => {
     const file = join(await newFolder(), 'file')
     await writeFile(file, '')
     expect(await refusal({ DATA_DIR: join(file, 'data') })).toBe(
@@ -263,7 +263,7 @@ describe('one sentence and exit code 1', () => {
     )
   })
 
-  test('for a DynamoDB that does not answer', async () => {
+  test('for a DynamoDB that does not respond', async () => {
     const AWS_ENDPOINT_URL_DYNAMODB = 'http://127.0.0.1:1'
     expect(await refusal({ AWS_ENDPOINT_URL_DYNAMODB, DATA_DIR: await newFolder() })).toMatch(
       /^DynamoDB at http:\/\/127\.0\.0\.1:1 does not make the table keyplane-Table: .*ECONNREFUSED.*\n$/,

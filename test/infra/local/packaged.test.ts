@@ -1,4 +1,4 @@
-/** The real package, served with nothing behind it: what needs no table answers, the rest is refused in form. */
+/** Serves the real package without AWS services: public paths respond, all others return a Status. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { ensurePackaged } from '../../../infra/package.ts'
@@ -18,13 +18,13 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => gateway.close())
 
-test.each(['/version', '/healthz'])('%s needs no key', async (path) => {
+test.each(['/version', '/healthz'])('%s requires no key', async (path) => {
   const response = await fetch(`${gateway.url}${base}${path}`)
   expect(response.status).toBe(200)
 })
 
 test.each(['/apis', '/apis/management.platform/v1/ownedaccesskeys', '/nothing', '/../..', ''])(
-  '%s without a key is a 401 Status',
+  '%s returns a 401 Status without a key',
   async (path) => {
     const response = await fetch(`${gateway.url}${base}${path}`)
     expect(response.status).toBe(401)

@@ -62,7 +62,7 @@ const client = (endpoint: string) => new DynamoDBClient({ endpoint, region, cred
 const item = (n: number) => ({ pk: { S: 'a' }, sk: { S: String(n) } })
 
 describe('resources', () => {
-  test('are made once, and known by name and attribute', async () => {
+  test('are created once and referenced by name and attribute', async () => {
     const dynamodb = await startEmbeddedDynamoDB(common)
     const refs = await make(dynamodb.url)
     expect(refs).toEqual({
@@ -115,9 +115,9 @@ describe('the embedded DynamoDB', () => {
   })
 
   test.each([
-    ['no database', (path: string) => writeFile(path, 'x'.repeat(5000))],
+    ['not a database', (path: string) => writeFile(path, 'x'.repeat(5000))],
     [
-      'a database with a hole',
+      'a database with overwritten pages',
       async (path: string) => {
         const file = await open(path, 'r+')
         await file.write(Buffer.alloc(8000, 0xaa), 0, 8000, 4096)
@@ -133,7 +133,7 @@ describe('the embedded DynamoDB', () => {
     await expect(startEmbeddedDynamoDB({ path, ...common })).rejects.toThrow(`The data file ${path} is damaged: `)
   })
 
-  test('says which conditions failed, and what it does not do', async () => {
+  test('reports failed conditions and unsupported members', async () => {
     const dynamodb = await startEmbeddedDynamoDB(common)
     const { Table: TableName } = await make(dynamodb.url)
     const writer = client(dynamodb.url)
@@ -156,7 +156,7 @@ describe('the embedded DynamoDB', () => {
     await expect(client(dynamodb.url).send(new PutItemCommand(absent))).rejects.toThrow()
   })
 
-  test('is the dynoxide on PATH where there is no package for the platform', async () => {
+  test('uses dynoxide from PATH when there is no package for the platform', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'keyplane-test-'))
     const path = `/nowhere:${folder}`
     expect(() => findDynoxide('sunos-sparc', path)).toThrow(
@@ -172,7 +172,7 @@ describe('the embedded DynamoDB', () => {
     await dynamodb.close()
   })
 
-  test('passes on why it does not start', async () => {
+  test('reports why the emulator does not start', async () => {
     await expect(startEmbeddedDynamoDB({ path: '/never/there', ...common })).rejects.toThrow(
       /^The embedded DynamoDB does not start: error: .*unable to open database file/,
     )

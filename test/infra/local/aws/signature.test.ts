@@ -38,7 +38,7 @@ const today = () => compact(new Date()).slice(0, 8)
 const minutes = (n: number) => new Date(Date.now() + n * 60_000)
 
 describe.each(['kms', 'secretsmanager', 'dynamodb'] as const)('%s', (name) => {
-  test('takes what is signed with the secret of this start', async () => {
+  test('accepts calls signed with the generated secret', async () => {
     expect(await signedCall(calls[name]())).toMatchObject({ status: 200 })
     expect(await signedCall({ ...calls[name](), signingDate: minutes(-4) })).toMatchObject({ status: 200 })
   })
@@ -46,17 +46,21 @@ describe.each(['kms', 'secretsmanager', 'dynamodb'] as const)('%s', (name) => {
   const refusals: [string, () => Partial<SignedCall>, string][] = [
     ['no signature', () => ({ sent: { headers: { authorization: undefined } } }), 'MissingAuthenticationToken'],
     ['another scheme', () => ({ sent: { headers: { authorization: 'Basic bG9jYWw6' } } }), 'IncompleteSignature'],
-    ['a made up one', () => ({ sent: { headers: { authorization: zeros(name, today()) } } }), 'InvalidSignature'],
+    [
+      'an invented signature',
+      () => ({ sent: { headers: { authorization: zeros(name, today()) } } }),
+      'InvalidSignature',
+    ],
     ['another secret', () => ({ secretAccessKey: 'test' }), 'InvalidSignature'],
     ['no secret', () => ({ secretAccessKey: '' }), 'InvalidSignature'],
     ['another access key', () => ({ accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }), 'UnrecognizedClient'],
     ['another service', () => ({ service: 's3' }), 'InvalidSignature'],
     ['another region', () => ({ region: 'us-east-1' }), 'InvalidSignature'],
     ['an old date', () => ({ signingDate: minutes(-6) }), 'InvalidSignature'],
-    ['a date to come', () => ({ signingDate: minutes(6) }), 'InvalidSignature'],
+    ['a future date', () => ({ signingDate: minutes(6) }), 'InvalidSignature'],
     ['no date', () => ({ sent: { headers: { 'x-amz-date': undefined } } }), 'InvalidSignature'],
     ['a newer date', () => ({ sent: { headers: { 'x-amz-date': compact(minutes(1)) } } }), 'InvalidSignature'],
-    ['a date that is none', () => ({ sent: { headers: { 'x-amz-date': '20269999T999999Z' } } }), 'InvalidSignature'],
+    ['an invalid date', () => ({ sent: { headers: { 'x-amz-date': '20269999T999999Z' } } }), 'InvalidSignature'],
     ['another body', () => ({ sent: { body: '{"Limit":1}' } }), 'InvalidSignature'],
     [
       'another body and its hash',
@@ -84,6 +88,6 @@ describe.each(['kms', 'secretsmanager', 'dynamodb'] as const)('%s', (name) => {
   })
 })
 
-test.runIf(process.platform === 'linux')('the emulator behind it listens nowhere', async () => {
+test.runIf(process.platform === 'linux')('the emulator opens no port', async () => {
   expect(await listenersOf(dynamodb.pid)).toEqual([])
 })

@@ -60,7 +60,7 @@ describe('events', () => {
     expect(response.headers.get('x-amzn-requestid')).toBe(event.requestContext.requestId)
   })
 
-  test('carry null where there is nothing, and binary bodies as base64', async () => {
+  test('carry null for absent values, and binary bodies as base64', async () => {
     const { url } = await serve({ one: { source: echo, routes: ['ANY /'], public: true } })
     expect(await json(await fetch(url))).toMatchObject({
       resource: '/',
@@ -78,7 +78,7 @@ describe('events', () => {
     expect(await json(await fetch(url, binary))).toMatchObject({ body: '/wA=', isBase64Encoded: true })
   })
 
-  test('the authorizer gets no body, and empty objects', async () => {
+  test('of the authorizer have no body, and empty objects for absent values', async () => {
     const { url } = await serve({
       authorizer: authorizer(
         `globalThis.seen = event; return { principalId: 'a', policyDocument: ${policy('Allow')} }`,
@@ -118,7 +118,7 @@ describe('authorization', () => {
     return { response: await fetch(`${started.url}/a`), reports: started.reports }
   }
 
-  test('Unauthorized is a 401 with the id of the request', async () => {
+  test('returns 401 with the request ID when the authorizer throws Unauthorized', async () => {
     const { response, reports } = await ask(`throw new Error('Unauthorized')`)
     expect(response.status).toBe(401)
     expect(await response.text()).toBe('{"message":"Unauthorized"}')
@@ -127,7 +127,7 @@ describe('authorization', () => {
     expect(reports).toEqual([])
   })
 
-  test('a Deny is a 403 that renders the context as it is', async () => {
+  test('returns 403 with the unescaped context for a Deny', async () => {
     const status = JSON.stringify({ message: 'User "a" may not', code: 403 })
     const { response } = await ask(
       `return { principalId: 'a', policyDocument: ${policy('Deny')}, context: { status: ${JSON.stringify(status)} } }`,
@@ -136,7 +136,7 @@ describe('authorization', () => {
     expect(await response.text()).toBe(status)
   })
 
-  test('what no statement allows is denied', async () => {
+  test('denies by default', async () => {
     const elsewhere = 'arn:aws:execute-api:*:*:*/dev/POST/*'
     const { response } = await ask(`return { principalId: 'a', policyDocument: ${policy('Allow', elsewhere)} }`)
     expect(response.status).toBe(403)
@@ -152,14 +152,14 @@ describe('authorization', () => {
       `return { principalId: 'a', policyDocument: ${policy('Allow')}, context: { user: {} } }`,
       'AUTHORIZER_CONFIGURATION_ERROR',
     ],
-  ])('an authorizer that %s lets nothing through', async (_, body, type) => {
+  ])('denies every request when the authorizer %s', async (_, body, type) => {
     const { response, reports } = await ask(body)
     expect(response.status).toBe(500)
     expect(await response.json()).toEqual({ type })
     expect(reports).toHaveLength(1)
   })
 
-  test('public routes do without', async () => {
+  test('runs no authorizer for public routes', async () => {
     const { url } = await serve({
       authorizer: authorizer(`throw new Error('Unauthorized')`),
       one: { ...one, public: true },
@@ -175,7 +175,7 @@ describe('answers', () => {
     return { response: await fetch(`${started.url}/a`, { headers }), reports: started.reports }
   }
 
-  test('headers of both kinds are sent, some renamed', async () => {
+  test('send single and multi-value headers, some remapped', async () => {
     const { response } = await answer(
       `{ statusCode: 201, headers: { 'X-A': '1', 'WWW-Authenticate': 'Bearer' }, multiValueHeaders: { warning: ['a', 'b'], 'x-a': ['0'] }, body: 'ü' }`,
     )
@@ -189,14 +189,14 @@ describe('answers', () => {
     expect(await response.text()).toBe('ü')
   })
 
-  test('base64 is decoded only for a client that asks for a binary type first', async () => {
+  test('decode base64 only when Accept starts with a binary type', async () => {
     const value = `{ isBase64Encoded: true, body: 'aGk=' }`
     expect(await (await answer(value)).response.text()).toBe('aGk=')
     const binary = await answer(value, { Accept: 'application/octet-stream, application/json' })
     expect(await binary.response.text()).toBe('hi')
   })
 
-  test('large answers are compressed for those who take it', async () => {
+  test('are compressed when they are large and the client accepts it', async () => {
     const value = `{ body: 'a'.repeat(1000) }`
     const { response } = await answer(value)
     expect(response.headers.get('content-encoding')).toBe('gzip')
@@ -218,14 +218,14 @@ describe('answers', () => {
     '{ cookies: [] }',
     `{ body: 'a'.repeat(6 * 1024 * 1024) }`,
     `(() => { throw new Error('secret') })()`,
-  ])('%s is a 502 without details', async (value) => {
+  ])('are a 502 without details for %s', async (value) => {
     const { response, reports } = await answer(value)
     expect(response.status).toBe(502)
     expect(await response.text()).toBe('{"message":"Internal server error"}')
     expect(reports).toHaveLength(1)
   })
 
-  test('a function that takes too long: 504 at the gateway, 502 by its own limit', async () => {
+  test('are a 504 after the integration timeout and a 502 after the function timeout', async () => {
     const source = 'export const handler = () => new Promise(() => {})'
     const { url } = await serve({
       slow: { source, routes: ['GET /slow'], public: true, integrationTimeout: 20 },
@@ -235,7 +235,7 @@ describe('answers', () => {
     expect((await fetch(`${url}/limited`)).status).toBe(502)
   })
 
-  test('a function learns how long it may still take and who it is', async () => {
+  test('can use the remaining time and the name of the function', async () => {
     const source = `export const handler = async (event, context) => ({
       body: JSON.stringify([context.functionName, context.memoryLimitInMB, context.getRemainingTimeInMillis() > 9000]) })`
     const { url } = await serve({ one: { source, routes: ['GET /a'], public: true } })
@@ -244,21 +244,21 @@ describe('answers', () => {
 })
 
 describe('limits', () => {
-  test('a route that is unknown', async () => {
+  test('refuse an unknown route', async () => {
     const { url } = await serve({ one: { source: echo, routes: ['GET /a'], public: true } })
     const response = await fetch(`${url}/b`)
     expect(response.status).toBe(403)
     expect(await response.json()).toEqual({ message: 'Missing Authentication Token' })
   })
 
-  test('a body over 10 MB, or one that no function can be given, is a 413', async () => {
+  test('refuse a body over 10 MB or over the payload limit of a function with 413', async () => {
     const { url } = await serve({
       one: { source: `export const handler = async () => ({})`, routes: ['POST /a'], public: true },
     })
     const post = async (bytes: number) => (await fetch(`${url}/a`, { method: 'POST', body: 'a'.repeat(bytes) })).status
     expect(await post(5 * 1024 * 1024)).toBe(200)
     expect(await post(7 * 1024 * 1024)).toBe(413)
-    // Before anything else is looked at.
+    // Before any other check.
     const body = 'a'.repeat(10 * 1024 * 1024 + 1)
     expect((await fetch(`${url}/unknown`, { method: 'POST', body })).status).toBe(413)
   })
@@ -273,7 +273,7 @@ const streaming = (body: string): FunctionFixture => ({
 const from = `stream = awslambda.HttpResponseStream.from(stream, { statusCode: 202, headers: { 'Content-Type': 'text/plain' }, cookies: ['a=1', 'b=2'] });`
 
 describe('streaming', () => {
-  test('metadata, then the body as it is written', async () => {
+  test('sends the metadata, then the body as it is written', async () => {
     const { url } = await serve({
       s: streaming(
         `${from} stream.write('one'); globalThis.proceed = () => { stream.end('two') }; await new Promise((r) => stream.on('finish', r))`,
@@ -298,18 +298,18 @@ describe('streaming', () => {
       'has a status that is none',
       `awslambda.HttpResponseStream.from(stream, { statusCode: 42 }).write('x'); stream.end()`,
     ],
-  ])('a function that %s is a 502', async (_, body) => {
+  ])('returns 502 when the function %s', async (_, body) => {
     const { url, reports } = await serve({ s: streaming(body) })
     expect((await fetch(`${url}/s`)).status).toBe(502)
     expect(reports).toHaveLength(1)
   })
 
-  test('a failure after the first byte cuts the connection', async () => {
+  test('closes the connection after a failure that follows the first byte', async () => {
     const { url } = await serve({ s: streaming(`${from} stream.write('one'); throw new Error('no')`) })
     await expect(fetch(`${url}/s`).then((response) => response.text())).rejects.toThrow()
   })
 
-  test('a buffered handler behind a streaming route and the reverse are a 502', async () => {
+  test('returns 502 for a buffered handler behind a streaming route and the reverse', async () => {
     const { url, reports } = await serve({
       buffered: { source: echo, routes: ['GET /a'], streaming: true, public: true },
       streamed: { ...streaming(`${from} stream.write('x'); stream.end()`), routes: ['GET /b'], streaming: false },
@@ -320,7 +320,7 @@ describe('streaming', () => {
     expect(reports[1]).toContain('a streaming function needs a streaming route')
   })
 
-  test('a client that leaves ends the function', async () => {
+  test('ends the function when the client disconnects', async () => {
     const { url, reports } = await serve({
       s: streaming(
         `${from} stream.write('one'); await new Promise((r) => stream.once('close', r)); globalThis.left(stream.destroyed)`,
@@ -336,7 +336,7 @@ describe('streaming', () => {
     expect(reports).toEqual([])
   })
 
-  test('a client that does not read holds the function up', async () => {
+  test('pauses the function while the client does not read', async () => {
     const { url } = await serve({
       s: streaming(
         `${from} let written = 0; while (stream.write(Buffer.alloc(65536)) && written++ < 10000); globalThis.held(written); stream.end()`,
@@ -352,8 +352,8 @@ describe('streaming', () => {
   })
 })
 
-describe('life', () => {
-  test('the environment is that of all functions, and goes with the gateway', async () => {
+describe('life cycle', () => {
+  test('sets the environment of all functions and restores it when the gateway closes', async () => {
     const source = `const loaded = process.env.KEYPLANE_TEST_TABLE; export const handler = async () => ({ body: loaded + process.env.KEYPLANE_TEST_URL })`
     const gateway = await start(
       {
@@ -370,7 +370,7 @@ describe('life', () => {
     expect(process.env).not.toHaveProperty('KEYPLANE_TEST_TABLE')
   })
 
-  test('a gateway that is started again reads the environment again', async () => {
+  test('reads the environment again after a restart', async () => {
     const source = `const loaded = process.env.KEYPLANE_TEST_TABLE; export const handler = async () => ({ body: loaded })`
     const fixture = { source, routes: ['GET /a'], public: true, environment: { KEYPLANE_TEST_TABLE: { Ref: 'Table' } } }
     const { url, template, bundlesDir } = await serve({ one: fixture }, { refs: { Table: 'first' } })
@@ -380,7 +380,7 @@ describe('life', () => {
     await again.close()
   })
 
-  test('functions that need different values of a variable are refused', async () => {
+  test('refuses functions that need different values of a variable', async () => {
     const conflict = start({
       one: { source: echo, environment: { KEYPLANE_TEST_A: '1' } },
       two: { source: echo, environment: { KEYPLANE_TEST_A: '2' } },
@@ -388,7 +388,7 @@ describe('life', () => {
     await expect(conflict).rejects.toThrow('test-one and test-two need different values of KEYPLANE_TEST_A')
   })
 
-  test('closing lets requests finish and ends streams cleanly', async () => {
+  test('finishes requests and ends streams cleanly on close', async () => {
     const gateway = await start({
       slow: {
         source: `export const handler = () => new Promise((resolve) => { globalThis.finish = () => resolve({ body: 'done' }); globalThis.arrived() })`,
@@ -410,7 +410,7 @@ describe('life', () => {
     await expect(fetch(gateway.url)).rejects.toThrow()
   })
 
-  test('functions that read a stream run on a timer with a scheduled event', async () => {
+  test('runs functions that read a stream on a timer with a scheduled event', async () => {
     const source = `export const handler = async (event) => { globalThis.ran(event) }`
     const ran = new Promise((resolve) => Object.assign(globalThis, { ran: resolve }))
     await serve({ collector: { source, readsStream: true } }, { streamSeconds: 0.01 })
@@ -421,7 +421,7 @@ describe('life', () => {
     })
   })
 
-  test('a failing schedule is reported', async () => {
+  test('reports a failed schedule', async () => {
     let reported: (message: string) => void = () => {}
     const message = new Promise<string>((resolve) => {
       reported = resolve

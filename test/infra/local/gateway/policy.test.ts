@@ -28,11 +28,11 @@ test.each([
   ['a prefix only', statement('Allow', arn.slice(0, -1))],
   ['a dot is a dot', statement('Allow', arn.replace('local', 'l.cal'))],
   ['another action', statement('Allow', '*', 'execute-api:ManageConnections')],
-])('what nothing allows is denied: %s', (_, one) => {
+])('denies by default: %s', (_, one) => {
   expect(decide(one)).toBe('implicit deny')
 })
 
-test('a Deny wins, wherever it stands, and by any spelling of the action', () => {
+test('a Deny wins in any position and with any spelling of the action', () => {
   expect(decide(statement('Allow'), statement('Deny', '*', ['EXECUTE-API:*']))).toBe('explicit deny')
   expect(decide(statement('Deny', arn, '*'), statement('Allow'))).toBe('explicit deny')
   expect(decide(statement('Deny', 'arn:other'), statement('Allow'))).toBe('allow')

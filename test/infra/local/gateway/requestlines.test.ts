@@ -1,4 +1,4 @@
-/** What somebody at a terminal sees of requests. */
+/** The request lines in a terminal. */
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { WriteStream } from 'node:tty'
@@ -46,7 +46,7 @@ test.each([
   [200, 32],
   [404, 33],
   [500, 31],
-])('%i has its colour in a terminal', (status, colour) => {
+])('colours %i in a terminal', (status, colour) => {
   vi.stubEnv('NO_COLOR', undefined)
   vi.stubEnv('FORCE_COLOR', undefined)
   vi.stubEnv('NODE_DISABLE_COLORS', undefined)
@@ -55,7 +55,7 @@ test.each([
   expect(requestLine({ ...answered, status }, terminal().screen)).toContain(`\u001b[${colour}m${status}\u001b[39m GET`)
 })
 
-test('lines of functions are left out, but for errors', () => {
+test('hides log lines of functions except errors', () => {
   withoutColours()
   const { screen, shown } = terminal()
   hideFunctionLogs(screen)

@@ -5,7 +5,7 @@ const context = { requestId: 'r-1', authorizer: { status: '{"a":"\\"b\\""}', lev
 const render = (type: Parameters<typeof renderResponse>[0], description: object = {}) =>
   renderResponse(type, new Map([[type, { parameters: {}, templates: {}, ...description }]]), context)
 
-test('what the template does not customise is as API Gateway has it', () => {
+test('uses the defaults of API Gateway without customization', () => {
   expect(renderResponse('INTEGRATION_TIMEOUT', new Map(), context)).toEqual({
     statusCode: 504,
     headers: { 'Content-Type': 'application/json' },
@@ -14,7 +14,7 @@ test('what the template does not customise is as API Gateway has it', () => {
   expect(renderResponse('AUTHORIZER_FAILURE', new Map(), context).body).toBe('{"message":null}')
 })
 
-test('context is put in as it is, and nothing for what is not there', () => {
+test('inserts context unescaped, and nothing for missing variables', () => {
   const templates = {
     'application/json':
       '$context.authorizer.status|$context.authorizer.none|$context.identity.user|$context.constructor|$context.error.message',
@@ -24,7 +24,7 @@ test('context is put in as it is, and nothing for what is not there', () => {
   )
 })
 
-test('status and headers are customised', () => {
+test('customizes status and headers', () => {
   const parameters = {
     'gatewayresponse.header.Audit-Id': 'context.requestId',
     'gatewayresponse.header.Retry-After': "'1'",
@@ -35,12 +35,12 @@ test('status and headers are customised', () => {
   expect(headers).toEqual({ 'Content-Type': 'application/json', 'Audit-Id': 'r-1', 'Retry-After': '1', Empty: '' })
 })
 
-test('a parameter of another kind is refused', () => {
+test('refuses an unsupported parameter', () => {
   const parameters = { 'gatewayresponse.header.X': 'method.request.header.X' }
   expect(() => render('UNAUTHORIZED', { parameters })).toThrow('method.request.header.X')
 })
 
-test('the defaults for 4xx and 5xx stand in for types of their own', () => {
+test('falls back to the customized defaults for 4xx and 5xx', () => {
   const responses = new Map([
     ['DEFAULT_4XX', { parameters: {}, templates: { 'application/json': 'four' } }],
     ['DEFAULT_5XX', { statusCode: 500, parameters: {}, templates: { 'application/json': 'five' } }],

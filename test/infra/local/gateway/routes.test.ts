@@ -31,29 +31,29 @@ test.each([
   ['POST /keys', 'POST /keys', {}],
   ['GET /keys/ci', 'GET /keys/{name}', { name: 'ci' }],
   ['GET /keys/mine', 'GET /keys/mine', {}],
-  // Percent-encoded as it came, and compared so.
+  // Percent-encoding is kept and compared as is.
   ['GET /keys/a%2Fb%20c', 'GET /keys/{name}', { name: 'a%2Fb%20c' }],
   ['GET /k%65ys', 'ANY /{proxy+}', { proxy: 'k%65ys' }],
   ['GET /keys/__proto__', 'GET /keys/{name}', { name: '__proto__' }],
-  // A fixed segment that leads nowhere gives way to the variable.
+  // A fixed segment without a match yields to the variable.
   ['GET /keys/mine/status', 'GET /keys/{name}/status', { name: 'mine' }],
-  // A method that a resource lacks falls to the catch-all.
+  // A missing method falls back to the catch-all.
   ['DELETE /keys/ci', 'ANY /{proxy+}', { proxy: 'keys/ci' }],
   ['GET /keys/ci/other', 'ANY /{proxy+}', { proxy: 'keys/ci/other' }],
   ['GET /files/a/b', 'GET /files/{path+}', { path: 'a/b' }],
   ['GET /files', 'ANY /{proxy+}', { proxy: 'files' }],
   ['GET /nothing/', 'ANY /{proxy+}', { proxy: 'nothing' }],
-  // An empty segment is no value of a variable.
+  // An empty segment does not match a variable.
   ['GET /spaces//keys', 'ANY /{proxy+}', { proxy: 'spaces//keys' }],
 ])('%s is served by %s', (line, route, parameters) => {
   expect(found(line)).toEqual([route, parameters])
 })
 
-test('without a catch-all there is no match', () => {
+test('returns undefined without a match', () => {
   expect(createRouter([routeOf('GET /keys/{name}')])('POST', '/keys/a')).toBeUndefined()
 })
 
-test('API Gateway has no two variables beside each other', () => {
+test('refuses two sibling variables', () => {
   expect(() => createRouter(['GET /{a}', 'GET /{b}/c'].map(routeOf))).toThrow(
     'two variables beside each other: a and b',
   )

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('fires after each interval, not before', async () => {
+test('runs after each interval, not before', async () => {
   const fire = vi.fn(async () => {})
   const { stop } = startTimers([{ seconds: 60, fire }])
   await vi.advanceTimersByTimeAsync(59_999)
@@ -22,7 +22,7 @@ test('fires after each interval, not before', async () => {
   expect(fire).toHaveBeenCalledTimes(3)
 })
 
-test('never twice at once; stop waits for what is running and starts nothing after it', async () => {
+test('never runs twice at once; stop waits for the running task and starts no other', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const fire = vi.fn(() => promise)
   const { stop } = startTimers([{ seconds: 1, fire }])

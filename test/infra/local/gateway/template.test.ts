@@ -12,7 +12,7 @@ const read = (functions: Parameters<typeof templateOf>[0]) => readTemplate(templ
 const environmentOf = (environment: Record<string, unknown>) =>
   read({ one: { source, environment } }).functions.get('one')?.environment
 
-test('functions, routes and schedules', () => {
+test('reads functions, routes and schedules', () => {
   const deployment = read({
     authorizer: { source },
     one: { source, routes: ['GET /a/{name}', 'GET /'], timeout: 28 },
@@ -77,7 +77,7 @@ test.each([
   expect(() => environmentOf({ VALUE: value })).toThrow(message)
 })
 
-test('a variable that is given is not taken from the template', () => {
+test('ignores given variables in the template', () => {
   const template = templateOf({ one: { source, environment: { VALUE: { Ref: 'Unknown' }, OTHER: 'own' } } })
   const { functions } = readTemplate(template, { ...references, environment: { VALUE: 'given' } })
   expect(functions.get('one')?.environment).toEqual({ VALUE: 'given', OTHER: 'own' })
@@ -87,7 +87,7 @@ test.each(['cron(0 * * * ? *)', 'rate(1 month)'])('the schedule %s is refused', 
   expect(() => read({ sweep: { source, schedule } })).toThrow(schedule)
 })
 
-test('an authorizer whose answers would be cached is refused', () => {
+test('refuses an authorizer with result caching', () => {
   const template = templateOf({ authorizer: { source } }).replace(
     '"AuthorizerResultTtlInSeconds":0',
     '"AuthorizerResultTtlInSeconds":5',
@@ -95,7 +95,7 @@ test('an authorizer whose answers would be cached is refused', () => {
   expect(() => readTemplate(template, references)).toThrow('must not be cached')
 })
 
-test('the throttling of the stage is that of all its methods', () => {
+test('reads the throttling of all methods from the stage', () => {
   const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: '50', ThrottlingBurstLimit: 100 }
   const throttleOf = (MethodSettings: object[]) =>
     readTemplate(templateOf({ one: { source } }, {}, { MethodSettings }), references).api.throttle

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createThrottle } from '../../../../infra/local/gateway/throttle.ts'
 import { serve } from '../deployment.ts'
 
-test('a burst, then as many as come back with time', async () => {
+test('allows a burst, then the configured rate', async () => {
   let now = 0
   const { admit } = createThrottle({ rate: 10, burst: 3 }, () => now)
   const admitted = async (count: number): Promise<boolean[]> => {
@@ -19,7 +19,7 @@ test('a burst, then as many as come back with time', async () => {
   expect(await admitted(4)).toEqual([true, true, true, false])
 })
 
-/** A throttle that has 16 at work, and what has become of those who came after them. */
+/** A queue with 16 running requests, and the outcomes of those after them. */
 async function busyThrottle(elapsed: () => number) {
   const { admit } = createThrottle(undefined, elapsed)
   const working = await Promise.all(Array.from({ length: 16 }, admit))
@@ -32,7 +32,7 @@ async function busyThrottle(elapsed: () => number) {
   return { working, turns, arrive }
 }
 
-test('16 at once, each counted once; the others in their order', async () => {
+test('runs 16 requests at once and the others in order', async () => {
   const { working, turns, arrive } = await busyThrottle(() => 0)
   expect(working).not.toContain(undefined)
   const [first, second] = [arrive('first'), arrive('second')]
@@ -45,7 +45,7 @@ test('16 at once, each counted once; the others in their order', async () => {
   expect(turns).toEqual(['first has its turn', 'second has its turn'])
 })
 
-test('who has waited for five seconds is refused when the turn comes', async () => {
+test('refuses a request that has waited for five seconds', async () => {
   let now = 0
   const { working, turns, arrive } = await busyThrottle(() => now)
   const early = arrive('early')
@@ -57,7 +57,7 @@ test('who has waited for five seconds is refused when the turn comes', async () 
   expect(turns).toEqual(['early is refused', 'late has its turn'])
 })
 
-test('the line ends at 1,000', async () => {
+test('queues at most 1,000 requests', async () => {
   const { working, turns, arrive } = await busyThrottle(() => 0)
   const line = Array.from({ length: 1000 - 16 }, () => arrive('one'))
   await arrive('one too many')
@@ -78,7 +78,7 @@ const throttled = (rate: number, burst: number) => ({
   MethodSettings: [{ HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst }],
 })
 
-test('the gateway refuses what is too much, as the template says, before any function runs', async () => {
+test('the gateway throttles as the template configures, before any function runs', async () => {
   const source = `let runs = 0; export const handler = async () => ({ body: String(++runs) })`
   const one = { source, routes: ['POST /a'], public: true }
   const gateway = await serve({ one }, { responses, stage: throttled(0, 2) })
@@ -93,7 +93,7 @@ test('the gateway refuses what is too much, as the template says, before any fun
   }
 })
 
-test('or not, where the machine is measured', async () => {
+test('the gateway does not throttle when throttling is disabled', async () => {
   const one = { source: `export const handler = async () => ({ body: '' })`, routes: ['GET /a'], public: true }
   const gateway = await serve({ one }, { responses, stage: throttled(0, 0), unthrottled: true })
   try {
@@ -103,7 +103,7 @@ test('or not, where the machine is measured', async () => {
   }
 })
 
-test('open streams keep nobody out', async () => {
+test('open streams do not occupy slots', async () => {
   const source = `export const handler = awslambda.streamifyResponse(async (event, stream) => {
     awslambda.HttpResponseStream.from(stream, { statusCode: 200 }).write('begun')
     await new Promise((resolve) => stream.once('close', resolve))

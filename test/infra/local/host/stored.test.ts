@@ -6,7 +6,7 @@ import { openStored, writeDurably } from '../../../../infra/local/host/stored.ts
 
 const newPath = async () => join(await mkdtemp(join(tmpdir(), 'keyplane-test-')), 'state.json')
 
-test('changes happen one after another and are there after a restart', async () => {
+test('changes run in sequence and survive a restart', async () => {
   const path = await newPath()
   const stored = await openStored(path, { numbers: [] as number[] })
   const lengths = await Promise.all([1, 2, 3].map((n) => stored.change(({ numbers }) => numbers.push(n))))
@@ -16,7 +16,7 @@ test('changes happen one after another and are there after a restart', async () 
   expect(await readdir(join(path, '..'))).toEqual(['state.json'])
 })
 
-test('a change that throws did not happen, and the next one does', async () => {
+test('a change that throws is discarded, and the next one is made', async () => {
   const stored = await openStored(undefined, { n: 0 })
   const failing = stored.change((draft) => {
     draft.n = 5
@@ -30,7 +30,7 @@ test('a change that throws did not happen, and the next one does', async () => {
   expect(stored.state).toEqual({ n: 1 })
 })
 
-test('a change that cannot be written did not happen', async () => {
+test('a change that cannot be written is discarded', async () => {
   const path = await newPath()
   const stored = await openStored(join(path, 'below', 'a-missing-folder'), { n: 0 })
   const change = stored.change((draft) => {
@@ -61,12 +61,12 @@ test.each([
   await expect(openStored(path, { value: '' })).rejects.toThrow(`The data file ${path} is damaged: `)
 })
 
-test('a file that cannot be read is not taken for none', async () => {
+test('an unreadable file is an error', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-test-'))
   await expect(openStored(folder, {})).rejects.toThrow(`The data file ${folder} cannot be read (EISDIR).`)
 })
 
-test('writeDurably replaces content and mode, also over what a crash left behind', async () => {
+test('writeDurably replaces content and mode, also over the remains of a crash', async () => {
   const path = await newPath()
   await writeFile(`${path}.new`, 'a longer rest of a crashed writer', { mode: 0o666 })
   await writeDurably(path, 'zero')

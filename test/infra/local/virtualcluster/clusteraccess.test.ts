@@ -6,10 +6,10 @@ import { CSRS, useVirtualCluster } from '../clustercalls.ts'
 const DAY = 86_400_000
 const { authority, call, clock, cluster } = useVirtualCluster()
 
-describe('who asks', () => {
+describe('authentication', () => {
   const pods = '/api/v1/namespaces/default/pods'
 
-  test('nobody may see the version and nothing else', async () => {
+  test('anonymous users may read the version only', async () => {
     expect((await call('/version')).body).toMatchObject({ major: '1', minor: '34' })
     expect((await call('/readyz')).body).toBe('ok')
     const refused = await call(pods)
@@ -21,13 +21,16 @@ describe('who asks', () => {
     expect((await call(CSRS)).code).toBe(403)
   })
 
-  test.each(['Bearer x', 'Basic YTpi', 'Bearer', 'Bearer ', 'Bearer a b'])('%j is a 401', async (authorization) => {
-    expect((await call(pods, { headers: { authorization } })).body).toMatchObject({
-      code: 401,
-      message: 'Unauthorized',
-    })
-    expect((await call('/version', { headers: { authorization } })).code).toBe(401)
-  })
+  test.each(['Bearer x', 'Basic YTpi', 'Bearer', 'Bearer ', 'Bearer a b'])(
+    'returns 401 for %j',
+    async (authorization) => {
+      expect((await call(pods, { headers: { authorization } })).body).toMatchObject({
+        code: 401,
+        message: 'Unauthorized',
+      })
+      expect((await call('/version', { headers: { authorization } })).code).toBe(401)
+    },
+  )
 
   test.each([
     [
@@ -54,13 +57,13 @@ describe('who asks', () => {
       'without a user',
       () => issueClient(authority(), { commonName: '', organizations: ['system:masters'] }, validFor(1, clock.time)),
     ],
-  ])('a certificate %s is a 401, even with a good token', async (_, make) => {
+  ])('returns 401 for a certificate %s, even with a valid token', async (_, make) => {
     const certificate = await make()
     expect((await call(pods, { certificate })).code).toBe(401)
     expect((await call(pods, { certificate, token: cluster().token.manager })).code).toBe(401)
   })
 
-  test('a certificate that ends while its connection is open', async () => {
+  test('returns 401 when a certificate expires while its connection is open', async () => {
     const certificate = await issueClient(authority(), who, validFor(1, clock.time))
     expect((await call(pods, { certificate })).code).toBe(200)
     const before = clock.time
@@ -70,7 +73,7 @@ describe('who asks', () => {
     expect(code).toBe(401)
   })
 
-  test('a group in a certificate counts', async () => {
+  test('uses the groups of a certificate', async () => {
     const certificate = await issueClient(
       authority(),
       { ...who, organizations: ['system:masters'] },
@@ -82,7 +85,7 @@ describe('who asks', () => {
     )
   })
 
-  test('a token is put to the verifier, which may not make anybody special', async () => {
+  test('verifies tokens and refuses reserved users and groups', async () => {
     const users = new Map<string, ClusterUser>([
       ['alice', { name: 'alice', groups: ['dev'] }],
       ['named', { name: 'system:keyplane:manager', groups: [] }],
@@ -96,7 +99,7 @@ describe('who asks', () => {
     cluster().accept(nobody, allowed)
   })
 
-  test('the review has the first word, and its reason is told', async () => {
+  test('a denial of the review comes first and shows its reason', async () => {
     const asked: unknown[] = []
     const review = async (user: ClusterUser, what: unknown) => {
       asked.push([user.name, what])

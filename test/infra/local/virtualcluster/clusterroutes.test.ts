@@ -3,8 +3,8 @@ import { CSRS, useVirtualCluster } from '../clustercalls.ts'
 
 const { asManager } = useVirtualCluster()
 
-describe('what there is', () => {
-  test('pods as a list, as a table, one by one, by namespace', async () => {
+describe('resources', () => {
+  test('returns pods as a list, as a table, by name and by namespace', async () => {
     const list = await asManager('/api/v1/pods')
     expect(list.body).toMatchObject({ kind: 'PodList', items: [{ metadata: { name: 'hello-0' } }, {}] })
     const table = await asManager('/api/v1/namespaces/default/pods?limit=500', {
@@ -38,7 +38,7 @@ describe('what there is', () => {
     ['GET', `${CSRS}?watch=true`, 403],
     ['GET', '/api/v1/namespaces/%ff/pods', 404],
     ['POST', '/version', 405],
-  ])('%s %s is a %d for those who manage certificates', async (method, path, code) => {
+  ])('%s %s returns %d to certificate managers', async (method, path, code) => {
     expect((await asManager(path, { method })).body).toMatchObject({ kind: 'Status', code })
   })
 })

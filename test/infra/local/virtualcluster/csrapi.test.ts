@@ -7,7 +7,7 @@ describe('approval', () => {
   const approve = (name: string, body: object, token = cluster().token.manager) =>
     call(`${CSRS}/${name}/approval`, { method: 'PUT', body, token })
 
-  test('needs update of the approval and approve on the signer', async () => {
+  test('requires update on the approval and approve on the signer', async () => {
     const { name, body } = await create()
     const requester = await approve(name, approval(body), cluster().token.requester)
     expect([requester.code, requester.body.message]).toEqual([
@@ -22,14 +22,14 @@ describe('approval', () => {
     expect((await asManager(`${CSRS}/${name}`)).body.status).toEqual({})
   })
 
-  test('cannot change what was requested', async () => {
+  test('cannot change the spec', async () => {
     const { name, body } = await create()
     const other = await csr({ groups: ['system:masters'] })
     const changed = { ...approval(body), spec: { ...body.spec, ...other.object.spec, username: 'root' } }
     expect((await approve(name, changed)).body.spec).toEqual(body.spec)
   })
 
-  test('cannot bring a certificate along', async () => {
+  test('cannot set a certificate', async () => {
     const { name, body } = await create()
     const forged = approval({ ...body, status: { certificate: base64('forged') } })
     expect((await approve(name, forged)).body.status.certificate).toBeUndefined()
@@ -79,7 +79,7 @@ describe('approval', () => {
     expect(answer.body.message).toContain(message)
   })
 
-  test('what has failed is not signed', async () => {
+  test('does not sign a failed request', async () => {
     const { name, body } = await create()
     const conditions = [
       { type: 'Approved', status: 'True' },
@@ -89,7 +89,7 @@ describe('approval', () => {
     expect((await settled(name)).status.certificate).toBeUndefined()
   })
 
-  test('a denied request stays denied and unsigned', async () => {
+  test('keeps a denied request denied and unsigned', async () => {
     const { name, body } = await create()
     const denied = await approve(name, approval(body, { type: 'Denied' }))
     const again = await approve(name, approval(denied.body))
@@ -111,7 +111,7 @@ describe('dryRun', () => {
     expect((await asManager(`${CSRS}/${name}`)).body).toEqual(body)
   })
 
-  test('has one value', async () => {
+  test('accepts one value', async () => {
     const { object } = await csr()
     expect((await asManager(`${CSRS}?dryRun=Some`, { method: 'POST', body: object })).body.message).toBe(
       'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
@@ -134,7 +134,7 @@ describe('delete', () => {
     expect((await asManager(`${CSRS}/${name}`)).code).toBe(200)
   })
 
-  test('what is old and undecided goes by itself', async () => {
+  test('removes old pending requests', async () => {
     const { name } = await create()
     const before = clock.time
     clock.time += 86_401_000

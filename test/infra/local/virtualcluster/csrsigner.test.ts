@@ -5,7 +5,7 @@ import { approval, CSRS, useVirtualCluster } from '../clustercalls.ts'
 const { asManager, call, clock, cluster, create, settled, signed } = useVirtualCluster()
 
 describe('a certificate', () => {
-  test('goes the whole way from request to use', async () => {
+  test('is issued and accepted for authentication', async () => {
     const { name, key, code, body } = await create({ groups: ['dev', 'ops'] })
     expect(code).toBe(201)
     expect(body).toMatchObject({
@@ -59,7 +59,7 @@ describe('a certificate', () => {
     ])
   })
 
-  test('is not signed by a signer that nobody is', async () => {
+  test('is not signed for an unknown signer', async () => {
     const { name, body } = await create({ spec: { signerName: 'example.com/other' } })
     const answer = await asManager(`${CSRS}/${name}/approval`, { method: 'PUT', body: approval(body) })
     expect(answer.body.message).toBe(

@@ -54,12 +54,12 @@ describe('create, 422', () => {
     expect(body.reason).toBe('Invalid')
   })
 
-  test('a usage that does not exist', async () => {
+  test('refuses an unknown usage', async () => {
     const { body } = await create({ spec: { usages: ['constructor'] } })
     expect(body.message).toContain('spec.usages[0]: Unsupported value: "constructor": supported values: "any", ')
   })
 
-  test('a request that another key signed', async () => {
+  test('refuses a request signed by another key', async () => {
     const { request } = await createCertificateRequest('alice', [])
     const der = Buffer.from(request.replace(/-----[^-]+-----|\s/g, ''), 'base64')
     der.writeUInt8(der.readUInt8(der.length - 1) ^ 1, der.length - 1)
@@ -123,7 +123,7 @@ describe('create, 400 and 409', () => {
     expect(body.message).toContain(message)
   })
 
-  test('a resourceVersion is a 500, as in kube-apiserver', async () => {
+  test('returns 500 for a resourceVersion, as kube-apiserver does', async () => {
     const { object } = await csr()
     const body = { ...object, metadata: { ...object.metadata, resourceVersion: '1' } }
     expect(await asManager(CSRS, { method: 'POST', body })).toMatchObject({
@@ -150,14 +150,14 @@ describe('create, 400 and 409', () => {
     expect((await asManager(CSRS, { method: 'POST', body })).code).toBe(400)
   })
 
-  test('another media type is a 415, a body over 3 MiB a 413', async () => {
+  test('returns 415 for another media type and 413 for a body over 3 MiB', async () => {
     const yaml = await asManager(CSRS, { method: 'POST', body: 'a: b', headers: { 'content-type': 'text/plain' } })
     expect(yaml.code).toBe(415)
     const large = await asManager(CSRS, { method: 'POST', body: `"${'x'.repeat(3 << 20)}"` })
     expect(large.code).toBe(413)
   })
 
-  test('a name that is taken', async () => {
+  test('refuses a name in use', async () => {
     const { name } = await create()
     const { code, body } = await create({ name })
     expect([code, body.message]).toEqual([

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startVirtualCluster } from '../../../../infra/local/virtualcluster/virtualcluster.ts'
 
-test('authority, address and tokens outlive a restart', async () => {
+test('authority, address and tokens survive a restart', async () => {
   const now = Date.now()
   const path = join(await mkdtemp(join(tmpdir(), 'keyplane-test-')), 'virtualcluster.json')
   const first = await startVirtualCluster({ path, now: () => now })
