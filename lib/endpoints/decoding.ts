@@ -1,9 +1,9 @@
 /** Decodes the object in a request body and applies fieldValidation: unknown and duplicate fields are refused or warned about. */
 import { decodeBody, type MediaType } from '../meta/decoding/codecs.ts'
 import {
+  checkApiVersion,
+  type DecodableKind,
   type Decoded,
-  type DecodeOptions,
-  decodeObject,
   fieldFindings,
   strictDecodingError,
 } from '../meta/decoding/decode.ts'
@@ -53,15 +53,19 @@ export interface DecodedRequest extends Decoded {
   floats: Floats
 }
 
-/** Decodes the object in the body of a POST or PUT. Throws 400 and 422. */
+/**
+ * Decodes the object in the body of a POST or PUT with `decode` and judges its fields. Throws 400 and 422. An unknown field is
+ * reported before another apiVersion, as in kube-apiserver.
+ */
 export async function decodeRequest(
   write: Write,
   type: MediaType,
-  options: Pick<DecodeOptions, 'isCompiled' | 'typeLater'>,
+  decode: (value: JsonValue, kind: DecodableKind) => Decoded,
 ): Promise<DecodedRequest> {
   const { kind } = write
   const { value, floats, ...found } = await decodeBody(write.request.body, type, kind)
-  const findings = { ...found, guarded: found.strict }
-  const decoded = decodeObject(value, kind, options, (decoded) => judgeFields(write, value, findings, decoded))
+  const decoded = decode(value, kind)
+  judgeFields(write, value, { ...found, guarded: found.strict }, decoded)
+  checkApiVersion(decoded.object, kind)
   return { ...decoded, floats }
 }

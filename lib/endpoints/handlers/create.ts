@@ -1,4 +1,5 @@
 /** POST of a stored object. Source: k8s.io/apiserver endpoints/handlers/create.go. */
+import { decodeObject } from '../../meta/decoding/decode.ts'
 import { updateManagers } from '../../meta/managedfields/fieldmanager.ts'
 import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { wipeForCreate } from '../../meta/object/system.ts'
@@ -47,7 +48,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   // Before decoding: users who may not create learn nothing about their body.
   demandCreate(write, 'create')
 
-  const { object: decoded, floats } = await decodeRequest(write, type, { typeLater: true })
+  const { object: decoded, floats } = await decodeRequest(write, type, decodeObject)
   const own = ensureNamespace(kind, decoded, request.namespace)
   const { object, secrets } = splitWriteOnly({ ...own, metadata: wipeForCreate(own.metadata) }, kind.schema)
   // Dedupe before field management: kube-apiserver counts a duplicate owner once.

@@ -1,7 +1,7 @@
 /** PATCH: JSON patch, JSON merge patch, server-side apply. Source: k8s.io/apiserver endpoints/handlers/patch.go. */
 import { managementRequest } from '../../authorization/attributes/attributes.ts'
 import { decodeApply, strictApplyError } from '../../meta/decoding/codecs.ts'
-import { decodeObject } from '../../meta/decoding/decode.ts'
+import { decodeApplied, decodePatched } from '../../meta/decoding/decode.ts'
 import type { Floats } from '../../meta/encoding/floats.ts'
 import { conflict } from '../../meta/errors/status.ts'
 import { apply, updateManagers } from '../../meta/managedfields/fieldmanager.ts'
@@ -59,10 +59,9 @@ function patcher(write: StoredWrite, parse: (body: Uint8Array, checked: boolean)
       const { apply, findings, duplicates } = parse(request.body, options.fieldValidation !== 'Ignore')
       const { value, floats } = apply(live)
       const found = { duplicates: findings, strict: findings, guarded: duplicates }
-      const { object: decoded } = decodeObject(value, kind, { source: 'patch', typeLater: true }, (result) =>
-        judgeFields(write, value, found, result, 'patch'),
-      )
-      const { object, secrets } = splitWriteOnly(ensureNamespace(kind, decoded, request.namespace), kind.schema)
+      const decoded = decodePatched(value, kind)
+      judgeFields(write, value, found, decoded, 'patch')
+      const { object, secrets } = splitWriteOnly(ensureNamespace(kind, decoded.object, request.namespace), kind.schema)
       checkName(object, request.name)
       // Dedupe before field management: kube-apiserver counts a duplicate owner once.
       const updated = dedupeOwnerReferences(object, context.warn, 'patch')
@@ -110,7 +109,7 @@ function applier(write: StoredWrite): Patcher {
     const merged = apply({ ...ownership, live, config: object, force })
     // Duplicate keys come after the conflicts and errors of the merge, as in kube-apiserver.
     judgeDuplicates(write, duplicates)
-    const decoded = decodeObject(merged, kind, { keepNulls: true, lenientMeta: true })
+    const decoded = decodeApplied(merged, kind)
     for (const warning of decoded.warnings) context.warn(warning)
     if (live === undefined) refuseUid(kind, decoded.object, request.name)
     const own = ensureNamespace(kind, decoded.object, request.namespace)

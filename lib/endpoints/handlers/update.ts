@@ -1,4 +1,5 @@
 /** PUT. Source: k8s.io/apiserver endpoints/handlers/update.go. */
+import { decodeObject } from '../../meta/decoding/decode.ts'
 import { updateManagers } from '../../meta/managedfields/fieldmanager.ts'
 import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
@@ -28,7 +29,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const type = bodyType(request.headers)
 
   const write = { ...call, context, options }
-  const { object: decoded, floats } = await decodeRequest(write, type, { typeLater: true })
+  const { object: decoded, floats } = await decodeRequest(write, type, decodeObject)
   const { namespace, name } = request
   const { object, secrets } = splitWriteOnly(ensureNamespace(kind, decoded, namespace), kind.schema)
   checkName(object, name)

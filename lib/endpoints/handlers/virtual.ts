@@ -1,5 +1,5 @@
 /** POST of a virtual kind, which answers a create and stores nothing. Model: TokenRequest and TokenReview. */
-import { decodeObject } from '../../meta/decoding/decode.ts'
+import { checkApiVersion, decodeBuiltIn } from '../../meta/decoding/decode.ts'
 import { NO_FLOATS } from '../../meta/encoding/floats.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
 import { invalidObject } from '../../meta/errors/status.ts'
@@ -21,10 +21,11 @@ import { ensureNamespace, ownershipOf } from './write.ts'
 async function decode(write: Write & { kind: VirtualKind }): Promise<DecodedRequest> {
   const { kind, request } = write
   if (!kind.protobuf || !isProtobuf(request.headers)) {
-    return decodeRequest(write, bodyType(request.headers), { isCompiled: true })
+    return decodeRequest(write, bodyType(request.headers), decodeBuiltIn)
   }
   const value = decodeProtobuf(request.body, kind.protobuf)
-  const decoded = decodeObject(value, kind, { isCompiled: true })
+  const decoded = decodeBuiltIn(value, kind)
+  checkApiVersion(decoded.object, kind)
   judgeFields(write, value, { duplicates: [], strict: [], guarded: [] }, decoded)
   return { ...decoded, floats: NO_FLOATS }
 }

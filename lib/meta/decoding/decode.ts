@@ -13,7 +13,7 @@ import { badRequest, invalidObject, type StatusError } from '../errors/status.ts
 import { groupVersion, parseGroupVersion } from '../groupversion.ts'
 import { decodeMeta } from '../object/decode.ts'
 import { decodeTypeMeta } from '../object/typemeta.ts'
-import { deprecationWarning, type PruneOptions, prune } from '../schema/prune.ts'
+import { deprecationWarning, prune } from '../schema/prune.ts'
 import { redactJson } from '../schema/redact.ts'
 import type { KindSchema } from '../schema/schema.ts'
 import { writeOnlyFields } from '../schema/writeonly.ts'
@@ -24,17 +24,6 @@ import { isObject, own } from '../value/walk.ts'
 /** The properties of a kind that decoding needs. */
 export interface DecodableKind extends GroupVersionKind {
   schema: KindSchema
-}
-
-export interface DecodeOptions extends PruneOptions {
-  /** `patch` for the result of a JSON or merge patch, whose errors are 422 instead of 400. */
-  source?: 'body' | 'patch'
-  /** Omits malformed members of metadata. */
-  lenientMeta?: boolean
-  /** Leaves a wrong kind (and in a patch a wrong apiVersion) to the validation of the object. */
-  typeLater?: boolean
-  /** Rejects a wrong kind with 400, like kube-apiserver's built-in kinds, and treats null as an empty object. */
-  isCompiled?: boolean
 }
 
 export interface Decoded {
@@ -95,12 +84,7 @@ export interface SentType {
 }
 
 /** Returns the declared type; the endpoint supplies absent members (specification 2.1). */
-function sentType(
-  value: JsonValue,
-  kind: DecodableKind,
-  { isCompiled = false }: DecodeOptions,
-  fail: Failures,
-): SentType {
+function sentType(value: JsonValue, kind: DecodableKind, fail: Failures): SentType {
   const sent = readOr(
     () => decodeTypeMeta(value),
     (why) => fail.unrecognized(() => why),
@@ -108,7 +92,6 @@ function sentType(
   if (sent.apiVersion.split('/').length > 2) {
     throw fail.unrecognized(() => `unexpected GroupVersion string: ${sent.apiVersion}`)
   }
-  if (value === null && !isCompiled) throw fail.unrecognized((body) => `Object 'Kind' is missing in '${body}'`)
   return { apiVersion: sent.apiVersion || groupVersion(kind), kind: sent.kind || kind.kind }
 }
 
@@ -129,23 +112,11 @@ function readOr<T>(read: () => T, failure: (why: string) => StatusError): T {
   }
 }
 
-/** Throws when apiVersion or kind differ from those of the endpoint. */
-function checkType(
-  sent: SentType,
-  name: string,
-  kind: DecodableKind,
-  { source = 'body', typeLater = false }: DecodeOptions,
-): void {
+/** Throws 400 for another apiVersion than the endpoint's. */
+export function checkApiVersion({ apiVersion }: SentType, kind: GroupVersionKind): void {
   const expected = groupVersion(kind)
-  if (sent.apiVersion !== expected && source === 'body') {
-    throw badRequest(
-      `the API version in the data (${sent.apiVersion}) does not match the expected API version (${expected})`,
-    )
-  }
-  const errors = typeErrors(sent, kind)
-  if (errors.length > 0 && !typeLater) {
-    throw invalidObject(parseGroupVersion(sent.apiVersion).group, sent.kind, name, errors)
-  }
+  if (apiVersion === expected) return
+  throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${expected})`)
 }
 
 /** Returns the errors in the declared type of an object. */
@@ -157,36 +128,73 @@ export function typeErrors(sent: SentType, kind: GroupVersionKind): FieldError[]
   ]
 }
 
-/**
- * Decodes the object in a body or in the result of a patch. Throws 400 (422 with `source: 'patch'`), with Kubernetes'
- * messages, for a wrong apiVersion, wrong types in metadata and values that are not objects. Throws 422 for a wrong kind,
- * after calling `judge` (with `isCompiled` 400, before calling it).
- */
-export function decodeObject(
+/** Throws unless the value is an object: kube-apiserver treats null as an object without a kind. */
+function refuseNull(value: JsonValue, fail: Failures): void {
+  if (value === null) throw fail.unrecognized((body) => `Object 'Kind' is missing in '${body}'`)
+}
+
+/** Decodes metadata in Go's terms and prunes the other members. */
+function decodeMembers(
   value: JsonValue,
   kind: DecodableKind,
-  options: DecodeOptions = {},
-  judge?: (decoded: Decoded) => void,
+  sent: SentType,
+  fail: Failures,
+  { lenientMeta = false, keepNulls = false } = {},
 ): Decoded {
-  const { source = 'body', lenientMeta = false, isCompiled = false } = options
-  const fail = failures(value, kind, source)
-  const sent = sentType(value, kind, options, fail)
-  if (isCompiled && sent.kind !== kind.kind) {
-    throw fail.undecodable(`no kind ${quoted(sent.kind)} is registered for version ${quoted(sent.apiVersion)}`, sent)
-  }
   const members = isObject(value) ? value : {}
   const { metadata, unknown: unknownMeta } = readOr(
     () => decodeMeta(own(members, 'metadata'), { lenient: lenientMeta }),
     (why) => fail.undecodable(why, sent),
   )
-  const { object, unknown, deprecated } = prune(members, schemaOf(sent, kind), options)
-  const decoded = {
+  const { object, unknown, deprecated } = prune(members, schemaOf(sent, kind), { keepNulls })
+  return {
     object: { ...sent, metadata, ...object },
     unknown: [...unknownMeta, ...(isOf(sent, kind) ? unknown : [])],
     warnings: deprecated.map((one) => deprecationWarning(kind.version, one)),
   }
-  judge?.(decoded)
-  checkType(sent, metadata.name ?? '', kind, options)
+}
+
+/**
+ * Decodes the body of a create or update. Throws 400 for wrong types in metadata and for values that are not objects. The
+ * handler judges unknown fields before it calls `checkApiVersion`; the registry refuses a wrong kind.
+ */
+export function decodeObject(value: JsonValue, kind: DecodableKind): Decoded {
+  const fail = failures(value, kind, 'body')
+  const sent = sentType(value, kind, fail)
+  refuseNull(value, fail)
+  return decodeMembers(value, kind, sent, fail)
+}
+
+/** Decodes a body like the built-in kinds of kube-apiserver: a wrong kind is a 400, and null is an empty object. */
+export function decodeBuiltIn(value: JsonValue, kind: DecodableKind): Decoded {
+  const fail = failures(value, kind, 'body')
+  const sent = sentType(value, kind, fail)
+  if (sent.kind !== kind.kind) {
+    throw fail.undecodable(`no kind ${quoted(sent.kind)} is registered for version ${quoted(sent.apiVersion)}`, sent)
+  }
+  return decodeMembers(value, kind, sent, fail)
+}
+
+/** Decodes the result of a JSON patch or merge patch, whose errors are 422. The registry refuses a wrong type. */
+export function decodePatched(value: JsonValue, kind: DecodableKind): Decoded {
+  const fail = failures(value, kind, 'patch')
+  const sent = sentType(value, kind, fail)
+  refuseNull(value, fail)
+  return decodeMembers(value, kind, sent, fail)
+}
+
+/**
+ * Decodes the result of an apply, whose managers are already computed: it omits malformed metadata, and keeps nulls for the
+ * validation to refuse. Throws 400 for another apiVersion and 422 for another kind.
+ */
+export function decodeApplied(value: JsonValue, kind: DecodableKind): Decoded {
+  const fail = failures(value, kind, 'body')
+  const sent = sentType(value, kind, fail)
+  refuseNull(value, fail)
+  const decoded = decodeMembers(value, kind, sent, fail, { lenientMeta: true, keepNulls: true })
+  checkApiVersion(sent, kind)
+  const errors = typeErrors(sent, kind)
+  if (errors.length > 0) throw invalidObject(kind.group, sent.kind, decoded.object.metadata.name ?? '', errors)
   return decoded
 }
 
