@@ -108,7 +108,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
   const nameOf = ({ object }: Stored) => object.metadata.name ?? ''
 
   describe('create', () => {
-    test('what is read is what was written', async () => {
+    test('get returns what was written', async () => {
       const name = fresh()
       const { stored, created } = await world.create(
         world.object({ name, labels: { a: 'b' }, annotations: { c: 'd' } }),
@@ -120,7 +120,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect(read.object.metadata).toMatchObject({ labels: { a: 'b' }, annotations: { c: 'd' } })
     })
 
-    test('has metadata: uid, creationTimestamp, generation, resourceVersion', async () => {
+    test('sets uid, creationTimestamp, generation and resourceVersion', async () => {
       const now = new Date('2026-11-21T12:00:00.7Z')
       const name = fresh()
       await world.create(world.object({ name }), { context: contextOf(admin, { now }) })
@@ -130,14 +130,14 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect(metadata.resourceVersion).toMatch(/^[1-9]\d*$/)
     })
 
-    test('generates names, and prefers a given one', async () => {
+    test('generates names, and prefers a given name', async () => {
       const { stored } = await world.create(world.object({ generateName: 'gen-' }))
       expect(nameOf(stored)).toMatch(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
       const given = await world.create(world.object({ generateName: 'gen-', name: fresh() }))
       expect(nameOf(given.stored)).not.toMatch(/^gen-/)
     })
 
-    test('tries another suffix for a generated name that is taken, eight at most', async () => {
+    test('tries up to eight suffixes if a generated name is taken', async () => {
       const prefix = `${fresh()}-`
       /** The first name ends in bbbbb, and so do the next ones; the one after them in ccccc. */
       const named = async (taken: number) => {
@@ -180,14 +180,14 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect(status.message).toContain('object is being deleted')
     })
 
-    test('a name can be used again, for another object', async () => {
+    test('allows a deleted name again, for another object', async () => {
       const first = await made()
       await world.remove(nameOf(first))
       await world.create(world.object({ name: nameOf(first) }))
       expect((await world.read(nameOf(first))).object.metadata.uid).not.toBe(first.object.metadata.uid)
     })
 
-    test('two at once: one of them makes it', async () => {
+    test('lets one of two concurrent requests succeed', async () => {
       const name = fresh()
       const both = await Promise.allSettled([1, 2].map(() => world.create(world.object({ name }))))
       expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -201,7 +201,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await refusal(world.read(name))).code).toBe(404)
     })
 
-    test('a dry run answers and stores nothing', async () => {
+    test('returns the object of a dry run and stores nothing', async () => {
       const name = fresh()
       const { stored, created } = await world.create(world.object({ name }), {
         context: contextOf(admin, { dryRun: true }),
@@ -212,12 +212,12 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
   })
 
   describe('get', () => {
-    test('what is not there is not found', async () => {
+    test('returns 404 for a missing object', async () => {
       const status = await refusal(world.read('nothing'))
       expect(status).toMatchObject({ code: 404, reason: 'NotFound', details: { name: 'nothing', kind: kind.plural } })
     })
 
-    test('another collection has its own names', async () => {
+    test('keeps the names of collections separate', async () => {
       const { object } = await made()
       const other = worldOf(kind, server())
       const found = other.read(object.metadata.name ?? '')
@@ -227,7 +227,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
   })
 
   describe('update', () => {
-    test.each(updates)('%j is stored, as a new generation', async (spec) => {
+    test.each(updates)('stores %j as a new generation', async (spec) => {
       const before = await made()
       const { stored, created } = await world.change(nameOf(before), (live) => ({
         ...live,
@@ -238,13 +238,13 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await world.read(nameOf(before))).object).toEqual(stored.object)
     })
 
-    test('nothing new is no write', async () => {
+    test('writes nothing if nothing changes', async () => {
       const before = await made()
       const { stored } = await world.change(nameOf(before), (live) => live)
       expect(stored.object.metadata.resourceVersion).toBe(before.object.metadata.resourceVersion)
     })
 
-    test('labels and annotations are no new generation', async () => {
+    test('keeps the generation when labels and annotations change', async () => {
       const before = await made()
       const { stored } = await world.change(nameOf(before), (live) => ({
         ...live,
@@ -254,11 +254,11 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect(stored.rv).toBeGreaterThan(before.rv)
     })
 
-    test('what is not there is not found', async () => {
+    test('returns 404 for a missing object', async () => {
       expect((await refusal(world.change('nothing', (live) => live))).code).toBe(404)
     })
 
-    test('a resourceVersion that is too old', async () => {
+    test('refuses a resourceVersion that is too old', async () => {
       const before = await made()
       await world.change(nameOf(before), (live) => ({ ...live, spec: another }))
       const status = await refusal(world.change(nameOf(before), () => ({ ...before.object, spec: {} })))
@@ -266,7 +266,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await world.read(nameOf(before))).object.spec).toEqual(another)
     })
 
-    test.each([undefined, '', '0'])('the resourceVersion %j', async (resourceVersion) => {
+    test.each([undefined, '', '0'])('refuses the resourceVersion %j', async (resourceVersion) => {
       const before = await made()
       const status = await refusal(
         world.change(nameOf(before), ({ metadata: { resourceVersion: _, ...metadata }, ...live }) => ({
@@ -277,7 +277,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect([status.code, causesOf(status)]).toEqual([422, ['metadata.resourceVersion']])
     })
 
-    test('another uid than that of the object', async () => {
+    test('refuses a uid other than that of the object', async () => {
       const before = await made()
       const status = await refusal(world.change(nameOf(before), (live) => live, { uid: 'other' }))
       expect([status.code, status.reason]).toEqual([409, 'Conflict'])
@@ -312,7 +312,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await world.read(nameOf(before))).object).toEqual(before.object)
     })
 
-    test('status has its own way in, and that way leaves the rest', async () => {
+    test('changes status only through the subresource, which changes nothing else', async () => {
       const before = await made()
       const plain = await world.change(nameOf(before), (live) => ({ ...live, status: { phase: 'Mine' } }))
       expect(plain.stored.object.status).toEqual(before.object.status)
@@ -326,7 +326,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect(stored.object.metadata).not.toHaveProperty('labels')
     })
 
-    test('a dry run answers and stores nothing', async () => {
+    test('returns the object of a dry run and stores nothing', async () => {
       const before = await made()
       const { stored } = await world.change(nameOf(before), (live) => ({ ...live, spec: another }), {
         context: contextOf(admin, { dryRun: true }),
@@ -335,7 +335,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await world.read(nameOf(before))).object).toEqual(before.object)
     })
 
-    test('two at once: neither is lost', async () => {
+    test('loses neither of two concurrent updates', async () => {
       const before = await made()
       const label = (name: string) =>
         world.change(nameOf(before), (live) => ({
@@ -348,11 +348,11 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
   })
 
   describe('delete', () => {
-    test('what is not there is not found', async () => {
+    test('returns 404 for a missing object', async () => {
       expect((await refusal(world.remove('nothing'))).code).toBe(404)
     })
 
-    test('without finalizers the object is gone at once', async () => {
+    test('removes an object without finalizers at once', async () => {
       const before = await made()
       const { gone, stored } = await world.remove(nameOf(before))
       expect([gone, stored.object.metadata.uid]).toEqual([true, before.object.metadata.uid])
@@ -360,7 +360,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await refusal(world.remove(nameOf(before)))).code).toBe(404)
     })
 
-    test('with finalizers it is marked: the time is set once and not moved', async () => {
+    test('marks an object with finalizers, and sets the timestamp only once', async () => {
       const before = await made({ finalizers: ['example.com/hold'] })
       const at = (now: string) => world.remove(nameOf(before), {}, contextOf(admin, { now: new Date(now) }))
       const first = await at('2026-11-21T12:00:00Z')
@@ -374,7 +374,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect(second.stored.object).toEqual(first.stored.object)
     })
 
-    test('finalizers can only go then, and the last takes the object with it', async () => {
+    test('then allows only the removal of finalizers, and the last one removes the object', async () => {
       const before = await made({ finalizers: ['example.com/a', 'example.com/b'] })
       await world.remove(nameOf(before))
       const set = (...finalizers: string[]) =>
@@ -385,7 +385,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await refusal(world.read(nameOf(before)))).code).toBe(404)
     })
 
-    test('a deletion cannot be taken back', async () => {
+    test('cannot be undone', async () => {
       const before = await made({ finalizers: ['example.com/hold'] })
       await world.remove(nameOf(before))
       const { stored } = await world.change(
@@ -405,14 +405,14 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     test.each([
       { what: 'uid', of: () => ({ uid: 'other' }) },
       { what: 'resourceVersion', of: ({ rv }: Stored) => ({ resourceVersion: String(rv + 1000) }) },
-    ])('a precondition on $what that does not hold', async ({ of }) => {
+    ])('refuses a precondition on $what that does not hold', async ({ of }) => {
       const before = await made()
       const status = await refusal(world.remove(nameOf(before), { preconditions: of(before) }))
       expect([status.code, status.reason]).toEqual([409, 'Conflict'])
       expect((await world.read(nameOf(before))).object).toEqual(before.object)
     })
 
-    test('preconditions that hold', async () => {
+    test('accepts preconditions that hold', async () => {
       const before = await made()
       const { uid = '', resourceVersion = '' } = before.object.metadata
       expect((await world.remove(nameOf(before), { preconditions: { uid, resourceVersion } })).gone).toBe(true)
@@ -429,7 +429,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await world.remove(nameOf(before), { propagationPolicy: 'Background' })).gone).toBe(true)
     })
 
-    test('a dry run removes nothing', async () => {
+    test('removes nothing on a dry run', async () => {
       const before = await made()
       const { gone } = await world.remove(nameOf(before), {}, contextOf(admin, { dryRun: true }))
       expect(gone).toBe(true)
@@ -447,7 +447,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       )
     const label = (value: string) => ({ matches: ({ object }: Stored) => object.metadata.labels?.list === value })
 
-    test('what matches, in the order of names, at one revision', async () => {
+    test('returns the matching objects, sorted by name, at one revision', async () => {
       const mark = fresh()
       for (const name of ['b', 'a']) {
         await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
@@ -458,7 +458,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await listed(label('nothing'))).items).toEqual([])
     })
 
-    test('further pages stay at the revision of the first', async () => {
+    test('keeps the revision of the first page on further pages', async () => {
       const mark = fresh()
       for (const name of ['a', 'b', 'c']) {
         await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
@@ -474,7 +474,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       ])
     })
 
-    test('a collection can be removed; what is gone meanwhile is no error', async () => {
+    test('deletes a collection and ignores objects that are already gone', async () => {
       const mark = fresh()
       for (const name of ['a', 'b']) {
         await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
@@ -487,7 +487,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
   })
 
   describe('watch', () => {
-    test('every change once, in order, with what was before', async () => {
+    test('delivers every change once, in order, with the previous state', async () => {
       const name = fresh()
       const { storage } = world.store
       const start = await storage.revision(kind.table)
@@ -511,7 +511,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       ...more,
     })
 
-    test('references are kept, and doubled ones are one', async () => {
+    test('keeps references and merges duplicates', async () => {
       const owner = await made()
       const name = fresh()
       const doubled = world.object({ name, ownerReferences: [reference(owner), reference(owner)] })
@@ -519,7 +519,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await world.read(name)).object.metadata.ownerReferences).toEqual([reference(owner)])
     })
 
-    test('two controllers', async () => {
+    test('refuses two controllers', async () => {
       const [one, two] = [await made(), await made()]
       const ownerReferences = [reference(one, { controller: true }), reference(two, { controller: true })]
       const status = await refusal(world.create(world.object({ name: fresh(), ownerReferences })))
@@ -527,13 +527,13 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     // Specification, section 7.
-    test('blockOwnerDeletion of an owner that the user may not delete', async () => {
+    test('refuses blockOwnerDeletion of an owner that the user may not delete', async () => {
       const gone = { apiVersion: 'v1', kind: 'Pod', name: 'gone', uid: 'gone', blockOwnerDeletion: true }
       const status = await refusal(world.create(world.object({ name: fresh(), ownerReferences: [gone] })))
       expect(status.code).toBe(422)
     })
 
-    test('more than forty', async () => {
+    test('refuses more than forty', async () => {
       const ownerReferences = Array.from({ length: 41 }, (_, n) => ({
         apiVersion: 'v1',
         kind: 'X',

@@ -67,7 +67,7 @@ describe('who may', () => {
   })
 
   // Who may read is told what they may not; who may not read is told of nothing.
-  test('lists show what may be read', async () => {
+  test('lists show only readable instances', async () => {
     const world = worldOf(kind, deployment.parts)
     await world.create(world.object({ name: 'own' }, { owner: { user: 'bob' } }))
     await world.create(world.object({ name: 'shared' }, { access: [{ verbs: ['get', 'list'], users: ['bob'] }] }))
@@ -76,7 +76,7 @@ describe('who may', () => {
     expect(items.map((one) => one.read().object.metadata.name)).toEqual(['own', 'shared'])
   })
 
-  test('the owner does not give the instance away', async () => {
+  test('the owner cannot give the instance away', async () => {
     const world = worldOf(kind, deployment.parts)
     await world.create(world.object({ name: 'vc' }, { owner: { user: 'alice' } }))
     const status = await refusal(
@@ -85,7 +85,7 @@ describe('who may', () => {
     expect([status.code, status.message]).toEqual([403, expect.stringContaining('spec.owner')])
   })
 
-  test('who reads and may do no more is told so in the words of kube-apiserver, quotes and all', async () => {
+  test("a reader gets kube-apiserver's message for other verbs, quotes included", async () => {
     const world = worldOf(kind, deployment.parts)
     const name = 'bob "the" <b>'
     await world.create(world.object({ name: 'vc' }, { access: [{ verbs: ['get'], users: [name] }] }))
@@ -97,7 +97,7 @@ describe('who may', () => {
 })
 
 describe('status', () => {
-  test('conditions are kept as they are sent', async () => {
+  test('stores conditions as sent', async () => {
     const world = worldOf(kind, deployment.parts)
     await world.create(world.object({ name: 'vc' }))
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-11-21T00:00:00Z' }]
@@ -105,7 +105,7 @@ describe('status', () => {
     expect((await world.read('vc')).object.status).toEqual({ phase: 'Ready', conditions })
   })
 
-  test('two conditions of one type', async () => {
+  test('refuses two conditions of one type', async () => {
     const world = worldOf(kind, deployment.parts)
     await world.create(world.object({ name: 'vc' }))
     const conditions = [{ type: 'Ready' }, { type: 'Ready' }]

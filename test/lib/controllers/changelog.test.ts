@@ -43,7 +43,7 @@ function timer() {
   }
 }
 
-test('begins with all objects, then asks each log once and reads nothing', async () => {
+test('starts with all objects, then polls each log once and reads nothing', async () => {
   await world.make('o')
   await world.make('p-a/i')
   const run = timer()
@@ -53,7 +53,7 @@ test('begins with all objects, then asks each log once and reads nothing', async
   expect(calls).toEqual(['changes', 'changes'])
 })
 
-test('changes that concern nobody cost nothing but their log', async () => {
+test('irrelevant changes cost only the read of their log', async () => {
   const run = timer()
   await run()
   const o = await world.make('o')
@@ -66,7 +66,7 @@ test('changes that concern nobody cost nothing but their log', async () => {
   expect(calls.filter((name) => name !== 'changes')).toEqual([])
 })
 
-test('looks at all objects again every hour', async () => {
+test('checks all objects again every hour', async () => {
   await world.make('o')
   const run = timer()
   await run()
@@ -78,7 +78,7 @@ test('looks at all objects again every hour', async () => {
   expect(await run()).toMatchObject({ read: 0 })
 })
 
-test('looks at all objects when the log no longer reaches back', async () => {
+test('checks all objects when the log no longer reaches back', async () => {
   await world.make('o')
   const run = timer()
   await run()
@@ -96,7 +96,7 @@ test('looks at all objects when the log no longer reaches back', async () => {
   expect(await world.find('d')).toBeUndefined()
 })
 
-test('a pass that was cut off goes on where it was', async () => {
+test('an interrupted pass continues at its position', async () => {
   await world.make('copied', {}, { user: 'ci' })
   await copyKey(world.place, 'copied', 509)
   await world.make('d', { ownerReferences: [ghost] })
@@ -125,7 +125,7 @@ describe('a pass that takes more than one process', () => {
     await copyKey(world.place, 'copied', 599)
   }
 
-  test('goes on where the last one was, then looks at all', async () => {
+  test('continues at the last position, then checks all objects', async () => {
     await make600()
     expect(await timer()(pages(1))).toMatchObject({ read: 500, remaining: true })
     // Where the first process has been, after its end.
@@ -140,7 +140,7 @@ describe('a pass that takes more than one process', () => {
     expect(await timer()(pages(1))).toMatchObject({ read: 500 })
   })
 
-  test('looks again at what there was no time for', async () => {
+  test('checks again what there was no time for', async () => {
     await make600()
     await world.make('a', { ownerReferences: [ghost] })
     expect(await timer()(pages(1))).toMatchObject({ read: 500, failed: 1, remaining: true })
@@ -148,7 +148,7 @@ describe('a pass that takes more than one process', () => {
     expect(await world.find('a')).toBeUndefined()
   })
 
-  test('begins at the beginning where the place says nothing', async () => {
+  test('starts at the beginning without a readable position', async () => {
     await world.make('o')
     for (const place of [{ resource: 'no-such-kind', after: 'o' }, { resource: 7 }]) {
       await world.put([{ pk: 'collector#pass', sk: '#', ...place }])
@@ -157,7 +157,7 @@ describe('a pass that takes more than one process', () => {
   })
 })
 
-test('what fails is tried again, later and later, and keeps nothing else from being done', async () => {
+test('a failed task is retried with growing delays and does not stop other tasks', async () => {
   const run = timer()
   await run()
   await world.make('d1', { ownerReferences: [ghost] })
@@ -177,7 +177,7 @@ test('what fails is tried again, later and later, and keeps nothing else from be
   expect(await run()).toEqual({ tasks: 0, read: 0, failed: 0 })
 })
 
-test('what others change at the same time is tried five times, then later', async () => {
+test('a task with conflicts is tried five times, then later', async () => {
   const run = timer()
   await run()
   await world.make('d', { ownerReferences: [ghost] })
@@ -187,7 +187,7 @@ test('what others change at the same time is tried five times, then later', asyn
   expect(calls.filter((name) => name === 'update')).toHaveLength(5)
 })
 
-test('what goes on failing is tried every 256 seconds in the end', async () => {
+test('a task that keeps failing is finally retried every 256 seconds', async () => {
   const run = timer()
   await run()
   await world.make('d', { ownerReferences: [ghost] })
@@ -201,7 +201,7 @@ test('what goes on failing is tried every 256 seconds in the end', async () => {
   }
 })
 
-test('a log that cannot be read is read from the same place by the next run', async () => {
+test('after a failed read of a log, the next run reads from the same position', async () => {
   const run = timer()
   await run()
   await world.make('d', { ownerReferences: [ghost] })
@@ -212,7 +212,7 @@ test('a log that cannot be read is read from the same place by the next run', as
   expect(await world.find('d')).toBeUndefined()
 })
 
-test('a start that fails begins anew', async () => {
+test('a failed start is repeated', async () => {
   const run = timer()
   failures.set('revision', new StorageError('Unavailable', 'no'))
   await expect(run()).rejects.toThrow('no')
@@ -222,7 +222,7 @@ test('a start that fails begins anew', async () => {
   expect(await world.find('d')).toBeUndefined()
 })
 
-test('who calls while one is at work gets the same run', async () => {
+test('concurrent calls share one run', async () => {
   await world.make('o')
   const collect = createChangelogCollector(() => elapsed)
   const [one, other] = await Promise.all([collect(world.collector()), collect(world.collector())])

@@ -46,7 +46,7 @@ const sweepOf = (world: World, options: Partial<Sweep> = {}): Sweep => ({
 const names = async ({ storage, keys }: World) => (await storage.list(keys.kind.table, {})).items.map(({ key }) => key)
 
 describe('a key', () => {
-  test('goes when the retention after its end is over, not a second earlier', async () => {
+  test('is deleted when the retention after its expiry is over, not a second earlier', async () => {
     const clock = { at: 0 }
     const world = await worldAt(clock)
     await world.make('ci', {}, { ttl: 3600 })
@@ -58,7 +58,7 @@ describe('a key', () => {
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 0 })
   })
 
-  test('without an end stays, disabled or not; disabled with an end goes', async () => {
+  test('without an expiry is kept, disabled or not; a disabled one with an expiry is deleted', async () => {
     const clock = { at: 0 }
     const world = await worldAt(clock)
     await world.make('endless')
@@ -69,7 +69,7 @@ describe('a key', () => {
     expect(await names(world)).toEqual(['endless', 'off'])
   })
 
-  test('that is used goes on from its last use', async () => {
+  test('that is used expires after its last use', async () => {
     const clock = { at: 0 }
     const world = await worldAt(clock)
     const { metadata } = await world.make('sliding', {}, { ttl: day, ttlAfterLastActivity: true })
@@ -89,7 +89,7 @@ describe('a key', () => {
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ deleted: 1 })
   })
 
-  test('whose ttl is shortened while it is used goes at its new end', async () => {
+  test('whose ttl is shortened while it is used is deleted at its new expiry', async () => {
     const clock = { at: 0 }
     const world = await worldAt(clock)
     await world.make('raced', {}, { ttl: 900 * day })
@@ -104,7 +104,7 @@ describe('a key', () => {
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 1 })
   })
 
-  test('with finalizers is marked once and then left to those who hold it', async () => {
+  test('with finalizers is marked once and then left alone', async () => {
     const clock = { at: 0 }
     const world = await worldAt(clock)
     await world.make('held', { finalizers: ['example.com/hold'] }, { ttl: 1 })
@@ -114,7 +114,7 @@ describe('a key', () => {
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 0 })
   })
 
-  test('that was deleted and made again under its name is another one', async () => {
+  test('that was deleted and recreated is another key', async () => {
     const clock = { at: 0 }
     const world = await worldAt(clock)
     await world.make('ci', {}, { ttl: 1 })
@@ -134,7 +134,7 @@ describe('a key', () => {
   })
 })
 
-test('a key that somebody deletes meanwhile is left to them', async () => {
+test('a key that is deleted in the meantime is skipped', async () => {
   const clock = { at: 0 }
   const world = await worldAt(clock)
   await world.make('held', { finalizers: ['example.com/hold'] }, { ttl: 1 })
@@ -151,7 +151,7 @@ test('a key that somebody deletes meanwhile is left to them', async () => {
   expect(await sweepExpired(sweepOf(world, { storage }))).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
 })
 
-test('a credential of an earlier object deletes nothing of its name', async () => {
+test('a credential of an earlier object does not delete a new one of its name', async () => {
   const clock = { at: 0 }
   const world = await worldAt(clock)
   await world.make('ci', {}, { ttl: 1 })
@@ -164,7 +164,7 @@ test('a credential of an earlier object deletes nothing of its name', async () =
   expect(await names(world)).toEqual(['ci'])
 })
 
-test('pages of entries that are wrong hide nothing', async () => {
+test('pages of stale entries hide no expired key', async () => {
   const clock = { at: 0 }
   const world = await worldAt(clock)
   await world.make('living', {}, { ttl: 1000 * day })
@@ -183,7 +183,7 @@ test('pages of entries that are wrong hide nothing', async () => {
   expect(await names(world)).toEqual(['living'])
 })
 
-describe('a key that comes back to life', () => {
+describe('a key that becomes valid again', () => {
   const revivals = ['queryIndex', 'get', 'getCompanions'] as const
 
   test.each(revivals)('after %s is not deleted', async (moment) => {
@@ -207,7 +207,7 @@ describe('a key that comes back to life', () => {
 })
 
 describe('a maximum ttl', () => {
-  test('that was raised since keeps what it lets live', async () => {
+  test('that was raised keeps the keys that it allows', async () => {
     const clock = { at: 0 }
     const world = await worldAt(clock, { maxTtl: day })
     await world.make('ci')
@@ -217,7 +217,7 @@ describe('a maximum ttl', () => {
     expect(await sweepExpired(sweepOf(world, { limits: { maxTtl: day } }))).toMatchObject({ deleted: 1 })
   })
 
-  test('that was lowered since finds keys once they are written again', async () => {
+  test('that was lowered reaches keys once they are written again', async () => {
     const clock = { at: 0 }
     const limits: LifeLimits = {}
     const world = await worldAt(clock, limits)
@@ -230,7 +230,7 @@ describe('a maximum ttl', () => {
   })
 })
 
-test('120 dead among 1,500 go in bounded runs, which read in proportion to the dead', async () => {
+test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow with the expired keys only', async () => {
   const clock = { at: 0 }
   const world = await worldAt(clock)
   await world.make('dead', {}, { ttl: 60, user: 'ci' })
@@ -283,7 +283,7 @@ describe('a run', () => {
     return world
   }
 
-  test('whose time is over leaves the rest to the next', async () => {
+  test('that runs out of time leaves the rest to the next', async () => {
     const world = await dead(20)
     let steps = 0
     const first = await sweepExpired(sweepOf(world, { hasTime: () => steps++ < 25 }))
@@ -293,7 +293,7 @@ describe('a run', () => {
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 15, deleted: 15, remaining: false })
   })
 
-  test('goes on after what fails, and says so', async () => {
+  test('continues after a failure, and reports it', async () => {
     const world = await dead(5)
     const { storage } = world
     const broken = new StorageError('Busy', 'too many tries')
@@ -304,7 +304,7 @@ describe('a run', () => {
     expect(await names(world)).toEqual(['k2'])
   })
 
-  test('goes on after a credential that is not readable', async () => {
+  test('continues after an unreadable credential', async () => {
     const world = await dead(3)
     const { storage } = world
     const getCompanions: Storage['getCompanions'] = async (keys) =>
@@ -313,7 +313,7 @@ describe('a run', () => {
     expect(swept).toMatchObject({ seen: 3, deleted: 2, failed: 1 })
   })
 
-  test('beside another one: each key goes once', async () => {
+  test('beside another run deletes each key once', async () => {
     const world = await dead(40)
     const both = await Promise.all([sweepExpired(sweepOf(world)), sweepExpired(sweepOf(world))])
     expect(both.map(({ failed }) => failed)).toEqual([0, 0])

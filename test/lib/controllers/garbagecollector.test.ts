@@ -46,7 +46,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
   const exists = async (name: string) => (await world.find(name)) !== undefined
 
   describe('background', () => {
-    test('a dependent goes with its only owner, one of two owners loses the reference', async () => {
+    test('deletes a dependent with its only owner, and removes the reference to one of two owners', async () => {
       const o1 = await world.make('o1')
       const o2 = await world.make('o2')
       await world.make('d1', { ownerReferences: [reference(o1)] })
@@ -62,7 +62,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await exists('o2')).toBe(true)
     })
 
-    test('the references to two lost owners of three go at once', async () => {
+    test('removes the references to two lost owners of three in one write', async () => {
       const [o1, o2, o3] = [await world.make('o1'), await world.make('o2'), await world.make('o3')]
       await world.make('d', { ownerReferences: [o1, o2, o3].map((one) => reference(one)) })
       await world.delete('o1')
@@ -71,7 +71,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await owners('d')).toEqual(['o2'])
     })
 
-    test('generations follow one after another', async () => {
+    test('deletes one generation after another', async () => {
       let owner = await world.make('g0')
       for (const name of ['g1', 'p-a/g2']) owner = await world.make(name, { ownerReferences: [reference(owner)] })
       await world.make('p-a/g3', { ownerReferences: [reference(owner)] })
@@ -80,7 +80,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       for (const name of ['g1', 'p-a/g2', 'p-a/g3']) expect([name, await exists(name)]).toEqual([name, false])
     })
 
-    test('what belongs to each other in a circle goes together', async () => {
+    test('deletes a cycle of owners together', async () => {
       const a = await world.make('a')
       const b = await world.make('b', { ownerReferences: [reference(a)] })
       const c = await world.make('c', { ownerReferences: [reference(b)] })
@@ -96,16 +96,16 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
     })
   })
 
-  describe('owners that are not there', () => {
+  describe('missing owners', () => {
     const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
 
-    test('never were: the dependent goes', async () => {
+    test('delete a dependent whose owner never existed', async () => {
       await world.make('d4', { ownerReferences: [ghost] })
       await collect()
       expect(await exists('d4')).toBe(false)
     })
 
-    test('have another uid: the dependent of the earlier one goes, that of the new one stays', async () => {
+    test('delete the dependent of the earlier uid and keep that of the new one', async () => {
       const first = await world.make('o')
       await world.make('old', { ownerReferences: [reference(first)] })
       await world.delete('o')
@@ -116,7 +116,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect([await exists('old'), await exists('new'), await exists('never')]).toEqual([false, true, false])
     })
 
-    test('are of a kind or version that is not known: the dependent stays', async () => {
+    test('keep a dependent of an owner of unknown kind or version', async () => {
       await world.make('kept', { ownerReferences: [{ ...ghost, apiVersion: 'foo/v1', kind: 'Unknown' }] })
       await world.make('version', { ownerReferences: [{ ...ghost, apiVersion: 'management.platform/v2' }] })
       await world.make('both', { ownerReferences: [ghost, { ...ghost, kind: 'Unknown', uid: 'other' }] })
@@ -125,7 +125,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await owners('both')).toEqual(['x', 'x'])
     })
 
-    test('would be in a namespace, while the dependent is in none: it stays', async () => {
+    test('keep a cluster-scoped dependent of a namespaced owner', async () => {
       const owner = await world.make('p-a/o')
       await world.make('kept', { ownerReferences: [reference(owner), { ...ghost, uid: 'other' }] })
       await collect()
@@ -134,7 +134,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await owners('kept')).toEqual(['o', 'x'])
     })
 
-    test('are in another namespace: the dependent goes', async () => {
+    test('delete a dependent of an owner in another namespace', async () => {
       const owner = await world.make('p-a/o')
       await world.make('p-b/d', { ownerReferences: [reference(owner)] })
       await world.make('p-a/d', { ownerReferences: [reference(owner)] })
@@ -142,13 +142,13 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect([await exists('p-b/d'), await exists('p-a/d')]).toEqual([false, true])
     })
 
-    test('have a uid longer than any: the dependent goes', async () => {
+    test('delete a dependent of an owner with an impossibly long uid', async () => {
       await world.make('d', { ownerReferences: [{ ...ghost, uid: 'u'.repeat(3000) }] })
       await collect()
       expect(await exists('d')).toBe(false)
     })
 
-    test('are named by an update', async () => {
+    test('delete a dependent whose update names one', async () => {
       await world.make('d')
       await collect()
       await world.change('d', (object) => ({ ...object, metadata: { ...object.metadata, ownerReferences: [ghost] } }))
@@ -160,7 +160,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
   describe('foreground', () => {
     const foreground = { propagationPolicy: 'Foreground' } as const
 
-    test('without dependents the owner goes', async () => {
+    test('deletes an owner without dependents', async () => {
       await world.make('o')
       await world.delete('o', foreground)
       expect((await world.find('o'))?.metadata.finalizers).toEqual(['foregroundDeletion'])
@@ -168,7 +168,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await exists('o')).toBe(false)
     })
 
-    test('the owner waits for a dependent that blocks it, not for the others', async () => {
+    test('makes the owner wait only for dependents that block it', async () => {
       const o = await world.make('o')
       const hold = { finalizers: ['example.com/hold'] }
       await world.make('blocks', { ...hold, ownerReferences: [reference(o, blocking)] })
@@ -193,7 +193,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
     test.each([
       ['stops blocking', {}],
       ['names another owner, by the same uid,', { ...blocking, name: 'other' }],
-    ])('a reference that %s lets the owner go', async (_, changed) => {
+    ])('releases the owner when a reference %s', async (_, changed) => {
       const o = await world.make('o')
       await world.make('d', { finalizers: ['example.com/hold'], ownerReferences: [reference(o, blocking)] })
       await world.delete('o', foreground)
@@ -207,7 +207,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await exists('o')).toBe(false)
     })
 
-    test('an owner that nobody deletes keeps the finalizer for later', async () => {
+    test('keeps the finalizer of an owner that is not being deleted', async () => {
       const o = await world.make('o', { finalizers: ['foregroundDeletion'] })
       await world.make('d', { ownerReferences: [reference(o, blocking)] })
       await world.delete('d')
@@ -215,7 +215,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect((await world.find('o'))?.metadata.finalizers).toEqual(['foregroundDeletion'])
     })
 
-    test('it is passed on to dependents that have some of their own, to others not', async () => {
+    test('propagates only to dependents that have dependents', async () => {
       const o = await world.make('o')
       const hold = { finalizers: ['example.com/hold'] }
       const middle = await world.make('middle', { ownerReferences: [reference(o, blocking)] })
@@ -231,7 +231,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect([await exists('leaf'), await exists('middle'), await exists('o')]).toEqual([false, false, false])
     })
 
-    test('a dependent that another owner keeps loses the reference and blocks no more', async () => {
+    test('unlinks a dependent that another owner keeps, so it no longer blocks', async () => {
       const [o, other] = [await world.make('o'), await world.make('other')]
       await world.make('d', { ownerReferences: [reference(o, blocking), reference(other)] })
       await world.delete('o', foreground)
@@ -239,7 +239,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect([await exists('o'), await owners('d')]).toEqual([false, ['other']])
     })
 
-    test('a dependent that is to orphan its own does so', async () => {
+    test('lets a dependent orphan its own dependents', async () => {
       const o = await world.make('o')
       const d = await world.make('d', { finalizers: ['orphan'], ownerReferences: [reference(o)] })
       await world.make('leaf', { ownerReferences: [reference(d)] })
@@ -248,7 +248,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect([await exists('d'), await exists('leaf'), await owners('leaf')]).toEqual([false, true, undefined])
     })
 
-    test('an object in another namespace that names the owner does not hold it', async () => {
+    test('ignores an object in another namespace that names the owner', async () => {
       const o = await world.make('p-a/o')
       await world.make('p-b/d', { finalizers: ['example.com/hold'], ownerReferences: [reference(o, blocking)] })
       await world.delete('p-a/o', foreground)
@@ -267,7 +267,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
     }
 
     test.each([[['a']], [['a', 'b']], [['a', 'b', 'c', 'd']]])(
-      'a circle that blocks itself goes: %j',
+      'deletes a cycle that blocks itself: %j',
       async (names) => {
         await circle(names)
         await collect()
@@ -277,7 +277,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       },
     )
 
-    test('a circle goes whose members are all deleted so by their users', async () => {
+    test('deletes a cycle whose members were all deleted in the foreground', async () => {
       const names = ['a', 'b', 'c']
       await circle(names)
       for (const name of names) await world.delete(name, foreground)
@@ -285,7 +285,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       for (const name of names) expect([name, await exists(name)]).toEqual([name, false])
     })
 
-    test('what hangs on a circle but is not in it is waited for', async () => {
+    test('waits for a dependent of a cycle that is not in it', async () => {
       await circle(['a', 'b'])
       const o = await world.make('o')
       await world.change('a', (object) => {
@@ -306,7 +306,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
   describe('orphan', () => {
     const orphan = { propagationPolicy: 'Orphan' } as const
 
-    test('dependents stay without the reference, the owner goes', async () => {
+    test('keeps dependents without the reference, and deletes the owner', async () => {
       const [o, other] = [await world.make('o'), await world.make('other')]
       await world.make('d1', { ownerReferences: [reference(o, blocking)] })
       await world.make('p-a/d2', { ownerReferences: [reference(o), reference(other)] })
@@ -318,7 +318,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await owners('p-a/d2')).toEqual(['other'])
     })
 
-    test('another finalizer holds the owner, which has no dependents any more', async () => {
+    test('keeps an owner with another finalizer, without dependents', async () => {
       const o = await world.make('o', { finalizers: ['example.com/hold'] })
       await world.make('d', { ownerReferences: [reference(o)] })
       await world.delete('o', orphan)
@@ -328,7 +328,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
     })
   })
 
-  test('what is kept keeps its generation, and managers stay who they were', async () => {
+  test('kept objects keep their generation and their managers', async () => {
     const [o, other] = [await world.make('o'), await world.make('other')]
     await world.make('d', {
       ownerReferences: [reference(o), reference(other)],
@@ -353,7 +353,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
     expect(JSON.stringify(metadata.managedFields)).not.toContain(o.metadata.uid)
   })
 
-  test('nothing is written once everything is done', async () => {
+  test('writes nothing once everything is done', async () => {
     const o = await world.make('o')
     await world.make('d', { ownerReferences: [reference(o)] })
     await world.make('ghost', { ownerReferences: [{ ...reference(o), kind: 'Unknown' }] })

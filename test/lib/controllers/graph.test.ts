@@ -42,7 +42,7 @@ test.each<[string, Record<string, string[]>, Record<string, boolean>]>([
   expect(Object.fromEntries(await Promise.all(found))).toEqual(expected)
 })
 
-test('a member of the circle that does not wait holds the others', async () => {
+test('a member of the cycle that does not wait blocks the others', async () => {
   const world = await newWorld(db)
   const a = await world.make('a')
   const b = await world.make('b', { ownerReferences: [reference(a, blocking)] })
@@ -55,7 +55,7 @@ test('a member of the circle that does not wait holds the others', async () => {
 })
 
 // Whoever makes these objects must not keep the collector from everybody else's.
-test('many ways round a circle cost no more than its members', async () => {
+test('a cycle with many paths costs no more reads than its members', async () => {
   const world = await newWorld(db)
   const width = 8
   const layer = (name: string) => Array.from({ length: width }, (_, index) => `${name}${index}`)
@@ -76,7 +76,7 @@ test('many ways round a circle cost no more than its members', async () => {
   expect(reads).toBeLessThan(5 * width)
 })
 
-test('dependents that there is no time to look at are not taken for none', async () => {
+test('running out of time is not taken for having no dependents', async () => {
   const world = await newWorld(db)
   await waiting(world, { o: [], a: ['o'] })
   const owner = await node(world, 'o')

@@ -90,7 +90,7 @@ async function left(world: World, { left }: Scenario): Promise<Scenario['left']>
 }
 
 describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario) => {
-  test.each(['before', 'after'] as const)('%s any call, and the records come again', async (when) => {
+  test.each(['before', 'after'] as const)('%s any call: redelivered records finish the work', async (when) => {
     const attempt = async (n: number): Promise<boolean> => {
       const world = await newWorld(db)
       await scenario.begin(world)
@@ -111,7 +111,7 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
     expect(tried).toBeGreaterThan(width)
   })
 
-  test('and a new one begins with all objects', async () => {
+  test('a new process finishes with a full pass', async () => {
     const world = await newWorld(db)
     await scenario.begin(world)
     for (const n of [3, 9, 14]) {
@@ -122,7 +122,7 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
     expect(await left(world, scenario)).toEqual(scenario.left)
   })
 
-  test('two at once do it together', async () => {
+  test('two processes finish together', async () => {
     const world = await newWorld(db)
     await scenario.begin(world)
     const records = world.records().filter(passesFilter)
@@ -136,7 +136,7 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
     expect(await left(world, scenario)).toEqual(scenario.left)
   })
 
-  test('records that come once more change nothing', async () => {
+  test('records that are delivered again change nothing', async () => {
     const world = await newWorld(db)
     await scenario.begin(world)
     const records = world.records().filter(passesFilter)
@@ -160,7 +160,7 @@ describe('200 dependents', () => {
   }
   const count = async ({ storage, instances }: World) => (await storage.list(instances.kind.table, {})).items.length
 
-  test('go in as many invocations as it takes; each one does its part', async () => {
+  test('are deleted over several invocations, each of which makes progress', async () => {
     const world = await newWorld(db)
     await family(world, true)
     await world.delete('o', { propagationPolicy: 'Foreground' })
@@ -181,7 +181,7 @@ describe('200 dependents', () => {
     expect(await world.find('o')).toBeUndefined()
   })
 
-  test('are released together, and their owner with its last', async () => {
+  test('are released in parallel, and their owner after the last one', async () => {
     const world = await newWorld(db)
     await family(world, false)
     await world.delete('o', { propagationPolicy: 'Orphan' })
@@ -206,7 +206,7 @@ function beforeUpdates({ storage }: World, happen: () => Promise<unknown>): Stor
   })
 }
 
-test('somebody who changes the object meanwhile is heard', async () => {
+test('a concurrent change of the object is respected', async () => {
   const world = await newWorld(db)
   const [o, other] = [await world.make('o'), await world.make('other')]
   await world.make('d', { ownerReferences: [reference(o)] })
@@ -222,7 +222,7 @@ test('somebody who changes the object meanwhile is heard', async () => {
   expect((await world.find('d'))?.metadata.ownerReferences).toEqual([reference(other)])
 })
 
-test('what was judged before somebody changed it is judged again', async () => {
+test('an object that changes before the write is judged again', async () => {
   const world = await newWorld(db)
   const [o, other] = [await world.make('o'), await world.make('other')]
   await world.make('d', { ownerReferences: [reference(o), reference(other)] })
@@ -238,7 +238,7 @@ test('what was judged before somebody changed it is judged again', async () => {
   expect(await world.find('d')).toBeUndefined()
 })
 
-describe('a dependent that somebody changes all the time', () => {
+describe('a dependent that changes constantly', () => {
   const hold = { finalizers: ['example.com/hold'] }
   /** Its annotations change before each of the collector's writes. */
   async function restless(policy: DeleteOptions['propagationPolicy'], metadata: object = {}) {
@@ -259,24 +259,24 @@ describe('a dependent that somebody changes all the time', () => {
     return world
   }
 
-  test('goes with its owner', async () => {
+  test('is deleted with its owner', async () => {
     const world = await restless(undefined)
     expect(await world.find('d')).toBeUndefined()
   })
 
-  test('is marked, where a finalizer holds it', async () => {
+  test('is marked if it has a finalizer', async () => {
     const world = await restless(undefined, hold)
     expect((await world.find('d'))?.metadata.deletionTimestamp).toBeDefined()
   })
 
-  test('is released by an owner that orphans it, which goes', async () => {
+  test('is released by an owner that orphans it, which is deleted', async () => {
     const world = await restless('Orphan')
     expect((await world.find('d'))?.metadata.ownerReferences).toBeUndefined()
     expect(await world.find('o')).toBeUndefined()
   })
 })
 
-test('a dependent that cannot be deleted keeps no owner that it does not block', async () => {
+test('a dependent that cannot be deleted does not keep an owner that it does not block', async () => {
   const world = await newWorld(db)
   const o = await world.make('o')
   await world.make('d', { ownerReferences: [reference(o)] })
@@ -293,7 +293,7 @@ test('a dependent that cannot be deleted keeps no owner that it does not block',
   expect([await world.find('o'), (await world.find('d')) !== undefined]).toEqual([undefined, true])
 })
 
-test('an object that takes the name meanwhile is not harmed', async () => {
+test('a new object with the same name is not changed', async () => {
   const world = await newWorld(db)
   const o = await world.make('o')
   await world.make('d', { ownerReferences: [reference(o)] })
@@ -307,7 +307,7 @@ test('an object that takes the name meanwhile is not harmed', async () => {
   expect(await world.find('d')).toBeDefined()
 })
 
-test('keys that a lowered maximum ttl would not allow any more are released all the same', async () => {
+test('keys over a lowered maximum ttl are still released', async () => {
   const limits: LifeLimits = {}
   const world = await newWorld(db, { limits })
   const o = await world.make('o', {}, { ttl: 1000 })

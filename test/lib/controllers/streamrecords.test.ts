@@ -14,7 +14,7 @@ afterAll(() => db.stop())
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
 const sequence = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber
 
-test('those whose work failed, in their order; the others are done', async () => {
+test('records whose tasks failed are returned in order; the others are done', async () => {
   const world = await newWorld(db)
   for (const name of ['a', 'b', 'c']) await world.make(name, { ownerReferences: [ghost] })
   const records = world.records().filter(passesFilter)
@@ -35,7 +35,7 @@ test('those whose work failed, in their order; the others are done', async () =>
   expect(await world.find('b')).toBeDefined()
 })
 
-test('those that cannot be read', async () => {
+test('unreadable records are returned', async () => {
   const world = await newWorld(db)
   await world.make('a', { ownerReferences: [ghost] })
   const [record] = world.records().filter(passesFilter)
@@ -48,7 +48,7 @@ test('those that cannot be read', async () => {
   expect(await world.find('a')).toBeUndefined()
 })
 
-test('work that several records ask for is done once', async () => {
+test('a task of several records is performed once', async () => {
   const world = await newWorld(db)
   const o = await world.make('o', { finalizers: ['foregroundDeletion'] })
   for (const name of ['a', 'b', 'c']) {
@@ -68,7 +68,7 @@ test('work that several records ask for is done once', async () => {
   expect(await world.find('o')).toBeUndefined()
 })
 
-test('changes that concern nobody ask the table nothing', async () => {
+test('irrelevant changes read nothing from the table', async () => {
   const world = await newWorld(db)
   await world.make('a', {}, { displayName: 'x' })
   await world.change('a', (object) => ({ ...object, spec: { displayName: 'y' } }))

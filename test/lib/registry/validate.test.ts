@@ -27,18 +27,18 @@ const draft = (more: object) => ({ object: thing(more), internal: {}, secrets: [
 const broken = { metadata: { name: 'a', labels: { 'bad key': 'x' } }, spec: { text: 5 } }
 
 describe('an object of another kind', () => {
-  it('is judged no further when it is new', () => {
+  it('reports only the wrong type on create', () => {
     const errors = validateNew(kind, draft({ ...broken, kind: 'Other' }))
     expect(errors.map(({ field }) => field)).toEqual(['kind'])
     expect(validateNew(kind, draft(broken)).map(({ field }) => field)).toEqual(['metadata.labels', 'spec.text'])
   })
 
-  it('is judged by its metadata before when it changes', () => {
+  it('reports metadata changes before the wrong type on update', () => {
     const errors = validateChange(kind, draft({ ...broken, kind: 'Other' }), thing({}), '')
     expect(errors.map(({ field }) => field)).toEqual(['metadata.labels', 'metadata.labels', 'kind'])
   })
 
-  it('is refused by the name that it gives itself', () => {
+  it('is refused with its own name', () => {
     const other = thing({ kind: 'Other', apiVersion: 'v1' })
     const act = () => refuse(other, validateNew(kind, { ...draft({}), object: other }))
     expect(act).toThrow('Other "a" is invalid: [kind: Invalid value: "Other": must be Thing, apiVersion:')
@@ -50,7 +50,7 @@ describe('an object of another kind', () => {
   })
 })
 
-test('owners without measure are not looked at one by one', () => {
+test('too many owners are refused without a look at each', () => {
   const ownerReferences = Array.from({ length: 41 }, (_, index) => ({
     apiVersion: 'v1',
     kind: 'Owner',
@@ -65,7 +65,7 @@ test('owners without measure are not looked at one by one', () => {
   expect(texts(validateChange(kind, owned, thing({}), ''))).toEqual(findings)
 })
 
-test('managers without measure are refused, and kept where they are', () => {
+test('too many managers are refused, and kept if already stored', () => {
   const managed = (count: number) => ({
     metadata: { name: 'a', managedFields: Array.from({ length: count }, () => ({ operation: 'Apply' })) },
   })
@@ -76,7 +76,7 @@ test('managers without measure are refused, and kept where they are', () => {
   expect(validateChange(kind, draft(managed(1001)), thing(managed(1001)), '')).toEqual([])
 })
 
-describe('mistakes without measure', () => {
+describe('very many errors', () => {
   const n = 100_000
   const many = <T>(make: (index: number) => T): T[] => Array.from({ length: n }, (_, index) => make(index))
   const lists: KindInfo = {

@@ -29,7 +29,7 @@ async function failures(
 
 const timeout = 30_000 + wanted(0) * 100
 
-describe('every schedule ends as the log says', () => {
+describe('every schedule ends in the state of the log', () => {
   const profiles = { plain, expiring, lagging, making }
   test.each([
     ['plain', 60],

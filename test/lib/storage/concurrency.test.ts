@@ -111,7 +111,7 @@ test('16 writers, listers and watchers agree with the log', async () => {
   expect(run.written.filter(({ outcome }) => outcome.type === 'acknowledged').length).toBeGreaterThan(40)
 })
 
-test('32 writers on one object all get through, one after the other', async () => {
+test('32 writers of one object all succeed, one after another', async () => {
   // Time does not run out: of 32 tries one must be the last to lose.
   const storage = createStorage({
     client: db.client,
@@ -162,7 +162,7 @@ function startWriter(): { child: ChildProcess; lines: AsyncIterator<string>; go(
   return { child, lines: read(), go: () => void child.stdin?.write('\n') }
 }
 
-test('a writer killed between any two of its calls leaves all or nothing, and nobody waiting', async () => {
+test('a writer killed between any two calls leaves all or nothing, and blocks nobody', async () => {
   const storage = storageOf(db.client)
   for (let steps = 1; ; steps++) {
     const writer = startWriter()

@@ -34,7 +34,7 @@ const names = async (request: Parameters<Storage['list']>[1] = {}) =>
   (await storage.list(widgets, request)).items.map(({ key }) => key)
 
 describe('one object', () => {
-  test('an empty table is at revision 1 and the first write gets 2', async () => {
+  test('an empty table is at revision 1, and the first write gets 2', async () => {
     expect(await storage.list(widgets, {})).toEqual({ rv: 1, items: [] })
     expect(await storage.revision(widgets)).toBe(1)
     const { rv, after, before } = await create(storage, 'a', { size: 1 }, widgets)
@@ -45,7 +45,7 @@ describe('one object', () => {
     expect(await storage.revision(widgets)).toBe(2)
   })
 
-  test('what was stored comes back exactly, integers beyond 2^53 and internal included', async () => {
+  test('get returns exactly what was stored, including integers beyond 2^53 and internal data', async () => {
     const object = widget('a', {
       big: 9223372036854775807n,
       text: 'é\u{10ffff}\n',
@@ -65,7 +65,7 @@ describe('one object', () => {
     expect((await storage.changes(widgets, 1)).changes[0]?.stored).toEqual(found)
   })
 
-  test('updates tell before and after; what the mutation throws passes and costs no revision', async () => {
+  test('update returns the states before and after; an error of the mutation is passed on and uses no revision', async () => {
     await create(storage, 'a', { size: 1 }, widgets)
     const { before, after, rv } = await set(storage, 'a', { size: 2 }, widgets)
     expect([before?.object.spec, after?.object.spec, rv]).toEqual([{ size: 1 }, { size: 2 }, 3])
@@ -83,7 +83,7 @@ describe('one object', () => {
     expect(await storage.revision(widgets)).toBe(2)
   })
 
-  test('a deleted name is free again', async () => {
+  test('a deleted name can be created again', async () => {
     await create(storage, 'a', { size: 1 }, widgets)
     const deleted = await remove(storage, 'a', widgets)
     expect([deleted.rv, deleted.before?.rv, deleted.after]).toEqual([3, 2, undefined])
@@ -93,14 +93,14 @@ describe('one object', () => {
     expect((await create(storage, 'a', { size: 2 }, widgets)).rv).toBe(4)
   })
 
-  test('keys that nothing can have are absent, whatever they look like', async () => {
+  test('keys that cannot be stored are absent', async () => {
     for (const key of ['', 'x'.repeat(5000), 'a#b', '/', 'a/b/c', '__proto__', '%23']) {
       expect(await storage.get(widgets, key)).toBeUndefined()
     }
     await expect(create(storage, 'x'.repeat(5000), {}, widgets)).rejects.toMatchObject({ code: 'TooLarge' })
   })
 
-  test('no two keys share an item', async () => {
+  test('two keys never share an item', async () => {
     const keys = ['a#b', 'a/b', 'a%23b', 'a%b', 'a%25b']
     for (const key of keys)
       await storage.create(widgets, key, () => ({ type: 'put', object: widget('w', { key }), internal: {} }), unhurried)
@@ -108,7 +108,7 @@ describe('one object', () => {
     expect((await names()).sort()).toEqual([...keys].sort())
   })
 
-  test('large objects are kept, too large ones refused without a revision', async () => {
+  test('large objects are stored; an object over the limit is refused and uses no revision', async () => {
     const noise = (bytes: number) =>
       Array.from({ length: bytes }, (_, i) => String.fromCharCode(33 + ((i * i + (i >> 3)) % 90))).join('')
     const text = noise(300_000)
@@ -124,7 +124,7 @@ describe('one object', () => {
     expect(await storage.revision(widgets)).toBe(3)
   })
 
-  test('what deflates to nothing is too large all the same, written at once or little by little', async () => {
+  test('an object over the limit before compression is refused, written at once or little by little', async () => {
     const blank = 'x'.repeat(700_000)
     await expect(create(storage, 'a', { text: blank + blank + blank }, widgets)).rejects.toMatchObject({
       code: 'TooLarge',
@@ -142,7 +142,7 @@ describe('companions', () => {
   const put = (sk: string) =>
     ({ op: 'put', pk: `c#${widgets.resource}`, sk, attributes: { owner: 'x' }, ifAbsent: true }) as const
 
-  test('are written with the object, or nothing is', async () => {
+  test('are written with the object, or nothing is written', async () => {
     const pk = `c#${widgets.resource}`
     await storage.create(
       widgets,
@@ -177,7 +177,7 @@ describe('companions', () => {
     expect((await storage.changes(widgets, 2)).changes).toEqual([])
   })
 
-  test('may be items that must not be there, of which nothing is written', async () => {
+  test('can check that an item is absent, and write nothing', async () => {
     const pk = `c#${widgets.resource}`
     const absent = (sk: string) => ({ op: 'absent', pk, sk }) as const
     const create = (name: string, ...companions: Companion[]) =>
@@ -189,7 +189,7 @@ describe('companions', () => {
     expect(await storage.getCompanion(pk, '3')).toBeUndefined()
   })
 
-  test('may be items that must be as they were, of which nothing is written', async () => {
+  test('can check that an item is unchanged, and write nothing', async () => {
     const pk = `c#${widgets.resource}`
     const key = { pk, sk: '1' }
     const unchanged = (attributes: JsonObject, ...lacks: string[]) =>
@@ -218,7 +218,7 @@ describe('companions', () => {
     ).toEqual([undefined, undefined])
   })
 
-  test('an existing object is reported rather than an existing companion', async () => {
+  test('an existing object is reported before an existing companion', async () => {
     const both = (c: unknown) => {
       if (c) throw new Refused('exists')
       return { type: 'put', object: widget('a'), internal: {}, companions: [put('1')] } as const
@@ -227,7 +227,7 @@ describe('companions', () => {
     await expect(storage.create(widgets, 'a', both, unhurried)).rejects.toThrow(Refused)
   })
 
-  test('set leaves other attributes alone, delete removes the item', async () => {
+  test('set keeps other attributes, and delete removes the item', async () => {
     const pk = `c#${widgets.resource}`
     const change = (...companions: Companion[]) =>
       storage.update(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }), unhurried)
@@ -242,7 +242,7 @@ describe('companions', () => {
     expect(await storage.getCompanion(pk, '1')).toBeUndefined()
   })
 
-  test('are read by partition in pages', async () => {
+  test('are read by partition, in pages', async () => {
     const pk = `expiry#${widgets.resource}`
     const companions = ['c', 'a', 'b'].map((sk) => ({ op: 'put', pk, sk, attributes: {} }) as const)
     await storage.update(
@@ -257,7 +257,7 @@ describe('companions', () => {
     expect(await storage.queryCompanions('none')).toEqual({ items: [] })
   })
 
-  test('too many are refused without a revision', async () => {
+  test('are refused if there are too many, and use no revision', async () => {
     const companions = Array.from({ length: 99 }, (_, i) => ({ op: 'delete', pk: 'x', sk: String(i) }) as const)
     await expect(
       storage.create(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }), unhurried),
@@ -266,7 +266,7 @@ describe('companions', () => {
   })
 })
 
-test('what lies in an index partition is counted, whatever came and went there', async () => {
+test('count returns the number of objects in an index partition after objects enter and leave it', async () => {
   const counted: Table = { ...widgets, counted: true }
   const numbers = async () => Promise.all(['jo', 'al', 'x'.repeat(3000)].map((one) => storage.count(counted, one, 100)))
   for (const name of ['a', 'b', 'c']) await create(storage, name, { in: ['jo'] }, counted)
@@ -285,7 +285,7 @@ test('what lies in an index partition is counted, whatever came and went there',
 })
 
 describe('lists', () => {
-  test('of what nothing can lie in are empty', async () => {
+  test('are empty for keys and partitions that cannot exist', async () => {
     await create(storage, 'a', {}, widgets)
     const long = 'x'.repeat(3000)
     for (const request of [{ namespace: long }, { after: long }, { partitions: [long] }, { partitions: [] }]) {
@@ -295,7 +295,7 @@ describe('lists', () => {
     await expect(create(storage, 'b', { in: [long] }, widgets)).rejects.toMatchObject({ code: 'TooLarge' })
   })
 
-  test('come by namespace, then name; one namespace is exactly that one', async () => {
+  test('are sorted by namespace, then name; a list of one namespace contains only that one', async () => {
     const keys = ['a/x', 'a/y-1', 'a/y', 'a-b/x', 'a0/x', 'b/x', 'a/y.z']
     for (const key of keys) await create(storage, key, {}, widgets)
     expect(await names()).toEqual(['a/x', 'a/y', 'a/y-1', 'a/y.z', 'a-b/x', 'a0/x', 'b/x'])
@@ -307,7 +307,7 @@ describe('lists', () => {
     expect(await names({ namespace: 'a-b', after: 'a/x' })).toEqual(['a-b/x'])
   })
 
-  test.each([1, 2, 3, 5, 6, 7])('pages of %i stay at the revision of the first', async (limit) => {
+  test.each([1, 2, 3, 5, 6, 7])('pages of %i keep the revision of the first page', async (limit) => {
     const keys = ['a', 'b', 'c', 'd', 'e', 'f']
     for (const key of keys) await create(storage, key, { of: key }, widgets)
     const seen: string[] = []
@@ -334,7 +334,7 @@ describe('lists', () => {
     expect(seen).toEqual(keys)
   })
 
-  test('of one key are of that object alone, as it is or was at the revision', async () => {
+  test('of one key return only that object, at the revision of the list', async () => {
     for (const key of ['a/x', 'a/x-1', 'a-b/x', 'b/x']) await create(storage, key, { v: 1, in: ['p'] }, widgets)
     await set(storage, 'a/x', { v: 2, in: ['q'] }, widgets)
     await remove(storage, 'b/x', widgets)
@@ -362,7 +362,7 @@ describe('lists', () => {
     }
   })
 
-  test('a page says how many objects follow, where the list ends soon', async () => {
+  test('a page reports the remaining objects if the list ends soon', async () => {
     for (const key of ['a/x', 'a/y', 'a/z', 'b/x', 'b/y']) await create(storage, key, {}, widgets)
     await remove(storage, 'a/y', widgets)
     expect(await storage.list(widgets, { limit: 1 })).toMatchObject({ next: 'a/x', remaining: 3 })
@@ -379,7 +379,7 @@ describe('lists', () => {
   })
 
   // What many large objects weigh is held by no list at once.
-  test('a page ends by what it weighs, too', async () => {
+  test('a page ends at its size limit', async () => {
     const keys = Array.from({ length: 50 }, (_, i) => `k${10 + i}`)
     // Does not deflate, and is nearly as large as may be.
     const text = randomBytes(180_000).toString('base64')
@@ -408,7 +408,7 @@ describe('lists', () => {
     expect([few.items, few.next]).toEqual([[], undefined])
   })
 
-  test.each(['filter', 'matches'])('%s does not shorten a page while more is to be found', async (judge) => {
+  test.each(['filter', 'matches'])('%s does not shorten a page while more objects match', async (judge) => {
     for (let i = 0; i < 30; i++) await create(storage, `k${10 + i}`, { even: i % 2 === 0 }, widgets)
     const isEven = ({ object }: { object: { spec?: object } }) => (object.spec as { even: boolean }).even
     const first = await storage.list(widgets, { limit: 10, [judge]: isEven })
@@ -417,7 +417,7 @@ describe('lists', () => {
     expect([second.items.length, second.next]).toEqual([5, undefined])
   })
 
-  test('a page tells of what follows, wanted or not, but never of what is not there for the one who asks', async () => {
+  test('a page says that objects follow, matching or not, but never reveals objects that the filter hides', async () => {
     for (const key of ['a', 'b', 'c', 'd']) await create(storage, key, {}, widgets)
     const upTo = (last: string) => (one: { key: string }) => one.key <= last
     const next = async (request: object) => (await storage.list(widgets, { limit: 2, ...request })).next
@@ -431,7 +431,7 @@ describe('lists', () => {
     expect(await next({ matches: upTo('b') })).toBeUndefined()
   })
 
-  test('a get demands that a revision has been, not that the object is there or has changed since', async () => {
+  test('get requires that the revision exists, not that the object exists or has changed since', async () => {
     await create(storage, 'a', {}, widgets)
     await create(storage, 'b', {}, widgets)
     expect(await storage.get(widgets, 'a', { reached: 3 })).toMatchObject({ rv: 2 })
@@ -442,7 +442,7 @@ describe('lists', () => {
     }
   })
 
-  test('old revisions show what was, future ones are refused', async () => {
+  test('an old revision shows the old state, and a future one is refused', async () => {
     await create(storage, 'a', { v: 1 }, widgets)
     await set(storage, 'a', { v: 2 }, widgets)
     await create(storage, 'b', {}, widgets)
@@ -468,7 +468,7 @@ describe('lists', () => {
     expect((await storage.list(widgets, { notOlderThan: 3 })).rv).toBe(6)
   })
 
-  test('of index partitions: each object once, as of the revision, members only', async () => {
+  test('of index partitions return each member at the revision once', async () => {
     await create(storage, 'a', { in: ['x'] }, widgets)
     await create(storage, 'b', { in: ['x', 'y'] }, widgets)
     await create(storage, 'c', { in: ['y'] }, widgets)
@@ -494,7 +494,7 @@ describe('lists', () => {
 })
 
 describe('changes', () => {
-  test('are everything after a revision, in order, each with its state before', async () => {
+  test('contain every change after a revision, in order, each with its previous state', async () => {
     await create(storage, 'a', { v: 1 }, widgets)
     await set(storage, 'a', { v: 2 }, widgets)
     await remove(storage, 'a', widgets)
@@ -547,7 +547,7 @@ describe('activity', () => {
     widgets = { ...used, resource: `used${count++}` }
   })
 
-  test('moves forward only, beside the object and its credential, outside of versions', async () => {
+  test('only moves forward, for the object and its credential, and changes no version', async () => {
     await createUsed()
     expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
     for (const at of [5000, 7000, 6000]) await touch(at)
@@ -564,7 +564,7 @@ describe('activity', () => {
     expect(await storage.revision(widgets)).toBe(3)
   })
 
-  test('ends with the object and never speaks of another', async () => {
+  test('is deleted with the object and never shown for another one', async () => {
     await createUsed()
     await touch(5000)
     await storage.update(
@@ -582,7 +582,7 @@ describe('activity', () => {
     expect((await storage.list(widgets, {})).items[0]?.read()).not.toHaveProperty('activity')
   })
 
-  test('is not written over what the credential has become since it was read', async () => {
+  test('is not recorded if the credential has changed since it was read', async () => {
     await createUsed()
     await touch(5000, 'uid-of-a', 1)
     expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
@@ -607,7 +607,7 @@ describe('activity', () => {
     expect((await storage.get(widgets, 'a'))?.activity).toBe(7000)
   })
 
-  test('leaves nothing behind of what is deleted meanwhile', async () => {
+  test('recreates nothing of an object that is deleted in the meantime', async () => {
     await createUsed()
     const client = db.connect()
     let calls = 0
@@ -635,7 +635,7 @@ describe('activity', () => {
     expect(await storage.queryCompanions(activityOf(widgets.resource))).toEqual({ items: [] })
   })
 
-  test('reaches every page of a list', async () => {
+  test('is shown on every page of a list', async () => {
     const keys = Array.from({ length: 9 }, (_, i) => `k${i}`)
     for (const [i, key] of keys.entries()) {
       await create(storage, key, {}, widgets)
@@ -671,7 +671,7 @@ describe('activity', () => {
   })
 })
 
-test('deleting is a mutation like any other: it can refuse', async () => {
+test('a mutation can refuse a delete', async () => {
   await create(storage, 'a', {}, widgets)
   await expect(
     storage.update(

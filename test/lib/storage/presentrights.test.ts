@@ -45,7 +45,7 @@ async function listed(table: Table, request: ListRequest): Promise<[name: string
   return found
 }
 
-test('a list of the past shows what the reader could see then and may see now', async () => {
+test('a list of an old revision shows only objects that the reader may see then and now', async () => {
   await fc.assert(
     fc.asyncProperty(histories, fc.constantFrom(undefined, 1), async (steps, limit) => {
       const { table, history } = await happen(steps)
@@ -66,7 +66,7 @@ test('a list of the past shows what the reader could see then and may see now', 
   )
 }, 60_000)
 
-test('what has become of an object is its newest state, or the one that its deletion ended', async () => {
+test('latest returns the newest state of an object, or the last one before its deletion', async () => {
   await fc.assert(
     fc.asyncProperty(histories, async (steps) => {
       const { table, history } = await happen(steps)
@@ -87,7 +87,7 @@ test('what has become of an object is its newest state, or the one that its dele
 }, 60_000)
 
 // Whoever lists what is there pays nothing for it.
-test('a list at the newest revision reads no more for a filter', async () => {
+test('a filter costs a list at the newest revision no extra reads', async () => {
   const table = tableOf(`rights${tables++}`)
   const history: Happened[] = []
   for (const name of ['a', 'b', 'c']) {

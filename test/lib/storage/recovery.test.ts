@@ -66,7 +66,7 @@ const assign = (attribute: string, value: number) =>
 const names = async (request = {}) => (await storage.list(widgets, request)).items.map(({ key }) => key)
 
 describe('a gap', () => {
-  test('below a filled slot is voided by a list within patience', async () => {
+  test('below a filled slot is voided by a list after patience', async () => {
     await abandon()
     await create(storage, 'a', {}, widgets)
     expect(await storage.list(widgets, {})).toMatchObject({ rv: 3, items: [{ key: 'a' }] })
@@ -78,7 +78,7 @@ describe('a gap', () => {
     expect(waited).toBe(0)
   })
 
-  test('above everything filled concerns nobody', async () => {
+  test('above every filled slot is ignored', async () => {
     await create(storage, 'a', {}, widgets)
     await abandon()
     expect(await storage.list(widgets, {})).toMatchObject({ rv: 2 })
@@ -88,7 +88,7 @@ describe('a gap', () => {
     expect(await read(slot(3))).toBeUndefined()
   })
 
-  test('up to a revision that is asked for is closed', async () => {
+  test('up to a requested revision is closed', async () => {
     await create(storage, 'a', {}, widgets)
     await abandon()
     expect(await storage.list(widgets, { notOlderThan: 3 })).toMatchObject({ rv: 3 })
@@ -96,7 +96,7 @@ describe('a gap', () => {
     expect(await storage.list(widgets, { at: 4 })).toMatchObject({ rv: 4, items: [{ key: 'a' }] })
   })
 
-  test('is passed by a watch after patience; what precedes it comes at once', async () => {
+  test('is skipped by a watch after patience; earlier changes are delivered at once', async () => {
     await create(storage, 'a', {}, widgets)
     await abandon()
     await create(storage, 'b', {}, widgets)
@@ -107,7 +107,7 @@ describe('a gap', () => {
     expect(await storage.changes(widgets, 2)).toMatchObject({ rv: 4, changes: [{ key: 'b' }] })
   })
 
-  test('that a reader voids makes the late commit start again', async () => {
+  test('that a reader voids makes the late commit retry', async () => {
     const late = createStorage({
       client: db.connect(),
       table: db.table,
@@ -152,7 +152,7 @@ describe('a gap', () => {
   })
 })
 
-describe('the log that has expired', () => {
+describe('an expired log', () => {
   beforeEach(async () => {
     await create(storage, 'a', { v: 1 }, widgets)
     await set(storage, 'a', { v: 2 }, widgets)
@@ -161,27 +161,27 @@ describe('the log that has expired', () => {
     await storage.sweep(widgets)
   })
 
-  test('a settled slot that is missing is 410 to a watch, never a gap', async () => {
+  test('answers a watch 410 for a missing settled slot, never treating it as a gap', async () => {
     await drop(slot(4))
     await expect(storage.changes(widgets, 2)).rejects.toMatchObject({ code: 'Expired' })
     expect(await storage.changes(widgets, 4)).toMatchObject({ rv: 5 })
     expect(await read(slot(4))).toBeUndefined()
   })
 
-  test('one that TTL has not come to yet counts as missing', async () => {
+  test('treats an expired slot as missing before TTL removes it', async () => {
     await put({ ...(await read(slot(4))), expires: Math.floor(Date.now() / 1000) - 1 })
     await expect(storage.changes(widgets, 3)).rejects.toMatchObject({ code: 'Expired' })
     await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
   })
 
-  test('a list of an old revision needs the slot after it', async () => {
+  test('answers a list of an old revision 410 without the slot after it', async () => {
     expect(await names({ at: 3 })).toEqual(['a'])
     await drop(slot(4))
     await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
     expect(await names({ at: 4 })).toEqual(['a', 'b'])
   })
 
-  test('and with it the tombstones of everything deleted since', async () => {
+  test('keeps the tombstones of all later deletions as long as that slot', async () => {
     await remove(storage, 'b', widgets)
     await storage.sweep(widgets)
     expect(await names({ at: 5 })).toEqual(['a', 'b'])
@@ -190,12 +190,12 @@ describe('the log that has expired', () => {
     await expect(names({ at: 5 })).rejects.toMatchObject({ code: 'Expired' })
   })
 
-  test('a list of an old revision needs the past of what has changed since', async () => {
+  test('answers a list of an old revision 410 without the log of later changes', async () => {
     await drop(slot(5))
     await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
   })
 
-  test('a name created anew needs everything between, and settled slots are never voided for it', async () => {
+  test('answers 410 for a recreated name with a missing slot in between, and voids no settled slot', async () => {
     await remove(storage, 'a', widgets)
     await create(storage, 'c', {}, widgets)
     await create(storage, 'a', { v: 4 }, widgets)
@@ -210,7 +210,7 @@ describe('the log that has expired', () => {
     expect(await read(slot(6))).toBeUndefined()
   })
 
-  test('when nobody has settled for hours the floor rises', async () => {
+  test('raises the floor when nothing was settled for hours', async () => {
     await create(storage, 'c', {}, widgets)
     await assign('at', Date.now() - 7 * hour)
     await expect(storage.changes(widgets, 5)).rejects.toMatchObject({ code: 'Expired', current: 6 })
@@ -223,7 +223,7 @@ describe('the log that has expired', () => {
 })
 
 describe('tombstones', () => {
-  test('a creation that is older than the tombstone it meets takes a newer revision', async () => {
+  test('make a create with an older revision take a newer one', async () => {
     const gone = {
       pk: rowsOf(widgets.resource),
       sk: sortKey('a'),
@@ -236,7 +236,7 @@ describe('tombstones', () => {
     expect((await storage.changes(widgets, 1)).changes.map(({ type, rv }) => [type, rv])).toEqual([['ADDED', 4]])
   })
 
-  test('are left behind with an expiry and nothing of the object', async () => {
+  test('have an expiry and no data of the object', async () => {
     await create(storage, 'a', { secret: 'x', in: ['p'] }, widgets)
     await remove(storage, 'a', widgets)
     for (const pk of [rowsOf(widgets.resource), rowsOf(widgets.resource, 'p')]) {
@@ -246,7 +246,7 @@ describe('tombstones', () => {
     }
   })
 
-  test('may be gone before an entry is settled', async () => {
+  test('may be gone before their slot is settled', async () => {
     await create(storage, 'a', {}, widgets)
     await remove(storage, 'a', widgets)
     await drop({ pk: rowsOf(widgets.resource), sk: 'a' })
@@ -255,8 +255,8 @@ describe('tombstones', () => {
   })
 })
 
-describe('what is seen half', () => {
-  test('an entry without its row: the list shows it, settling waits', async () => {
+describe('a partly visible transaction', () => {
+  test('is shown by a list from its slot, and settling waits for its row', async () => {
     await create(storage, 'a', { v: 1 }, widgets)
     const row = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
     await set(storage, 'a', { v: 2 }, widgets)
@@ -279,7 +279,7 @@ describe('what is seen half', () => {
     expect(await revision()).toMatchObject({ settled: 1 })
   })
 
-  test('a caller who has seen a newer state waits for the row', async () => {
+  test('makes a caller who has seen the newer state wait for the row', async () => {
     await create(storage, 'a', { v: 1 }, widgets)
     const row = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
     await set(storage, 'a', { v: 2 }, widgets)
@@ -305,7 +305,7 @@ describe('what is seen half', () => {
   })
 })
 
-test('a watch that is far behind gets its changes in several answers', async () => {
+test('a watch that is far behind gets its changes in several batches', async () => {
   await create(storage, 'a', {}, widgets)
   await assign('n', 559)
   const voids = Array.from({ length: 557 }, (_, i) => ({ ...slot(3 + i), type: 'VOID' }))
@@ -316,7 +316,7 @@ test('a watch that is far behind gets its changes in several answers', async () 
   expect([last.rv, last.more, last.changes.map(({ key }) => key)]).toEqual([560, undefined, ['b']])
 })
 
-test('an answer of a watch ends by what it weighs, too', async () => {
+test('a batch of changes ends at its size limit', async () => {
   await create(storage, 'a', {}, widgets)
   await assign('n', 200)
   // Two states of one object, nearly as large as may be, and no text that was deflated: only who looks would see.
@@ -333,7 +333,7 @@ test('an answer of a watch ends by what it weighs, too', async () => {
   expect([second.rv, second.more, second.changes.length]).toEqual([200, undefined, 19])
 })
 
-test('a watch is not stopped by a stretch of gaps longer than one answer', async () => {
+test('a watch passes a range of gaps longer than one batch', async () => {
   await create(storage, 'a', {}, widgets)
   await assign('n', 559)
   await create(storage, 'b', {}, widgets)
@@ -346,7 +346,7 @@ test('a watch is not stopped by a stretch of gaps longer than one answer', async
   expect(seen).toEqual(['a', 'b'])
 })
 
-test('writers settle as they go', async () => {
+test('writers settle every few revisions', async () => {
   for (let i = 0; i < 84; i++) await create(storage, `k${i}`, { in: i % 3 ? ['p'] : [] }, widgets)
   const { n, settled, at } = (await revision()) ?? {}
   expect(n).toBe(85)
@@ -355,7 +355,7 @@ test('writers settle as they go', async () => {
   expect((await names()).length).toBe(84)
 })
 
-describe('a sweep that writers outrun', () => {
+describe('a sweep during writes', () => {
   /** A storage whose requests of this kind wait for something else first. */
   const interrupted = (operation: string, before: () => Promise<unknown>): Storage => {
     const client = db.connect()
@@ -371,7 +371,7 @@ describe('a sweep that writers outrun', () => {
     return createStorage({ client, table: db.table, now, random: () => 0.5, sleep: async () => {} })
   }
 
-  test('notes how far it came, so that lists answer for longer than the log may go unsettled', async () => {
+  test('records its progress, so that lists work for longer than the stale limit', async () => {
     let written = 0
     const outrun = async () => {
       const { n: seen } = (await revision()) ?? {}
@@ -392,7 +392,7 @@ describe('a sweep that writers outrun', () => {
     }
   })
 
-  test('raises the floor where nobody had settled for hours', async () => {
+  test('raises the floor when nothing was settled for hours', async () => {
     for (let i = 0; i < 4; i++) await create(storage, `k${i}`, {}, widgets)
     await assign('at', Date.now() - 7 * hour)
     await interrupted('BatchGetItemCommand', () => assign('settled', 9)).sweep(widgets)
@@ -401,7 +401,7 @@ describe('a sweep that writers outrun', () => {
     expect(Date.now() - at).toBeLessThan(60_000)
   })
 
-  test('leaves what another one has noted meanwhile', async () => {
+  test('keeps what another sweep has recorded in the meantime', async () => {
     for (let i = 0; i < 4; i++) await create(storage, `k${i}`, {}, widgets)
     const noted = Date.now() - hour
     await assign('at', Date.now() - 7 * hour)

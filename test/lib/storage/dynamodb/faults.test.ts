@@ -84,7 +84,7 @@ async function history() {
 }
 
 describe('calls', () => {
-  test('get 1, create 2, update and delete 3, a quiet list 2, a poll 1', async () => {
+  test('get takes 1, create 2, update and delete 3, a quiet list 2, a poll 1', async () => {
     const counted = async (action: () => Promise<unknown>) => {
       calls = []
       await action()
@@ -110,7 +110,7 @@ describe('calls', () => {
     ).toBe(1)
   })
 
-  test('a get with activity is 1, a list with activity has its rows and activities in one round trip', async () => {
+  test('get with activity takes 1; a list reads rows and activities in one round trip', async () => {
     widgets = { ...used, resource: widgets.resource }
     await create(storage, 'a', {}, widgets)
     calls = []
@@ -124,7 +124,7 @@ describe('calls', () => {
 })
 
 describe('transactions', () => {
-  test('a conflict on every second one costs tries, not writes', async () => {
+  test('a conflict on every second one costs retries, not writes', async () => {
     let sent = 0
     before = (operation) => {
       if (operation === 'TransactWriteItems' && sent++ % 2 === 0) throw cancelled('TransactionConflict', 'None')()
@@ -156,20 +156,20 @@ describe('transactions', () => {
     }
   }
 
-  test('held up by others at what it only looks at, it is sent again under the same revision', async () => {
+  test('a conflict only on checked items resends the transaction under the same revision', async () => {
     held(3, 'None', 'None', 'TransactionConflict')
     expect(await looking()).toEqual({ rv: 2, sent: Array(4).fill('TransactWriteItems') })
     expect(await history()).toEqual(['ADDED a'])
   })
 
-  test('held up at what it writes as well, it begins again under another revision', async () => {
+  test('a conflict on written items retries under another revision', async () => {
     held(1, 'TransactionConflict', 'None', 'TransactionConflict')
     const { rv, sent } = await looking()
     expect([rv, sent.includes('PutItem')]).toEqual([3, true])
     expect(await history()).toEqual(['ADDED a'])
   })
 
-  test('held up for longer than readers wait, it gives its revision back and goes on', async () => {
+  test('a conflict that outlasts patience retries under another revision', async () => {
     let time = 0
     storage = createStorage({
       client,
@@ -186,7 +186,7 @@ describe('transactions', () => {
     expect(await history()).toEqual(['ADDED a'])
   })
 
-  test.each([1, 2, 3])('%i lost answers in a row: the write is there once, and says so', async (times) => {
+  test.each([1, 2, 3])('%i lost answers in a row: the write is applied once and succeeds', async (times) => {
     await create(storage, 'a', {}, widgets)
     after = failing('TransactWriteItems', reset, times)
     const { rv } = await set(storage, 'a', { size: 1 }, widgets)
@@ -194,20 +194,20 @@ describe('transactions', () => {
     expect(await storage.get(widgets, 'a')).toMatchObject({ rv, object: { spec: { size: 1 } } })
   })
 
-  test('a creation whose answers are lost is not refused because of itself', async () => {
+  test('a create with lost answers does not fail because of its own object', async () => {
     after = failing('TransactWriteItems', reset, 3)
     expect((await create(storage, 'a', {}, widgets)).rv).toBe(2)
     expect(await history()).toEqual(['ADDED a'])
   })
 
-  test.each([5, 9])('%i that are lost on their way: done again under a new revision', async (times) => {
+  test.each([5, 9])('%i lost requests in a row: the write retries under a new revision', async (times) => {
     before = failing('TransactWriteItems', reset, times)
     const { rv } = await create(storage, 'a', {}, widgets)
     expect(rv).toBeGreaterThan(2)
     expect(await history()).toEqual(['ADDED a'])
   })
 
-  test('an error that cannot pass leaves no gap behind', async () => {
+  test('a permanent error leaves no gap', async () => {
     before = failing('TransactWriteItems', () =>
       Object.assign(new Error('not authorized'), { name: 'AccessDeniedException', $fault: 'client', $metadata: {} }),
     )
@@ -221,7 +221,7 @@ describe('transactions', () => {
 })
 
 describe('single requests', () => {
-  test('a lost answer of the counter is a void, not a duplicate', async () => {
+  test('a lost answer of the counter causes a void, not a duplicate', async () => {
     after = failing('UpdateItem', reset)
     expect((await create(storage, 'a', {}, widgets)).rv).toBe(3)
     expect(await history()).toEqual([])
@@ -230,7 +230,7 @@ describe('single requests', () => {
     expect(await history()).toEqual(['ADDED a'])
   })
 
-  test('a void that meets a transaction is put again', async () => {
+  test('a void that conflicts with a transaction is retried', async () => {
     let conflicts = 0
     before = (operation) => {
       if (operation === 'TransactWriteItems' && conflicts === 0) throw cancelled('ThrottlingError')()
@@ -241,16 +241,13 @@ describe('single requests', () => {
     expect(await history()).toEqual(['ADDED a'])
   })
 
-  test.each(['GetItem', 'UpdateItem', 'TransactWriteItems', 'Query'])(
-    'throttled %s is tried again',
-    async (operation) => {
-      connectWith({ maxAttempts: 1 })
-      await create(storage, 'a', {}, widgets)
-      before = failing(operation, throttle, 3)
-      await set(storage, 'a', { size: 1 }, widgets)
-      expect((await storage.list(widgets, {})).items[0]?.read().object.spec).toEqual({ size: 1 })
-    },
-  )
+  test.each(['GetItem', 'UpdateItem', 'TransactWriteItems', 'Query'])('throttled %s is retried', async (operation) => {
+    connectWith({ maxAttempts: 1 })
+    await create(storage, 'a', {}, widgets)
+    before = failing(operation, throttle, 3)
+    await set(storage, 'a', { size: 1 }, widgets)
+    expect((await storage.list(widgets, {})).items[0]?.read().object.spec).toEqual({ size: 1 })
+  })
 })
 
 describe('giving up', () => {
@@ -268,7 +265,7 @@ describe('giving up', () => {
     })
   }
 
-  test('a table that stays too busy is Busy, and nothing was written', async () => {
+  test('a permanently throttled table is Busy, and nothing is written', async () => {
     before = failing('TransactWriteItems', cancelled('TransactionConflict'), Number.POSITIVE_INFINITY)
     await expect(hurried().create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({ code: 'Busy' })
     before = nothing
@@ -278,7 +275,7 @@ describe('giving up', () => {
 
   beforeEach(() => connectWith({ maxAttempts: 1 }))
 
-  test('a write whose slot cannot be asked for says that nothing is known', async () => {
+  test('a write whose slot cannot be read is Undecided', async () => {
     const silent = new Set(['TransactWriteItems', 'PutItem'])
     after = (operation) => {
       if (silent.has(operation)) throw reset()
@@ -291,7 +288,7 @@ describe('giving up', () => {
     })
   })
 
-  test('keys that stay unprocessed are asked for again with pauses, not for ever', async () => {
+  test('unprocessed keys are retried with pauses, up to a limit', async () => {
     const left = [{ pk: { S: 'b' }, sk: { S: '#' } }]
     let asked = 0
     client.middlewareStack.add(
@@ -329,7 +326,7 @@ describe('deadlines', () => {
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     })
 
-  test('a transaction is not sent ten seconds after its revision was taken, not even by the client', async () => {
+  test('a transaction is not sent ten seconds after its revision was taken, not even by a retry of the client', async () => {
     let late = 0
     const slow = delayed(() => late)
     let sent = 0
@@ -347,14 +344,14 @@ describe('deadlines', () => {
   const started = (deadline: () => number) =>
     storage.create(widgets, 'a', creating('a'), { deadline }).catch((error: unknown) => error)
 
-  test('a request whose time is over takes no revision', async () => {
+  test('a request after its deadline takes no revision', async () => {
     calls = []
     expect(await started(() => 0)).toMatchObject({ code: 'TooLate' })
     expect(calls).toEqual([])
   })
 
   // Between the two a process may be frozen, and wake up after its request was answered.
-  test('a request whose time is over once its revision is taken sends no transaction', async () => {
+  test('a request whose deadline passes after it took a revision sends no transaction', async () => {
     let left = 20_000
     calls = []
     after = (operation) => {
@@ -365,7 +362,7 @@ describe('deadlines', () => {
     expect(await history()).toEqual([])
   })
 
-  test('a transaction is not sent after the time of its request, not even by the client', async () => {
+  test('a transaction is not sent after the deadline of its request, not even by a retry of the client', async () => {
     let late = 0
     const slow = delayed(() => late)
     let sent = 0
@@ -379,7 +376,7 @@ describe('deadlines', () => {
     expect(await history()).toEqual([])
   })
 
-  test('a writer that wakes up after hours does not believe an empty slot', async () => {
+  test('a writer that resumes after hours does not trust an empty slot', async () => {
     let late = 0
     const frozen = delayed(() => late)
     after = (operation) => {
@@ -420,7 +417,7 @@ describe('an empty page with more after it', () => {
     withEmptyPages()
   })
 
-  test('ends no list', async () => {
+  test('does not end a list', async () => {
     await storage.sweep(widgets)
     for (const request of [{}, { limit: 2 }, { partitions: ['p'] }]) {
       const found: string[] = []
@@ -434,14 +431,14 @@ describe('an empty page with more after it', () => {
     }
   })
 
-  test('ends no watch and no sweep', async () => {
+  test('does not end a watch or a sweep', async () => {
     expect(await history()).toEqual(['ADDED a', 'ADDED b', 'ADDED c'])
     await storage.sweep(widgets)
     await set(storage, 'a', { v: 2 }, widgets)
     expect((await storage.list(widgets, { at: 4 })).items.map(({ rv }) => rv)).toEqual([2, 3, 4])
   })
 
-  test('ends no reading of side items, in their partition or in an index', async () => {
+  test('does not end a read of side items, in their partition or in an index', async () => {
     const pk = `side#${widgets.resource}`
     const found: Record<string, string[]> = { partition: [], index: [] }
     for (const [expiry, sk] of keys.entries()) {

@@ -16,7 +16,7 @@ const row = (rv: number, object: AttributeValue) => ({
 })
 const keys = (pk: string, sk: string) => ({ pk: { S: pk }, sk: { S: sk } })
 
-test('a deletion says what was there', async () => {
+test('a delete has the previous object', async () => {
   const event = await readFile(new URL('../../../../events/garbagecollector.json', import.meta.url), 'utf8')
   const [{ dynamodb }] = JSON.parse(event).Records
   expect(rowChange(resources, dynamodb)).toMatchObject({
@@ -28,7 +28,7 @@ test('a deletion says what was there', async () => {
   })
 })
 
-test('a creation has nothing before, be it the first or after a deletion', () => {
+test('a create has no previous object, also after a delete', () => {
   const Keys = keys('ownedaccesskeys#o', 'ci')
   const NewImage = { ...Keys, ...row(9, { S: text('ci') }) }
   const tombstone = { ...Keys, rv: { N: '5' }, gone: { BOOL: true }, expires: { N: '1795435200' } }
@@ -38,7 +38,7 @@ test('a creation has nothing before, be it the first or after a deletion', () =>
   }
 })
 
-test('large objects come as deflated bytes', () => {
+test('large objects are inflated', () => {
   const Keys = keys('ownedaccesskeys#o', 'ci')
   const deflated = (value: string) => ({ B: deflateRawSync(value).toString('base64') })
   const image = (rv: number, name: string) => ({
@@ -61,7 +61,7 @@ test.each<[string, StreamRecord]>([
   expect(rowChange(resources, record)).toBeUndefined()
 })
 
-test('a row that is not readable is an error, not a change', () => {
+test('an unreadable row is an error, not a change', () => {
   const Keys = keys('ownedaccesskeys#o', 'x')
   expect(() => rowChange(resources, { Keys, NewImage: { ...Keys, rv: { N: '1' } } })).toThrow('no readable state')
 })
