@@ -1,6 +1,6 @@
 /**
- * What every stored kind keeps, through the registry over the embedded DynamoDB. The checklist is that of kube-apiserver
- * (k8s.io/apiserver registry/rest/resttest), as far as it is not about HTTP: that is in test/functions.
+ * Tests the contract of every stored kind through the registry, over the embedded DynamoDB. It follows kube-apiserver's
+ * k8s.io/apiserver registry/rest/resttest, without HTTP, which test/functions covers.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { StatusError } from '../../lib/meta/errors/status.ts'
@@ -18,9 +18,9 @@ import type { Stored } from '../../lib/storage/interface.ts'
 import { admin, contextOf } from '../support/users.ts'
 
 export interface KindFixtures {
-  /** A valid spec, complete as it is stored. */
+  /** A valid spec, in its complete stored form. */
   valid: JsonObject
-  /** Specs with mistakes, and the fields that are named. */
+  /** Invalid specs, and the fields that the error names. */
   invalid: readonly { spec: JsonObject; fields: readonly string[] }[]
   /** Other valid specs. */
   updates: readonly JsonObject[]
@@ -28,7 +28,7 @@ export interface KindFixtures {
 
 export interface KindWorld {
   store: Store
-  /** Names a collection that no other test uses, where the kind has namespaces. */
+  /** Returns a namespace that no other test uses, if the kind is namespaced. */
   namespace: string
   object(metadata?: ObjectMeta, spec?: JsonObject): KubeObject
   create(object: KubeObject, options?: { secrets?: Secret[]; context?: ReturnType<typeof contextOf> }): Promise<Outcome>
@@ -43,7 +43,7 @@ export interface KindWorld {
 
 let worlds = 0
 
-/** Calls of the registry for one kind, as an administrator unless said otherwise. */
+/** Calls the registry for one kind, by default as an administrator. */
 export function worldOf(kind: StoredKind<Server>, server: Server, spec: JsonObject = {}): KindWorld {
   const store = server.storeOf(kind)
   worlds += 1
@@ -76,7 +76,7 @@ export function worldOf(kind: StoredKind<Server>, server: Server, spec: JsonObje
   }
 }
 
-/** The Status that an action is refused with. */
+/** Returns the Status that an action fails with. */
 export async function refusal(action: Promise<unknown>): Promise<Status & { code: number }> {
   const error = await action.then(
     () => new Error('it was not refused'),
@@ -86,7 +86,7 @@ export async function refusal(action: Promise<unknown>): Promise<Status & { code
   throw error
 }
 
-/** The fields that a Status names, each once: kube-apiserver validates metadata of custom resources twice. */
+/** Returns the distinct fields that a Status names: kube-apiserver validates metadata of custom resources twice. */
 export const causesOf = ({ details }: Status): string[] => [
   ...new Set((details?.causes ?? []).map(({ field = '' }) => field)),
 ]
@@ -425,7 +425,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       const before = await made()
       const { gone, stored } = await world.remove(nameOf(before), { propagationPolicy })
       expect([gone, stored.object.metadata.finalizers]).toEqual([false, [finalizer]])
-      // Whoever asks again for a deletion in the background gets one.
+      // A second request for background deletion succeeds.
       expect((await world.remove(nameOf(before), { propagationPolicy: 'Background' })).gone).toBe(true)
     })
 

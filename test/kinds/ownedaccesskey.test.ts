@@ -1,4 +1,4 @@
-/** OwnedAccessKey: the contract of all stored kinds, then the life of a key, its secrets, and whose it is. */
+/** Tests OwnedAccessKey: the contract of stored kinds, then lifetime, write-only values, ownership and scopes. */
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -47,7 +47,7 @@ const keyIn = ({ draft }: Outcome): string => String(draft?.reveal?.[0]?.value)
 const keySecret = (value: string): Secret => ({ path: ['spec', 'key'], value })
 
 let names = 0
-/** A key made at noon by an administrator, or by `user`. */
+/** Creates a key at noon, as an administrator or as `user`. */
 async function made(
   spec: JsonObject = {},
   { secrets = [] as Secret[], user = admin, server = deployment.parts, ...metadata } = {},
@@ -61,7 +61,7 @@ async function made(
   return { name, key: keyIn(outcome), outcome }
 }
 
-/** What a request with the key at that moment is: its user, `unknown`, or the reason of the 401. */
+/** Authenticates the key at that time: returns its user, `unknown`, or the reason of the 401. */
 async function use(key: string, now: Date, server: Server = deployment.parts): Promise<UserInfo | string> {
   const deps = authenticationDeps(server, (error) => {
     throw error
@@ -250,7 +250,7 @@ describe('the life of a key', () => {
     expect(await shown(name, noon)).toMatchObject({ phase: 'Terminating' })
   })
 
-  // The format date-time lets texts pass that are no time.
+  // The format date-time accepts strings that are not times.
   test.each(['2099-01-01T00:00:00+99:99', '2099-01-01T00:00:00Ztea'])(
     'lastActivity must be a time, not %s',
     async (text) => {
@@ -390,7 +390,7 @@ describe('key ownership', () => {
     }
     expect(await seen(member)).toEqual(expect.arrayContaining([own.name, team.name]))
     expect(await seen(member)).not.toContain(subject.name)
-    // A subject named like a user is not that user.
+    // A subject with the name of a user is not that user.
     expect(await seen(robot)).toContain(subject.name)
     expect(await seen(userNamed('robot'))).not.toContain(subject.name)
   })

@@ -1,4 +1,4 @@
-/** VirtualClusterInstance: the contract of all stored kinds, then who may use an instance and how. */
+/** Tests VirtualClusterInstance: the contract of stored kinds, then access to instances. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
 import { list } from '../../lib/registry/read.ts'
@@ -66,7 +66,7 @@ describe('who may', () => {
     expect(await may({ access: [rule] }, bob, verb, subresource)).toBe(answer)
   })
 
-  // Who may read is told what they may not; who may not read is told of nothing.
+  // A reader gets 403 for other verbs; a user without read access gets 404.
   test('lists show only readable instances', async () => {
     const world = worldOf(kind, deployment.parts)
     await world.create(world.object({ name: 'own' }, { owner: { user: 'bob' } }))

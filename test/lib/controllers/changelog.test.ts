@@ -1,4 +1,4 @@
-/** The collector on a timer: what it reads when, and what becomes of failures. */
+/** Tests the collector on a timer: what it reads and when, and how it retries failures. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import { conflict, MODIFIED } from '../../../lib/meta/errors/status.ts'
@@ -16,7 +16,7 @@ let world: World
 let elapsed: number
 let calls: string[]
 let storage: Storage
-/** What the next calls of that name throw. */
+/** The errors that the next calls of a name throw. */
 let failures: Map<string, Error>
 
 beforeAll(async () => {
@@ -117,7 +117,7 @@ test('an interrupted pass continues at its position', async () => {
 })
 
 describe('a pass that takes more than one process', () => {
-  /** Time for so many pages. */
+  /** Allows time for this many pages. */
   const pages = (count: number) => () => calls.filter((name) => name === 'list').length < count
 
   async function make600(): Promise<void> {
@@ -128,7 +128,7 @@ describe('a pass that takes more than one process', () => {
   test('continues at the last position, then checks all objects', async () => {
     await make600()
     expect(await timer()(pages(1))).toMatchObject({ read: 500, remaining: true })
-    // Where the first process has been, after its end.
+    // After the end of the first process, from its position.
     await world.make('a', { ownerReferences: [ghost] })
     const second = timer()
     expect(await second(pages(1))).toMatchObject({ read: 100, remaining: true })
@@ -136,7 +136,7 @@ describe('a pass that takes more than one process', () => {
     expect(await second()).toMatchObject({ read: 601 })
     expect(await world.find('a')).toBeUndefined()
     expect(await second()).toMatchObject({ read: 0 })
-    // It has come to its end, and the next process begins at the beginning.
+    // The pass is complete, so the next process starts at the beginning.
     expect(await timer()(pages(1))).toMatchObject({ read: 500 })
   })
 

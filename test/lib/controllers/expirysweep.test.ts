@@ -1,4 +1,4 @@
-/** What the sweep deletes, what it keeps, and what that costs. */
+/** Tests which keys the expiry sweep deletes and keeps, and how much it reads. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKey } from '../../../lib/authentication/accesskey.ts'
@@ -75,7 +75,7 @@ describe('a key', () => {
     const { metadata } = await world.make('sliding', {}, { ttl: day, ttlAfterLastActivity: true })
     const { pk, sk } = await world.credential('sliding')
     const used = start / 1000 + 20 * day
-    // As it stands where the entry of the index is older than the last use.
+    // The index entry is older than the last use.
     await world.storage.touchActivity({
       table: world.keys.kind.table,
       key: 'sliding',
@@ -235,7 +235,7 @@ test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow
   const world = await worldAt(clock)
   await world.make('dead', {}, { ttl: 60, user: 'ci' })
   await copyKey(world.place, 'dead', 119)
-  // Of the living only what the index could confuse with the dead.
+  // Valid keys that the index could list as expired.
   for (const [name, spec] of [
     ['living', { ttl: 1000 * day }],
     ['endless', {}],

@@ -1,4 +1,4 @@
-/** What becomes of dependents and owners, driven by the stream and by the change log alike. */
+/** Tests dependents and owners, with the stream and with the change log. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import { collectStream } from '../../../lib/controllers/streamrecords.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.stop())
 
-/** Collects until nothing is left to do, beginning with what has happened so far. */
+/** Collects all changes so far, until nothing is left to do. */
 type Driver = (world: World) => () => Promise<void>
 
 const drivers: Record<string, Driver> = {

@@ -1,4 +1,4 @@
-/** Who blocks whom, as it stands, with nobody changing anything. */
+/** Tests which dependents block which owners, without concurrent changes. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isBlocked, type Node, nodeAt } from '../../../lib/controllers/graph.ts'
 import { OutOfTime } from '../../../lib/registry/parallel.ts'
@@ -13,7 +13,7 @@ afterAll(() => db.stop())
 
 const foreground = { propagationPolicy: 'Foreground' } as const
 
-/** Objects by name, each with the names of the owners that it blocks; all are being deleted in the foreground. */
+/** Creates objects, each with the names of the owners that it blocks. All are being deleted in the foreground. */
 async function waiting(world: World, blocks: Record<string, string[]>): Promise<void> {
   const made = new Map<string, Awaited<ReturnType<World['make']>>>()
   for (const name of Object.keys(blocks)) made.set(name, await world.make(name))
@@ -54,7 +54,7 @@ test('a member of the cycle that does not wait blocks the others', async () => {
   expect(await isBlocked(world.collector(), await node(world, 'a'))).toBe(true)
 })
 
-// Whoever makes these objects must not keep the collector from everybody else's.
+// A user with such objects must not stop the collector for other users.
 test('a cycle with many paths costs no more reads than its members', async () => {
   const world = await newWorld(db)
   const width = 8

@@ -1,4 +1,4 @@
-/** Work that is cut off, done twice, done by two at once, or too much for one invocation. */
+/** Tests work that is interrupted, repeated, done concurrently, or too much for one invocation. */
 import type { DynamoDBRecord } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
@@ -19,7 +19,7 @@ afterAll(() => db.stop())
 
 class Dead extends Error {}
 
-/** A storage whose process dies at the nth call: before it is sent, or before its answer arrives. */
+/** A storage whose process dies at the nth call, before the request is sent or before its answer arrives. */
 function dyingAt(storage: Storage, n: number, when: 'before' | 'after') {
   let calls = 0
   const dying = intercepted(storage, async (_, call) => {
@@ -32,7 +32,7 @@ function dyingAt(storage: Storage, n: number, when: 'before' | 'after') {
   return { dying, died: () => calls >= n }
 }
 
-/** Delivers what is pending as Lambda does: after a failure again from the first record that failed. */
+/** Delivers pending records like Lambda: after a failure, again from the first record that failed. */
 async function deliver(world: World, again: readonly DynamoDBRecord[] = []): Promise<void> {
   let records = [...again, ...world.records()].filter(passesFilter)
   while (records.length > 0) {
@@ -194,7 +194,7 @@ describe('200 dependents', () => {
   })
 })
 
-/** A storage in which this happens, once, after what is written has been decided and before anything is. */
+/** A storage that runs this once, after the write was decided and before it is sent. */
 function beforeUpdates({ storage }: World, happen: () => Promise<unknown>): Storage {
   let happened: Promise<unknown> | undefined
   return intercepted(storage, async (name, call) => {
@@ -240,7 +240,7 @@ test('an object that changes before the write is judged again', async () => {
 
 describe('a dependent that changes constantly', () => {
   const hold = { finalizers: ['example.com/hold'] }
-  /** Its annotations change before each of the collector's writes. */
+  /** A storage that changes its annotations before each write of the collector. */
   async function restless(policy: DeleteOptions['propagationPolicy'], metadata: object = {}) {
     const world = await newWorld(db)
     const o = await world.make('o')

@@ -1,4 +1,4 @@
-/** Which records come again. */
+/** Tests which stream records are delivered again. */
 import type { DynamoDBRecord } from 'aws-lambda'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { collectStream } from '../../../lib/controllers/streamrecords.ts'

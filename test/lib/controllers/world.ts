@@ -1,4 +1,4 @@
-/** A table of its own with the kinds of the API over it, and what happens to it as records of its stream. */
+/** Creates a table with the kinds of the API, and records its changes as stream records. */
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BatchWriteItemCommand, CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
@@ -26,27 +26,27 @@ import { endless } from '../../support/deadlines.ts'
 import { type TestDynamoDB, tableDefinition } from '../../support/dynamodb.ts'
 
 export interface World {
-  /** The table behind everybody's back. */
+  /** The client of the table, for direct access. */
   place: Place
   storage: Storage
   keys: Store
   instances: Store
-  /** The clock of everything but the table. */
+  /** The clock of everything except the table. */
   now(): Date
-  /** What has happened to the table since the last call, in order, as Lambda gets it. */
+  /** Returns the changes of the table since the last call, in order, as Lambda receives them. */
   records(): DynamoDBRecord[]
-  /** An access key; `ns/name`: a virtual cluster instance. */
+  /** Creates an access key, or with `ns/name` a virtual cluster instance. */
   make(name: string, metadata?: Partial<ObjectMeta>, spec?: JsonObject): Promise<KubeObject>
   find(name: string): Promise<KubeObject | undefined>
   change(name: string, edit: (object: KubeObject) => KubeObject): Promise<void>
   delete(name: string, options?: DeleteOptions): Promise<void>
   /** The side item that authenticates an access key. */
   credential(name: string): Promise<CompanionItem>
-  /** Puts items as they are, behind everybody's back. */
+  /** Puts items directly. */
   put(items: readonly object[]): Promise<void>
-  /** The parts of a collector, over another storage of the same table if one is given. */
+  /** Returns the parts of a collector, optionally over another storage of the same table. */
   collector(over?: Storage): Collector & { written: string[] }
-  /** The kinds over another storage. */
+  /** Returns the stores over another storage. */
   over(storage: Storage): { keys: Store; instances: Store }
 }
 
@@ -190,7 +190,7 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
 
 type Image = Record<string, { B?: Uint8Array | string }>
 
-/** What the table's stream would say of the client's transactions: rows and side items, each with its image before. */
+/** Records the stream records of the client's transactions: rows and side items, each with its old image. */
 function recordStream(client: DynamoDBClient): () => DynamoDBRecord[] {
   const images = new Map<string, Image>()
   const pending: DynamoDBRecord[] = []
@@ -228,7 +228,7 @@ function recordStream(client: DynamoDBClient): () => DynamoDBRecord[] {
   return () => pending.splice(0)
 }
 
-/** Events are JSON, bytes are base64. */
+/** Encodes bytes as base64: events are JSON. */
 const encoded = (image: Image) =>
   Object.fromEntries(
     Object.entries(image).map(([name, value]) => [
@@ -241,7 +241,7 @@ const encoded = (image: Image) =>
 export const passesFilter = ({ dynamodb, eventName }: DynamoDBRecord): boolean =>
   eventName !== 'REMOVE' && dynamodb?.Keys?.pk?.S?.endsWith('#o') === true
 
-/** The storage, with something to do before and after each call. */
+/** Wraps a storage with a hook before and after each call. */
 export function intercepted(
   storage: Storage,
   around: <T>(name: string, call: () => Promise<T>) => Promise<T>,

@@ -1,4 +1,4 @@
-/** What an object says it is, is judged with the object: in which order, and by which name. */
+/** Tests the order of validation, and the name in its errors. */
 import { describe, expect, it, test } from 'vitest'
 import type { FieldError } from '../../../lib/meta/errors/fielderror.ts'
 import type { StatusError } from '../../../lib/meta/errors/status.ts'

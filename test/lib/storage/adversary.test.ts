@@ -1,6 +1,6 @@
 /**
- * Seeded adversarial schedules of the whole protocol, and the same with each of its rules taken out: a rule that can go
- * unnoticed is not tested. `SEED=1 SCHEDULES=20000 npx vitest …` runs as many as wanted, from any seed on.
+ * Runs seeded adversarial schedules against the whole protocol, and against the protocol without each of its rules, which
+ * must fail. `SEED=1 SCHEDULES=20000 npx vitest …` sets the first seed and the number of schedules.
  */
 import process from 'node:process'
 import { describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { edited, hurried } from './adversary/subject.ts'
 const seed = Number(process.env.SEED ?? 1)
 const wanted = (count: number) => Number(process.env.SCHEDULES ?? count)
 
-/** The seeds that failed, with what went wrong first. */
+/** Returns the seeds that failed, each with its first error. */
 async function failures(
   subject: Subject,
   profile: Profile,

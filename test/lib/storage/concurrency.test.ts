@@ -1,4 +1,4 @@
-/** The schedules' crowd in real time, over the embedded DynamoDB and a client that loses things; processes that are killed. */
+/** Runs concurrent clients in real time over the embedded DynamoDB, with an unreliable client and with killed processes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -35,7 +35,7 @@ const storageOf = (client: DynamoDBClient) =>
     sleep,
   })
 
-/** Time as it is, chance from a seed. */
+/** Real time, and randomness from a seed. */
 function realWorld(seed: number): Simulation {
   const random = randomFrom(seed)
   return {
@@ -51,7 +51,7 @@ function realWorld(seed: number): Simulation {
   }
 }
 
-/** A client some of whose requests are refused, lost, or not answered. */
+/** A client some of whose requests are throttled, lost or unanswered. */
 function unreliable(random: () => number): DynamoDBClient {
   const client = db.connect({ maxAttempts: 1 })
   const reset = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
@@ -73,7 +73,7 @@ function unreliable(random: () => number): DynamoDBClient {
   return client
 }
 
-/** Everything in the table: the log as the oracle wants it, and the rows. */
+/** Reads the whole table: the log in the form of the oracle, and the rows. */
 async function evidence(written: readonly Written[]) {
   const truth = new Map<string, Item>()
   const log = new Map<number, Recorded>()
@@ -104,7 +104,7 @@ test('16 writers, listers and watchers agree with the log', async () => {
   const client = unreliable(world.random)
   const { run, violations, crowd } = gather(world, profile, () => storageOf(client))
   while (crowd.size > 0) await sleep(20)
-  // Whoever died in the middle of it may still be writing: let it end.
+  // Wait for requests in flight of the processes that died.
   await sleep(200)
   const { log, truth } = await evidence(run.written)
   expect([...violations, ...judge({ ...run, log, truth })]).toEqual([])
@@ -112,7 +112,7 @@ test('16 writers, listers and watchers agree with the log', async () => {
 })
 
 test('32 writers of one object all succeed, one after another', async () => {
-  // Time does not run out: of 32 tries one must be the last to lose.
+  // Time does not run out: each round has one winner.
   const storage = createStorage({
     client: db.client,
     table: db.table,
@@ -144,7 +144,7 @@ test('32 writers of one object all succeed, one after another', async () => {
   expect(changes.map(({ stored }) => stored.object.spec?.count)).toEqual(Array.from({ length: 32 }, (_, i) => i + 1))
 })
 
-/** A writer in a process of its own, which says each call before and after it, and stops there until told to go on. */
+/** A writer in its own process, which reports before and after each call and waits for a line to continue. */
 function startWriter(): { child: ChildProcess; lines: AsyncIterator<string>; go(): void } {
   const child = spawn(process.execPath, [fileURLToPath(new URL('writer.ts', import.meta.url)), db.endpoint, db.table], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -178,7 +178,7 @@ test('a writer killed between any two calls leaves all or nothing, and blocks no
     const before = (await storage.list(widgets, {})).items.find(({ key }) => key === 'one')
     const isCommitted = before?.read().object.spec?.in === 'child'
     expect(isCommitted, line).toBe(line === 'after TransactWriteItemsCommand' || line === 'end')
-    // Whatever it left, others write and list on.
+    // Other clients can still write and list.
     await storage.update(
       widgets,
       'one',

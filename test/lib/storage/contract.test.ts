@@ -1,4 +1,4 @@
-/** What the port promises, over the embedded DynamoDB. */
+/** Tests the contract of the storage port over the embedded DynamoDB. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
@@ -172,7 +172,7 @@ describe('companions', () => {
         { pk, sk: '2' },
       ]),
     ).toMatchObject([undefined, { sk: '2' }, { sk: '2' }])
-    // The slot of the refused write is void: nobody has to wait for it.
+    // The slot of the refused write is void, so no reader waits for it.
     expect(await storage.revision(widgets)).toBe(3)
     expect((await storage.changes(widgets, 2)).changes).toEqual([])
   })
@@ -321,7 +321,7 @@ describe('lists', () => {
         seen.push(key)
       }
       if (page.next === undefined) break
-      // Behind and before the page: changed, deleted, deleted and made anew, added.
+      // After and before the page: changed, deleted, recreated, added.
       await set(storage, 'f', { of: 'later', round }, widgets)
       if (round === 0) {
         await remove(storage, 'e', widgets)
@@ -378,10 +378,10 @@ describe('lists', () => {
     expect(await storage.list(widgets, { limit: 15, after: 'b/y' })).toMatchObject({ remaining: 15 })
   })
 
-  // What many large objects weigh is held by no list at once.
+  // No list holds many large objects at once.
   test('a page ends at its size limit', async () => {
     const keys = Array.from({ length: 50 }, (_, i) => `k${10 + i}`)
-    // Does not deflate, and is nearly as large as may be.
+    // Random data does not deflate; the object is nearly as large as allowed.
     const text = randomBytes(180_000).toString('base64')
     for (const key of keys) await create(storage, key, { text }, widgets)
     await storage.sweep(widgets)
@@ -398,7 +398,7 @@ describe('lists', () => {
       expect(seen).toEqual(keys)
       expect(pages.length).toBeGreaterThan(1)
     }
-    // A selector that matches nothing ends pages, too, but names in no token what the client may not see.
+    // A selector that matches nothing also ends pages, but no token names an object that the client may not see.
     const matches = () => false
     const { rv, items, next = '' } = await storage.list(widgets, { limit: 50, matches })
     expect([items, keys.includes(next), next < 'k59']).toEqual([[], true, true])

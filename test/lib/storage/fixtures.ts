@@ -1,9 +1,9 @@
-/** Tables and objects of storage tests. */
+/** Provides tables and objects for storage tests. */
 import type { JsonObject, KubeObject } from '../../../lib/meta/types.ts'
 import type { Mutate, Storage, Table, WriteResult } from '../../../lib/storage/interface.ts'
 import { unhurried } from '../../support/deadlines.ts'
 
-/** Objects lie in the partitions that `spec.in` names. */
+/** Objects are in the partitions that `spec.in` names. */
 export const widgets: Table = {
   resource: 'widgets',
   partitions: ({ object }) => (Array.isArray(object.spec?.in) ? object.spec.in.map(String) : []),
@@ -18,7 +18,7 @@ export function widget(key: string, spec: JsonObject = {}): KubeObject {
   return { apiVersion: 'example.test/v1', kind: 'Widget', metadata, spec }
 }
 
-/** What the registry would throw: 409 and 404. */
+/** The errors that the registry would throw: 409 and 404. */
 export class Refused extends Error {}
 
 export const creating =

@@ -1,4 +1,4 @@
-/** Who may no longer see an object does not see its past: lists at every revision of random histories, against a model. */
+/** Compares lists at every revision of random histories with a model: a reader who lost access does not see the past. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countCalls, meter, newCalls } from '../../../lib/server/process/metrics.ts'
@@ -33,7 +33,7 @@ async function happen(steps: Parameters<typeof perform>[2][]): Promise<{ table: 
   return { table, history }
 }
 
-/** All pages of a list, as they are read one after the other. */
+/** Reads all pages of a list in sequence. */
 async function listed(table: Table, request: ListRequest): Promise<[name: string, rv: number][]> {
   const found: [string, number][] = []
   let next: ListRequest | undefined = request
@@ -86,7 +86,7 @@ test('latest returns the newest state of an object, or the last one before its d
   )
 }, 60_000)
 
-// Whoever lists what is there pays nothing for it.
+// A list of the present costs nothing extra.
 test('a filter costs a list at the newest revision no extra reads', async () => {
   const table = tableOf(`rights${tables++}`)
   const history: Happened[] = []

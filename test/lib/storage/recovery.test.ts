@@ -1,4 +1,4 @@
-/** Items as crashes, TTL and time leave them, made by hand: what readers and writers do about them. */
+/** Tests reads and writes over items in the states that crashes, TTL and time leave behind. */
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -15,7 +15,7 @@ let db: TestDynamoDB
 let storage: Storage
 let widgets: Table
 let count = 0
-/** What was waited for, in ms: time passes by waiting only. */
+/** The total sleep in ms: time passes only by sleeping. */
 let waited: number
 let shift: number
 
@@ -50,7 +50,7 @@ async function read(key: { pk: string; sk: string }) {
   const { Item } = await db.client.send(new GetItemCommand({ TableName: db.table, Key: keyOf(key) }))
   return Item && unmarshall(Item)
 }
-/** A writer that took a revision and was never heard of again. */
+/** A writer that took a revision and crashed. */
 const abandon = () => itemsIn(db.client, db.table, Date.now).allocate(revisionKey(widgets.resource), Date.now())
 const revision = () => read(revisionKey(widgets.resource))
 const assign = (attribute: string, value: number) =>
@@ -128,7 +128,7 @@ describe('a gap', () => {
       unhurried,
     )
     expect(rv).toBe(2)
-    // The same once more, but between its revision and its transaction a reader voids the slot.
+    // Again, but a reader voids the slot between the revision and the transaction.
     const client = db.connect()
     client.middlewareStack.add(
       (next, { commandName }) =>
@@ -319,7 +319,7 @@ test('a watch that is far behind gets its changes in several batches', async () 
 test('a batch of changes ends at its size limit', async () => {
   await create(storage, 'a', {}, widgets)
   await assign('n', 200)
-  // Two states of one object, nearly as large as may be, and no text that was deflated: only who looks would see.
+  // Two states of one object, nearly as large as allowed, with invalid deflated data: decoding them would fail.
   const large = { rv: 1, object: new Uint8Array(190_000), internal: '{}', partitions: [] }
   const slots = Array.from({ length: 198 }, (_, i) => ({
     ...slot(3 + i),
@@ -356,7 +356,7 @@ test('writers settle every few revisions', async () => {
 })
 
 describe('a sweep during writes', () => {
-  /** A storage whose requests of this kind wait for something else first. */
+  /** A storage that runs something else before each request of this kind. */
   const interrupted = (operation: string, before: () => Promise<unknown>): Storage => {
     const client = db.connect()
     client.middlewareStack.add(

@@ -1,19 +1,19 @@
-/** The rules of the protocol, each taken out: what the schedules must notice. */
+/** Lists the rules of the protocol, each with the edit that removes it. The schedules must detect every edit. */
 import { expiring, lagging, making, type Profile } from './schedule.ts'
 import type { Edit } from './subject.ts'
 
 export interface Mutant {
   without: string
-  /** The schedules that show it; plain ones where it is left out. */
+  /** The schedules that detect it. Default: plain ones. */
   profile?: Profile
-  /** Where to begin: a seed that showed it once, where that is rare. */
+  /** The first seed, if detection is rare: one that detected it once. */
   seed?: number
   edits: readonly Edit[]
 }
 
 /**
- * Three more rules are too rare for schedules, and recovery.test.ts has them by hand: the deadline of voids, the slot
- * that vouches for the tombstones of an old list, voids above settled only in the rewind of names created anew.
+ * recovery.test.ts covers three more rules, which schedules need too rarely: the deadline of voids, the slot that proves
+ * the tombstones of an old list, and voids only above `settled` in the rewind of recreated names.
  */
 export const mutants: readonly Mutant[] = [
   {

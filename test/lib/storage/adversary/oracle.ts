@@ -1,4 +1,4 @@
-/** What must hold after a schedule, whatever happened in it: judged by the log of all slots ever filled. */
+/** Checks what must hold after every schedule, by the log of all slots ever filled. */
 import type { Change, Stored } from '../../../../lib/storage/interface.ts'
 import type { Item } from '../../../../lib/storage/items.ts'
 import { sortKey } from '../../../../lib/storage/keys.ts'
@@ -10,7 +10,7 @@ export interface Written {
   kind: 'create' | 'update' | 'delete' | 'maker'
   /** The generation of the maker that the write is conditional on. */
   made?: number
-  /** The highest revision acknowledged before it began. */
+  /** The highest revision that was acknowledged before it began. */
   after: number
   outcome: { type: 'acknowledged'; rv: number } | { type: 'refused' } | { type: 'unknown' }
 }
@@ -30,7 +30,7 @@ export interface Watched {
   at: number
   rv: number
   changes: Change[]
-  /** The revisions it had reached, and when. */
+  /** The revisions that it reached, and when. */
   seen: { rv: number; at: number }[]
 }
 
@@ -54,7 +54,7 @@ export function judge(evidence: Evidence): string[] {
   ]
 }
 
-/** Acknowledged: exactly one slot, above all that was acknowledged before. Refused: none. Else at most one. */
+/** An acknowledged write has one slot, above all acknowledged before. A refused write has none, others at most one. */
 function judgeWrites({ log, written }: Evidence): string[] {
   const wrong: string[] = []
   const revisions = new Map<number, number[]>()
@@ -72,7 +72,7 @@ function judgeWrites({ log, written }: Evidence): string[] {
   return wrong
 }
 
-/** What was made with a maker was decided while the maker was as the write says. */
+/** A write with a maker committed while the maker had the generation of its condition. */
 function judgeMakers({ log, written }: Evidence): string[] {
   const wrong: string[] = []
   let generation = 0
@@ -101,7 +101,7 @@ function judgeChains(slots: readonly Slot[]): string[] {
   return wrong
 }
 
-/** Every row and every copy is as the log's last entry about it says. */
+/** Every row and every copy matches the last log entry of its key. */
 function judgeRows(slots: readonly Slot[], truth: ReadonlyMap<string, Item>): string[] {
   const wrong: string[] = []
   const last = new Map<string, { rev: number; isThere: boolean }>()
@@ -122,7 +122,7 @@ function judgeRows(slots: readonly Slot[], truth: ReadonlyMap<string, Item>): st
   return wrong
 }
 
-/** Every slot up to a revision was decided when somebody was told so. */
+/** Every slot up to a revision was filled when a reader was told so. */
 function undecided(log: ReadonlyMap<number, Recorded>, from: number, rv: number, at: number): number[] {
   const open: number[] = []
   for (let rev = from + 1; rev <= rv; rev++) if (!((log.get(rev)?.at ?? Number.POSITIVE_INFINITY) <= at)) open.push(rev)

@@ -1,4 +1,4 @@
-/** One seeded schedule: processes that write, list, watch and sweep over the adversarial table, and what they saw. */
+/** Runs one seeded schedule: processes that write, list, watch and sweep over the adversarial table. Records what they see. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { ChangeBatch, ListRequest, Mutate, Storage } from '../../../../lib/storage/interface.ts'
 import type { FaultKind, Items } from '../../../../lib/storage/items.ts'
@@ -9,7 +9,7 @@ import { judge, type Listed, type Watched, type Written } from './oracle.ts'
 import { type Process, type Simulation, simulation } from './simulation.ts'
 import { fakeTable, type Weather } from './table.ts'
 
-/** The code under attack: the storage itself, or a copy of it with a rule taken out. */
+/** The code under test: the storage itself, or a copy of it without a rule. */
 export interface Subject {
   storageOver(items: Items, options: StorageOptions): Storage
   Fault: new (kind: FaultKind, cause: unknown) => Error
@@ -19,11 +19,11 @@ export interface Profile extends Weather {
   writers: number
   writes: number
   keys: readonly string[]
-  /** Hours that pass at most between two operations now and then, and while a process is frozen; else nothing expires. */
+  /** The most hours that pass between some operations, and while a process is frozen. Without it, nothing expires. */
   hours: Readonly<Record<'writers' | 'readers' | 'sweepers' | 'frozen', number>>
-  /** How often a sweeper sweeps; it is there in most schedules. */
+  /** How often the sweeper runs. Most schedules have one. */
   sweeps: number
-  /** Most writes are made by a maker, on the condition that it is as it was read; some change the maker. */
+  /** Most writes are conditional on a maker as it was read; some change the maker. */
   makers?: true
 }
 
@@ -51,7 +51,7 @@ export const expiring: Profile = {
   expiry: 30 * 3_600_000,
 }
 
-/** Everything is swept in time, but readers come back after days. */
+/** Sweeps run in time, but readers return after days. */
 export const lagging: Profile = {
   ...expiring,
   writes: 14,
@@ -60,13 +60,13 @@ export const lagging: Profile = {
   expiry: 60 * 3_600_000,
 }
 
-/** Writes are conditional on who makes them. */
+/** Writes are conditional on their maker. */
 export const making: Profile = { ...plain, writes: 9, makers: true }
 
 const minute = 60_000
 const partitions = ['p', 'q'] as const
 
-/** What was wrong; empty when the schedule went well. */
+/** The errors; empty if the schedule succeeded. */
 export async function runSchedule(seed: number, profile: Profile, subject: Subject): Promise<string[]> {
   const world = simulation(seed)
   const table = fakeTable(world, profile, subject.Fault)
@@ -83,7 +83,7 @@ export async function runSchedule(seed: number, profile: Profile, subject: Subje
   return [...violations, ...table.violations, ...judge({ log: table.log, truth: table.truth, ...run })]
 }
 
-/** Starts the processes of a schedule. They leave the crowd when they are done, and some die before. */
+/** Starts the processes of a schedule. They leave the crowd when they finish, and some die earlier. */
 export function gather(world: Simulation, profile: Profile, storageFor: (process: Process) => Storage) {
   const violations: string[] = []
   const crowd = new Set<Process>()
@@ -139,7 +139,7 @@ interface Run {
   watched: Watched[]
   /** The highest revision acknowledged so far. */
   acknowledged(): number
-  /** Whether anybody but the sweeper is there. */
+  /** Reports whether a process other than the sweeper is left. */
   isBusy(): boolean
 }
 
@@ -149,7 +149,7 @@ const highest = (written: readonly Written[]): number =>
 const sleep = ({ after }: Simulation, process: Process, ms: number): Promise<void> =>
   new Promise((resolve) => after(ms, () => process.alive && resolve()))
 
-/** A moment between two operations; rarely, hours. */
+/** Waits a moment between two operations; rarely, hours. */
 function rest({ world, profile }: Run, process: Process, ms: number, who: keyof Profile['hours']): Promise<void> {
   const most = profile.hours[who]
   const hours = most && world.chance(who === 'sweepers' ? 0.6 : 0.2) ? world.between(0, most) * 60 * minute : 0
@@ -195,7 +195,7 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
 
 const makerItem = { pk: 'maker', sk: '#' }
 
-/** The maker as it is read, perhaps a moment ago: its generation. */
+/** Returns the generation of the maker, possibly a moment old. */
 async function makerNow(storage: Storage, run: Run): Promise<number | undefined> {
   try {
     const item = await storage.getCompanion(makerItem.pk, makerItem.sk)
@@ -206,7 +206,7 @@ async function makerNow(storage: Storage, run: Run): Promise<number | undefined>
   }
 }
 
-/** The same change, on the condition that the maker is still of this generation. */
+/** Returns the same change, on the condition that the maker still has this generation. */
 const madeBy =
   (generation: number | undefined, mutate: Mutate): Mutate =>
   async (current) => {
@@ -215,7 +215,7 @@ const madeBy =
     return { ...mutation, companions: [{ op: 'unchanged', ...makerItem, attributes: { generation } }] }
   }
 
-/** The maker gets its next generation, with the item by which others know it. */
+/** Raises the generation of the maker and of the item that others check. */
 const nextMaker =
   (spec: JsonObject): Mutate =>
   (current) => {
@@ -235,7 +235,7 @@ const changeOf: Record<'update' | 'delete' | 'maker', (spec: JsonObject) => Muta
   maker: nextMaker,
 }
 
-/** Reading may fail for want of answers, and where hours pass because the log is gone. */
+/** Reads may fail without answers and, if hours pass, because the log has expired. */
 function mayFail(error: unknown, { profile }: Run): boolean {
   const code = codeOf(error)
   return code === 'Busy' || code === 'Unavailable' || (code === 'Expired' && profile.expiry !== undefined)

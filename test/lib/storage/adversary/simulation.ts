@@ -1,6 +1,6 @@
-/** Time, chance and processes of one schedule: everything that happens is drawn from its seed, so it happens again. */
+/** Simulates the time, randomness and processes of one schedule. The seed determines everything, so it is reproducible. */
 
-/** Uniform in [0, 1) (mulberry32). */
+/** Returns a generator that is uniform in [0, 1) (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -19,14 +19,14 @@ interface Event {
 
 export interface Simulation {
   random(): number
-  /** True this often. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean
   between(low: number, high: number): number
   pick<T>(from: readonly T[]): T
   /** Unix ms. */
   now(): number
   after(ms: number, run: () => void): void
-  /** Runs events in the order of their times until `isOver` or nothing is left. */
+  /** Runs events in time order until `isOver` returns true or no event is left. */
   run(isOver: () => boolean): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export function simulation(seed: number): Simulation {
     now: () => time,
     after: (ms, run) => void queue.push({ at: time + ms, run }),
     async run(isOver) {
-      // A turn of the event loop, so that whoever was answered has come to its next question.
+      // Let the event loop turn, so that every answered process has sent its next request.
       for (await turn(); queue.length > 0 && !isOver(); await turn()) {
         let first = 0
         for (let index = 1; index < queue.length; index++) {
@@ -61,13 +61,13 @@ export function simulation(seed: number): Simulation {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** One client: its clock is off, and once it is dead it hears of nothing any more. */
+/** A client. Its clock is inaccurate, and it receives nothing once it is dead. */
 export interface Process {
   name: string
   alive: boolean
   clockError: number
-  /** The write it is at. */
+  /** Its current write. */
   write: number
-  /** Added to what it waits for: it was frozen. */
+  /** The time that it was frozen, which its next answer is delayed by. */
   freeze(): number
 }

@@ -1,18 +1,18 @@
-/** Copies of lib/storage with small changes in their text: other constants, or a rule taken out. */
+/** Loads copies of lib/storage with small edits: other constants, or without a rule. */
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Subject } from './schedule.ts'
 
-/** Replaces a text that stands exactly once in a file of lib/storage. */
+/** Replaces a text that occurs exactly once in a file of lib/storage. */
 export interface Edit {
   file: string
   from: string
   to: string
 }
 
-/** Constants that make rare things frequent: settling, several log partitions, watches that are behind, pages that are full. */
+/** Makes rare events frequent: settling, several log partitions, watches that are behind, full pages. */
 export const hurried: readonly Edit[] = [
   { file: 'protocol/constants.ts', from: 'settleEvery = 16', to: 'settleEvery = 3' },
   { file: 'protocol/constants.ts', from: 'settleBehind = 64', to: 'settleBehind = 3' },
@@ -24,11 +24,11 @@ export const hurried: readonly Edit[] = [
 
 const lib = fileURLToPath(new URL('../../../../lib/', import.meta.url))
 
-/** The copy, loaded; it is removed from the disk at once. */
+/** Loads an edited copy and removes it from the disk. */
 export async function edited(edits: readonly Edit[]): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'storage-'))
   try {
-    for (const room of ['meta', 'storage']) await cp(join(lib, room), join(folder, room), { recursive: true })
+    for (const name of ['meta', 'storage']) await cp(join(lib, name), join(folder, name), { recursive: true })
     for (const { file, from, to } of edits) {
       const path = join(folder, 'storage', file)
       const parts = (await readFile(path, 'utf8')).split(from)

@@ -1,7 +1,7 @@
 /**
- * A table that does everything that DynamoDB may do, and more often: transactions are seen, and let go of, item by item
- * in any order before they are acknowledged, reads of several items see each at another moment, requests are lost, late or doubled,
- * answers are lost, items expire in any order.
+ * Simulates a table that does everything DynamoDB may do, only more often. Transactions become visible, and release their
+ * items, one by one in any order before they are acknowledged. Reads of several items see each at a different moment.
+ * Requests are lost, delayed or duplicated, answers are lost, and items expire in any order.
  */
 import type {
   FaultKind,
@@ -16,18 +16,18 @@ import type { ItemKey } from '../../../../lib/storage/keys.ts'
 import type { Process, Simulation } from './simulation.ts'
 
 export interface Weather {
-  /** How often a request meets with a fault. */
+  /** The probability that a request fails. */
   faults: number
-  /** How late a late request arrives at most, ms. */
+  /** The greatest delay of a request, in ms. */
   late: number
-  /** How long an item outlives its expiry at most, ms; undefined = for the whole schedule. */
+  /** How long an item outlives its expiry at most, in ms. Undefined: for the whole schedule. */
   expiry: number | undefined
 }
 
-/** A slot as it was put, for ever. */
+/** A slot as it was put; never removed. */
 export interface Recorded {
   item: Item
-  /** When it was decided. */
+  /** When it was filled. */
   at: number
   /** The write of the process that filled it; undefined for VOID. */
   write: number | undefined
@@ -37,10 +37,10 @@ export interface FakeTable {
   itemsFor(process: Process): Items
   /** Every slot ever filled, by revision. */
   log: ReadonlyMap<number, Recorded>
-  /** What is there, seen by all or not. */
+  /** All items, visible to readers or not. */
   truth: ReadonlyMap<string, Item>
   violations: string[]
-  /** Requests under way. */
+  /** Requests in flight. */
   busy(): number
 }
 
@@ -64,13 +64,13 @@ export function fakeTable(
     else items.delete(idOf(key))
   }
 
-  /** Decides an item; who sees it when is another matter. */
+  /** Writes an item, which may become visible later. */
   function decide(key: ItemKey, item: Item | undefined, write?: number): void {
     store(truth, key, item)
     if (item?.pk.includes('#log#')) {
       const rev = Number(item.sk)
       const before = log.get(rev)
-      // Where everything may have expired the sweep voids what is long gone; that is harmless if nobody is misled by it.
+      // If everything may have expired, the sweep voids slots that are long gone; that is harmless if it misleads no reader.
       if (before && item.type !== 'VOID')
         violations.push(`slot ${rev} is filled twice: ${before.item.type} ${item.type}`)
       if (!before) log.set(rev, { item, at: now(), write: item.type === 'VOID' ? undefined : write })
@@ -91,7 +91,7 @@ export function fakeTable(
 
   const latency = () => (chance(0.08) ? between(0, 700) : between(0, 12))
 
-  /** A request and its answer, if both arrive. `perform` calls back when the table is done with it. */
+  /** Sends a request and returns its answer, if both arrive. `perform` calls back when the table is done. */
   function request<T>(process: Process, perform: (done: (answer: T | Error) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const answer = (result: T | Error) =>
@@ -133,13 +133,13 @@ export function fakeTable(
     })
   }
 
-  /** One item, changed at once where no transaction holds it. */
+  /** Changes one item at once, if no transaction holds it. */
   const change = <T>(process: Process, key: ItemKey, perform: (item: Item | undefined) => T): Promise<T> =>
     request(process, (done) =>
       locks.has(idOf(key)) ? done(new Fault('conflict', undefined)) : done(perform(truth.get(idOf(key)))),
     )
 
-  /** What is visible at the beginning or at the end of a read, for each item by itself. */
+  /** Reads each item as it is visible at the start or at the end of the read. */
   const read = <T>(
     process: Process,
     view: (at: (id: string) => Item | undefined, ids: () => Iterable<string>) => T,
@@ -183,7 +183,7 @@ export function fakeTable(
     })
   }
 
-  /** The client looks at the deadline at the last moment; a frozen process wakes up just before. */
+  /** The client checks the deadline at the last moment; a frozen process resumes just before. */
   async function sent(process: Process, deadline: number): Promise<void> {
     await new Promise<void>((resolve) => after(process.freeze(), () => process.alive && resolve()))
     if (now() + process.clockError > deadline) throw new Fault('unanswered', undefined)

@@ -1,4 +1,4 @@
-/** What the network and the service do to single requests, injected into the client: nothing is lost, nothing done twice. */
+/** Injects faults of the network and the service into the client: no write is lost, and none is applied twice. */
 import {
   type DynamoDBClient,
   ProvisionedThroughputExceededException,
@@ -18,7 +18,7 @@ let client: DynamoDBClient
 let storage: Storage
 let widgets: Table
 let count = 0
-/** The operations sent, and what happens to them. */
+/** The operations sent, and the faults to inject. */
 let calls: string[] = []
 let before: (operation: string) => void
 let after: (operation: string) => void
@@ -77,7 +77,7 @@ const cancelled =
   () =>
     new TransactionCanceledException({ ...details, CancellationReasons: codes.map((Code) => ({ Code })) })
 
-/** What the log says happened, and the rows. */
+/** Reads the log and the rows. */
 async function history() {
   const { changes } = await storage.changes(widgets, 1)
   return changes.map(({ type, key }) => `${type} ${key}`)
@@ -135,7 +135,7 @@ describe('transactions', () => {
     expect((await storage.list(widgets, {})).items.length).toBe(3)
   })
 
-  /** Creates under the condition that a side item is unchanged; the transaction is row, slot, condition. */
+  /** Creates an object on the condition that a side item is unchanged. The transaction has row, slot and condition. */
   async function looking(): Promise<{ rv: number; sent: string[] }> {
     const pk = `side#${widgets.resource}`
     await storage.keepCompanion({ pk, sk: '#', attributes: {} }, unhurried)
@@ -251,7 +251,7 @@ describe('single requests', () => {
 })
 
 describe('giving up', () => {
-  /** A clock that runs as it is slept, so that giving up takes no time. */
+  /** A clock that advances only by sleeping, so that giving up takes no real time. */
   function hurried(): Storage {
     let time = Date.now()
     return createStorage({
@@ -315,7 +315,7 @@ describe('giving up', () => {
 })
 
 describe('deadlines', () => {
-  /** The clock of a machine that stands still for a while: `late` milliseconds by now. */
+  /** The clock of a machine that was frozen: it is `late` milliseconds ahead. */
   const delayed = (late: () => number): Storage =>
     createStorage({
       client,
@@ -332,7 +332,7 @@ describe('deadlines', () => {
     let sent = 0
     before = (operation) => {
       if (operation !== 'TransactWriteItems') return
-      // The client's own second try comes late.
+      // The retry of the client comes after the deadline.
       if (++sent > 1) return
       late = 11_000
       throw reset()
@@ -350,7 +350,7 @@ describe('deadlines', () => {
     expect(calls).toEqual([])
   })
 
-  // Between the two a process may be frozen, and wake up after its request was answered.
+  // A process may be frozen between the two and resume after its request was answered.
   test('a request whose deadline passes after it took a revision sends no transaction', async () => {
     let left = 20_000
     calls = []
@@ -389,7 +389,7 @@ describe('deadlines', () => {
   })
 })
 
-/** Answers each query with one item at a time, and with an empty page between two of them, which DynamoDB may do. */
+/** Answers queries with one item per page and an empty page in between, as DynamoDB may. */
 function withEmptyPages(): void {
   const seen = new Set<string>()
   client.middlewareStack.add(

@@ -1,4 +1,4 @@
-/** Records as AWS documents them: numbers as text, bytes as base64. */
+/** Tests stream records in the form that AWS documents: numbers as text, bytes as base64. */
 import { readFile } from 'node:fs/promises'
 import { deflateRawSync } from 'node:zlib'
 import type { AttributeValue, StreamRecord } from 'aws-lambda'
