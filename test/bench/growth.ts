@@ -5,7 +5,7 @@ import { copyKey } from '../support/copies.ts'
 import { startDeployment } from '../support/deployment.ts'
 import { admin, contextOf } from '../support/users.ts'
 import { createKey, unique } from './access.ts'
-import { median, once } from './measure.ts'
+import { median, timeRun } from './measure.ts'
 import { during } from './metered.ts'
 import { costs, keysOf, perCall } from './meteredstore.ts'
 import { table } from './print.ts'
@@ -45,7 +45,7 @@ export async function benchGrowth({ rounds, objects }: { rounds: number; objects
         await call()
         const taken: number[] = []
         const cost = await during(meter, async () => {
-          for (let index = 0; index < times; index++) taken.push(await once(call))
+          for (let index = 0; index < times; index++) taken.push(await timeRun(call))
         })
         const perObject = name === whole ? (median(taken) * 1000) / size : Number.NaN
         rows.push([name, size.toLocaleString('en'), median(taken), perObject, ...perCall(cost, times)])

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { accessKey, unique } from './access.ts'
 import { type Connections, connections, Refused } from './client.ts'
-import { median, spread, timed } from './measure.ts'
+import { measureCalls, median, spread } from './measure.ts'
 import { table } from './print.ts'
 import { cpuDuring, type ServerProcess, serverProcess } from './processes.ts'
 
@@ -94,11 +94,11 @@ async function measure(contender: Contender, operation: Operation, count: number
       return 'refused'
     })
   // Opens connections and compiles code before the measurement.
-  await timed(count, Math.min(0.3, seconds), work)
+  await measureCalls(count, Math.min(0.3, seconds), work)
   refused = 0
   let run = { calls: 0, rate: 0, p50: 0, p99: 0 }
   const { total, store } = await cpuDuring(contender.server.pid, async () => {
-    run = await timed(count, seconds, work)
+    run = await measureCalls(count, seconds, work)
   })
   to.close()
   const { calls, rate, p50, p99 } = run

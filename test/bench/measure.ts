@@ -23,7 +23,7 @@ export interface Timed {
  * Stops when the time is up or when the work returns `ended`. Refused calls (`refused`) do not count as completed. Throws
  * the errors of calls.
  */
-export async function timed(
+export async function measureCalls(
   callers: number,
   seconds: number,
   work: (caller: number, turn: number) => Promise<unknown>,
@@ -60,7 +60,7 @@ export async function spread(count: number, width: number, work: (index: number)
 }
 
 /** Returns the milliseconds of one run. */
-export async function once(work: () => Promise<unknown>): Promise<number> {
+export async function timeRun(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now()
   await work()
   return performance.now() - began

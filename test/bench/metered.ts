@@ -15,7 +15,7 @@ interface Consumed {
 const reads = new Set(['GetItemCommand', 'BatchGetItemCommand', 'QueryCommand', 'TransactGetItemsCommand'])
 
 /** Returns a meter of all later calls of the client. */
-export function metered(client: DynamoDBClient): Meter {
+export function meterOf(client: DynamoDBClient): Meter {
   const meter: Meter = { calls: 0, readUnits: 0, writeUnits: 0 }
   client.middlewareStack.add(
     (next, { commandName }) =>

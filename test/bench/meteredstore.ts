@@ -8,7 +8,7 @@ import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import type { Place } from '../support/copies.ts'
 import type { TestDeployment } from '../support/deployment.ts'
-import { type Meter, metered } from './metered.ts'
+import { type Meter, meterOf } from './metered.ts'
 
 export function storageOf({ dynamodb }: TestDeployment): { storage: Storage; meter: Meter } {
   const client = dynamodb.connect()
@@ -20,7 +20,7 @@ export function storageOf({ dynamodb }: TestDeployment): { storage: Storage; met
     random: Math.random,
     sleep: (ms) => delay(ms),
   })
-  return { storage, meter: metered(client) }
+  return { storage, meter: meterOf(client) }
 }
 
 export interface Keys {

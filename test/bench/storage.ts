@@ -11,7 +11,7 @@ import { endless, unhurried } from '../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, contextOf } from '../support/users.ts'
 import { accessKey, createKey, unique } from './access.ts'
-import { median, once, quantile, timed } from './measure.ts'
+import { measureCalls, median, quantile, timeRun } from './measure.ts'
 import { during } from './metered.ts'
 import { costs, keysOf, perCall, storageOf } from './meteredstore.ts'
 import { table } from './print.ts'
@@ -44,10 +44,10 @@ async function writers(deployment: TestDeployment, { seconds }: StorageOptions):
         storage.update(tableOf(`updates${count}`), `own-${writer}`, putting(`own-${writer}`, turn), unhurried),
     }
     for (const [name, write] of Object.entries(writes)) {
-      await timed(count, 0.3, write)
+      await measureCalls(count, 0.3, write)
       let run = { calls: 0, rate: 0, p50: 0, p99: 0 }
       const cost = await during(meter, async () => {
-        run = await timed(count, seconds, write)
+        run = await measureCalls(count, seconds, write)
       })
       rows.push([name, String(count), run.rate, run.p50, run.p99, ...perCall(cost, run.calls)])
     }
@@ -165,7 +165,7 @@ async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): 
       }
     }
     const cost = await during(meter, async () => {
-      took = await once(async () => {
+      took = await timeRun(async () => {
         cpu = await cpuDuring(process.pid, sweepAll)
       })
     })
@@ -219,7 +219,7 @@ async function costsOfKeys(deployment: TestDeployment): Promise<void> {
   for (const [name, operation] of Object.entries(operations)) {
     const times: number[] = []
     const cost = await during(meter, async () => {
-      for (const one of names) times.push(await once(() => operation(one)))
+      for (const one of names) times.push(await timeRun(() => operation(one)))
     })
     rows.push([name, median(times), ...perCall(cost, samples)])
   }

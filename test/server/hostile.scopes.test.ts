@@ -1,7 +1,7 @@
 /** Tests that a key cannot escape its scope. */
 import { describe, expect, test } from 'vitest'
 import { apiVersion } from '../support/objects.ts'
-import { instances, inTurns, key, keys, management, sound, useVictims, writes } from '../support/victims.ts'
+import { instances, isHealthy, key, keys, management, runInTurns, useVictims, writes } from '../support/victims.ts'
 
 const victims = useVictims()
 const { held, send, make, self, refused } = victims
@@ -60,13 +60,13 @@ describe('a key with a scope', () => {
   ])('keeps its limits: %s', async (_, change) => {
     const { spec } = (await send({ path: `${keys}/keeper`, token: held.keeper })).json
     const { metadata } = await fresh(spec)
-    await inTurns([...writes(metadata.name, { metadata, spec }, change(spec)).keys()], async (index) => {
+    await runInTurns([...writes(metadata.name, { metadata, spec }, change(spec)).keys()], async (index) => {
       const { metadata, token } = await fresh(spec)
       const attack = writes(metadata.name, { metadata, spec }, change(spec))[index]
       if (!attack) throw new Error('as many as before')
       const reply = await send({ ...attack, token })
       const { method, headers, path } = attack
-      expect([method, headers, path, sound(reply)]).toEqual([method, headers, path, true])
+      expect([method, headers, path, isHealthy(reply)]).toEqual([method, headers, path, true])
       if (reply.status >= 300) return
       expect(await confined(token)).toEqual([403, 403])
       const { user, groups } = await self(token)

@@ -1,6 +1,6 @@
 /** Tests kubectl apply and diff, client-side and server-side, against the whole API. */
 import { expect, test } from 'vitest'
-import { describeKubectl, printed, useKubectl } from '../support/kubectl.ts'
+import { describeKubectl, outputOf, useKubectl } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -18,9 +18,11 @@ describeKubectl('kubectl', () => {
     )
 
   test.concurrent('client-side apply creates, changes nothing, changes and removes fields', async () => {
-    expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(printed('client', 'created'))
-    expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(printed('client', 'unchanged'))
-    expect(await apply(accessKey('client', { user: 'alice', disabled: true }))).toEqual(printed('client', 'configured'))
+    expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(outputOf('client', 'created'))
+    expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(outputOf('client', 'unchanged'))
+    expect(await apply(accessKey('client', { user: 'alice', disabled: true }))).toEqual(
+      outputOf('client', 'configured'),
+    )
     const { spec, metadata } = await read('client')
     expect(spec).toEqual({ user: 'alice', disabled: true })
     expect(JSON.parse(metadata.annotations[lastApplied]).spec).toEqual({ user: 'alice', disabled: true })
@@ -91,7 +93,7 @@ describeKubectl('kubectl', () => {
     expect(JSON.parse(stdout).spec.key).toMatch(/^mpk_/)
     const { metadata } = await read('server')
     expect(await serverSide(accessKey('server', { user: 'alice', ttl: 60 }))).toEqual(
-      printed('server', 'serverside-applied'),
+      outputOf('server', 'serverside-applied'),
     )
     expect((await read('server')).metadata.resourceVersion).toBe(metadata.resourceVersion)
     await serverSide(accessKey('server', { user: 'alice' }))
@@ -109,7 +111,7 @@ describeKubectl('kubectl', () => {
       'error: Apply failed with 1 conflict: conflict with "kubectl": .spec.displayName',
     )
     const forced = await serverSide(other, '--field-manager=other', '--force-conflicts')
-    expect(forced).toEqual(printed('contested', 'serverside-applied'))
+    expect(forced).toEqual(outputOf('contested', 'serverside-applied'))
     expect((await read('contested')).spec).toEqual({ user: 'alice', displayName: 'theirs' })
     expect((await managers('contested')).sort()).toEqual(['kubectl Apply', 'other Apply'])
     const back = await serverSide(accessKey('contested', { user: 'alice', displayName: 'mine' }))
@@ -128,7 +130,7 @@ describeKubectl('kubectl', () => {
   test.concurrent('switching from client-side to server-side apply transfers fields, which can then be removed', async () => {
     await apply(accessKey('migrated', { user: 'alice', ttl: 60 }))
     expect(await serverSide(accessKey('migrated', { user: 'alice', ttl: 60 }))).toEqual(
-      printed('migrated', 'serverside-applied'),
+      outputOf('migrated', 'serverside-applied'),
     )
     // kubectl itself keeps the annotation of client-side apply, under a separate manager.
     expect(await managers('migrated')).toEqual(['kubectl Apply', 'kubectl-last-applied Apply'])

@@ -1,6 +1,6 @@
 /** Tests the writing commands of kubectl against the whole API. */
 import { expect, test } from 'vitest'
-import { describeKubectl, printed, useKubectl } from '../support/kubectl.ts'
+import { describeKubectl, outputOf, useKubectl } from '../support/kubectl.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 
 const key = (name: string, spec: object = {}, metadata: object = {}) =>
@@ -38,7 +38,7 @@ spec:
 
   test.concurrent('create -f accepts JSON, also with generateName', async () => {
     const file = await api.kubectl.file('json.json', key('json'))
-    expect(await api.kubectl.run('create', '-f', file)).toEqual(printed('json', 'created'))
+    expect(await api.kubectl.run('create', '-f', file)).toEqual(outputOf('json', 'created'))
     const generated = { ...key(''), metadata: { generateName: 'gen-' } }
     const { stdout } = await api.kubectl.feed(JSON.stringify(generated), 'create', '-f', '-', '-o', 'name')
     expect(stdout).toMatch(/^ownedaccesskey\.management\.platform\/gen-[a-z0-9]{5}\n$/)
@@ -142,7 +142,7 @@ spec:
     await made('replaced', { displayName: 'before' })
     const { stdout } = await api.kubectl.run('get', 'ownedaccesskey', 'replaced', '-o', 'json')
     const file = await api.kubectl.file('replaced.json', stdout.replace('before', 'after'))
-    expect(await api.kubectl.run('replace', '-f', file)).toEqual(printed('replaced', 'replaced'))
+    expect(await api.kubectl.run('replace', '-f', file)).toEqual(outputOf('replaced', 'replaced'))
     expect((await read('replaced')).spec).toEqual({ user: 'alice', displayName: 'after' })
     const again = await api.kubectl.run('replace', '-f', file)
     expect(again.code).toBe(1)
@@ -154,7 +154,7 @@ spec:
   test.concurrent('replace works without a resourceVersion and with --force', async () => {
     const { metadata } = await made('forced')
     const file = await api.kubectl.file('forced.json', key('forced', { description: 'new' }))
-    expect(await api.kubectl.run('replace', '-f', file)).toEqual(printed('forced', 'replaced'))
+    expect(await api.kubectl.run('replace', '-f', file)).toEqual(outputOf('forced', 'replaced'))
     const { code, stdout } = await api.kubectl.run('replace', '--force', '-f', file)
     expect(code).toBe(0)
     expect(stdout).toContain('ownedaccesskey.management.platform/forced replaced\n')
@@ -166,7 +166,7 @@ spec:
     const editor = (script: string) => api.kubectl.file(`editor-${script.length}`, `#!/bin/sh\n${script}\n`)
     const edit = async (script: string) =>
       api.kubectl.runWith({ EDITOR: await editor(script) }, 'edit', 'ownedaccesskey', 'edited')
-    expect(await edit('sed -i "s/displayName: .*/displayName: after/" "$1"')).toEqual(printed('edited', 'edited'))
+    expect(await edit('sed -i "s/displayName: .*/displayName: after/" "$1"')).toEqual(outputOf('edited', 'edited'))
     expect((await read('edited')).spec).toEqual({ user: 'alice', displayName: 'after', ttl: 60 })
     expect((await edit('true')).stderr).toBe('Edit cancelled, no changes made.\n')
     const wrong = await edit('sed -i "s/ttl: .*/ttl: -5/" "$1"')
@@ -178,14 +178,14 @@ spec:
   test.concurrent('patch sends merge and JSON patches, and a strategic patch returns the supported types', async () => {
     await made('patched', {}, { annotations: { a: 'b' } })
     const patch = (...args: string[]) => api.kubectl.run('patch', 'ownedaccesskey', 'patched', ...args)
-    expect(await patch('--type=merge', '-p', '{"spec":{"disabled":true}}')).toEqual(printed('patched', 'patched'))
+    expect(await patch('--type=merge', '-p', '{"spec":{"disabled":true}}')).toEqual(outputOf('patched', 'patched'))
     expect((await patch('--type=merge', '-p', '{"spec":{"disabled":true}}')).stdout).toContain('patched (no change)')
     const operations = [
       { op: 'test', path: '/metadata/annotations/a', value: 'b' },
       { op: 'add', path: '/metadata/annotations/c~1d', value: 'e' },
       { op: 'remove', path: '/spec/disabled' },
     ]
-    expect(await patch('--type=json', '-p', JSON.stringify(operations))).toEqual(printed('patched', 'patched'))
+    expect(await patch('--type=json', '-p', JSON.stringify(operations))).toEqual(outputOf('patched', 'patched'))
     const { metadata, spec } = await read('patched')
     expect([metadata.annotations, spec]).toEqual([{ a: 'b', 'c/d': 'e' }, { user: 'alice' }])
     const strategic = await patch('-p', '{"spec":{"disabled":true}}')
@@ -220,13 +220,13 @@ spec:
   test.concurrent('label and annotate change metadata', async () => {
     await made('labeled')
     const label = (...args: string[]) => api.kubectl.run('label', 'ownedaccesskey', 'labeled', ...args)
-    expect(await label('tier=one')).toEqual(printed('labeled', 'labeled'))
+    expect(await label('tier=one')).toEqual(outputOf('labeled', 'labeled'))
     expect((await label('tier=two')).stderr).toBe("error: 'tier' already has a value (one), and --overwrite is false\n")
-    expect(await label('tier=two', '--overwrite')).toEqual(printed('labeled', 'labeled'))
+    expect(await label('tier=two', '--overwrite')).toEqual(outputOf('labeled', 'labeled'))
     expect((await read('labeled')).metadata.labels).toEqual({ tier: 'two' })
-    expect(await label('tier-')).toEqual(printed('labeled', 'unlabeled'))
+    expect(await label('tier-')).toEqual(outputOf('labeled', 'unlabeled'))
     const annotated = await api.kubectl.run('annotate', 'ownedaccesskey', 'labeled', 'note=for people')
-    expect(annotated).toEqual(printed('labeled', 'annotated'))
+    expect(annotated).toEqual(outputOf('labeled', 'annotated'))
     const { labels, annotations, generation } = (await read('labeled')).metadata
     expect([labels, annotations, generation]).toEqual([undefined, { note: 'for people' }, 1])
   })

@@ -178,7 +178,7 @@ export function useKubectl(): { readonly server: TestServer; readonly kubectl: K
 }
 
 /** Returns the output of kubectl after an operation on an access key. */
-export const printed = (name: string, what: string): Ran => ({
+export const outputOf = (name: string, what: string): Ran => ({
   code: 0,
   stdout: `ownedaccesskey.management.platform/${name} ${what}\n`,
   stderr: '',

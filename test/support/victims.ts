@@ -69,7 +69,7 @@ const isUntyped = ({ status, json }: Reply): boolean =>
   status === 500 && json?.message?.startsWith('failed to create typed patch object')
 
 /** Reports whether the answer is not a server failure. */
-export const sound = (reply: Reply): boolean => reply.status < 500 || isUntyped(reply)
+export const isHealthy = (reply: Reply): boolean => reply.status < 500 || isUntyped(reply)
 
 /** Provides a server for the tests of a file. */
 export function useVictims(): Victims {
@@ -110,7 +110,7 @@ export function useVictims(): Victims {
     self: async (token) => (await send({ method: 'POST', path: `${management}/selves`, token, body: {} })).json.status,
     async refused(attacks, codes = refusals) {
       const through: string[] = []
-      await inTurns(attacks, async (attack) => {
+      await runInTurns(attacks, async (attack) => {
         const reply = await send(attack)
         if (codes.includes(reply.status) || isUntyped(reply)) return
         const { method = 'GET', path, headers = {}, body = '' } = attack
@@ -193,7 +193,7 @@ function sendTo(
 }
 
 /** Runs the work a few at a time. */
-export async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+export async function runInTurns<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const waiting = [...all]
   const worker = async () => {
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(one)
