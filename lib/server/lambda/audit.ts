@@ -89,11 +89,15 @@ function bounded(name: string, value: LogFields[string]): LogFields[string] {
 
 /** Control, format (invisible, direction-changing), surrogate and line separator characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+/** Matches almost every text, which then needs no replacement. */
+const PRINTABLE_ASCII = /^[ -~]*$/
 
 /** Returns printable text of at most `most` characters. */
 function plain(text: string, most: number): string {
   // Cut before redacting, to bound the work, and again afterwards.
-  const printable = withoutCredentials(text.slice(0, 16 * most)).replace(UNPRINTABLE, '\u{FFFD}')
+  const redacted = withoutCredentials(text.slice(0, 16 * most))
+  if (redacted.length <= most && PRINTABLE_ASCII.test(redacted)) return redacted
+  const printable = redacted.replace(UNPRINTABLE, '\u{FFFD}')
   const characters = [...printable]
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : printable
 }

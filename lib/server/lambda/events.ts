@@ -27,7 +27,7 @@ function queryOf(event: APIGatewayProxyEvent): ReadonlyMap<string, readonly stri
   return query
 }
 
-/** Negotiates the output format of errors that occur before there is a request. */
+/** Negotiates the output format of errors that no endpoint answered. Parses the event again, but only for errors. */
 export const statusForm = (event: APIGatewayProxyEvent): Output | undefined =>
   negotiateStatus({ headers: headersOf(event), query: queryOf(event) })
 

@@ -5,7 +5,6 @@
 import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import type { Output } from '../../endpoints/negotiation/accept.ts'
 import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
 import { type Deadline, demandTime, timeIsOver } from '../../meta/errors/deadline.ts'
@@ -41,15 +40,15 @@ export type LambdaHandler = any
 
 /** Returns the response, or an error after the deadline. The deadline does not bound streams, which end by themselves. */
 async function answerInTime(
+  event: APIGatewayProxyEvent,
   deadline: Deadline,
   answer: () => Promise<ApiResponse>,
-  form: Output | undefined,
 ): Promise<ApiResponse> {
   try {
     demandTime(deadline)
     return await withTimeout(deadline(), answer(), timeIsOver)
   } catch (error) {
-    if (error instanceof StatusError) return respondError(error, form)
+    if (error instanceof StatusError) return respondError(error, statusForm(event))
     throw error
   }
 }
@@ -66,14 +65,13 @@ async function answer<S extends MinimalServer>(
     notes.access = 'public'
     return open
   }
-  const form = statusForm(event)
   const refusal = refusalOf(event)
-  if (refusal) return respondError(refusal, form)
+  if (refusal) return respondError(refusal, statusForm(event))
   const user = userOf(event)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
   const deadline = deadlineOf(server, event.requestContext.requestTimeEpoch)
   const request = toApiRequest(event, { user, now: server.now(), deadline })
-  return answerInTime(deadline, () => endpoint(request, server, notes), form)
+  return answerInTime(event, deadline, () => endpoint(request, server, notes))
 }
 
 /** Returns the Lambda handler of an endpoint. */
