@@ -1,5 +1,5 @@
 /**
- * Discovery documents, made from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
+ * Builds the discovery documents from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
  */
 import { groupVersion } from '../meta/groupversion.ts'
 import type { JsonObject } from '../meta/types.ts'
@@ -7,7 +7,7 @@ import { type ServedKind, statusVerbs, storedVerbs } from '../registry/kind.ts'
 
 const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list', 'watch'] } as const
 
-/** The verbs of a kind itself. */
+/** Returns the verbs of a kind, without those of its subresources. */
 export const verbsOf = ({ archetype }: Pick<ServedKind, 'archetype'>): readonly string[] => verbs[archetype]
 
 interface Resource {
@@ -20,7 +20,7 @@ interface Resource {
   categories?: readonly string[]
 }
 
-/** A kind's entries: the resource itself before its subresources, since clients take the first entry of a kind. */
+/** Returns the entries of a kind. The resource comes before its subresources, because clients use the first entry of a kind. */
 function resourcesOf(kind: ServedKind): Resource[] {
   const common = { kind: kind.kind, namespaced: kind.scope === 'Namespaced' }
   if (kind.subresource) {
@@ -38,7 +38,7 @@ function resourcesOf(kind: ServedKind): Resource[] {
   return hasStatus ? [main, { ...common, name: `${kind.plural}/status`, singularName: '', verbs: statusVerbs }] : [main]
 }
 
-/** group → version → kinds, in the order given. */
+/** Groups the kinds by group and version, in their given order. */
 function grouped(kinds: readonly ServedKind[]): Map<string, Map<string, ServedKind[]>> {
   const groups = new Map<string, Map<string, ServedKind[]>>()
   for (const kind of kinds) {
@@ -54,19 +54,19 @@ function groupEntry(name: string, versions: Iterable<string>): JsonObject {
   return { name, versions: list, preferredVersion: list[0] ?? {} }
 }
 
-/** GET /apis */
+/** Returns the document at /apis. */
 export function apiGroupList(kinds: readonly ServedKind[]): JsonObject {
   const groups = [...grouped(kinds)].map(([name, versions]) => groupEntry(name, versions.keys()))
   return { kind: 'APIGroupList', apiVersion: 'v1', groups }
 }
 
-/** GET /apis/GROUP; undefined for an unknown group. */
+/** Returns the document at /apis/GROUP, or undefined for an unknown group. */
 export function apiGroup(kinds: readonly ServedKind[], group: string): JsonObject | undefined {
   const versions = grouped(kinds).get(group)
   return versions && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group, versions.keys()) }
 }
 
-/** GET /apis/GROUP/VERSION; undefined for an unknown one. */
+/** Returns the document at /apis/GROUP/VERSION, or undefined for an unknown version. */
 export function apiResourceList(kinds: readonly ServedKind[], group: string, version: string): JsonObject | undefined {
   const own = grouped(kinds).get(group)?.get(version)
   if (!own) return undefined
@@ -74,7 +74,7 @@ export function apiResourceList(kinds: readonly ServedKind[], group: string, ver
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: groupVersion({ group, version }), resources }
 }
 
-/** GET /api: the core group, which holds nothing but namespaces, and those are no objects here. */
+/** Returns the document at /api. The core group has only namespaces, which are not stored objects here. */
 export function coreVersions(serverAddress: string): JsonObject {
   return {
     kind: 'APIVersions',
@@ -92,7 +92,7 @@ const namespaceResource: Resource = {
   shortNames: ['ns'],
 }
 
-/** GET /api/v1 */
+/** Returns the document at /api/v1. */
 export const coreResourceList = (): JsonObject => ({
   kind: 'APIResourceList',
   apiVersion: 'v1',
@@ -100,7 +100,7 @@ export const coreResourceList = (): JsonObject => ({
   resources: [{ ...namespaceResource } as unknown as JsonObject],
 })
 
-/** A namespace that any DNS label names: kubectl asks for it after a 404 in it. */
+/** Returns the Namespace of any DNS label. kubectl requests it after a 404 in that namespace. */
 export const namespaceObject = (name: string): JsonObject => ({
   kind: 'Namespace',
   apiVersion: 'v1',
@@ -139,7 +139,7 @@ const aggregatedList = (version: string, items: JsonObject[]): JsonObject => ({
   items,
 })
 
-/** GET /apis in the aggregated form. */
+/** Returns the document at /apis in the aggregated form. */
 export function aggregatedGroups(kinds: readonly ServedKind[], discoveryVersion: string): JsonObject {
   const items = [...grouped(kinds)].map(([name, versions]) => ({
     metadata: { name },
@@ -152,7 +152,7 @@ export function aggregatedGroups(kinds: readonly ServedKind[], discoveryVersion:
   return aggregatedList(discoveryVersion, items)
 }
 
-/** GET /api in the aggregated form. */
+/** Returns the document at /api in the aggregated form. */
 export function aggregatedCore(discoveryVersion: string): JsonObject {
   const { name, kind, singularName, verbs, shortNames = [] } = namespaceResource
   const resource = {

@@ -1,4 +1,4 @@
-/** HTTP as the endpoints see it: no Lambda, no gateway. */
+/** Defines requests and responses for the endpoints, independent of Lambda and API Gateway. */
 
 import type { UserInfo } from '../authorization/users/user.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
@@ -7,15 +7,15 @@ import { resourceVersionOrNone } from '../meta/object/resourceversion.ts'
 
 export interface ApiRequest {
   method: string
-  /** Path with its base, as the client sent it: for texts only, never split. */
+  /** The path with its base, as the client sent it. Use it only in messages: never parse it. */
   path: string
-  /** From the gateway's routing. '' where the route has none. */
+  /** The path parameter of the gateway's route; '' if the route has none. */
   namespace: string
   name: string
   /** 'status' on …/status routes, else ''. */
   subresource: string
   query: ReadonlyMap<string, readonly string[]>
-  /** Lower-case names. */
+  /** Header values by lower-case name. */
   headers: Readonly<Record<string, string>>
   body: Uint8Array
   user: UserInfo
@@ -27,22 +27,25 @@ export interface ApiRequest {
 export interface ApiResponse {
   status: number
   headers: Record<string, string>
-  /** Texts of Warning headers, in order. */
+  /** The texts of the Warning headers, in order. */
   warnings: readonly string[]
-  /** Bytes are for functions that stream, since API Gateway takes text from others. A stream is sent piece by piece; an error within cuts the connection. */
+  /**
+   * Only functions with streaming may return bytes, because API Gateway accepts text from others. A stream is sent in pieces;
+   * an error in it cuts the connection.
+   */
   body: string | Uint8Array | AsyncIterable<string>
-  /** Of an error, whose failure it is; absent = what its code says. Not sent. */
+  /** The side at fault for an error, for the metrics; absent = derived from the code. Not sent. */
   fault?: Fault
-  /** Aborts when no more of the stream may be sent, not even what the client has not taken yet: it cuts the connection. */
+  /** Cuts the connection when it aborts. Nothing more is sent, not even buffered data. */
   cut?: AbortSignal
-  /** Events must leave at once, so they are never compressed. */
+  /** Sends each piece at once, without compression, as events require. */
   immediate?: true
 }
 
-/** The first value of a query parameter, as Go's url.Values.Get gives it; undefined when absent. */
+/** Returns the first value of a query parameter, like Go's url.Values.Get, or undefined if it is absent. */
 export const first = (query: ApiRequest['query'], name: string): string | undefined => query.get(name)?.[0]
 
-/** The digits of the revision that a request asks for; undefined where it asks for none. */
+/** Returns the digits of the revision that a request asks for, or undefined if it asks for none. */
 export function askedRevision({ query }: ApiRequest): string | undefined {
   const version = resourceVersionOrNone(first(query, 'resourceVersion') ?? '')
   return version === 0n ? undefined : String(version)

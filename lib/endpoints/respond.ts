@@ -1,4 +1,4 @@
-/** Objects, lists and Statuses as response bodies. Source: k8s.io/apiserver endpoints/handlers/responsewriters. */
+/** Encodes objects, lists and Statuses as response bodies. Source: k8s.io/apiserver endpoints/handlers/responsewriters. */
 
 import { stringify } from '../meta/encoding/json.ts'
 import { dumpYaml } from '../meta/encoding/yaml.ts'
@@ -9,16 +9,16 @@ import type { Column, KindInfo } from '../registry/kind.ts'
 import { includeObject, type Output, unfit } from './negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, first } from './request.ts'
 
-/** What the printers need of a kind. */
+/** The part of a kind that the printers use. */
 export type Printed = KindInfo & { columns?: readonly Column[] }
 
-/** JSON compact with a final newline, or indented by two; YAML where asked. */
+/** Encodes a value as YAML, as JSON indented by two spaces, or as compact JSON with a final newline. */
 export async function encode(value: unknown, { mediaType, pretty }: Output): Promise<string> {
   if (mediaType === 'application/yaml') return await dumpYaml(value as JsonObject)
   return pretty ? stringify(value, 2) : `${stringify(value)}\n`
 }
 
-/** Any value in the negotiated form. */
+/** Returns the response with a value in the negotiated form. */
 export async function respond(
   status: number,
   value: unknown,
@@ -31,12 +31,12 @@ export async function respond(
 const jsonOutput = (pretty: boolean): Output => ({ mediaType: 'application/json', pretty })
 
 /**
- * Clients send again by themselves what is answered with Retry-After. A 504 may have been done, and with generateName
- * would be done twice, unless it has a cause that says why it was not.
+ * Reports whether a client may safely repeat the request, as it does after a Retry-After. The write behind a 504 may have
+ * succeeded, so with generateName a retry would create a second object. A 504 with a cause states that nothing was written.
  */
 const mayRepeat = ({ code, details }: Status): boolean => code !== 504 || details?.causes !== undefined
 
-/** A Status is never transformed; without a negotiated form it is indented JSON. */
+/** Returns the response with a Status. It is never transformed; without a negotiated form it is indented JSON. */
 export async function respondStatus(
   status: Status & { code?: number },
   output: Output | undefined,
@@ -50,7 +50,7 @@ export async function respondStatus(
   return response
 }
 
-/** An error as its Status, for the metrics with whose failure it is. */
+/** Returns the response with the Status of an error. Adds the fault for the metrics. */
 export async function respondError(
   { status, fault }: StatusError,
   output: Output | undefined,
@@ -59,7 +59,7 @@ export async function respondError(
   return { ...(await respondStatus(status, output, warnings)), fault }
 }
 
-/** What kube-apiserver says of a path that nothing serves at all. */
+/** kube-apiserver's response for an unknown path. */
 export const pageNotFound: ApiResponse = {
   status: 404,
   headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
@@ -67,7 +67,7 @@ export const pageNotFound: ApiResponse = {
   body: '404 page not found\n',
 }
 
-/** One object in the negotiated form. */
+/** Returns the response with one object in the negotiated form. Throws 406 for a transform of lists. */
 export async function respondObject(
   request: ApiRequest,
   kind: Printed,
@@ -92,7 +92,7 @@ export async function respondObject(
   return respond(status, rows, output, warnings)
 }
 
-/** Metadata of a list, or of a Table. */
+/** The metadata of a list or a Table. */
 export interface ListMetadata {
   resourceVersion?: string | undefined
   continue?: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Continue tokens: `{"v":"meta.k8s.io/v1","rv":582,"start":"ns/name\0"}` as base64url without padding. `start` is the
- * last key of the page before and a NUL: the first possible key after it. Source: k8s.io/apiserver storage/continue.go.
+ * Encodes and decodes continue tokens: `{"v":"meta.k8s.io/v1","rv":582,"start":"ns/name\0"}` as unpadded base64url. `start`
+ * is the last key of the previous page plus a NUL: the first possible key after it. Source: k8s.io/apiserver storage/continue.go.
  */
 
 import { decodeGoStruct, GoDecodeError, type GoStruct } from '../../meta/encoding/gostruct.ts'
@@ -10,22 +10,22 @@ import { badRequest } from '../../meta/errors/status.ts'
 import type { JsonObject } from '../../meta/types.ts'
 
 export interface ContinueToken {
-  /** The revision that all pages show; -1 = whatever is newest (offered after that snapshot is gone). */
+  /** The revision of all pages; -1 = the newest revision, for a list whose own revision has expired. */
   rv: number
-  /** The last key of the page before, relative to the collection. */
+  /** The last key of the previous page, relative to the collection. */
   after: string
 }
 
 const version = 'meta.k8s.io/v1'
 
-/** The token as clients send it back. */
+/** Returns the token that clients send back. */
 export function encodeContinue({ rv, after }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: version, rv, start: `${after}\0` })).toString('base64url')
 }
 
 const invalidToken = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`)
 
-/** A key has no NUL, no control characters and no path tricks; 512 bytes hold every namespace and name. */
+/** Rejects NULs, control characters and `..` segments. 512 bytes are enough for any namespace and name. */
 const wellFormed = (key: string): boolean =>
   key.length <= 512 && /^[a-z0-9.-]+(\/[a-z0-9.-]+)?$/.test(key) && !/(^|\/)\.\.?(\/|$)/.test(key)
 
@@ -40,9 +40,9 @@ const tokenStruct: GoStruct = {
   },
 }
 
-/** Throws 400 with kube-apiserver's words. */
+/** Decodes a token. Throws 400 with kube-apiserver's message. */
 export function decodeContinue(text: string): ContinueToken {
-  // Go's decoder passes over line breaks.
+  // Go's base64 decoder ignores line breaks.
   const token = text.replace(/[\r\n]/g, '')
   if (!/^[A-Za-z0-9_-]{1,2048}$/.test(token)) {
     const at = Math.max(0, text.search(/[^A-Za-z0-9_\r\n-]/))

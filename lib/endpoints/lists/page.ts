@@ -52,7 +52,9 @@ function rangeOf(
   }
 }
 
-/** Returns where a list starts. A resourceVersion without resourceVersionMatch is exact when the list has pages. Throws 400. */
+/**
+ * Returns the start of a list. A resourceVersion without resourceVersionMatch means Exact for lists in pages. Throws 400.
+ */
 export function startOf(
   collection: Collection,
   options: ListOptions,
@@ -75,7 +77,7 @@ export function startOf(
     : { notOlderThan: revision }
 }
 
-/** Gives the 410 of an expired continue token a new token, which continues at the newest revision. */
+/** Adds a new token to the 410 of an expired continue token. It continues at the newest revision. */
 function withNewToken(error: unknown, start: Start, namespace: string): unknown {
   if (error instanceof StorageError && error.code === 'Expired' && start.after !== undefined) {
     return expired(expiredContinue, encodeContinue({ rv: -1, after: relative(namespace, start.after) }))

@@ -1,4 +1,4 @@
-/** What a list or watch selects: labels and fields of the objects as clients see them. */
+/** Selects objects of a list or watch by the labels and fields that clients see. */
 
 import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
 import { badRequest, type StatusError } from '../../meta/errors/status.ts'
@@ -11,10 +11,10 @@ import type { Stored } from '../../storage/interface.ts'
 import type { ListOptions } from '../options.ts'
 
 export interface Selection {
-  /** True when no selector was given: everything matches. */
+  /** True when there is no selector, so that every object matches. */
   all: boolean
   matches(stored: Stored): boolean
-  /** Of every object that matches, where the field selector says it. */
+  /** The name and namespace that the field selector requires; undefined if it requires none. */
   name: string | undefined
   namespace: string | undefined
 }
@@ -25,7 +25,7 @@ function fieldValue(kind: Pick<StoredKind, 'fields'>, object: KubeObject, field:
   return kind.fields[field]?.(object) ?? ''
 }
 
-/** Throws 400 for selectors that name unknown fields. */
+/** Returns the selection of a list or watch. Throws 400 for a field selector with unknown fields. */
 export function selectionOf(
   kind: Pick<StoredKind, 'fields' | 'scope'>,
   { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
@@ -47,8 +47,8 @@ export function selectionOf(
 }
 
 /**
- * A resourceVersion parameter as a number, rounded where that is beyond any revision; undefined for none, 0 for "any".
- * Throws 400, which begins with `prefix`.
+ * Parses a resourceVersion parameter. Returns undefined if it is empty, and 0 for "any". Numbers beyond any revision are
+ * rounded. Throws 400 with a message that starts with `prefix`.
  */
 export function revisionOf(resourceVersion: string, prefix = ''): number | undefined {
   if (resourceVersion === '') return undefined

@@ -93,10 +93,10 @@ async function notationOf({ mediaType, pretty }: Output): Promise<Notation> {
   return pretty ? indented : compact
 }
 
-/** Pieces of the text end after the object with which they reach so many characters. */
+/** A piece ends after the object that brings it to this many characters. */
 const pieceLength = 128 * 1024
 
-/** Pages of objects, each read when those before it have been taken. */
+/** Pages of objects. Each page is read after the consumer has taken the previous ones. */
 export type Pages = AsyncIterable<Iterable<KubeObject>> | Iterable<Iterable<KubeObject>>
 
 async function* pieces({ head, member, none, element }: ListShape, notation: Notation, pages: Pages) {
@@ -116,7 +116,7 @@ async function* pieces({ head, member, none, element }: ListShape, notation: Not
   yield separator === begin ? whole({ ...head, [member]: none }) : text + close
 }
 
-/** What is listed: a kind's objects with the list's metadata, in the form that was negotiated. */
+/** The objects of a kind, the metadata of the list, and the negotiated form. */
 export interface Listing {
   request: ApiRequest
   kind: Printed
@@ -125,15 +125,15 @@ export interface Listing {
   pages: Pages
 }
 
-/** The text of a list, piece by piece; every piece is made when it is asked for. Throws 400, 406. */
+/** Returns the text of a list in pieces. Encodes each piece when the consumer asks for it. Throws 400 and 406. */
 export async function listPieces({ request, kind, metadata, output, pages }: Listing): Promise<AsyncGenerator<string>> {
   const shape = shapeOf(request, kind, metadata, output)
   return pieces(shape, await notationOf(output), pages)
 }
 
 /**
- * Answers with a list: with its text where that is short, else with its pieces. The first of them is made at once, so that
- * what fails in it is answered as a Status.
+ * Returns the response with a list: one text if the list is short, otherwise a stream of pieces. Encodes the first piece at
+ * once, so that an error in it becomes a Status.
  */
 export async function respondList(listing: Listing, warnings: readonly string[]): Promise<ApiResponse> {
   const rest = await listPieces(listing)

@@ -1,6 +1,6 @@
 /**
- * Lists and watches of a resource that has no objects, ever: namespaces and custom resource definitions. Clients that
- * discover a resource often watch it before they start (kopf, Argo CD).
+ * Serves lists and watches of resources that never have objects: namespaces and custom resource definitions. Clients such
+ * as kopf and Argo CD watch these resources before they start.
  */
 import { stringify } from '../../meta/encoding/json.ts'
 import type { JsonObject } from '../../meta/types.ts'
@@ -13,18 +13,18 @@ import { respond } from '../respond.ts'
 import { heartbeatMs, watchMs } from './times.ts'
 import { asksForWebSocket, noWebSocket } from './websocket.ts'
 
-/** What the objects would be. */
+/** The type of the objects that the resource would have. */
 export interface EmptyResource {
   apiVersion: string
   kind: string
 }
 
-/** The version of every list: nothing changes. */
+/** The resourceVersion of every list. The collection never changes. */
 const resourceVersion = '1'
 
 type Services = Pick<EndpointServices, 'sleep' | 'elapsed' | 'openWatch'>
 
-/** Returns the answer to a GET of the collection. Throws 400, 406 and 422 as lists and watches do. */
+/** Returns the response to a GET of the collection. Throws 400, 406 and 422 like other lists and watches. */
 export async function emptyCollection(
   request: ApiRequest,
   { apiVersion, kind }: EmptyResource,
@@ -46,8 +46,8 @@ export async function emptyCollection(
 }
 
 /**
- * The events of a watch: bookmarks alone. It shows nothing, so it does not ask again whether its key still lives. It lasts
- * as long as other watches, because clients watch again as soon as one ends.
+ * Yields the events of a watch: only bookmarks. The watch shows no objects, so it does not recheck its key. It lasts as long
+ * as other watches, because clients start a new one as soon as it ends.
  */
 async function* silence(
   resource: EmptyResource,
@@ -63,7 +63,7 @@ async function* silence(
   try {
     if (allowWatchBookmarks && sendInitialEvents) yield bookmark({ 'k8s.io/initial-events-end': 'true' })
     const end = elapsed() + watchMs(timeoutSeconds)
-    // Timers may be early by less than a millisecond.
+    // Timers may fire up to a millisecond early.
     for (let left = end - elapsed(); left >= 1; left = end - elapsed()) {
       await sleep(Math.min(heartbeatMs, left))
       await watch.keep()

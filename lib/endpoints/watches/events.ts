@@ -1,7 +1,7 @@
 /**
- * What changes of the log are to one watcher. Labels and fields make events at their edges, as in kube-apiserver
- * (storage/cacher); so does access. Present rights decide about the past: who may no longer see an object is told that it
- * is gone, and nothing of what it was.
+ * Turns changes of the log into the events of one watcher. An object that starts or stops matching the selectors is ADDED or
+ * DELETED, as in kube-apiserver (storage/cacher). So is an object that the user gains or loses access to. Current permissions
+ * apply to the past: after losing access, the user learns that the object is gone, but not its earlier content.
  */
 import type { KubeObject } from '../../meta/types.ts'
 import type { Change, ChangeBatch, Stored } from '../../storage/interface.ts'
@@ -12,22 +12,22 @@ export interface WatchEvent {
 }
 
 export interface Watcher {
-  /** Whether the watch asks for the object. */
+  /** Reports whether the object matches the selectors of the watch. */
   selects(stored: Stored): boolean
-  /** Whether its user may see the object; undefined where they may see everything. */
+  /** Reports whether the user may see the object; undefined if the user may see everything. */
   may: ((stored: Stored) => boolean) | undefined
-  /** What has become of an object that was like this, see `Storage.latest`. */
+  /** Returns the latest state of an object, see `Storage.latest`. */
   latest(stored: Stored): Promise<Stored>
-  /** The object as answers show it. */
+  /** Returns the object as responses present it. */
   shown(stored: Stored): KubeObject
 }
 
-/** The events of one watch, batch after batch. */
+/** Returns a function that yields the events of each batch for one watch. It remembers earlier batches. */
 export function eventsOf({ selects, may, latest, shown }: Watcher): (batch: ChangeBatch) => AsyncGenerator<WatchEvent> {
   const sees = (stored: Stored): boolean => selects(stored) && (may?.(stored) ?? true)
-  /** The objects that the watcher has not been told of, by uid: they could not see them any more when that would have been. */
+  /** The uids of objects without an ADDED event, because the user had lost access by then. */
   const withheld = new Set<string>()
-  /** The last revision that was the newest when this watch got there: what was there then could be seen then. */
+  /** The last revision at which this watch had caught up. The user could read what existed then. */
   let present = 0
 
   function* eventOf({ type, rv, stored, previous }: Change, isAllowed: boolean): Generator<WatchEvent> {
@@ -50,7 +50,7 @@ export function eventsOf({ selects, may, latest, shown }: Watcher): (batch: Chan
   return async function* (batch) {
     const newest = newestChanges(batch.changes)
     const rights = new Map<Change, boolean>()
-    /** Whether the watcher may see what has become of the object by now. */
+    /** Reports whether the user may see the latest state of the object. */
     async function mayStill(last: Change): Promise<boolean> {
       const isNewest = last.type === 'DELETED' || !batch.more
       const right = rights.get(last) ?? may?.(isNewest ? last.stored : await latest(last.stored)) ?? true
@@ -67,7 +67,7 @@ export function eventsOf({ selects, may, latest, shown }: Watcher): (batch: Chan
   }
 }
 
-/** For each change the newest one of the same object; a name that is created anew is another object. */
+/** Returns, for each change, the newest change of the same object. A recreated name is a different object. */
 function newestChanges(changes: readonly Change[]): Change[] {
   const newest = new Map<string, Change>()
   const found = changes.toReversed().map((change) => {
@@ -79,13 +79,13 @@ function newestChanges(changes: readonly Change[]): Change[] {
   return found.reverse()
 }
 
-/** Clients resume from the resourceVersion of the object, so it must be the one of the event. */
+/** Sets the resourceVersion to that of the event, because clients resume a watch from it. */
 const stamped = (stored: Stored, rv: number): Stored => ({
   ...stored,
   object: { ...stored.object, metadata: { ...stored.object.metadata, resourceVersion: String(rv) } },
 })
 
-/** What clients forget an object by. */
+/** Returns only the fields by which clients identify an object. */
 function identity({ object: { apiVersion, kind, metadata } }: Stored, rv: number): KubeObject {
   const { name, namespace, uid } = metadata
   return {

@@ -1,28 +1,28 @@
 /**
- * When a watch reads the log again. Changes come in company: who has just been told of one often makes the next, and waits to
- * see it. So a watch reads soon after an event, and ever later while there is none. In sum it reads no more than one that
- * reads at a fixed pace, but for what it is given in advance: each read is taken from an allowance that grows with time.
+ * Decides when a watch reads the log again. Changes come in groups: a controller often reacts to an event with a change and
+ * waits to see it. So a watch reads soon after an event, and less and less often without one. Each read costs one unit of an
+ * allowance that grows with time. Apart from the initial allowance, a watch reads no more than at a fixed pace.
  */
 
-/** The pace that the allowance grows at, which a watch falls back to when it is spent. */
+/** The allowance grows by one read in this time. A watch without allowance reads at this pace. */
 const meanMs = 200
-/** What reading at the mean pace would take for ten seconds is given to begin with; for thirty seconds is saved at most. */
+/** The initial allowance covers 10 seconds at the mean pace; the largest allowance covers 30 seconds. */
 const given = 50
 const saved = 150
-/** The shortest wait and the longest: the mean delay of an event is half of the wait that it falls into. */
+/** The bounds of a wait. An event is delayed by half of the current wait on average. */
 const shortestMs = 40
 const longestMs = 400
-/** Between them the wait is such a part of the time since the last event. */
+/** Within these bounds, a wait is this share of the time since the last event. */
 const share = 1 / 8
 
 export interface WatchPace {
-  /** An event was sent. */
+  /** Records that an event was sent. */
   sent(now: number): void
-  /** How long to wait after a read, in milliseconds. Counts it. */
+  /** Counts a read and returns how many milliseconds to wait after it. */
   wait(now: number): number
 }
 
-/** The pace of a watch that begins now; all times are milliseconds of one clock. It begins as after an event. */
+/** Returns the pace of a watch, which starts as if an event had just been sent. All times are milliseconds of one clock. */
 export function watchPace(began: number): WatchPace {
   let last = began
   let counted = began

@@ -1,11 +1,11 @@
-/** How long watches last, and how often they say something. */
+/** Defines how long watches last and how often they send something. */
 
-/** Below the 300 s after which the platform cuts a streamed answer. */
+/** Less than 300 s, after which API Gateway cuts a streamed response. */
 export const maxWatchMs = 280_000
 
-/** Clients drop streams that are silent for 30 s: a bookmark, or a bare newline where bookmarks are not wanted. */
+/** The interval of bookmarks, or of empty lines without bookmarks. Clients drop a stream that is silent for 30 s. */
 export const heartbeatMs = 20_000
 
-/** Milliseconds that a watch lasts. */
+/** Returns the duration of a watch in milliseconds. */
 export const watchMs = (timeoutSeconds: number | undefined): number =>
   Math.min(maxWatchMs, timeoutSeconds ? timeoutSeconds * 1000 : maxWatchMs)

@@ -1,5 +1,5 @@
 /**
- * Watches over WebSocket. This API does not offer them; clients that ask for one first fall back to plain HTTP.
+ * Answers watches over WebSocket, which this API does not support. Clients that try WebSocket first fall back to plain HTTP.
  * Source: k8s.io/apimachinery/pkg/util/httpstream/wsstream; io.fabric8.kubernetes.client.dsl.internal.AbstractWatchManager.
  */
 import type { ApiRequest, ApiResponse } from '../request.ts'
@@ -9,8 +9,8 @@ export const asksForWebSocket = ({ headers }: Pick<ApiRequest, 'headers'>): bool
   headers['sec-websocket-key'] !== undefined || /\bwebsocket\b/i.test(headers.upgrade ?? '')
 
 /**
- * The answer to a watch over WebSocket: a 200 that ends at once. fabric8 then watches over HTTP without delay. It waits for
- * the end of the body first, so a stream of events would block it; a 503 delays it, any other code fails the watch.
+ * The response to a watch over WebSocket: a 200 with an empty body, after which fabric8 watches over HTTP at once. fabric8
+ * waits for the end of the body, so a stream of events would block it. A 503 delays it; any other code fails the watch.
  */
 export const noWebSocket: ApiResponse = {
   status: 200,
