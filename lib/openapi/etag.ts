@@ -1,8 +1,8 @@
-/** The hash by which clients know that a document is the one that they keep. */
+/** Computes the hash by which clients recognize a cached document. */
 import { createHash } from 'node:crypto'
 
-/** sha512, upper-case hex, as kube-apiserver has it in ETags and in the index of OpenAPI documents. */
+/** Returns the SHA-512 hash in upper-case hex, which kube-apiserver uses in ETags and in the OpenAPI index. */
 export const contentHash = (text: string): string => createHash('sha512').update(text).digest('hex').toUpperCase()
 
-/** A quoted strong ETag (RFC 9110). */
+/** Returns a quoted strong ETag (RFC 9110). */
 export const etagOf = (text: string): string => `"${contentHash(text)}"`

@@ -1,4 +1,4 @@
-/** The schemas that all kinds share: metadata, lists, Status and delete options, under their names in Kubernetes. */
+/** Defines the schemas that all kinds share: metadata, lists, Status and delete options, with their Kubernetes names. */
 import { objectMetaSchema } from '../meta/schema/objectmeta.ts'
 import { boolean, int32, int64, list, type ObjectSchema, object, string } from '../meta/schema/schema.ts'
 import type { JsonObject } from '../meta/types.ts'
@@ -8,7 +8,7 @@ const PREFIX = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
 export type SharedSchema = 'ObjectMeta' | 'ListMeta' | 'Status' | 'DeleteOptions'
 
-/** A reference to one of the shared schemas. */
+/** Returns a reference to a shared schema. */
 export const sharedRef = (name: SharedSchema): JsonObject => ({ $ref: `#/components/schemas/${PREFIX}.${name}` })
 
 const listMeta = object('Metadata of a list.', {
@@ -64,6 +64,6 @@ const schemas: Readonly<Record<SharedSchema, ObjectSchema>> = {
   DeleteOptions: deleteOptions,
 }
 
-/** `components.schemas` of what is shared. */
+/** Returns the shared schemas for `components.schemas`. */
 export const sharedSchemas = (): JsonObject =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`${PREFIX}.${name}`, openApiSchema(schema)]))

@@ -1,5 +1,5 @@
 /**
- * OpenAPI v3 of the kinds: one document for each group version, and the index that names them with their hashes.
+ * Builds the OpenAPI v3 documents: one for each group version, and the index that lists them with their hashes.
  * Source: k8s.io/kube-openapi/pkg/handler3, k8s.io/client-go/openapi.
  */
 
@@ -17,7 +17,7 @@ const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
   kind: { type: 'string', description: `Kind of this representation: ${kind}.` },
 })
 
-/** The schema of whole objects of a kind. */
+/** Returns the schema of a kind's objects. */
 function kindSchema(kind: OpenApiKind): JsonObject {
   const { spec, status } = kind.schema
   return {
@@ -62,18 +62,18 @@ export interface OpenApiInfo {
   license: { name: string; url: string }
 }
 
-/** Schemas by their names: those of the kinds, and what all share. */
+/** Returns the schemas of the kinds and the shared schemas, by name. */
 export const openApiSchemas = (kinds: readonly OpenApiKind[]): JsonObject => ({
   ...merged(kinds.map(schemasOf)),
   ...sharedSchemas(),
 })
 
-/** The document of kinds of one group version. Kinds that share a path (`/{name}/kubeconfig`) must not. */
+/** Returns the document of one group version. No two of its kinds may share a path such as `/{name}/kubeconfig`. */
 export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo): JsonObject {
   return {
     openapi: '3.0.0',
     info: { ...info, license: { ...info.license } },
-    // Relative to where the document is, whatever stage or base path that is below: …/openapi/v3/apis/GROUP/VERSION.
+    // Relative to the document (…/openapi/v3/apis/GROUP/VERSION), so it is right below any stage or base path.
     servers: [{ url: '../../../..' }],
     paths: merged(kinds.map(pathsOf)),
     components: {
@@ -87,13 +87,13 @@ export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo
 export interface OpenApi {
   /** The text of `/openapi/v3`. */
   index: string
-  /** Texts by path below `/openapi/v3/` (`apis/management.platform/v1`), with the hash of each. */
+  /** The text and hash of each document, by path below `/openapi/v3/` (`apis/management.platform/v1`). */
   documents: ReadonlyMap<string, { text: string; hash: string }>
 }
 
 /**
- * Everything that is served below `/openapi/v3`, computed once. The addresses of the index have no base path: clients put
- * their own before what begins with `/openapi/v3`, so they are right below any stage.
+ * Returns everything served below `/openapi/v3`. URLs in the index have no base path: clients prepend their own to a URL that
+ * starts with `/openapi/v3`, so the URLs are right below any stage.
  * Source: k8s.io/client-go/openapi/groupversion.go.
  */
 export function openApi(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApi {

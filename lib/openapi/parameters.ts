@@ -1,6 +1,6 @@
 /**
- * The parameters of operations. They stand in each operation, not behind references: kubectl resolves none, and would believe
- * that the server does not validate fields. Source: k8s.io/cli-runtime/pkg/resource/query_param_verifier_v3.go.
+ * Defines the parameters of operations. Each operation contains its parameters inline. kubectl does not resolve references,
+ * and would conclude that the server does not validate fields. Source: k8s.io/cli-runtime/pkg/resource/query_param_verifier_v3.go.
  */
 import type { JsonObject } from '../meta/types.ts'
 
@@ -52,11 +52,11 @@ const parameters: Readonly<Record<string, JsonObject>> = {
 /** Returns the parameters of these names, in this order. */
 export const parametersOf = (names: readonly string[]): JsonObject[] => names.map((name) => parameters[name] ?? {})
 
-/** Of lists. */
+/** The parameters of lists. */
 export const LIST = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch']
-/** Of watches, besides those of lists. */
+/** The additional parameters of watches. */
 export const WATCH = ['watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds']
-/** Of deletes. */
+/** The parameters of deletes. */
 export const DELETE = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds']
-/** Of creates, updates and patches. */
+/** The parameters of creates, updates and patches. */
 export const WRITE = ['dryRun', 'fieldManager', 'fieldValidation']

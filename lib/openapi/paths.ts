@@ -1,5 +1,5 @@
 /**
- * The paths of a kind in OpenAPI: without the base path, because clients look them up so (kubectl explain).
+ * Describes the paths of a kind in OpenAPI. They have no base path, because clients such as `kubectl explain` expect none.
  * Source: k8s.io/apiserver/pkg/endpoints/installer.go, k8s.io/kubectl/pkg/explain and pkg/util/openapi.
  */
 
@@ -9,15 +9,15 @@ import type { KindInfo } from '../registry/kind.ts'
 import { sharedRef } from './meta.ts'
 import { DELETE, LIST, parametersOf, WATCH, WRITE } from './parameters.ts'
 
-/** A kind and what of it is served. */
+/** A kind and its supported operations. */
 export interface OpenApiKind extends KindInfo {
-  /** Of the kind itself: `['create']` for kinds that store nothing. */
+  /** The verbs of the kind, without subresources: `['create']` for kinds that store nothing. */
   verbs: readonly string[]
-  /** Set where the kind is created below an object of `plural`: POST …/PLURAL/{name}/SUBRESOURCE. */
+  /** Set if the kind is created as a subresource of `plural`: POST …/PLURAL/{name}/SUBRESOURCE. */
   subresource?: string
 }
 
-/** `platform.management.v1.OwnedAccessKey`. */
+/** Returns the schema name of a kind, such as `platform.management.v1.OwnedAccessKey`. */
 export const schemaName = ({ group, version, kind }: OpenApiKind): string =>
   [...group.split('.').reverse(), version, kind].join('.')
 
@@ -32,10 +32,10 @@ const answer = (description: string, schema: JsonObject): JsonObject => ({
 })
 
 interface Operation {
-  /** As `x-kubernetes-action` says it. */
+  /** The value of `x-kubernetes-action`. */
   action: 'list' | 'post' | 'deletecollection' | 'get' | 'put' | 'patch' | 'delete'
   description: string
-  /** Code and schema of what succeeds. */
+  /** The successful responses: schemas by status code. */
   answers: Readonly<Record<string, JsonObject>>
   query?: readonly string[]
   body?: JsonObject
@@ -43,7 +43,7 @@ interface Operation {
 
 const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** `ManagementPlatform`; of a group of Kubernetes itself the first part: `Authentication`. */
+/** Returns `ManagementPlatform`; for Kubernetes' own groups only the first part: `Authentication`. */
 const groupName = ({ group }: OpenApiKind): string =>
   group
     .replace(/\.k8s\.io$/, '')
@@ -61,13 +61,13 @@ const idVerbs: Readonly<Record<Operation['action'], string>> = {
   delete: 'delete',
 }
 
-/** Where an operation is: `''`, below a namespace, over all of them, on the status. */
+/** The path of an operation: below a namespace or not, for all namespaces, or on the status. */
 interface Where {
   namespaced: boolean
   suffix?: 'ForAllNamespaces' | 'Status'
 }
 
-/** `readManagementPlatformV1NamespacedVirtualClusterInstanceStatus`, as generated clients name their methods. */
+/** Returns the name of a method in generated clients: `readManagementPlatformV1NamespacedVirtualClusterInstanceStatus`. */
 function operationId(kind: OpenApiKind, { namespaced, suffix }: Where, action: Operation['action']): string {
   const of = action === 'deletecollection' ? 'Collection' : ''
   const within = namespaced ? 'Namespaced' : ''
@@ -113,7 +113,7 @@ const patchBody: JsonObject = {
 
 const deleteBody: JsonObject = { content: content(Object.keys(bodyTypes), sharedRef('DeleteOptions')) }
 
-/** Operations by method, each with what serves it; without those that the kind does not have. */
+/** Returns the operations that the kind supports, by method. */
 function operations(kind: OpenApiKind, where: Where, all: Readonly<Record<string, [string, Operation]>>): JsonObject {
   const served = Object.entries(all).filter(([, [verb]]) => kind.verbs.includes(verb))
   return Object.fromEntries(served.map(([method, [, one]]) => [method, operation(kind, where, one)]))
@@ -154,7 +154,7 @@ function collection(kind: OpenApiKind, where: Where): JsonObject {
   })
 }
 
-/** Only an apply of the object itself creates one. */
+/** Only an apply of the object itself can create the object. */
 const patchOf = (kind: OpenApiKind, description: string, creates = true): Operation => ({
   action: 'patch',
   description,
@@ -199,8 +199,8 @@ function item(kind: OpenApiKind, where: Where, what: string): JsonObject {
 }
 
 /**
- * kubectl sends `fieldValidation` only for kinds with a documented PATCH that takes it, and cannot create others at all
- * where it finds no OpenAPI v2. So there is one, although it answers 405.
+ * Documents a PATCH that answers 405. kubectl sends `fieldValidation` only for kinds with a documented PATCH that accepts it.
+ * Without OpenAPI v2, kubectl cannot create objects of other kinds.
  */
 const unservedPatch = (kind: OpenApiKind, where: Where): JsonObject => ({
   patch: operation(
@@ -215,7 +215,7 @@ const withParameters = (path: string, item: JsonObject): JsonObject => {
   return names.length === 0 ? item : { parameters: parametersOf(names), ...item }
 }
 
-/** All paths of a kind. */
+/** Returns all paths of a kind. */
 export function pathsOf(kind: OpenApiKind): JsonObject {
   const base = `/apis/${kind.group}/${kind.version}`
   const namespaced = kind.scope === 'Namespaced'

@@ -1,8 +1,8 @@
-/** Writes JSON values as protobuf messages, as descriptions of their members say. Source: protobuf.dev "Encoding". */
+/** Writes JSON values as protobuf messages according to descriptions of their members. Source: protobuf.dev "Encoding". */
 import { stringify } from '../meta/encoding/json.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 
-/** Returns a value as the field of this number; a repeated field is several, one after another. */
+/** Writes a value as the field with this number. A repeated field is written once for each element. */
 export type Field = (number: number, value: JsonValue) => Uint8Array[]
 
 function varint(value: number): Uint8Array {
@@ -25,7 +25,7 @@ function delimited(number: number, parts: readonly Uint8Array[]): Uint8Array[] {
 
 export const text: Field = (number, value) => delimited(number, [Buffer.from(String(value))])
 
-/** A boolean or an integer. */
+/** Writes a boolean or an integer. */
 export const whole: Field = (number, value) => [tag(number, VARINT), varint(Number(value))]
 
 export const double: Field = (number, value) => {
@@ -34,19 +34,19 @@ export const double: Field = (number, value) => {
   return [tag(number, FIXED64), bytes]
 }
 
-/** A repeated field. */
+/** Writes a repeated field. */
 export const many =
   (field: Field): Field =>
   (number, values) =>
     (values as JsonValue[]).flatMap((value) => field(number, value))
 
-/** A message whose only field, of this number, is the value. */
+/** Writes a message whose only field, with this number, is the value. */
 export const within =
   (inner: number, field: Field): Field =>
   (number, value) =>
     delimited(number, field(inner, value))
 
-/** An object as repeated messages of a name and a value. */
+/** Writes an object as repeated messages of a name and a value. */
 export const named =
   (field: Field): Field =>
   (number, members) =>
@@ -54,14 +54,14 @@ export const named =
       delimited(number, [...text(1, name), ...field(2, value)]),
     )
 
-/** A value of any shape: its JSON, which is YAML. */
+/** Writes a value of any type as JSON, where the message expects YAML. */
 export const any: Field = (number, value) => delimited(number, text(2, stringify(value)))
 
 export type Members = Readonly<Record<string, readonly [number: number, field: Field]>>
 
 /**
- * A message with these members; others that begin with `x-` go to the repeated field `extensions`. Throws for any other
- * member: nothing is left out unnoticed.
+ * Writes a message with these members. Other members that begin with `x-` go to the repeated field `extensions`. Throws for
+ * any other member, so that no member is dropped silently.
  */
 export function message(members: () => Members, extensions?: number): Field {
   return (number, value) =>
@@ -76,7 +76,7 @@ export function message(members: () => Members, extensions?: number): Field {
     )
 }
 
-/** The content of a message, without the field that it would be. */
+/** Returns the content of a message, without the tag and length of a field. */
 export function encoded(field: Field, value: JsonValue): Uint8Array {
   const [, , ...content] = field(1, value)
   return Buffer.concat(content)

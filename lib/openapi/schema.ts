@@ -1,11 +1,11 @@
-/** Schemas of this project as schemas of OpenAPI 3.0 with the extensions of Kubernetes. */
+/** Converts the project's schemas to OpenAPI 3.0 schemas with Kubernetes' extensions. */
 import type { Schema } from '../meta/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 
 const defined = (members: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
 
-/** What every schema says; a deprecated field also says in words what to use. */
+/** Returns the keywords of all types. The description of a deprecated field also names its replacement. */
 const common = ({ description, deprecated, writeOnly, readOnly }: Schema): JsonObject =>
   defined({
     description: deprecated === undefined ? description : `${description} Deprecated: use ${deprecated}.`,
@@ -48,5 +48,5 @@ function shape(schema: Schema): JsonObject {
 
 const mapType = ({ atomic }: { atomic?: true }): JsonObject => (atomic ? { 'x-kubernetes-map-type': 'atomic' } : {})
 
-/** A schema without references. */
+/** Returns an OpenAPI schema without references. */
 export const openApiSchema = (schema: Schema): JsonObject => ({ ...common(schema), ...shape(schema) })

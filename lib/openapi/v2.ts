@@ -1,6 +1,6 @@
 /**
- * OpenAPI v2 of the kinds, translated from v3. Terraform's provider for Kubernetes takes the types of manifests from here,
- * Argo CD what it needs for server-side apply. Source: k8s.io/kube-openapi/pkg/handler; swagger.io "OpenAPI 2.0".
+ * Translates the OpenAPI documents from v3 to v2. Terraform's Kubernetes provider reads the types of manifests from v2, and
+ * Argo CD the schemas for server-side apply. Source: k8s.io/kube-openapi/pkg/handler; swagger.io "OpenAPI 2.0".
  */
 import { stringify } from '../meta/encoding/json.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
@@ -9,7 +9,7 @@ import { type OpenApiInfo, openApiSchemas } from './openapi.ts'
 import { type OpenApiKind, pathsOf } from './paths.ts'
 import { openApiV2Protobuf } from './v2protobuf.ts'
 
-/** The keywords of v3 schemas that are translated; all others are those of v2. */
+/** The keywords of v3 schemas that need translation. All others are the same in v2. */
 interface Schema {
   $ref?: string
   allOf?: Schema[]
@@ -19,7 +19,7 @@ interface Schema {
   [keyword: string]: unknown
 }
 
-/** v2 knows neither of these, and describes a reference beside it. */
+/** Drops the keywords that v2 lacks. A description goes next to its reference. */
 function older({
   writeOnly: _,
   deprecated: __,
@@ -62,7 +62,7 @@ interface Operation {
   [keyword: string]: unknown
 }
 
-/** The type stands beside the name. */
+/** Moves the schema of a parameter next to its name. */
 const olderParameter = ({ schema, ...parameter }: Parameter) => ({ ...parameter, ...schema })
 
 const schemaOf = ({ content = {} }: Content): Schema | undefined => {
@@ -70,7 +70,7 @@ const schemaOf = ({ content = {} }: Content): Schema | undefined => {
   return first && older({ type: 'object', ...first.schema })
 }
 
-/** Bodies are parameters, and media types are the operation's. */
+/** Turns the body into a parameter, and moves media types to the operation. */
 function olderOperation({ parameters, requestBody, responses, ...rest }: Operation) {
   const schema = requestBody && schemaOf(requestBody)
   const body = schema && { name: 'body', in: 'body', required: requestBody.required === true, schema }
@@ -88,7 +88,7 @@ function olderOperation({ parameters, requestBody, responses, ...rest }: Operati
   }
 }
 
-/** Returns the paths of a kind as v2 has them. */
+/** Returns the paths of a kind in v2. */
 function olderPaths(kind: OpenApiKind): JsonObject {
   const paths = pathsOf(kind) as unknown as Record<string, Record<string, Operation> & { parameters?: Parameter[] }>
   const items = Object.entries(paths).map(([path, { parameters, ...operations }]) => [
@@ -104,11 +104,11 @@ function olderPaths(kind: OpenApiKind): JsonObject {
 export interface OpenApiV2 {
   text: string
   protobuf: Uint8Array
-  /** What the document is known by, in either form. */
+  /** The hash that identifies the document in both forms. */
   hash: string
 }
 
-/** The document in both of its forms. */
+/** Returns the document as JSON and as protobuf. */
 export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApiV2 {
   const definitions = each(openApiSchemas(kinds) as Record<string, Schema>) as Record<string, JsonValue>
   const document: JsonObject = {

@@ -1,5 +1,5 @@
 /**
- * OpenAPI v2 as protobuf: how kubectl and Argo CD ask for it. Source: github.com/google/gnostic-models openapiv2/OpenAPIv2.proto,
+ * Encodes OpenAPI v2 as protobuf, which kubectl and Argo CD request. Source: github.com/google/gnostic-models openapiv2/OpenAPIv2.proto,
  * whose field numbers these are.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
@@ -53,7 +53,7 @@ const pathParameter = message(() => ({
   type: [5, text],
 }))
 
-/** A parameter stands in unions within unions, by where it is. */
+/** The union of a parameter depends on its location (`in`): each is nested in another union. */
 const parameters: Readonly<Record<string, Field>> = {
   body: within(1, within(1, bodyParameter)),
   query: within(1, within(2, within(3, queryParameter))),
@@ -117,5 +117,5 @@ const document = message(() => ({
   securityDefinitions: [13, within(1, named(within(2, apiKey)))],
 }))
 
-/** Returns a document of OpenAPI v2 as a message. Throws for what the message has no field for. */
+/** Encodes an OpenAPI v2 document. Throws for members that the message has no field for. */
 export const openApiV2Protobuf = (value: JsonValue): Uint8Array => encoded(document, value)

@@ -1,6 +1,6 @@
 /**
- * Lists in the negotiated form, as text in pieces: one object is decoded, shown and written at a time, so that what a list
- * takes of memory follows from its largest object and not from their sum.
+ * Writes lists in the negotiated form as text in pieces. Decodes, presents and encodes one object at a time, so that the
+ * memory of a list depends on its largest object and not on the sum of all objects.
  */
 
 import { stringify } from '../../meta/encoding/json.ts'
@@ -12,7 +12,7 @@ import { includeObject, type Output, unfit } from '../negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, first } from '../request.ts'
 import { type ListMetadata, listMetadata, type Printed } from '../respond.ts'
 
-/** What surrounds the elements of a list, what it says where there are none, and how an object becomes an element. */
+/** The shape of a list: its other members, the value of an empty list, and the conversion of objects to elements. */
 interface ListShape {
   head: JsonObject
   member: 'items' | 'rows'
@@ -20,7 +20,7 @@ interface ListShape {
   element(object: KubeObject): unknown
 }
 
-/** Lists of the kind itself always carry `continue`, as those of custom resources do. Throws 400, 406. */
+/** Returns the shape of a list. Untransformed lists always contain `continue`, like those of custom resources. Throws 400 and 406. */
 function shapeOf(request: ApiRequest, kind: Printed, metadata: ListMetadata, { transform }: Output): ListShape {
   const fields = listMetadata(metadata)
   if (!transform) {
@@ -39,13 +39,13 @@ function shapeOf(request: ApiRequest, kind: Printed, metadata: ListMetadata, { t
   return {
     head: { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${version}`, metadata: fields },
     member: 'items',
-    // Go writes a list without items as null where no code makes it empty.
+    // Go encodes a nil slice as null.
     none: null,
     element: (object) => partialMetadata(object, version),
   }
 }
 
-/** How values are written, and what a list of none ends with that is followed by others: `close` stands in its place. */
+/** Writes values in one format. `empty` is the end of an empty list; `open`, elements and `close` replace it. */
 interface Notation {
   whole(value: unknown): string
   element(value: unknown): string
@@ -64,7 +64,7 @@ const compact: Notation = {
   close: ']}\n',
 }
 
-/** Line breaks within texts are escaped, so that each one that is written begins a line. */
+/** JSON escapes line breaks in strings, so every line break starts a line to indent. */
 const indented: Notation = {
   whole: (value) => stringify(value, 2),
   element: (value) => stringify(value, 2).replaceAll('\n', '\n    '),
@@ -74,7 +74,7 @@ const indented: Notation = {
   close: '\n  ]\n}',
 }
 
-/** Each element is written between the two lines of a document of its own, where it is indented and ends as in a longer list. */
+/** Writes each element in a separate document, between two fixed lines. There it is indented and ends as in a longer list. */
 async function yaml(): Promise<Notation> {
   const write = await yamlWriter()
   const [before, after] = ['items:\n', 'end: 0\n']

@@ -1,4 +1,4 @@
-/** Negotiates the form of an answer. Source: k8s.io/apiserver endpoints/handlers/negotiation. */
+/** Negotiates the form of a response. Source: k8s.io/apiserver endpoints/handlers/negotiation. */
 
 import { NamedText } from '../../meta/encoding/badvalue.ts'
 import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
@@ -21,7 +21,7 @@ interface Clause {
   parameters: ReadonlyMap<string, string>
 }
 
-/** Far more than any client sends. The limit keeps sorting a hostile header cheap. */
+/** Far more clauses than any client sends. The limit keeps the sorting of a hostile header cheap. */
 const maxClauses = 64
 
 function parseClause(text: string): Clause | undefined {
@@ -83,14 +83,14 @@ const wantsPretty = (headers: Headers, pretty: string | undefined, clause?: Clau
 const acceptedTypes = ['application/json', 'application/yaml']
 const streamedTypes = ['application/json;stream=watch']
 
-/** What negotiation reads of a request: Accept, User-Agent and the parameter `pretty`. */
+/** The parts of a request that negotiation reads: Accept, User-Agent and the parameter `pretty`. */
 interface Asking {
   headers: Headers
   query: ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * Returns the form of the answer; without `transformable`, clauses that ask for a transform do not count. Throws 406 when no
+ * Returns the form of the response. Without `transformable`, clauses that ask for a transform do not count. Throws 406 when no
  * clause can be served. A watch also throws 406 when the first servable clause is not JSON: it does not try the next one.
  */
 export function negotiate(
@@ -175,7 +175,7 @@ export function includeObject(value: string | undefined): RowObject {
   throw badRequest(`Unable to convert to Table as requested: ${aggregate([why])}`)
 }
 
-/** Returns the error for a transform that does not fit the answer, such as a list's transform for one object. */
+/** Returns the error for a transform that does not fit the response, such as a list's transform for one object. */
 export function unfit(as: Transform, isList: boolean): StatusError | undefined {
   if (as === 'PartialObjectMetadata' && isList) {
     const error = notAcceptable([])

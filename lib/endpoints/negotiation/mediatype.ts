@@ -1,13 +1,13 @@
 /**
- * The media type of a body, as Go's mime.ParseMediaType reads a Content-Type. Every step takes characters off the front of
- * what is left, so the work grows with the length of the header only.
+ * Parses the media type of a Content-Type like Go's mime.ParseMediaType. Every step consumes characters from the left, so
+ * the work is linear in the length of the header.
  */
 
 const BLANKS = /[ \t\n\v\f\r]*/y
 const TOKEN = /[\w!#$%&'*+.^`{|}~-]*/y
-/** Up to the end quote; a line break ends it too. */
+/** A quoted string up to its end quote. It cannot contain line breaks. */
 const QUOTED = /"(?:[^"\\\r\n]|\\[^\r\n])*"/y
-/** Of what a backslash escapes; before any other character it stands for itself. */
+/** The characters that a backslash escapes. Before any other character, a backslash is literal. */
 const SPECIAL = /\\([()<>@,;:\\"/[\]?=])/g
 
 /** Reads a text from left to right. */
@@ -36,14 +36,14 @@ function reader(text: string) {
   }
 }
 
-/** A value with or without quotes; undefined where there is none. */
+/** Returns a quoted or unquoted value, or undefined if there is none. */
 function parameterValue({ take }: Pick<ReturnType<typeof reader>, 'take'>): string | undefined {
   const quoted = take(QUOTED)
   if (quoted !== '') return quoted.slice(1, -1).replace(SPECIAL, '$1')
   return take(TOKEN) || undefined
 }
 
-/** Reports whether parameters follow each other as they may: one that stands twice must say the same. */
+/** Reports whether the parameters are well-formed. A parameter may be repeated only with the same value. */
 function areParameters(text: string): boolean {
   const given = new Map<string, string>()
   const read = reader(text)
@@ -58,10 +58,7 @@ function areParameters(text: string): boolean {
   return true
 }
 
-/**
- * Returns the type in lower case without its parameters; undefined where there is none or where the parameters are
- * malformed.
- */
+/** Returns the type in lower case, without parameters. Returns undefined if it is empty or the parameters are malformed. */
 export function mediaTypeOf(header: string): string | undefined {
   const end = header.indexOf(';')
   if (end >= 0 && !areParameters(header.slice(end))) return undefined

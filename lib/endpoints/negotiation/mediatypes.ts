@@ -1,10 +1,10 @@
-/** The media types of bodies: what requests may have, and what the document says of them. */
+/** Lists the media types that request bodies may have, for requests and for the OpenAPI documents. */
 import type { MediaType } from '../../meta/decoding/codecs.ts'
 
-/** Of objects. */
+/** The media types of objects. */
 export const bodyTypes: Readonly<Record<string, MediaType>> = { 'application/json': 'json', 'application/yaml': 'yaml' }
 
-/** Of patches; a strategic merge is none, as for custom resources. */
+/** The media types of patches. Like custom resources, this API does not support strategic merge patches. */
 export const patchTypes = [
   'application/json-patch+json',
   'application/merge-patch+json',

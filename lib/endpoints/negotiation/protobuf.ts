@@ -1,6 +1,6 @@
 /**
- * Kubernetes' protobuf envelope, as compiled clients send reviews: `k8s\0`, then
- * `Unknown{1: TypeMeta{1: apiVersion, 2: kind}, 2: raw}`. Only what a kind describes is read; the answer is JSON.
+ * Decodes Kubernetes' protobuf envelope, in which compiled clients send reviews: `k8s\0`, then
+ * `Unknown{1: TypeMeta{1: apiVersion, 2: kind}, 2: raw}`. Reads only the fields that a kind describes. Responses are JSON.
  * Source: k8s.io/apimachinery runtime/serializer/protobuf; protobuf.dev encoding.
  */
 
@@ -11,13 +11,13 @@ import type { ProtobufMessage } from '../../registry/kind.ts'
 
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
-/** Whether the body says that it is one. */
+/** Reports whether the Content-Type is Kubernetes' protobuf. */
 export const isProtobuf = (headers: Readonly<Record<string, string>>): boolean =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === 'application/vnd.kubernetes.protobuf'
 
 const malformed = (): StatusError => badRequest('the body is no well-formed Kubernetes protobuf object')
 
-/** A base-128 number and the offset after it. Lengths and tags here fit 32 bits. */
+/** Returns a base-128 number and the offset after it. Lengths and tags here fit 32 bits. */
 function varint(bytes: Uint8Array, at: number): [value: number, next: number] {
   let value = 0
   for (let i = 0; i < 10; i++) {
@@ -29,7 +29,7 @@ function varint(bytes: Uint8Array, at: number): [value: number, next: number] {
   throw malformed()
 }
 
-/** The fields of a message in order; those that are not length-delimited are passed over. */
+/** Yields the length-delimited fields of a message in order, and skips all others. */
 function* fields(bytes: Uint8Array): Generator<[number: number, value: Uint8Array]> {
   for (let at = 0; at < bytes.length; ) {
     const [tag, start] = varint(bytes, at)
@@ -60,13 +60,16 @@ const entry: ProtobufMessage = {
   2: { name: 'values', type: 'message', fields: { 1: { name: 'items', type: 'strings' } } },
 }
 
-/** A member of an object of our own; two entries of one key are one, the later, as protobuf has it. */
+/** Sets a member of a map. Of two entries with the same key, the later one wins, as in protobuf. */
 function setEntry(map: JsonObject, { key = '', values }: JsonObject): void {
   if (typeof key !== 'string' || key === '__proto__') throw malformed()
   map[key] = (values as JsonObject | undefined)?.items ?? []
 }
 
-/** Empty text counts as absent: compiled clients write every field. It goes as deep as the description, whatever is sent. */
+/**
+ * Decodes a message. Treats empty text as absent, because compiled clients write every field. The description limits the
+ * depth of the recursion.
+ */
 function message(bytes: Uint8Array, description: ProtobufMessage, left = { values: MAX_VALUES }): JsonObject {
   const result: JsonObject = {}
   for (const [number, value] of fields(bytes)) {
@@ -93,7 +96,7 @@ const envelope: ProtobufMessage = {
   },
 }
 
-/** The object in an envelope, with the fields that `description` names. Throws 400. */
+/** Decodes the object in an envelope, with the fields that `description` names. Throws 400. */
 export function decodeProtobuf(body: Uint8Array, description: ProtobufMessage): JsonObject {
   if (Buffer.compare(body.subarray(0, magic.length), magic) !== 0) throw malformed()
   const content = body.subarray(magic.length)
