@@ -112,7 +112,7 @@ test('commands of the README and the server work with a real kube-apiserver, als
     .poll(async () => (await demo('get pods')).stderr, { timeout: 60_000, interval: 1000 })
     .toContain('the access key no longer gives access')
 
-  const [, lines = ''] = first.printed.split('a tour of five minutes.\n')
+  const [, lines = ''] = first.printed.split('README.md has a five-minute tour.\n')
   const printed = await shell(lines.replace('Press Ctrl-C to stop.', ''))
   expect([printed.code, printed.stdout]).toEqual([0, expect.stringContaining('system:masters')])
   expect(printed.stderr).toContain('No resources found')

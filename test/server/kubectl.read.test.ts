@@ -232,7 +232,7 @@ Events:     <none>
     expect(scope.stdout).toMatch(
       /^GROUP: +management.platform\nKIND: +OwnedAccessKey\nVERSION: +v1\n\nFIELD: scope <Object>\n/,
     )
-    expect(scope.stdout).toMatch(/A\n? *scope\s+narrows\s+and\s+never\s+widens/)
+    expect(scope.stdout).toMatch(/Scopes\s+only\s+restrict/)
     for (const field of ['clusters', 'projects', 'roles', 'rules', 'spaces', 'virtualClusters']) {
       expect(scope.stdout).toContain(`  ${field}\t<[]Object>\n`)
     }

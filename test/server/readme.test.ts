@@ -69,7 +69,7 @@ describeKubectl('the tour', () => {
   })
 
   test.each(shells)('prints commands that work in $name', async (shell) => {
-    const [, lines = ''] = printed.split('a tour of five minutes.\n')
+    const [, lines = ''] = printed.split('README.md has a five-minute tour.\n')
     const { stdout, stderr, complaints } = await pasted(shell, lines.split('Press Ctrl-C to stop.', 1).join())
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
     expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running /ms)
