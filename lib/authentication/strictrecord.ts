@@ -2,7 +2,7 @@
  * Validates JSON objects that this service wrote, when it reads them from where others could have written. An object
  * must match its format exactly.
  */
-import { isObject } from '../meta/value/walk.ts'
+import { isObject, own } from '../meta/value/walk.ts'
 
 export type Check = (value: unknown) => boolean
 
@@ -28,8 +28,7 @@ export function strictRecord(
   const missing = Object.keys(required).find((member) => !Object.hasOwn(value, member))
   if (missing !== undefined) throw new Error(`${what} lacks ${missing}`)
   for (const [member, one] of Object.entries(value)) {
-    const checks = Object.hasOwn(required, member) ? required : optional
-    const check = Object.hasOwn(checks, member) ? checks[member] : undefined
+    const check = own(required, member) ?? own(optional, member)
     if (check === undefined) throw new Error(`${what} has an unknown member`)
     if (!check(one)) throw new Error(`${what} has a wrong ${member}`)
   }

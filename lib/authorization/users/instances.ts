@@ -4,6 +4,7 @@
  * Other users may do what `spec.access` allows.
  */
 
+import { own } from '../../meta/value/walk.ts'
 import type { Decision } from '../attributes/attributes.ts'
 import { canonicalText } from '../scopes/chain.ts'
 import { identityOf, isMaster } from './identity.ts'
@@ -41,8 +42,7 @@ const OWNER: Readonly<Record<string, readonly string[]>> = {
 export function mayAccess(user: UserInfo, spec: InstanceSpec, verb: string, subresource: string): Decision {
   if (isMaster(user)) return { allowed: true, reason: 'system:masters' }
   if (isOwner(user, spec)) {
-    const verbs = Object.hasOwn(OWNER, subresource) ? OWNER[subresource] : undefined
-    if (verbs?.includes(verb)) return { allowed: true, reason: 'spec.owner' }
+    if (own(OWNER, subresource)?.includes(verb)) return { allowed: true, reason: 'spec.owner' }
   }
   const creates = verb === 'create' && subresource === ''
   const index = creates

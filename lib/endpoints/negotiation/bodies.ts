@@ -1,6 +1,7 @@
 /** Checks the size and the media type of request bodies. Bodies are read only after authorization. */
 import type { MediaType } from '../../meta/decoding/codecs.ts'
 import { requestEntityTooLarge, type StatusError, unsupportedMediaType } from '../../meta/errors/status.ts'
+import { own } from '../../meta/value/walk.ts'
 import { mediaTypeOf } from './mediatype.ts'
 import { bodyTypes, type PatchType, patchTypes } from './mediatypes.ts'
 
@@ -16,7 +17,7 @@ export function checkBodySize(body: Uint8Array): void {
 export function bodyType(headers: Readonly<Record<string, string>>): MediaType {
   const { 'content-type': header = '' } = headers
   const type = mediaTypeOf(header)
-  const found = header === '' ? 'json' : type && Object.hasOwn(bodyTypes, type) ? bodyTypes[type] : undefined
+  const found = header === '' ? 'json' : own(bodyTypes, type ?? '')
   if (!found) throw unsupported(Object.keys(bodyTypes), type, 'application/yaml')
   return found
 }

@@ -9,7 +9,7 @@ import { parseJson, stringify } from '../../meta/encoding/json.ts'
 import { type Deadline, demandTime } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
-import { isObject } from '../../meta/value/walk.ts'
+import { isObject, own } from '../../meta/value/walk.ts'
 import type { Credentials } from './credentials.ts'
 import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
 
@@ -196,7 +196,7 @@ function withoutMessage(error: unknown): unknown {
 
 /** Maps Node's error codes: from the system, OpenSSL's verification (X509_V_ERR_…), TLS and the HTTP parser. */
 function codeFailure(code: string): ClusterFailure {
-  const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined
+  const known = own(BY_CODE, code)
   if (known) return known
   if (code.startsWith('HPE_')) return 'garbage'
   return /^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|UNABLE_)/.test(code) ? 'tls' : 'unroutable'
