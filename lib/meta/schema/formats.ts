@@ -1,13 +1,9 @@
 /** Validates the string formats of schemas. Source: k8s.io/kube-openapi/pkg/validation/strfmt, Go's net/url. */
 
-/** Reports whether the day exists in Go's calendar, which has the years 0000 to 9999. */
-function isDay(text: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []
-  if (year === undefined) return false
-  const date = new Date(0)
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
-}
+import { parseTime } from '../encoding/time.ts'
+
+/** Reports whether the day, which contains no `T`, exists in Go's calendar. The calendar has the years 0000 to 9999. */
+const isDay = (day: string): boolean => parseTime(`${day}T00:00:00Z`) !== undefined
 
 /**
  * Reports whether strfmt accepts the text as an RFC 3339 time. It accepts more: any character before the fraction, any two
