@@ -71,8 +71,9 @@ function strategy(services: Services): Strategy {
   return {
     mayCreate: () => ({ type: 'allowed' }),
     access(stored, verb, subresource, user) {
-      if (!maySeeKey(user, keyOf(stored), ownOnly(user, verb))) return { type: 'hidden' }
-      const rule = ownsKey(user, keyOf(stored)) ? 'own access key' : MASTERS
+      const key = keyOf(stored)
+      if (!maySeeKey(user, key, ownOnly(user, verb))) return { type: 'hidden' }
+      const rule = ownsKey(user, key) ? 'own access key' : MASTERS
       if (subresource === '' || verb === 'get' || isMaster(user)) return { type: 'allowed', rule }
       return { type: 'denied', reason: 'only system:masters may write the status of access keys' }
     },
