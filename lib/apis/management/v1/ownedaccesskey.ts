@@ -63,8 +63,9 @@ function demandUnchanged({ key }: UserInfo, { object }: Draft, old: Stored | und
 
 function strategy(services: Services): Strategy {
   const { scopes } = services
-  /** Reports whether the scopes restrict the user to their own keys, regardless of their groups. */
+  /** Reports whether the scopes restrict an administrator to their own keys. Other users never see more than those. */
   const ownOnly = (user: UserInfo, verb: string): boolean => {
+    if (!isMaster(user)) return false
     const decision = evaluate(user.chain, managementRequest({ ...resource, verb }), scopes)
     return decision.allowed && decision.own === true
   }
