@@ -30,7 +30,16 @@ function withoutEmpty(answer: Answer): string {
   return sorted({ ...answer, body: { ...answer.body, metadata: Object.fromEntries(filled) } })
 }
 
-const versionless = (answer: Answer): string => sorted(JSON.parse(JSON.stringify(answer).replace(/rv#\d+/g, 'rv')))
+/** Returns the answer without the computed member of a status, which kube-apiserver does not have. */
+function withoutComputed(answer: Answer): Answer {
+  const { status, ...body } = answer.body ?? {}
+  if (typeof status !== 'object' || status === null) return answer
+  const { canUse: _, ...rest } = status
+  return { ...answer, body: { ...body, ...(Object.keys(rest).length > 0 && { status: rest }) } }
+}
+
+const versionless = (answer: Answer): string =>
+  sorted(JSON.parse(JSON.stringify(withoutComputed(answer)).replace(/rv#\d+/g, 'rv')))
 const numberless = (answer: Answer): string => sortedText(JSON.stringify(answer).replace(/:-?\d[\d.eE+-]*/g, ':n'))
 const versionOf = (answer: Answer): number => Number(/rv#(\d+)/.exec(JSON.stringify(answer))?.[1] ?? 0)
 
