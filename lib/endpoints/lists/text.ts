@@ -20,7 +20,7 @@ interface ListShape {
   element(object: KubeObject): unknown
 }
 
-/** Returns the shape of a list. Untransformed lists always contain `continue`, like those of custom resources. Throws 400 and 406. */
+/** Returns the shape of a list. Like for custom resources, untransformed lists always have `continue`. Throws 400 and 406. */
 function shapeOf(request: ApiRequest, kind: Printed, metadata: ListMetadata, { transform }: Output): ListShape {
   const fields = listMetadata(metadata)
   if (!transform) {

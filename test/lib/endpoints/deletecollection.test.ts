@@ -1,4 +1,4 @@
-/** Collections that one request cannot delete: what is told, and that the next one goes on. */
+/** Tests collections that are too large for one DELETE: the response, and that the next request continues. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualclusterinstance.ts'
 import type { EndpointServices } from '../../../lib/endpoints/call.ts'
@@ -33,7 +33,7 @@ async function made(count: number): Promise<string> {
 const left = async (collection: string): Promise<number> =>
   (await list(store(), {}, 'list', context)).items.filter(({ key }) => key.startsWith(`p-a/${collection}-`)).length
 
-/** A DELETE whose time is over once so many objects are gone, by a key that ends once so many are. */
+/** Runs a DELETE whose time is over after starting on `objects` objects, with a key that is revoked after `lives` deletions. */
 async function removed(
   collection: string,
   { objects = Number.POSITIVE_INFINITY, lives = Number.POSITIVE_INFINITY, query = {} } = {},
@@ -62,7 +62,7 @@ async function removed(
   const services: EndpointServices = {
     demandChain: () => {},
     keyGeneration: async () => (done < lives ? 1 : undefined),
-    // Far enough for the key to be asked about after each.
+    // Each deletion takes long enough for the key to be checked again.
     elapsed: () => done * 11_000,
     sleep: async () => {},
     every: () => () => {},
@@ -84,15 +84,15 @@ async function removed(
   }
 }
 
-describe('a collection', () => {
-  test('goes sixteen objects at a time', async () => {
+describe('deletecollection', () => {
+  test('deletes sixteen objects at a time', async () => {
     const collection = await made(40)
     const { status, json, most, notes } = await removed(collection)
     expect([status, json.items.length, most]).toEqual([200, 40, 16])
     expect([notes.count, await left(collection)]).toEqual([40, 0])
   })
 
-  test('that is too large for one request goes with the next ones, for which clients are told to come back', async () => {
+  test('asks clients to repeat the request for a collection that is too large for one', async () => {
     const collection = await made(50)
     const first = await removed(collection, { objects: 20 })
     const gone = 50 - (await left(collection))
@@ -109,17 +109,17 @@ describe('a collection', () => {
     expect([last.status, await left(collection)]).toEqual([200, 0])
   })
 
-  // Who comes back for it would not get any further.
+  // A repeated request would make no progress either.
   test.each([
-    ['of which nothing could be deleted', { objects: 0 }],
-    ['of which it was only tried', { objects: 2, query: { dryRun: 'All' } }],
-  ])('%s is a 504', async (_, options) => {
+    ['nothing could be deleted', { objects: 0 }],
+    ['a dry run does not finish', { objects: 2, query: { dryRun: 'All' } }],
+  ])('returns 504 without Retry-After when %s', async (_, options) => {
     const collection = await made(20)
     const { status, headers } = await removed(collection, options)
     expect([status, headers['retry-after'], await left(collection)]).toEqual([504, undefined, 20])
   })
 
-  test('goes no further once its key has ended', async () => {
+  test('stops when its key is revoked', async () => {
     const collection = await made(60)
     const { status, done, json } = await removed(collection, { lives: 10 })
     expect([status, json.message]).toEqual([
@@ -130,7 +130,7 @@ describe('a collection', () => {
     expect(await left(collection)).toBe(60 - done)
   })
 
-  test('goes page by page where a client says so, in the order of names', async () => {
+  test('deletes one page of the requested limit at a time, in the order of names', async () => {
     const collection = await made(5)
     const { status, json } = await removed(collection, { query: { limit: '2' } })
     expect([status, json.items.length, await left(collection)]).toEqual([200, 2, 3])

@@ -1,4 +1,4 @@
-/** Answers that go on after their key has ended: lists in their own time, over the real store. */
+/** Tests that responses stop after their key is revoked, with a fake clock and the real store. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { EndpointServices } from '../../../lib/endpoints/call.ts'
@@ -11,7 +11,7 @@ import { admin, contextOf } from '../../support/users.ts'
 
 let deployment: TestDeployment
 const store = () => deployment.parts.storeOf(OwnedAccessKey)
-/** More than two pieces of text. */
+/** Enough objects for more than two pieces of text. */
 const count = 4
 
 beforeAll(async () => {
@@ -30,15 +30,15 @@ afterAll(() => deployment?.stop())
 
 interface Began {
   response: ApiResponse
-  /** Lets time pass: seconds in which the client takes nothing. */
+  /** Advances the clock by some seconds, in which the client reads nothing. */
   pass(seconds: number): Promise<void>
-  /** How often the key was asked about. */
+  /** Returns how often the key was read. */
   asked(): number
-  /** What is still looked after. */
+  /** The timers that are still running. */
   timers: Set<() => void>
 }
 
-/** A list as it begins, by a key that lives for so many seconds. */
+/** Starts a list with a key that is revoked after `lives` seconds. */
 async function begun(query: Record<string, string>, lives: number, slow = 0): Promise<Began> {
   let now = 0
   let asked = 0
@@ -92,14 +92,14 @@ const piecesOf = ({ body }: ApiResponse): AsyncIterator<string> =>
   (body as AsyncIterable<string>)[Symbol.asyncIterator]()
 
 describe.each([{}, { limit: '500' }])('a list %j', (query) => {
-  test('asks nothing about its key while it is short', async () => {
+  test('does not check its key while it is short', async () => {
     const { response, asked, timers } = await begun(query, 100)
     const pieces = await Array.fromAsync(response.body as AsyncIterable<string>)
     expect(JSON.parse(pieces.join('')).items).toHaveLength(count)
     expect([asked(), timers.size]).toEqual([0, 0])
   })
 
-  test('goes on for as long as its key does', async () => {
+  test('continues while its key is unchanged', async () => {
     const { response, pass, asked, timers } = await begun(query, 1000)
     let text = ''
     for await (const piece of response.body as AsyncIterable<string>) {
@@ -111,7 +111,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
     expect([response.cut?.aborted, timers.size]).toEqual([false, 0])
   })
 
-  test('is cut where a client comes back for more after its key has ended', async () => {
+  test('fails when the client reads on after the key is revoked', async () => {
     const { response, pass, timers } = await begun(query, 5)
     const pieces = piecesOf(response)
     expect((await pieces.next()).done).toBe(false)
@@ -120,7 +120,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
     expect(timers.size).toBe(0)
   })
 
-  test('is cut while a client takes nothing, so that it does not get what waits for it', async () => {
+  test('disconnects a client that has stopped reading, so that it does not get the buffered data', async () => {
     const { response, pass } = await begun(query, 12)
     await piecesOf(response).next()
     await pass(11)
@@ -129,13 +129,13 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
     expect(response.cut?.aborted).toBe(true)
   })
 
-  test('is a 401 where its key ends before it begins', async () => {
+  test('returns 401 when the key is revoked before the first piece', async () => {
     const { response } = await begun(query, 5, 11)
     expect(response).toMatchObject({ status: 401, body: expect.stringContaining('"reason":"Unauthorized"') })
   })
 })
 
-test('the first events of a watch end with its key, too', async () => {
+test('the initial events of a watch end when its key is revoked', async () => {
   const { response, pass } = await begun({ watch: 'true' }, 5)
   const lines = piecesOf(response)
   expect((await lines.next()).value).toContain('"ADDED"')

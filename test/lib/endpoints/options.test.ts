@@ -1,4 +1,4 @@
-/** Query options of lists, in kube-apiserver's order: numbers, selectors, then what may not be together. */
+/** Tests the query options of lists, which are checked in kube-apiserver's order: numbers, selectors, combinations. */
 import { describe, expect, it } from 'vitest'
 import { startOf } from '../../../lib/endpoints/lists/page.ts'
 import { selectionOf } from '../../../lib/endpoints/lists/selection.ts'
@@ -19,7 +19,7 @@ const refusal = (query: Record<string, string>): [number, string] => {
 }
 
 describe('list options', () => {
-  it('are refused for the first of several mistakes', () => {
+  it('report the first of several errors', () => {
     const all = { limit: 'x', labelSelector: '(', fieldSelector: 'bad', resourceVersionMatch: 'Foo' }
     expect(refusal(all)).toEqual([400, 'strconv.ParseInt: parsing "x": invalid syntax'])
     expect(refusal({ ...all, limit: '1' })[1]).toContain("found '('")
@@ -27,13 +27,13 @@ describe('list options', () => {
     expect(refusal({ resourceVersionMatch: 'Foo' })[0]).toBe(422)
   })
 
-  it('name every rule that a resourceVersionMatch breaks', () => {
+  it('report every rule that a resourceVersionMatch breaks', () => {
     expect(refusal({ resourceVersionMatch: 'Exact', continue: 'x' })[1]).toBe(
       'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided]',
     )
   })
 
-  it('name every rule that a watch breaks', () => {
+  it('report every rule that a watch breaks', () => {
     const watch = { watch: 'true', sendInitialEvents: 'true' }
     expect(refusal({ ...watch, resourceVersionMatch: 'Exact' })[1]).toBe(
       'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]',
@@ -41,34 +41,34 @@ describe('list options', () => {
     expect(refusal({ watch: 'true', continue: 'x' })[1]).toContain('is forbidden when continue is provided')
   })
 
-  it('of a watch from anywhere ask for what is there', () => {
+  it('request the initial events for a watch from any version', () => {
     const asked = (query: Record<string, string>) => options({ watch: 'true', ...query }).sendInitialEvents
     expect([asked({}), asked({ resourceVersion: '0' })]).toEqual([true, true])
     expect(asked({ resourceVersion: '7' })).toBeUndefined()
     expect(asked({ sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' })).toBe(false)
   })
 
-  it('have numbers of 64 bits', () => {
+  it('accept 64-bit numbers', () => {
     expect(options({ limit: '9223372036854775807', timeoutSeconds: '+1' })).toMatchObject({ timeoutSeconds: 1 })
     expect(options({ limit: '-9223372036854775808' }).limit).toBe(0)
     expect(refusal({ limit: '9223372036854775808' })[1]).toContain('value out of range')
     expect(refusal({ limit: '-9223372036854775809' })[1]).toContain('value out of range')
   })
 
-  it('have no limit where any version will do', () => {
+  it('ignore the limit for resourceVersion=0, except in a continued list', () => {
     expect(options({ limit: '5', resourceVersion: '0' }).limit).toBe(0)
     expect(options({ limit: '5', resourceVersion: '0', continue: 'x' }).limit).toBe(5)
     expect(options({ limit: '-1' }).limit).toBe(0)
   })
 
-  it('ask for exactly a version in pages, else for one that is not older', () => {
+  it('read the exact resourceVersion in pages, otherwise one that is not older', () => {
     const kind = { scope: 'Namespaced', fields: {} } as const
     const at = (query: Record<string, string>, namespace = '') =>
       startOf({ kind, request: { namespace } }, options(query), selectionOf(kind, options(query)))
     expect(at({ resourceVersion: '7' })).toEqual({ notOlderThan: 7 })
     expect(at({ resourceVersion: '7', limit: '5' })).toEqual({ at: 7 })
     expect(at({ resourceVersion: '7', limit: '5', resourceVersionMatch: 'NotOlderThan' })).toEqual({ notOlderThan: 7 })
-    // One object is no page.
+    // A list of one object has no pages.
     const one = { resourceVersion: '7', limit: '5', fieldSelector: 'metadata.name=a' }
     expect(at(one)).toEqual({ at: 7 })
     expect(at(one, 'ns')).toEqual({ notOlderThan: 7 })

@@ -1,4 +1,4 @@
-/** Watches in their own time: what they say while nothing happens, when they end, and as of when they show an object. */
+/** Tests watches with a fake clock: bookmarks, waits, ends, and the time as of which they present objects. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { UserInfo } from '../../../lib/authorization/users/user.ts'
@@ -32,14 +32,14 @@ const store = () => deployment.parts.storeOf(OwnedAccessKey)
 const make = (name: string, spec: object = {}) => create(store(), { object: key(name, spec), secrets: [] }, context)
 
 interface Watched {
-  /** Seconds since the beginning, and the line. */
+  /** Seconds since the start of the watch. */
   at: number
   line: string
 }
 
 /**
- * Everything that a watch sends. Time passes only while it sleeps, a second at least; `when` does something at a second. It ends where the
- * watch ends.
+ * Returns everything that a watch sends until it ends. Time passes only while the watch sleeps, at least a second each time.
+ * `when` runs a function at a given second.
  */
 async function watch(
   query: Record<string, string>,
@@ -49,11 +49,11 @@ async function watch(
     user = admin,
     waits = [],
   }: {
-    /** Of the key, in each second; undefined = it is dead. */
+    /** Returns the generation of the key at a second, or undefined if the key is revoked. */
     generation?: (second: number) => number | undefined
     when?: Record<number, () => Promise<unknown>>
     user?: UserInfo
-    /** Gets how long the watch wanted to sleep, each time. */
+    /** Collects the requested durations of sleep. */
     waits?: number[]
   } = {},
 ): Promise<Watched[]> {
@@ -109,7 +109,7 @@ const newest = async () => String(await store().storage.revision(OwnedAccessKey.
 const event = ({ line }: Watched) => JSON.parse(line)
 
 describe('a watch', () => {
-  test('shows an object as it is when it is sent', async () => {
+  test('presents an object as of the time when it is sent', async () => {
     const resourceVersion = await newest()
     const name = `k-${++names}`
     await make(name, { ttl: 60 })
@@ -126,7 +126,7 @@ describe('a watch', () => {
     ])
   })
 
-  test('is not silent: a bookmark every 20 seconds, or an empty line to clients that take none', async () => {
+  test('sends a bookmark every 20 seconds, or an empty line to clients without bookmarks', async () => {
     const resourceVersion = await newest()
     const bookmarks = await watch({ resourceVersion, timeoutSeconds: '50', allowWatchBookmarks: 'true' })
     expect(bookmarks.map((one) => [one.at, event(one).type, event(one).object.metadata.resourceVersion])).toEqual([
@@ -141,14 +141,14 @@ describe('a watch', () => {
     ])
   })
 
-  test('reads again soon after an event, and later while there is none', async () => {
+  test('reads soon after an event, and less often without events', async () => {
     const resourceVersion = await newest()
     const waits: number[] = []
     await watch({ resourceVersion, timeoutSeconds: '15' }, { waits, when: { 10: () => make(`k-${++names}`) } })
     expect(waits.slice(0, 12)).toEqual([40, 125, 250, 375, 400, 400, 400, 400, 400, 400, 40, 125])
   })
 
-  test('waits for a revision that is still to come, and says nothing of before or in between', async () => {
+  test('waits for a future revision, and sends no earlier events', async () => {
     const newestNow = Number(await newest())
     const name = `k-${++names}`
     const seen = await watch(
@@ -162,7 +162,7 @@ describe('a watch', () => {
     ])
   })
 
-  test('with the state as of a revision that is still to come ends with an error event', async () => {
+  test('ends with an error event when it requests the state at a future revision', async () => {
     const resourceVersion = String(Number(await newest()) + 1)
     const query = { resourceVersion, sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
     const seen = await watch({ ...query, timeoutSeconds: '5' })
@@ -171,7 +171,7 @@ describe('a watch', () => {
     ])
   })
 
-  test('ends by itself before the platform cuts it, and where the client says', async () => {
+  test('ends before API Gateway cuts it, and after the timeout of the client', async () => {
     const resourceVersion = await newest()
     const last = (seen: Watched[]) => seen.at(-1)?.at
     const query = { resourceVersion, allowWatchBookmarks: 'true' }
@@ -179,8 +179,8 @@ describe('a watch', () => {
     expect(last(await watch({ ...query, timeoutSeconds: '7' }))).toBe(7)
   })
 
-  // A revoked key sees nothing more after ten seconds, with a watch that was open before.
-  test('ends within 10 seconds of the death of its key', async () => {
+  // A revoked key sees no more events after ten seconds, even through an open watch.
+  test('ends within 10 seconds after its key is revoked', async () => {
     const resourceVersion = await newest()
     const name = `k-${++names}`
     const when = { 35: () => make(name) }
@@ -189,8 +189,8 @@ describe('a watch', () => {
     expect(seen).toEqual([{ at: 20, line: '\n' }])
   })
 
-  // Whoever holds the old value of a rotated key, or watches with a scope that it no longer has, is to come again.
-  test('ends within 10 seconds of a change of its key', async () => {
+  // A client with the old value of a rotated key, or with a scope that was narrowed, must authenticate again.
+  test('ends within 10 seconds after its key changes', async () => {
     const resourceVersion = await newest()
     const name = `k-${++names}`
     const when = { 35: () => make(name) }
@@ -198,8 +198,8 @@ describe('a watch', () => {
     expect(seen).toEqual([{ at: 20, line: '\n' }])
   })
 
-  // Whoever opens one after another has one open in every moment, in that of the change, too.
-  test('ends within 10 seconds where its key was changed before it began', async () => {
+  // A client that opens watches one after another has one starting at the moment of the change.
+  test('ends within 10 seconds when its key changed between authorization and start', async () => {
     const resourceVersion = await newest()
     const name = `k-${++names}`
     const user = { ...admin, key: { ...admin.key, generation: 1 } }
@@ -207,7 +207,7 @@ describe('a watch', () => {
     expect(seen).toEqual([])
   })
 
-  test('begins with what there is, and says where that ends to clients that take bookmarks', async () => {
+  test('starts with the existing objects, and marks their end for clients with bookmarks', async () => {
     const name = `k-${++names}`
     await make(name)
     const query = { timeoutSeconds: '1', allowWatchBookmarks: 'true', fieldSelector: `metadata.name=${name}` }

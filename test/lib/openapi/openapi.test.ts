@@ -46,7 +46,7 @@ const operations = Object.entries(paths).flatMap(([path, item]) =>
 const schemas = (document.components as { schemas: Record<string, JsonObject> }).schemas
 const base = '/apis/example.test/v1'
 
-/** The value at a JSON pointer `#/a/b`. */
+/** Returns the value at a JSON pointer `#/a/b`. */
 const resolve = (ref: string): unknown =>
   ref
     .slice(2)
@@ -69,7 +69,7 @@ test('the document is valid OpenAPI 3.0', async () => {
   expect(validator.version).toBe('3.0')
 })
 
-test('every reference leads somewhere, every operationId is unique', () => {
+test('every reference has a target, and every operationId is unique', () => {
   expect(refs(document).filter((ref) => resolve(ref) === undefined)).toEqual([])
   const ids = operations.map(({ operation }) => operation.operationId)
   expect(new Set(ids).size).toBe(ids.length)
@@ -77,7 +77,7 @@ test('every reference leads somewhere, every operationId is unique', () => {
 })
 
 describe('paths', () => {
-  test('are those of the routes, without the base path', () => {
+  test('match the routes, without the base path', () => {
     const served = Object.fromEntries(
       Object.entries(paths).map(([path, item]) => [path, METHODS.filter((method) => item[method])]),
     )
@@ -95,7 +95,7 @@ describe('paths', () => {
     })
   })
 
-  test('say which patches answer 405', () => {
+  test('state which patches return 405', () => {
     const unserved = operations.filter(({ operation }) => operation.description.startsWith('Not served (405)'))
     expect(unserved.map(({ path }) => path)).toEqual([
       `${base}/exampletokens/{name}`,
@@ -103,8 +103,8 @@ describe('paths', () => {
     ])
   })
 
-  // Generated clients name their methods so.
-  test('have the ids of Kubernetes', () => {
+  // Generated clients derive the names of their methods from the ids.
+  test('have operationIds in the form of Kubernetes', () => {
     const ids = (path: string) => METHODS.map((method) => paths[base + path]?.[method]?.operationId).filter(Boolean)
     expect(ids('/namespaces/{namespace}/parents')).toEqual([
       'listExampleTestV1NamespacedParent',
@@ -123,13 +123,13 @@ describe('paths', () => {
     expect(JSON.stringify(openApiDocument([review], info))).toContain('"createAuthenticationV1Review"')
   })
 
-  test('are below the address of the server, which is relative to that of the document', () => {
+  test('are below the URL of the server, which is relative to that of the document', () => {
     const [{ url }] = document.servers as [{ url: string }]
     const place = 'https://example.com/prod/base/openapi/v3/apis/example.test/v1?hash=1'
     expect(new URL(url, place).href).toBe('https://example.com/prod/base/')
   })
 
-  test('say what each operation does, in the words of Kubernetes', () => {
+  test('describe each operation in the words of Kubernetes', () => {
     const actions = operations
       .filter(({ path }) => path.startsWith(`${base}/examples`))
       .map(({ method, operation }) => `${method} ${operation['x-kubernetes-action']}`)
@@ -161,7 +161,7 @@ describe('paths', () => {
     expect(found).toEqual(['pretty', ...names])
   })
 
-  test('say that an apply may create an object, but no status of it', () => {
+  test('state that an apply can create an object, but not its status', () => {
     const codes = (path: string) => Object.keys(paths[base + path]?.patch?.responses ?? {})
     expect(codes('/examples/{name}')).toEqual(['200', '201', '401', 'default'])
     expect(codes('/examples/{name}/status')).toEqual(['200', '401', 'default'])
@@ -175,7 +175,7 @@ describe('paths', () => {
       )
       expect(patches.length).toBeGreaterThan(0)
       for (const { operation } of patches) {
-        // kubectl follows no reference.
+        // kubectl does not resolve references.
         expect(operation.parameters).toContainEqual(expect.objectContaining({ name: 'fieldValidation', in: 'query' }))
         expect(Object.keys(operation.requestBody?.content ?? {})).toEqual([
           'application/json-patch+json',
@@ -188,7 +188,7 @@ describe('paths', () => {
 })
 
 describe('schemas', () => {
-  test('carry the kind as a list, metadata as a reference', () => {
+  test('contain the kind as a list, and metadata as a reference', () => {
     expect(Object.keys(schemas).filter((name) => name.startsWith('test.'))).toEqual([
       'test.example.v1.Example',
       'test.example.v1.ExampleList',
@@ -228,7 +228,7 @@ describe('schemas', () => {
     expect(resolve(`#/components/schemas/test.example.v1.Example/properties/spec/properties/${name}`)).toEqual(expected)
   })
 
-  test('say how lists are owned', () => {
+  test('state the list type of each list', () => {
     const at = (path: string) => resolve(`#/components/schemas/${path}`)
     expect(at('test.example.v1.Example/properties/status/properties/conditions')).toMatchObject({
       'x-kubernetes-list-type': 'map',
@@ -244,7 +244,7 @@ describe('schemas', () => {
     })
   })
 
-  test('take whole objects', () => {
+  test('accept complete objects', () => {
     const ajv = new Ajv({ strict: false })
     formatsPlugin.default(ajv)
     ajv.addSchema(document, 'document')
@@ -264,7 +264,7 @@ describe('schemas', () => {
 describe('the index', () => {
   const { index, documents } = openApi([stored, other], info)
 
-  test('names each group version with the hash of its document', () => {
+  test('lists each group version with the hash of its document', () => {
     const entries = [...documents].map(([path, { hash }]) => [
       path,
       { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` },
@@ -273,14 +273,14 @@ describe('the index', () => {
     expect([...documents.keys()]).toEqual(['apis/example.test/v1', 'apis/other.test/v1'])
   })
 
-  test('hashes are sha512 in upper case, and the same for the same kinds', () => {
+  test('has upper-case SHA-512 hashes that are equal for equal kinds', () => {
     for (const { text, hash } of documents.values()) {
       expect(hash).toBe(createHash('sha512').update(text).digest('hex').toUpperCase())
     }
     expect(openApi([stored, other], info)).toEqual({ index, documents })
   })
 
-  test('a document holds the kinds of its group version alone', () => {
+  test('refers to documents with only the kinds of their group version', () => {
     expect(documents.get('apis/other.test/v1')?.text).not.toContain('ExampleList')
   })
 })

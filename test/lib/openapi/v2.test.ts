@@ -5,7 +5,7 @@ import type { OpenApiKind } from '../../../lib/openapi/paths.ts'
 import { openApiV2 } from '../../../lib/openapi/v2.ts'
 import { example } from '../meta/example.ts'
 
-// Fields may be called as keywords are.
+// Fields may have the names of keywords.
 const spec = object('What is wanted.', {
   writeOnly: string('No keyword.', { writeOnly: 'once' }),
   deprecated: list('No keyword.', object('One.', { allOf: string('No keyword.', { deprecated: 'another' }) })),
@@ -25,21 +25,21 @@ test('is valid Swagger 2.0', async () => {
   expect([result.errors, result.valid, validator.version]).toEqual([undefined, true, '2.0'])
 })
 
-test('is known by what it says', () => {
+test('has a hash of its content', () => {
   expect(openApiV2([kind], info).hash).toBe(hash)
   expect(openApiV2([kind], { ...info, version: 'v2' }).hash).not.toBe(hash)
 })
 
 describe('definitions', () => {
-  test('lead to each other', () => {
+  test('are the targets of all references', () => {
     const refs = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref = '']) => ref)
     expect(refs.length).toBeGreaterThan(2)
     for (const ref of refs) expect(definitions).toHaveProperty([ref.replace('#/definitions/', '')])
     expect(text).not.toContain('components')
   })
 
-  // By these names Terraform finds what a manifest is made of.
-  test('are found by kind, and the metadata by its name', () => {
+  // Terraform finds the types of a manifest by these names.
+  test('are identified by kind, and the metadata by its name', () => {
     const groupVersionKind = { group: kind.group, version: kind.version, kind: kind.kind }
     const [[, found] = ['', {}]] = named(kind.kind)
     expect(found).toMatchObject({ type: 'object', 'x-kubernetes-group-version-kind': [groupVersionKind] })
@@ -48,7 +48,7 @@ describe('definitions', () => {
     expect(definitions['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'].properties.labels.type).toBe('object')
   })
 
-  test('have no keyword of v3, and every field', () => {
+  test('have every field, and no keyword of v3', () => {
     const [[, found] = ['', {}]] = named(kind.kind)
     expect(found).toMatchObject({
       properties: {
@@ -66,7 +66,7 @@ describe('definitions', () => {
 })
 
 describe('paths', () => {
-  test('are those of v3, with bodies as parameters and media types of the operation', () => {
+  test('equal those of v3, with bodies as parameters and media types on the operation', () => {
     const base = '/apis/example.test/v1/examples'
     expect(Object.keys(document.paths)).toContain(base)
     const { post } = document.paths[base]
@@ -86,7 +86,7 @@ describe('paths', () => {
   })
 })
 
-/** The fields of a protobuf message by their numbers: bytes, and other values as they are. */
+/** Returns the fields of a protobuf message by number. */
 function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
   const fields = new Map<number, Buffer[]>()
   let at = 0
@@ -123,7 +123,7 @@ describe('in protobuf', () => {
     expect(at(all, 1).map((one) => textAt(one, 1))).toEqual(Object.keys(definitions))
   })
 
-  // By this extension Argo CD and kubectl find what an object is made of.
+  // Argo CD and kubectl find the schema of an object by this extension.
   test('names the kind of a definition', () => {
     const [found] = at(all, 1).filter((one) => textAt(one, 1)?.endsWith('.Example'))
     const [schema] = at(found, 2)

@@ -1,4 +1,4 @@
-/** Tokens of others; every message was one of a kube-apiserver 1.34. */
+/** Tests continue tokens. Every error message was recorded from kube-apiserver 1.34. */
 import { describe, expect, it } from 'vitest'
 import { decodeContinue, encodeContinue } from '../../../../lib/endpoints/lists/continuetoken.ts'
 
@@ -7,7 +7,7 @@ const text = (value: string): string => Buffer.from(value, 'latin1').toString('b
 const v = 'meta.k8s.io/v1'
 
 describe('a continue token', () => {
-  it('comes back as it was made', () => {
+  it('decodes to the values it was encoded from', () => {
     expect(decodeContinue(encodeContinue({ rv: 582, after: 'ns/name' }))).toEqual({ rv: 582, after: 'ns/name' })
     expect(decodeContinue(token({ v, rv: -5, start: 'a\0' }))).toEqual({ rv: -1, after: 'a' })
   })

@@ -1,4 +1,4 @@
-/** What the authorizer takes for the name of one object must be all that a list of the handler shows. */
+/** Tests that a list authorized as a request for one object shows only that object. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { requestAttributes } from '../../../../lib/authorization/attributes/requestattributes.ts'
@@ -9,7 +9,7 @@ import { StatusError } from '../../../../lib/meta/errors/status.ts'
 const kind = { scope: 'Cluster', fields: { 'spec.user': () => 'alice', 'spec.team': () => '' } } as const
 const object = (name: string) => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name } })
 
-/** The name that a rule's resourceNames are compared with. */
+/** Returns the name that the authorizer compares with a rule's resourceNames. */
 function judged(fieldSelector: string): string {
   const multiValueQueryStringParameters = { fieldSelector: [fieldSelector] }
   const request = { resource: '/apis/g/v1/things', httpMethod: 'GET', multiValueQueryStringParameters }
@@ -17,7 +17,7 @@ function judged(fieldSelector: string): string {
   return attributes.kind === 'resource' ? attributes.name : ''
 }
 
-/** Whether a list with this selector shows an object of that name; false for a selector that is a 400. */
+/** Reports whether a list with this selector shows an object of that name. Returns false if the selector is a 400. */
 function shows(fieldSelector: string, name: string): boolean {
   try {
     const options = listOptions(new Map([['fieldSelector', [fieldSelector]]]), true)
@@ -28,7 +28,7 @@ function shows(fieldSelector: string, name: string): boolean {
   }
 }
 
-test('one object is one object', () => {
+test('a selector of one name is authorized for that name and shows only that object', () => {
   for (const selector of ['metadata.name=k', 'metadata.name==k', 'spec.user!=x,metadata.name=k', 'metadata.name=k,']) {
     expect([selector, judged(selector), shows(selector, 'k'), shows(selector, 'l')]).toEqual([
       selector,
@@ -49,11 +49,11 @@ test.each([
   'metadata.name =k',
   'metadata.name=a%2Fb',
   'metadata.name=..',
-])('%s is no request for one object', (selector) => {
+])('%s is not authorized as a request for one object', (selector) => {
   expect(judged(selector)).toBe('')
 })
 
-test('no selector shows an object that it was not judged for', () => {
+test('no selector shows an object that it was not authorized for', () => {
   const whole = fc.constantFrom('metadata.name=k', 'metadata.name==l', 'spec.user!=x', 'metadata.name')
   const piece = fc.oneof(whole, fc.constantFrom('=', '!=', ',', ',', '\\', 'k', ' ', '%'))
   let named = 0

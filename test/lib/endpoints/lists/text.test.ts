@@ -54,7 +54,7 @@ const named = (name: string, spec: KubeObject['spec'] = {}): KubeObject => ({
   spec,
 })
 
-/** Texts that end lines, are indented, or are what a notation is made of. */
+/** Texts with line breaks, indentation, or the syntax of a format. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   fc
@@ -79,7 +79,7 @@ const object = fc
 const joined = async (pieces: AsyncIterable<string>): Promise<string> => (await Array.fromAsync(pieces)).join('')
 
 describe('a list in pieces', () => {
-  test.each(outputs)('is the text of the whole: %j', async (output) => {
+  test.each(outputs)('equals the text of the whole list: %j', async (output) => {
     const of = (pages: Pages) => listPieces(listing(output, pages)).then(joined)
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(object, { maxLength: 3 }), { maxLength: 3 }), async (pages) => {
@@ -89,7 +89,7 @@ describe('a list in pieces', () => {
         const none = output.transform?.as === 'PartialObjectMetadataList' ? null : []
         expect(head[member]).toEqual(none)
         const whole = { ...head, [member]: elements.length > 0 ? elements : none }
-        // A mark that a document of YAML ends is nothing that a list needs.
+        // A list does not need the YAML end-of-document marker.
         expect(await of(pages)).toBe((await encode(whole, output)).replace(/\n\.\.\.\n$/, '\n'))
       }),
       { numRuns: 60 },
@@ -98,7 +98,7 @@ describe('a list in pieces', () => {
 
   const json = { mediaType: 'application/json', pretty: false } as const
 
-  /** What an object becomes, as JSON. */
+  /** Returns the element of an object as JSON. */
   async function element(output: Output, one: KubeObject): Promise<string> {
     const list = JSON.parse(await joined(await listPieces(listing({ ...output, ...json }, [[one]]))))
     return JSON.stringify((list.items ?? list.rows)[0])
@@ -124,15 +124,15 @@ describe('a list in pieces', () => {
     throw new Error('unreadable')
   }
 
-  test('what fails before the first byte is no answer at all', async () => {
+  test('an error before the first byte rejects the whole response', async () => {
     const answer = respondList(listing(json, [failing(0)]), [])
     await expect(answer).rejects.toThrow('unreadable')
     const small = respondList(listing(json, [[named('small')], failing(0)]), [])
     await expect(small).rejects.toThrow('unreadable')
   })
 
-  // The stream breaks: never a valid short list.
-  test('what fails after it ends the answer with an error', async () => {
+  // The stream fails, so that the client never receives a valid but incomplete list.
+  test('an error after the first byte fails the stream', async () => {
     const { status, body } = await respondList(listing(json, [failing(2)]), [])
     expect(status).toBe(200)
     const pieces: string[] = []
@@ -143,7 +143,7 @@ describe('a list in pieces', () => {
     expect(pieces).toHaveLength(2)
   })
 
-  test('a short list is one text', async () => {
+  test('a short list is sent as one text', async () => {
     const { body, headers, warnings } = await respondList(listing(json, [[named('a')], [named('b')]]), ['careful'])
     expect([typeof body, headers, warnings]).toEqual(['string', { 'content-type': 'application/json' }, ['careful']])
   })

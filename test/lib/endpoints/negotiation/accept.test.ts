@@ -1,4 +1,4 @@
-/** The negotiated form of answers. Every row was recorded from a kube-apiserver 1.34. */
+/** Tests the negotiated form of responses. Every row was recorded from kube-apiserver 1.34. */
 import { describe, expect, it } from 'vitest'
 import { negotiate, negotiateDiscovery, negotiateStatus, unfit } from '../../../../lib/endpoints/negotiation/accept.ts'
 
@@ -42,7 +42,7 @@ describe('Accept', () => {
     ['application/yaml, application/json', 'application/yaml'],
     ['application/*;q=0.5,application/yaml;q=0.4', 'application/yaml'],
     ['application/yaml;q=0.4,application/*;q=0.5', json],
-  ])('%j is served', (accept, expected) => expect(form(accept)).toBe(expected))
+  ])('accepts %j', (accept, expected) => expect(form(accept)).toBe(expected))
 
   it.each([
     'APPLICATION/JSON',
@@ -56,9 +56,9 @@ describe('Accept', () => {
     'application/json;v=v1',
     'application/json;sv=1',
     'application/json;stream=x',
-  ])('%j is not', (accept) => expect(form(accept)).toBe(refused))
+  ])('rejects %j', (accept) => expect(form(accept)).toBe(refused))
 
-  it('of a watch is JSON only', () => {
+  it('allows only JSON for a watch', () => {
     expect(form('application/json;stream=watch', { watch: true })).toBe(json)
     const streamed = 'only the following media types are accepted: application/json;stream=watch'
     expect(form('application/yaml', { watch: true })).toBe(streamed)
@@ -66,13 +66,13 @@ describe('Accept', () => {
     expect(form('text/html', { watch: true })).toBe(refused)
   })
 
-  it('is looked at as far as clients go, and no further', () => {
+  it('is read up to 64 clauses', () => {
     const others = (count: number) => 'text/html,'.repeat(count)
     expect([form(`${others(63)}${json}`), form(`${others(64)}${json}`)]).toEqual([json, refused])
   })
 })
 
-describe('indented', () => {
+describe('indentation', () => {
   const curl = { 'user-agent': 'curl/8.0' }
   it.each([
     [{}, 'true', true],
@@ -104,19 +104,19 @@ describe('aggregated discovery', () => {
 })
 
 describe('a Status', () => {
-  it('is in the form of the first clause without a transform', () => {
+  it('has the form of the first clause without a transform', () => {
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/yaml'
     expect(negotiateStatus(asking({ accept }))).toEqual({ mediaType: 'application/yaml', pretty: false })
   })
 
-  it('has no form where every clause asks for another', () => {
+  it('has no negotiated form when no clause can be served', () => {
     expect(negotiateStatus(asking({ accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }))).toBeUndefined()
     expect(negotiateStatus(asking({ accept: 'text/html' }))).toBeUndefined()
     expect(negotiateStatus(asking({ accept: 'application/json;sv=v1' }))).toBeUndefined()
   })
 })
 
-it('says what it is that has no metadata of its own', () => {
+it('rejects a transform that does not fit the response', () => {
   expect(unfit('PartialObjectMetadata', true)?.message).toBeDefined()
   expect(unfit('PartialObjectMetadata', true)?.status.message).toContain('(*unstructured.UnstructuredList)')
   expect(unfit('PartialObjectMetadataList', false)?.status.message).toBe('content is not a list')

@@ -41,15 +41,15 @@ describe('the type of a body', () => {
     expect(() => bodyType(typed(type))).toThrow('accepted media types include: application/json, application/yaml'),
   )
 
-  it('of a patch is told apart by case, and by nothing else', () => {
+  it('of a patch is case-sensitive and ignores parameters', () => {
     expect(patchType(typed('application/merge-patch+json; charset=utf-8'))).toBe('application/merge-patch+json')
     for (const type of ['APPLICATION/MERGE-PATCH+JSON', ' application/merge-patch+json', 'application/json', '']) {
       expect(() => patchType(typed(type))).toThrow('accepted media types include: application/json-patch+json')
     }
   })
 
-  // What curl sends of `-d @file` when nobody says a type.
-  it('a form is told what to send instead', () => {
+  // curl sends this type with `-d @file` and no Content-Type header.
+  it('advises senders of a form which Content-Type to use', () => {
     const form = typed('application/x-www-form-urlencoded')
     const advice = (type: string) =>
       `; a form cannot be read: with curl, send a file with --data-binary @FILE -H 'Content-Type: ${type}'`

@@ -22,7 +22,7 @@ const refused = (body: Uint8Array) => {
 }
 
 describe('an object in protobuf', () => {
-  it('has what its kind describes', () => {
+  it('has the fields that its kind describes', () => {
     const object = decoded(
       field(1, 'alice'),
       field(2, 'a'),
@@ -36,12 +36,12 @@ describe('an object in protobuf', () => {
     expect(object).toEqual({ ...type, spec: { name: 'alice', groups: ['a', '', 'ü'], extra } })
   })
 
-  it('has nothing else: other fields and other forms of numbers are passed over', () => {
+  it('omits unknown fields and fields of other wire types', () => {
     const others = Buffer.from([0x48, 0xff, 0x01, 0x51, 1, 2, 3, 4, 5, 6, 7, 8, 0x5d, 1, 2, 3, 4])
     expect(decoded(others, field(7, 'x'), field(1, ''))).toEqual({ ...type, spec: {} })
   })
 
-  it('of one key has the later entry', () => {
+  it('keeps the later of two map entries with the same key', () => {
     const entry = (value: string) => field(3, message(field(1, 'k'), field(2, values(value))))
     expect(decoded(entry('first'), entry('second'))).toMatchObject({ spec: { extra: { k: ['second'] } } })
   })
@@ -49,20 +49,20 @@ describe('an object in protobuf', () => {
   it.each([
     ['no envelope', Buffer.from('{}')],
     ['nothing', Buffer.alloc(0)],
-    ['a cut length', message(Buffer.from('k8s\0'), Buffer.from([0x12, 0xff]))],
+    ['a truncated length', message(Buffer.from('k8s\0'), Buffer.from([0x12, 0xff]))],
     ['a length beyond the end', message(Buffer.from('k8s\0'), Buffer.from([0x12, 0x7f, 1]))],
     ['a group', sent(Buffer.from([0x0b]))],
-    ['text that is no UTF-8', sent(field(1, Buffer.from([0xff])))],
-    ['a key that is none in JavaScript', sent(field(3, message(field(1, '__proto__'), field(2, values('x')))))],
-  ])('with %s is refused', (_, body) => refused(body))
+    ['text that is not UTF-8', sent(field(1, Buffer.from([0xff])))],
+    ['the key __proto__', sent(field(3, message(field(1, '__proto__'), field(2, values('x')))))],
+  ])('with %s is rejected', (_, body) => refused(body))
 
-  it('of more values than a JSON body may have is refused, quickly', () => {
+  it('is rejected quickly when it has more values than a JSON body may have', () => {
     const empty = Buffer.concat(Array.from({ length: 100_000 }, () => field(2, '')))
     refused(sent(empty))
     expect(decoded(empty.subarray(0, 2 * 99_000))).toMatchObject({ spec: { groups: { length: 99_000 } } })
   })
 
-  it('any bytes are an object or a refusal', () => {
+  it('is decoded or rejected with a 400, whatever the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         for (const body of [bytes, message(Buffer.from('k8s\0'), bytes), sent(bytes)]) {

@@ -1,4 +1,4 @@
-/** Watches of nothing: how long they last, and that they are never silent for long. */
+/** Tests watches of resources without objects: how long they last and how often they send something. */
 import { expect, test } from 'vitest'
 import type { ApiRequest } from '../../../../lib/endpoints/request.ts'
 import { emptyCollection } from '../../../../lib/endpoints/watches/emptycollection.ts'
@@ -20,7 +20,7 @@ const request = (query: Record<string, string>): ApiRequest => ({
   deadline: endless,
 })
 
-/** The seconds at which a watch says something; time passes only while it sleeps. */
+/** Returns the seconds at which a watch sends something. Time passes only while the watch sleeps. */
 async function secondsOf(query: Record<string, string>): Promise<number[]> {
   let now = 0
   const clock = {
@@ -36,12 +36,12 @@ async function secondsOf(query: Record<string, string>): Promise<number[]> {
   return said
 }
 
-// Clients drop a stream that is silent for 30 s, and the platform ends one after 300 s.
-test('a watch speaks every 20 seconds and ends after 280', async () => {
+// Clients drop a stream that is silent for 30 s, and API Gateway cuts one after 300 s.
+test('a watch sends something every 20 seconds and ends after 280 seconds', async () => {
   expect(await secondsOf({})).toEqual(Array.from({ length: 14 }, (_, index) => 20 * (index + 1)))
 })
 
-test('a watch ends when its client wants it to', async () => {
+test('a watch ends after the timeout of its client', async () => {
   expect(await secondsOf({ timeoutSeconds: '30' })).toEqual([20, 30])
   expect((await secondsOf({ timeoutSeconds: '9999' })).at(-1)).toBe(280)
 })

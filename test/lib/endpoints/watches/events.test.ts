@@ -1,4 +1,4 @@
-/** What a watcher is told of random histories, live and late, against a model of what they know and may see. */
+/** Compares the events of random histories, live and resumed, with a model of what a watcher knows and may see. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventsOf, type WatchEvent } from '../../../../lib/endpoints/watches/events.ts'
@@ -45,13 +45,13 @@ const watcherOf = (table: Table) =>
     shown: ({ object }) => object,
   })
 
-/** The beginning of a batch, as if it had been too long for one. */
+/** Returns the start of a batch, as if the batch had been too long. */
 function cut(batch: ChangeBatch, length: number): ChangeBatch {
   const changes = batch.changes.slice(0, length)
   return changes.length === batch.changes.length ? batch : { changes, rv: changes.at(-1)?.rv ?? batch.rv, more: true }
 }
 
-/** What a client knows that takes each event as it is said to be; throws where that does not fit what it knows. */
+/** Returns what a client knows after each event. Throws when an event contradicts what the client knew. */
 function take(known: Map<string, number>, { type, object: { metadata } }: WatchEvent): void {
   const { uid = '', resourceVersion } = metadata
   expect([type, known.has(uid)]).toEqual([type, type !== 'ADDED'])
@@ -62,13 +62,13 @@ function take(known: Map<string, number>, { type, object: { metadata } }: WatchE
 const visibleAt = (history: readonly Happened[], rv: number): Map<string, number> =>
   new Map([...statesAt(history, rv).values()].filter(shows).map(({ uid, rv }) => [uid, rv]))
 
-/** A step of the history, or a poll of the watch that gets at most so many changes. */
+/** A step of the history, or a poll of the watch with a limit of changes. */
 const moment: fc.Arbitrary<Step | { op: 'poll'; length: number }> = fc.oneof(
   { weight: 3, arbitrary: step },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('poll' as const), length: fc.integer({ min: 1, max: 3 }) }) },
 )
 
-test('every watcher ends with what they may see, and was told nothing else on the way', async () => {
+test('every watcher ends with the objects that they may see, and learns of no others', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 8 }),
@@ -78,7 +78,7 @@ test('every watcher ends with what they may see, and was told nothing else on th
         const table = tableOf(`watched${tables++}`)
         const history: Happened[] = []
         for (const one of before) await perform(storage, table, one, history)
-        // From any revision that a list may have shown.
+        // Starts at any revision that a list may have returned.
         const start = [1, ...history.map(({ rv }) => rv)][from % (history.length + 1)] ?? 1
         const known = visibleAt(history, start)
         const told = watcherOf(table)
@@ -92,7 +92,7 @@ test('every watcher ends with what they may see, and was told nothing else on th
             const { uid = '', annotations } = event.object.metadata
             const written = Number(annotations?.write)
             if (event.object.spec === undefined) continue
-            // Content: of what may be seen now, or was there to be seen when the watch had last caught up.
+            // An event may contain an object that is visible now, or that was visible when the watch had last caught up.
             const isAllowed =
               newest.get(uid)?.readers.includes('alice') || (event.type === 'DELETED' && present.has(written))
             expect([event, isAllowed]).toEqual([event, true])
@@ -112,7 +112,7 @@ test('every watcher ends with what they may see, and was told nothing else on th
   )
 }, 60_000)
 
-describe('who loses access', () => {
+describe('a watcher who loses access', () => {
   const put = (readers: string[], label = 'x'): Step => ({ op: 'put', name: 'a', readers, label })
 
   async function watched(steps: Step[], isLive: boolean): Promise<WatchEvent[]> {
@@ -134,7 +134,7 @@ describe('who loses access', () => {
     return events
   }
 
-  test('while they watch is told so with what they saw last', async () => {
+  test('during the watch gets a DELETED event with the last visible content', async () => {
     const events = await watched([put(['alice']), put(['bob'])], true)
     expect(events.map(({ type, object }) => [type, object.metadata.resourceVersion, object.spec])).toEqual([
       ['ADDED', '2', { readers: ['alice'] }],
@@ -142,12 +142,12 @@ describe('who loses access', () => {
     ])
   })
 
-  test('is told nothing of what has come and gone since', async () => {
+  test('gets no events for objects that came and went since', async () => {
     expect(await watched([put(['alice']), put(['alice']), put(['bob'])], false)).toEqual([])
     expect(await watched([put(['alice']), put(['bob']), { op: 'delete', name: 'a' }], false)).toEqual([])
   })
 
-  test('is told of the end of what they know by its name alone', async () => {
+  test('gets a DELETED event with only the name of an object that they know', async () => {
     const table = tableOf(`watched${tables++}`)
     const history: Happened[] = []
     for (const one of [put(['alice']), put(['alice']), put([]), put([])]) await perform(storage, table, one, history)
@@ -164,7 +164,7 @@ describe('who loses access', () => {
     ])
   })
 
-  test('is told of what was theirs to the end', async () => {
+  test('gets the events of an object that stayed visible until its deletion', async () => {
     const events = await watched([put(['alice']), { op: 'delete', name: 'a' }, put(['bob'])], false)
     expect(events.map(({ type, object }) => [type, object.metadata.resourceVersion])).toEqual([
       ['ADDED', '2'],

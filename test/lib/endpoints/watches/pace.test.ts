@@ -1,20 +1,20 @@
-/** How late watches are and how often they read, on a clock of the test's own: beside one that reads every 200 ms. */
+/** Compares the delays and reads of a watch with those of one that reads every 200 ms, with a fake clock. */
 import { describe, expect, test } from 'vitest'
 import { type WatchPace, watchPace } from '../../../../lib/endpoints/watches/pace.ts'
 
 const fixed: WatchPace = { sent: () => {}, wait: () => 200 }
-/** What a read of the log takes. */
+/** The duration of a read of the log. */
 const readMs = 5
 
 interface Run {
   reads: number
-  /** Of each event, from when it was there to when a read found it. */
+  /** The time from each event until a read found it. */
   delays: number[]
 }
 
 /**
- * A watch of so many milliseconds. `events` are when changes come; with `answers` so many more follow each of them, each made by
- * a controller 60 ms after it was told of the one before.
+ * Runs a watch for `ms` milliseconds. `events` are the times of changes. Each is followed by `answers` more changes, which a
+ * controller makes 60 ms after it receives the previous one.
  */
 function runWatch(pace: WatchPace, ms: number, events: readonly number[], answers = 0): Run {
   const run: Run = { reads: 0, delays: [] }
@@ -39,14 +39,14 @@ const minutes = 60_000
 const every = (ms: number, until: number, first = ms): number[] =>
   Array.from({ length: Math.floor((until - first) / ms) }, (_, index) => first + index * ms)
 
-/** At intervals between half and one and a half of this. */
+/** Returns times at intervals between 0.5 and 1.5 times `ms`. */
 const about = (ms: number, until: number): number[] => {
   const times: number[] = []
   for (let at = ms; at < until; at += ms * (0.5 + ((times.length * 0.618) % 1))) times.push(at)
   return times
 }
 
-/** What a watch does in its 280 s, and shorter ones. */
+/** Typical watches: of 280 s, and shorter ones. */
 const mix: [what: string, ms: number, events: number[], answers?: number][] = [
   ['nothing', 280_000, []],
   ['a change every minute', 280_000, every(minutes, 280_000, 13_337)],
@@ -57,7 +57,7 @@ const mix: [what: string, ms: number, events: number[], answers?: number][] = [
 ]
 
 describe('a watch', () => {
-  test('that answers what it is told sees its own changes soon', () => {
+  test('of a controller that reacts to events sees its own changes soon', () => {
     const events = every(47_777, 280_000)
     const seen = runWatch(watchPace(0), 280_000, events, 10).delays
     expect(median(seen)).toBeLessThanOrEqual(35)
@@ -70,30 +70,30 @@ describe('a watch', () => {
     expect(mean(runWatch(watchPace(0), 7_000, events))).toBeLessThan(mean(runWatch(fixed, 7_000, events)) * 0.85)
   })
 
-  test('sees no change later than after 400 ms and a read, however long it was quiet', () => {
+  test('delays an event by at most 400 ms and a read, however long nothing changed', () => {
     const { delays } = runWatch(watchPace(0), 280_000, every(13_337, 279_000))
     expect(delays.length).toBeGreaterThan(15)
     expect(Math.max(...delays)).toBeLessThanOrEqual(400 + 2 * readMs)
   })
 
-  test('reads half as often while nothing happens', () => {
+  test('reads half as often without events', () => {
     expect(runWatch(watchPace(0), 280_000, []).reads).toBeLessThan(runWatch(fixed, 280_000, []).reads * 0.55)
   })
 
-  test('that never rests reads what the fixed pace reads, and 50 times more', () => {
+  test('with constant events makes at most 50 reads more than at a fixed pace', () => {
     const busy = runWatch(watchPace(0), 280_000, every(20, 280_000))
     expect(busy.reads).toBeLessThanOrEqual(280_000 / 200 + 50)
     expect(busy.reads).toBeGreaterThan(280_000 / 200)
     expect(Math.max(...busy.delays)).toBeLessThanOrEqual(200 + 2 * readMs)
   })
 
-  test('reads no more in sum over what watches do', () => {
+  test('reads no more in total over typical watches', () => {
     const sum = (paces: () => WatchPace) =>
       mix.reduce((reads, [, ms, events, answers]) => reads + runWatch(paces(), ms, events, answers).reads, 0)
     expect(sum(() => watchPace(0))).toBeLessThan(sum(() => fixed) * 0.75)
   })
 
-  test('saves up while it is quiet, but not without end', () => {
+  test('saves a limited allowance without events', () => {
     const burst = (quiet: number) => runWatch(watchPace(0), quiet + 20_000, every(20, quiet + 20_000, quiet))
     const reads = [1, 2, 4].map(
       (times) => burst(times * minutes).reads - runWatch(watchPace(0), times * minutes, []).reads,
