@@ -39,7 +39,7 @@ function resourcesOf(kind: ServedKind): Resource[] {
 }
 
 /** Groups the kinds by group and version, in their given order. */
-function grouped(kinds: readonly ServedKind[]): Map<string, Map<string, ServedKind[]>> {
+function groupKinds(kinds: readonly ServedKind[]): Map<string, Map<string, ServedKind[]>> {
   const groups = new Map<string, Map<string, ServedKind[]>>()
   for (const kind of kinds) {
     const versions = groups.get(kind.group) ?? new Map<string, ServedKind[]>()
@@ -56,19 +56,19 @@ function groupEntry(name: string, versions: Iterable<string>): JsonObject {
 
 /** Returns the document at /apis. */
 export function apiGroupList(kinds: readonly ServedKind[]): JsonObject {
-  const groups = [...grouped(kinds)].map(([name, versions]) => groupEntry(name, versions.keys()))
+  const groups = [...groupKinds(kinds)].map(([name, versions]) => groupEntry(name, versions.keys()))
   return { kind: 'APIGroupList', apiVersion: 'v1', groups }
 }
 
 /** Returns the document at /apis/GROUP, or undefined for an unknown group. */
 export function apiGroup(kinds: readonly ServedKind[], group: string): JsonObject | undefined {
-  const versions = grouped(kinds).get(group)
+  const versions = groupKinds(kinds).get(group)
   return versions && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group, versions.keys()) }
 }
 
 /** Returns the document at /apis/GROUP/VERSION, or undefined for an unknown version. */
 export function apiResourceList(kinds: readonly ServedKind[], group: string, version: string): JsonObject | undefined {
-  const own = grouped(kinds).get(group)?.get(version)
+  const own = groupKinds(kinds).get(group)?.get(version)
   if (!own) return undefined
   const resources = own.flatMap(resourcesOf).map((resource) => ({ ...resource })) as unknown as JsonObject[]
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: groupVersion({ group, version }), resources }
@@ -141,7 +141,7 @@ const aggregatedList = (version: string, items: JsonObject[]): JsonObject => ({
 
 /** Returns the document at /apis in the aggregated form. */
 export function aggregatedGroups(kinds: readonly ServedKind[], discoveryVersion: string): JsonObject {
-  const items = [...grouped(kinds)].map(([name, versions]) => ({
+  const items = [...groupKinds(kinds)].map(([name, versions]) => ({
     metadata: { name },
     versions: [...versions].map(([version, own]) => ({
       version,

@@ -50,7 +50,7 @@ export function whileKeyHolds(
   { endless = false } = {},
 ): Required<Pick<ApiResponse, 'body' | 'cut'>> {
   const stop = new AbortController()
-  async function* streamed(): AsyncGenerator<string> {
+  async function* stream(): AsyncGenerator<string> {
     let isWaiting = false
     const checkStalled = async (): Promise<void> => {
       if (isWaiting) await demandKey(check).catch((error: unknown) => stop.abort(error))
@@ -68,5 +68,5 @@ export function whileKeyHolds(
       end()
     }
   }
-  return { body: streamed(), cut: stop.signal }
+  return { body: stream(), cut: stop.signal }
 }

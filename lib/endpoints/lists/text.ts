@@ -139,10 +139,10 @@ export async function respondList(listing: Listing, warnings: readonly string[])
   const rest = await listPieces(listing)
   const { value: begin = '' } = await rest.next()
   const headers = { 'content-type': listing.output.mediaType }
-  return { status: 200, headers, warnings, body: begin.length < pieceLength ? begin : resumed(begin, rest) }
+  return { status: 200, headers, warnings, body: begin.length < pieceLength ? begin : resume(begin, rest) }
 }
 
-async function* resumed(begin: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+async function* resume(begin: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
   yield begin
   yield* rest
 }

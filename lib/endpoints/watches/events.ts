@@ -39,12 +39,12 @@ export function eventsOf({ selects, may, latest, shown }: Watcher): (batch: Chan
       if (isThere && !wasThere) withheld.add(uid)
       if (isThere || !wasThere || withheld.delete(uid)) return
       const wasPresent = (previous?.rv ?? rv) <= present
-      yield { type: 'DELETED', object: wasPresent ? shown(stamped(last, rv)) : identity(last, rv) }
+      yield { type: 'DELETED', object: wasPresent ? shown(withRevision(last, rv)) : identity(last, rv) }
       return
     }
     const isKnown = wasThere && !withheld.delete(uid)
     if (isThere) yield { type: isKnown ? 'MODIFIED' : 'ADDED', object: shown(stored) }
-    else if (isKnown) yield { type: 'DELETED', object: shown(stamped(last, rv)) }
+    else if (isKnown) yield { type: 'DELETED', object: shown(withRevision(last, rv)) }
   }
 
   return async function* (batch) {
@@ -80,7 +80,7 @@ function newestChanges(changes: readonly Change[]): Change[] {
 }
 
 /** Sets the resourceVersion to that of the event, because clients resume a watch from it. */
-const stamped = (stored: Stored, rv: number): Stored => ({
+const withRevision = (stored: Stored, rv: number): Stored => ({
   ...stored,
   object: { ...stored.object, metadata: { ...stored.object.metadata, resourceVersion: String(rv) } },
 })

@@ -20,7 +20,7 @@ const context = contextOf(admin)
 const store = () => deployment.parts.storeOf(VirtualClusterInstance)
 let collections = 0
 
-async function made(count: number): Promise<string> {
+async function createCollection(count: number): Promise<string> {
   const collection = `c-${++collections}`
   for (let index = 0; index < count; index++) {
     const metadata = { name: `${collection}-${index}`, namespace: 'p-a', labels: { collection } }
@@ -34,7 +34,7 @@ const left = async (collection: string): Promise<number> =>
   (await list(store(), {}, 'list', context)).items.filter(({ key }) => key.startsWith(`p-a/${collection}-`)).length
 
 /** Runs a DELETE whose time is over after starting on `objects` objects, with a key that is revoked after `lives` deletions. */
-async function removed(
+async function runDelete(
   collection: string,
   { objects = Number.POSITIVE_INFINITY, lives = Number.POSITIVE_INFINITY, query = {} } = {},
 ) {
@@ -86,15 +86,15 @@ async function removed(
 
 describe('deletecollection', () => {
   test('deletes sixteen objects at a time', async () => {
-    const collection = await made(40)
-    const { status, json, most, notes } = await removed(collection)
+    const collection = await createCollection(40)
+    const { status, json, most, notes } = await runDelete(collection)
     expect([status, json.items.length, most]).toEqual([200, 40, 16])
     expect([notes.count, await left(collection)]).toEqual([40, 0])
   })
 
   test('asks clients to repeat the request for a collection that is too large for one', async () => {
-    const collection = await made(50)
-    const first = await removed(collection, { objects: 20 })
+    const collection = await createCollection(50)
+    const first = await runDelete(collection, { objects: 20 })
     const gone = 50 - (await left(collection))
     expect([first.status, first.headers['retry-after'], first.notes.count]).toEqual([429, '1', gone])
     expect(first.json).toMatchObject({
@@ -104,8 +104,8 @@ describe('deletecollection', () => {
     })
     expect(gone).toBeGreaterThanOrEqual(20)
     expect(gone).toBeLessThan(50)
-    expect((await removed(collection, { objects: 10 })).status).toBe(429)
-    const last = await removed(collection)
+    expect((await runDelete(collection, { objects: 10 })).status).toBe(429)
+    const last = await runDelete(collection)
     expect([last.status, await left(collection)]).toEqual([200, 0])
   })
 
@@ -114,14 +114,14 @@ describe('deletecollection', () => {
     ['nothing could be deleted', { objects: 0 }],
     ['a dry run does not finish', { objects: 2, query: { dryRun: 'All' } }],
   ])('returns 504 without Retry-After when %s', async (_, options) => {
-    const collection = await made(20)
-    const { status, headers } = await removed(collection, options)
+    const collection = await createCollection(20)
+    const { status, headers } = await runDelete(collection, options)
     expect([status, headers['retry-after'], await left(collection)]).toEqual([504, undefined, 20])
   })
 
   test('stops when its key is revoked', async () => {
-    const collection = await made(60)
-    const { status, done, json } = await removed(collection, { lives: 10 })
+    const collection = await createCollection(60)
+    const { status, done, json } = await runDelete(collection, { lives: 10 })
     expect([status, json.message]).toEqual([
       401,
       'access key has been changed or deleted since the request was allowed',
@@ -131,10 +131,10 @@ describe('deletecollection', () => {
   })
 
   test('deletes one page of the requested limit at a time, in the order of names', async () => {
-    const collection = await made(5)
-    const { status, json } = await removed(collection, { query: { limit: '2' } })
+    const collection = await createCollection(5)
+    const { status, json } = await runDelete(collection, { query: { limit: '2' } })
     expect([status, json.items.length, await left(collection)]).toEqual([200, 2, 3])
-    const next = await removed(collection, { query: { limit: '2', continue: json.metadata.continue } })
+    const next = await runDelete(collection, { query: { limit: '2', continue: json.metadata.continue } })
     expect([next.json.items.length, await left(collection)]).toEqual([2, 1])
   })
 })

@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => deployment?.stop())
 
-interface Began {
+interface StartedList {
   response: ApiResponse
   /** Advances the clock by some seconds, in which the client reads nothing. */
   pass(seconds: number): Promise<void>
@@ -39,7 +39,7 @@ interface Began {
 }
 
 /** Starts a list with a key that is revoked after `lives` seconds. */
-async function begun(query: Record<string, string>, lives: number, slow = 0): Promise<Began> {
+async function startList(query: Record<string, string>, lives: number, slow = 0): Promise<StartedList> {
   let now = 0
   let asked = 0
   const timers = new Set<() => void>()
@@ -93,14 +93,14 @@ const piecesOf = ({ body }: ApiResponse): AsyncIterator<string> =>
 
 describe.each([{}, { limit: '500' }])('a list %j', (query) => {
   test('does not check its key while it is short', async () => {
-    const { response, asked, timers } = await begun(query, 100)
+    const { response, asked, timers } = await startList(query, 100)
     const pieces = await Array.fromAsync(response.body as AsyncIterable<string>)
     expect(JSON.parse(pieces.join('')).items).toHaveLength(count)
     expect([asked(), timers.size]).toEqual([0, 0])
   })
 
   test('continues while its key is unchanged', async () => {
-    const { response, pass, asked, timers } = await begun(query, 1000)
+    const { response, pass, asked, timers } = await startList(query, 1000)
     let text = ''
     for await (const piece of response.body as AsyncIterable<string>) {
       text += piece
@@ -112,7 +112,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
   })
 
   test('fails when the client reads on after the key is revoked', async () => {
-    const { response, pass, timers } = await begun(query, 5)
+    const { response, pass, timers } = await startList(query, 5)
     const pieces = piecesOf(response)
     expect((await pieces.next()).done).toBe(false)
     await pass(11)
@@ -121,7 +121,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
   })
 
   test('disconnects a client that has stopped reading, so that it does not get the buffered data', async () => {
-    const { response, pass } = await begun(query, 12)
+    const { response, pass } = await startList(query, 12)
     await piecesOf(response).next()
     await pass(11)
     expect(response.cut?.aborted).toBe(false)
@@ -130,13 +130,13 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
   })
 
   test('returns 401 when the key is revoked before the first piece', async () => {
-    const { response } = await begun(query, 5, 11)
+    const { response } = await startList(query, 5, 11)
     expect(response).toMatchObject({ status: 401, body: expect.stringContaining('"reason":"Unauthorized"') })
   })
 })
 
 test('the initial events of a watch end when its key is revoked', async () => {
-  const { response, pass } = await begun({ watch: 'true' }, 5)
+  const { response, pass } = await startList({ watch: 'true' }, 5)
   const lines = piecesOf(response)
   expect((await lines.next()).value).toContain('"ADDED"')
   await pass(11)

@@ -156,7 +156,7 @@ describe('paths', () => {
     ['/examples/{name}', 'delete', remove],
     ['/examples/{name}', 'put', ['dryRun', 'fieldManager', 'fieldValidation']],
     ['/examples/{name}', 'patch', ['dryRun', 'fieldManager', 'fieldValidation', 'force']],
-  ])('%s %s names every option', (path, method, names) => {
+  ])('%s %s lists every option', (path, method, names) => {
     const found = paths[base + path]?.[method]?.parameters.map(({ name }) => name)
     expect(found).toEqual(['pretty', ...names])
   })

@@ -23,7 +23,7 @@ describe('a continue token', () => {
     [token({ v }), `incorrect encoded start resourceVersion (version ${v})`],
     [token({ v, rv: 1 }), `encoded start key empty (version ${v})`],
     [token({ v, rv: 1, start: '../x' }), '../x'],
-  ])('%s is none', (bad, why) => {
+  ])('is rejected: %s', (bad, why) => {
     expect(() => decodeContinue(bad)).toThrow(`invalid continue token: continue key is not valid: ${why}`)
   })
 })

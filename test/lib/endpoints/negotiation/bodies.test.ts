@@ -17,7 +17,7 @@ describe('the type of a body', () => {
     ['application/json;a="\\"b";a="\\"b"', 'json'],
     ['application/json;a="";b={c}', 'json'],
     ['application/json;a*0=b;a*1=c', 'json'],
-  ])('%j is read as %s', (type, expected) => expect(bodyType(typed(type))).toBe(expected))
+  ])('of %j is %s', (type, expected) => expect(bodyType(typed(type))).toBe(expected))
 
   it.each([
     'text/plain',
@@ -37,7 +37,7 @@ describe('the type of a body', () => {
     'application/json;a=b;a="c"',
     'application/json;a*0=b;a*0=c',
     'application/vnd.kubernetes.protobuf',
-  ])('%j is not read', (type) =>
+  ])('is rejected: %j', (type) =>
     expect(() => bodyType(typed(type))).toThrow('accepted media types include: application/json, application/yaml'),
   )
 

@@ -51,7 +51,7 @@ const mix: [what: string, ms: number, events: number[], answers?: number][] = [
   ['nothing', 280_000, []],
   ['a change every minute', 280_000, every(minutes, 280_000, 13_337)],
   ['a deployment: 20 changes in 10 s', 280_000, every(510, 10_000, 100_037)],
-  ['a controller that answers each change ten times', 280_000, every(47_777, 280_000), 10],
+  ['a controller that reacts to each change ten times', 280_000, every(47_777, 280_000), 10],
   ['kubectl wait, for 2 s', 2_000, [1_730]],
   ['kubectl get -w, for 30 s', 30_000, [4_100, 21_300]],
 ]
