@@ -133,8 +133,8 @@ test('without the secret of a virtual cluster the message says what to do, as th
     'alice.kubeconfig': 'bare.kubeconfig',
   })
   const { code, stderr } = await shell(fetched)
-  expect([code, stderr]).toEqual([1, expect.stringContaining('has no credentials')])
-  expect(await readFile(join(root, 'docs/first-virtual-cluster.md'), 'utf8')).toContain('`has no credentials`')
+  expect([code, stderr]).toEqual([1, expect.stringContaining('has no stored credentials')])
+  expect(await readFile(join(root, 'docs/first-virtual-cluster.md'), 'utf8')).toContain('`has no stored credentials`')
   await expect(stat(join(folder, 'bare.kubeconfig'))).rejects.toThrow('ENOENT')
 })
 
