@@ -1,7 +1,6 @@
 /** Explains to people who mistyped a path why no function serves it, and what is served instead. */
 import { type ServedResource, servedResources } from '../../apis/resources.ts'
 import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { withoutCredentials } from '../../meta/value/credentials.ts'
 
 const COLLECTION = ['GET', 'POST', 'DELETE']
 const OBJECT = ['GET', 'PUT', 'PATCH', 'DELETE']
@@ -64,8 +63,5 @@ const listed = (names: readonly string[]): string => {
 
 const MAX_QUOTED = 128
 
-/** Quotes a part of a path. Removes credentials before it truncates, because part of one could not be recognized. */
-function quoted(part: string): string {
-  const text = withoutCredentials(part)
-  return formatValue(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)
-}
+/** Quotes a part of a path. The Status that shows it redacts credentials, also truncated ones. */
+const quoted = (text: string): string => formatValue(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)
