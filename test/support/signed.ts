@@ -1,7 +1,7 @@
 /** Calls the local AWS endpoints with signed requests, optionally changed after signing. */
-import { createHash, createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import { SignatureV4 } from '@smithy/signature-v4'
+import { Sha256 } from '../../infra/local/aws/signature.ts'
 import { credentials, region } from './aws.ts'
 
 export interface SignedCall {
@@ -20,19 +20,6 @@ export interface SignedCall {
   headers?: Record<string, string>
   /** Replaces parts of the request after signing. */
   sent?: { headers?: Record<string, string | undefined>; body?: string; path?: string; method?: string }
-}
-
-class Sha256 {
-  readonly #hash
-  constructor(secret?: unknown) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as string | Uint8Array)
-  }
-  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(chunk as string | Uint8Array)
-  }
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest()
-  }
 }
 
 /** Sends the request and returns its status and parsed body. */

@@ -90,7 +90,7 @@ function signedHeaders({ headers, url }: IncomingMessage, names: ReadonlySet<str
 }
 
 /** Hashes for the signer: SHA-256, or HMAC-SHA-256 with a secret. */
-class Sha256 {
+export class Sha256 {
   readonly #hash
   constructor(secret?: unknown) {
     this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as string | Uint8Array)

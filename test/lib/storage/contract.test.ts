@@ -7,6 +7,7 @@ import type { Companion, ListRequest, Storage, Table } from '../../../lib/storag
 import { activityOf } from '../../../lib/storage/keys.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { createRealStorage } from '../../support/storage.ts'
 import { create, creating, deleting, Refused, remove, set, widgets as shape, used, widget } from './fixtures.ts'
 
 let db: TestDynamoDB
@@ -16,14 +17,7 @@ let count = 0
 
 beforeAll(async () => {
   db = await startDynamoDB()
-  storage = createStorage({
-    client: db.client,
-    table: db.table,
-    now: Date.now,
-    elapsed: () => performance.now(),
-    random: Math.random,
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  })
+  storage = createRealStorage(db.client, db.table)
 })
 afterAll(() => db.stop())
 beforeEach(() => {

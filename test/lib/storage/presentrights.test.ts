@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countCalls, meter, newCalls } from '../../../lib/server/process/metrics.ts'
-import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { type Happened, mayRead, newestStates, perform, statesAt, step, tableOf } from '../../support/history.ts'
+import { createRealStorage } from '../../support/storage.ts'
 
 let db: TestDynamoDB
 let storage: Storage
@@ -13,14 +13,7 @@ let tables = 0
 
 beforeAll(async () => {
   db = await startDynamoDB()
-  storage = createStorage({
-    client: meter(db.client, 'storage'),
-    table: db.table,
-    now: Date.now,
-    elapsed: () => performance.now(),
-    random: Math.random,
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  })
+  storage = createRealStorage(meter(db.client, 'storage'), db.table)
 })
 afterAll(() => db.stop())
 

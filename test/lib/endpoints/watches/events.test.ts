@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventsOf, type WatchEvent } from '../../../../lib/endpoints/watches/events.ts'
-import { createStorage } from '../../../../lib/storage/dynamodb/dynamodb.ts'
 import type { ChangeBatch, Storage, Stored, Table } from '../../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../../support/dynamodb.ts'
 import {
@@ -16,6 +15,7 @@ import {
   step,
   tableOf,
 } from '../../../support/history.ts'
+import { createRealStorage } from '../../../support/storage.ts'
 
 let db: TestDynamoDB
 let storage: Storage
@@ -23,14 +23,7 @@ let tables = 0
 
 beforeAll(async () => {
   db = await startDynamoDB()
-  storage = createStorage({
-    client: db.client,
-    table: db.table,
-    now: Date.now,
-    elapsed: () => performance.now(),
-    random: Math.random,
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  })
+  storage = createRealStorage(db.client, db.table)
 })
 afterAll(() => db.stop())
 
