@@ -7,7 +7,16 @@ import { describe, expect, test } from 'vitest'
 import { Fault } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { mutants } from './adversary/mutants.ts'
-import { expiring, lagging, making, type Profile, plain, runSchedule, type Subject } from './adversary/schedule.ts'
+import {
+  expiring,
+  lagging,
+  making,
+  type Profile,
+  plain,
+  recreating,
+  runSchedule,
+  type Subject,
+} from './adversary/schedule.ts'
 import { edited, hurried } from './adversary/subject.ts'
 
 const seed = Number(process.env.SEED ?? 1)
@@ -30,11 +39,12 @@ async function failures(
 const timeout = 30_000 + wanted(0) * 100
 
 describe('every schedule ends in the state of the log', () => {
-  const profiles = { plain, expiring, lagging, making }
+  const profiles = { plain, expiring, lagging, recreating, making }
   test.each([
     ['plain', 60],
     ['expiring', 60],
     ['lagging', 20],
+    ['recreating', 60],
     ['making', 60],
   ] as const)(
     '%s, in a hurry',

@@ -1,5 +1,5 @@
 /** Lists the rules of the protocol, each with the edit that removes it. The schedules must detect every edit. */
-import { expiring, lagging, making, type Profile } from './schedule.ts'
+import { expiring, lagging, making, type Profile, recreating } from './schedule.ts'
 import type { Edit } from './subject.ts'
 
 export interface Mutant {
@@ -83,6 +83,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     without: 'looking at the copies in index partitions before settling',
+    seed: 25,
     edits: [{ file: 'protocol/revision.ts', from: '...partitions.map(one(false)), ...left.map(one(true))', to: '' }],
   },
   {
@@ -93,7 +94,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     without: 'voiding the own slot before trying again',
-    seed: 142,
+    seed: 173,
     edits: [
       {
         file: 'protocol/commit.ts',
@@ -104,6 +105,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     without: 'the write-once condition of slots',
+    seed: 39,
     edits: [
       {
         file: 'protocol/commit.ts',
@@ -184,13 +186,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     without: 'tombstones that outlive the log',
-    seed: 66,
+    seed: 115,
     profile: lagging,
     edits: [{ file: 'protocol/constants.ts', from: 'tombstoneSeconds = 48 * 3600', to: 'tombstoneSeconds = 60' }],
   },
   {
     without: 'the complete range in the rewind of names created anew',
-    seed: 903,
+    seed: 41,
+    profile: recreating,
     edits: [
       {
         file: 'protocol/rewind.ts',

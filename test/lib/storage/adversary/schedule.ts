@@ -19,6 +19,8 @@ export interface Profile extends Weather {
   writers: number
   writes: number
   keys: readonly string[]
+  /** The kinds of writes, each as likely as its number of entries. */
+  kinds: readonly ('create' | 'update' | 'delete')[]
   /** The most hours that pass between some operations, and while a process is frozen. Without it, nothing expires. */
   hours: Readonly<Record<'writers' | 'readers' | 'sweepers' | 'frozen', number>>
   /** How often the sweeper runs. Most schedules have one. */
@@ -33,6 +35,7 @@ export const plain: Profile = {
   writers: 5,
   writes: 7,
   keys: ['a', 'b', 'n/a', 'n-m/a'],
+  kinds: ['create', 'create', 'update', 'update', 'update', 'delete'],
   hours: noHours,
   sweeps: 4,
   faults: 0.06,
@@ -58,6 +61,15 @@ export const lagging: Profile = {
   hours: { writers: 8, readers: 45, sweepers: 2, frozen: 0 },
   sweeps: 150,
   expiry: 60 * 3_600_000,
+}
+
+/** Names are deleted and created anew all the time. */
+export const recreating: Profile = {
+  ...plain,
+  writes: 20,
+  keys: ['a', 'b'],
+  kinds: ['create', 'delete'],
+  faults: 0.02,
 }
 
 /** Writes are conditional on their maker. */
@@ -164,9 +176,7 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
     await rest(run, process, 120, 'writers')
     const changesMaker = profile.makers && world.chance(0.25)
     const key = changesMaker ? 'maker' : world.pick(profile.keys)
-    const kind = changesMaker
-      ? 'maker'
-      : world.pick(['create', 'create', 'update', 'update', 'update', 'delete'] as const)
+    const kind = changesMaker ? 'maker' : world.pick(profile.kinds)
     const made = profile.makers && !changesMaker && world.chance(0.8) ? await makerNow(storage, run) : undefined
     if (made !== undefined) await rest(run, process, 60, 'writers')
     const one: Written = {

@@ -45,8 +45,8 @@ export function simulation(seed: number): Simulation {
     now: () => time,
     after: (ms, run) => void queue.push({ at: time + ms, run }),
     async run(isOver) {
-      // Let the event loop turn, so that every answered process has sent its next request.
-      for (await turn(); queue.length > 0 && !isOver(); await turn()) {
+      await new Promise((resolve) => setImmediate(resolve))
+      for (await settled(); queue.length > 0 && !isOver(); await settled()) {
         let first = 0
         for (let index = 1; index < queue.length; index++) {
           if ((queue[index] as Event).at < (queue[first] as Event).at) first = index
@@ -59,7 +59,8 @@ export function simulation(seed: number): Simulation {
   }
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+/** Resolves when no promise is left to continue, so that every answered process has sent its next request. */
+const settled = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
 /** A client. Its clock is inaccurate, and it receives nothing once it is dead. */
 export interface Process {

@@ -1,8 +1,7 @@
 /** Loads copies of lib/storage with small edits: other constants, or without a rule. */
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { build } from 'esbuild'
 import type { Subject } from './schedule.ts'
 
 /** Replaces a text that occurs exactly once in a file of lib/storage. */
@@ -22,23 +21,41 @@ export const hurried: readonly Edit[] = [
   { file: 'protocol/constants.ts', from: 'pageBytes = 8 * 1024 * 1024', to: 'pageBytes = 400' },
 ]
 
-const lib = fileURLToPath(new URL('../../../../lib/', import.meta.url))
+const storage = join(import.meta.dirname, '../../../../lib/storage')
 
-/** Loads an edited copy and removes it from the disk. */
+/** Bundles an edited copy in memory and loads it. Throws unless every edit applies exactly once. */
 export async function edited(edits: readonly Edit[]): Promise<Subject> {
-  const folder = await mkdtemp(join(tmpdir(), 'storage-'))
-  try {
-    for (const name of ['meta', 'storage']) await cp(join(lib, name), join(folder, name), { recursive: true })
-    for (const { file, from, to } of edits) {
-      const path = join(folder, 'storage', file)
-      const parts = (await readFile(path, 'utf8')).split(from)
-      if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`)
-      await writeFile(path, parts.join(to))
-    }
-    const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, 'storage', file)).href)
-    const [{ storageOver }, { Fault }] = await Promise.all([load('protocol/storage.ts'), load('items.ts')])
-    return { storageOver, Fault }
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+  const open = new Set(edits)
+  const { outputFiles } = await build({
+    stdin: {
+      contents: "export { storageOver } from './protocol/storage.ts'\nexport { Fault } from './items.ts'",
+      resolveDir: storage,
+    },
+    bundle: true,
+    // The name of the bundle in stack traces, which otherwise show the whole text.
+    footer: { js: '//# sourceURL=storage.js' },
+    format: 'esm',
+    platform: 'node',
+    write: false,
+    plugins: [
+      {
+        name: 'edits',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /\/lib\/storage\/.*\.ts$/ }, async ({ path }) => {
+            let contents = await readFile(path, 'utf8')
+            for (const edit of edits) {
+              if (edit.file !== relative(storage, path)) continue
+              const parts = contents.split(edit.from)
+              if (parts.length !== 2) throw new Error(`${edit.file} has ${parts.length - 1} times: ${edit.from}`)
+              contents = parts.join(edit.to)
+              open.delete(edit)
+            }
+            return { contents, loader: 'ts' }
+          }),
+      },
+    ],
+  })
+  for (const { file } of open) throw new Error(`storageOver does not import ${file}`)
+  const text = Buffer.from(outputFiles[0]?.contents ?? []).toString('base64')
+  return import(/* @vite-ignore */ `data:text/javascript;base64,${text}`)
 }

@@ -53,7 +53,8 @@ export function fakeTable(
 ): FakeTable {
   const { now, after, chance, between, pick, random } = simulation
   const truth = new Map<string, Item>()
-  const visible = new Map<string, Item>()
+  /** The items that readers see, by partition and then by ID. */
+  const visible = new Map<string, Map<string, Item>>()
   const locks = new Set<string>()
   const log = new Map<number, Recorded>()
   const violations: string[] = []
@@ -62,6 +63,12 @@ export function fakeTable(
   function store(items: Map<string, Item>, key: ItemKey, item: Item | undefined): void {
     if (item) items.set(idOf(key), item)
     else items.delete(idOf(key))
+  }
+
+  function show(key: ItemKey, item: Item | undefined): void {
+    const partition = visible.get(key.pk) ?? new Map<string, Item>()
+    visible.set(key.pk, partition)
+    store(partition, key, item)
   }
 
   /** Writes an item, which may become visible later. */
@@ -79,14 +86,14 @@ export function fakeTable(
       after(Math.max(0, item.expires * 1000 - now()) + between(0, weather.expiry) * random(), () => {
         if (truth.get(idOf(item)) !== item || locks.has(idOf(item))) return
         truth.delete(idOf(item))
-        visible.delete(idOf(item))
+        show(key, undefined)
       })
     }
   }
 
   function put(key: ItemKey, item: Item | undefined): void {
     decide(key, item)
-    store(visible, key, item)
+    show(key, item)
   }
 
   const latency = () => (chance(0.08) ? between(0, 700) : between(0, 12))
@@ -139,20 +146,23 @@ export function fakeTable(
       locks.has(idOf(key)) ? done(new Fault('conflict', undefined)) : done(perform(truth.get(idOf(key)))),
     )
 
-  /** Reads each item as it is visible at the start or at the end of the read. */
+  /** Reads each item of these partitions as it is visible at the start or at the end of the read. */
   const read = <T>(
     process: Process,
+    pks: ReadonlySet<string>,
     view: (at: (id: string) => Item | undefined, ids: () => Iterable<string>) => T,
   ): Promise<T> =>
     request(process, (done) => {
-      const early = new Map(visible)
+      const copied = () => new Map([...pks].flatMap((pk) => [...(visible.get(pk) ?? [])]))
+      const early = copied()
       after(between(0, 6), () => {
+        const late = copied()
         const either = new Map<string, Item | undefined>()
         const at = (id: string) => {
-          if (!either.has(id)) either.set(id, (chance(0.5) ? early : visible).get(id))
+          if (!either.has(id)) either.set(id, (chance(0.5) ? early : late).get(id))
           return either.get(id)
         }
-        done(view(at, () => new Set([...early.keys(), ...visible.keys()])))
+        done(view(at, () => new Set([...early.keys(), ...late.keys()])))
       })
     })
 
@@ -174,7 +184,7 @@ export function fakeTable(
           const item = written(one, truth.get(idOf(key)))
           decide(key, item, write)
           after(chance(0.2) ? between(0, 400) : between(0, 5), () => {
-            store(visible, key, item)
+            show(key, item)
             locks.delete(idOf(key))
             if (--unseen === 0) done({ done: true })
           })
@@ -195,9 +205,12 @@ export function fakeTable(
     violations,
     busy: () => requests,
     itemsFor: (process) => ({
-      get: (key) => read(process, (at) => at(idOf(key))),
-      batchGet: (keys) => read(process, (at) => keys.map((key) => at(idOf(key))).filter((item) => item !== undefined)),
-      query: (query) => read(process, (at, ids) => page(query, at, ids())),
+      get: (key) => read(process, new Set([key.pk]), (at) => at(idOf(key))),
+      batchGet: (keys) =>
+        read(process, new Set(keys.map(({ pk }) => pk)), (at) =>
+          keys.map((key) => at(idOf(key))).filter((item) => item !== undefined),
+        ),
+      query: (query) => read(process, new Set([query.pk]), (at, ids) => page(query, at, ids())),
       async putIfAbsent(item, deadline) {
         await sent(process, deadline)
         return change(process, item, (there) => {
@@ -232,9 +245,8 @@ export function fakeTable(
 }
 
 function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Iterable<string>): ItemPage {
-  const { pk, from = '', to, prefix = '', after = '', limit = Number.POSITIVE_INFINITY } = query
+  const { from = '', to, prefix = '', after = '', limit = Number.POSITIVE_INFINITY } = query
   const found = [...ids]
-    .filter((id) => id.startsWith(`${pk}\n`))
     .map((id) => at(id))
     .filter((item) => item !== undefined)
     .filter(({ sk }) => sk >= from && (to === undefined || sk <= to) && sk > after && sk.startsWith(prefix))
