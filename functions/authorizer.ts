@@ -1,3 +1,3 @@
-import { authorizer } from '../lib/server/authorizer.ts'
+import { authorizerHandler } from '../lib/server/authorizer.ts'
 
-export const handler = authorizer()
+export const handler = authorizerHandler()

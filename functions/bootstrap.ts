@@ -1,3 +1,3 @@
-import { bootstrap } from '../lib/server/bootstrap.ts'
+import { bootstrapHandler } from '../lib/server/bootstrap.ts'
 
-export const handler = bootstrap()
+export const handler = bootstrapHandler()

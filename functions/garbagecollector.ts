@@ -1,3 +1,3 @@
-import { garbageCollector } from '../lib/server/controllers.ts'
+import { garbageCollectorHandler } from '../lib/server/controllers.ts'
 
-export const handler = garbageCollector()
+export const handler = garbageCollectorHandler()

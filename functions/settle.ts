@@ -1,3 +1,3 @@
-import { settle } from '../lib/server/settle.ts'
+import { settleHandler } from '../lib/server/settle.ts'
 
-export const handler = settle()
+export const handler = settleHandler()

@@ -1,3 +1,3 @@
-import { sweep } from '../lib/server/controllers.ts'
+import { sweepHandler } from '../lib/server/controllers.ts'
 
-export const handler = sweep()
+export const handler = sweepHandler()

@@ -1,5 +1,5 @@
 /** Fills the empty secrets of a deployment: the pepper, and the first access key when no administrator's key works. */
-import { type Command, run } from './command.ts'
+import { type Command, runCommand } from './command.ts'
 import { osls, target, toolArguments } from './osls.ts'
 
 const COMMAND = {
@@ -9,6 +9,6 @@ it created. Does nothing while the first key works.`,
   options: target,
 } as const satisfies Command
 
-await run(COMMAND, async (deployment) => {
+await runCommand(COMMAND, async (deployment) => {
   process.stdout.write(await osls('invoke --function bootstrap --data {}', toolArguments(deployment)))
 })

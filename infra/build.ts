@@ -6,7 +6,7 @@ import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
 import { type ZipOptions, zipSync } from 'fflate'
-import { run } from './command.ts'
+import { runCommand } from './command.ts'
 
 export interface Bundle {
   /** Path below functions/ without its extension, such as `ownedaccesskeys/create`. */
@@ -119,7 +119,7 @@ async function write(path: string, contents: Uint8Array) {
 if (import.meta.main) {
   const kilobytes = (size: number) => String(Math.ceil(size / 1024)).padStart(5)
   const about = 'Bundles every function into .build and prints the size of each bundle.'
-  await run({ call: 'npm run build', about, options: {} }, async () => {
+  await runCommand({ call: 'npm run build', about, options: {} }, async () => {
     process.stdout.write('KiB at start, of all\n')
     for (const { name, initial, total } of await build(join(import.meta.dirname, '..'))) {
       process.stdout.write(`${kilobytes(initial)} ${kilobytes(total)}  ${name}\n`)

@@ -5,7 +5,7 @@ import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
 import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
 import { checkIssuer } from '../lib/token/jwks.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
-import { type Command, readCall, run, UsageError } from './command.ts'
+import { type Command, readCall, runCommand, UsageError } from './command.ts'
 
 const COMMAND = {
   call: 'npm run cluster-config',
@@ -74,7 +74,7 @@ function identityOf(values: Values): Place {
 }
 
 /** Returns the files as text: a comment with the flags, then one YAML document per file. */
-export async function printed(options: ClusterFilesOptions): Promise<string> {
+export async function printFiles(options: ClusterFilesOptions): Promise<string> {
   const documents = await Promise.all(
     clusterFiles(options).map(
       async ({ name, content }) => `---\n# ${options.directory}/${name}\n${await dumpYaml(content)}`,
@@ -87,7 +87,7 @@ export async function printed(options: ClusterFilesOptions): Promise<string> {
 async function main(values: Values): Promise<void> {
   const options = await optionsOf(values)
   if (options.out === undefined) {
-    process.stdout.write(await printed(options))
+    process.stdout.write(await printFiles(options))
     return
   }
   await mkdir(options.out, { recursive: true })
@@ -97,4 +97,4 @@ async function main(values: Values): Promise<void> {
   process.stdout.write(`${clusterFlags(options).join('\n')}\n`)
 }
 
-if (import.meta.main) await run(COMMAND, main)
+if (import.meta.main) await runCommand(COMMAND, main)

@@ -66,7 +66,7 @@ function parsed({ options, words }: Command, args: readonly string[]) {
 }
 
 /** Runs a command. Prints a UsageError with the usage and exits with 2; exits with 1 for any other error. */
-export async function run<const O extends Options>(
+export async function runCommand<const O extends Options>(
   command: Command<O>,
   work: (values: Values<O>, words: readonly string[]) => Promise<void>,
 ): Promise<void> {

@@ -3,8 +3,8 @@
  */
 import { join } from 'node:path'
 import { build } from './build.ts'
-import { type Command, run } from './command.ts'
-import { osls, outputsOf, param, type Target, target, toolArguments } from './osls.ts'
+import { type Command, runCommand } from './command.ts'
+import { osls, outputsOf, param, type StackTarget, target, toolArguments } from './osls.ts'
 
 const COMMAND = {
   call: 'npm run deploy',
@@ -15,7 +15,7 @@ they are missing, and prints neither. Reads AWS credentials from the environment
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
-async function deploy(settings: Target): Promise<void> {
+async function deploy(settings: StackTarget): Promise<void> {
   const all = toolArguments(settings)
   const named = toolArguments({ ...settings, param: [] })
   const bundles = await build(join(import.meta.dirname, '..'))
@@ -39,11 +39,11 @@ docs/deploying.md describes how to create a kube config with that key, docs/moni
 }
 
 /** Returns the shell command that prints a secret. */
-const readSecret = ({ region, 'aws-profile': profile }: Target, secret: string): string =>
+const readSecret = ({ region, 'aws-profile': profile }: StackTarget, secret: string): string =>
   [
     `aws secretsmanager get-secret-value --region ${region}`,
     ...(profile === undefined ? [] : [`--profile ${profile}`]),
     `--secret-id ${secret} --query SecretString --output text`,
   ].join(' ')
 
-await run(COMMAND, deploy)
+await runCommand(COMMAND, deploy)

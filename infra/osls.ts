@@ -25,7 +25,7 @@ export const param = {
   help: 'a setting of docs/deploying.md; give the same ones each time',
 } as const satisfies Option
 
-export interface Target {
+export interface StackTarget {
   stage?: string | undefined
   region?: string | undefined
   'aws-profile'?: string | undefined
@@ -33,7 +33,7 @@ export interface Target {
 }
 
 /** Returns the arguments of the deploy tool for a deployment. Throws a UsageError when they are invalid. */
-export function toolArguments({ stage, region, 'aws-profile': profile, param = [] }: Target): string[] {
+export function toolArguments({ stage, region, 'aws-profile': profile, param = [] }: StackTarget): string[] {
   if (stage !== undefined && !new RegExp(stagePattern).test(stage)) {
     throw new UsageError(`--stage ${stage} cannot be the name of a deployment: it must be ${stageRule}`)
   }

@@ -5,7 +5,7 @@ import { glob, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type Command, run } from './command.ts'
+import { type Command, runCommand } from './command.ts'
 import { takeLock } from './exclusive.ts'
 import { param, target, toolArguments } from './osls.ts'
 
@@ -103,5 +103,5 @@ Requires no network and no login.`,
 } as const satisfies Command
 
 if (import.meta.main) {
-  await run(COMMAND, (settings) => pack({ root: project, quiet: false, options: toolArguments(settings) }))
+  await runCommand(COMMAND, (settings) => pack({ root: project, quiet: false, options: toolArguments(settings) }))
 }

@@ -1,6 +1,6 @@
 /** Removes a deployment, except for what cannot be recreated: prints the names of its table, pepper and signing key. */
 import { createInterface } from 'node:readline/promises'
-import { type Command, run, UsageError } from './command.ts'
+import { type Command, runCommand, UsageError } from './command.ts'
 import { osls, outputsOf, target, toolArguments } from './osls.ts'
 
 const COMMAND = {
@@ -23,7 +23,7 @@ Type the stage, ${stage}, to remove it: `)
   }
 }
 
-await run(COMMAND, async ({ yes, ...deployment }) => {
+await runCommand(COMMAND, async ({ yes, ...deployment }) => {
   if (!yes && !process.stdin.isTTY) {
     throw new UsageError('there is no terminal to confirm in: --yes removes the deployment without confirmation')
   }

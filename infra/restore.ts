@@ -17,7 +17,7 @@ import {
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
 import { activityOf, isSlot, revisionKey, rowsOf } from '../lib/storage/keys.ts'
-import { type Command, run, UsageError } from './command.ts'
+import { type Command, runCommand, UsageError } from './command.ts'
 
 export type StoredItem = Record<string, AttributeValue>
 
@@ -155,7 +155,7 @@ describes how to ensure that. Can be repeated after an interruption.`,
 } as const satisfies Command
 
 if (import.meta.main) {
-  await run(COMMAND, async ({ region, from, to, without }) => {
+  await runCommand(COMMAND, async ({ region, from, to, without }) => {
     if (from === to) throw new UsageError('--from and --to are the same table')
     const names = without === undefined ? '' : await readFile(without, 'utf8')
     const client = new DynamoDBClient({ region })

@@ -8,7 +8,7 @@ import { StartupError } from './host/startuperror.ts'
  * Runs the bundled bootstrap function, which fills the empty secrets, and returns the first access key. The environment of the
  * functions must be set.
  */
-export async function firstKey(
+export async function bootstrapFirstKey(
   bundles: string,
   secrets: Pick<SecretsManager, 'currentText'>,
   secretName: string,

@@ -1,5 +1,5 @@
 /** `npm start`: serves the whole API on this machine. Exits with 0 on a signal, and with 1 and one sentence on failure. */
-import { type Command, run } from '../command.ts'
+import { type Command, runCommand } from '../command.ts'
 import { type Answered, hideFunctionLogs, requestLine } from './gateway/requestlines.ts'
 import { StartupError } from './host/startuperror.ts'
 import { type LocalServer, startLocalServer } from './server.ts'
@@ -46,7 +46,7 @@ async function serve(memory: boolean): Promise<void> {
   if (broken) throw new StartupError(broken)
 }
 
-await run(COMMAND, ({ memory }) => serve(memory).catch(fail))
+await runCommand(COMMAND, ({ memory }) => serve(memory).catch(fail))
 process.exit()
 
 function fail(error: unknown): never {

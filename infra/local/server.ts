@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { generateKey } from '../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { ensurePackaged, type Say } from '../package.ts'
 import { makeResources } from './aws/resources.ts'
-import { type Credentials, createVerifier } from './aws/signature.ts'
+import { createVerifier, type SigningCredentials } from './aws/signature.ts'
 import { banner } from './banner.ts'
 import { type DataDir, openDataDir } from './datadir.ts'
 import { startDemoCluster } from './democluster.ts'
 import { type Endpoints, type EndpointsOptions, startEndpoints } from './endpoints.ts'
-import { firstKey } from './firstkey.ts'
+import { bootstrapFirstKey } from './firstkey.ts'
 import { startGateway } from './gateway/gateway.ts'
 import type { Answered } from './gateway/requestlines.ts'
 import { issueLoopback, type KeyPair, keepAuthority } from './host/certificates.ts'
@@ -79,8 +79,8 @@ export async function startLocalServer(
   starting.defer(() => gateway.close())
 
   const common = { api: `${issuer}/apis/management.platform/v1`, authority: authority.certificate }
-  const accessKey = await firstKey(packaged.bundles, endpoints.secrets, `${SECRETS}access-key`)
-  const clusterKey = generateKey(randomBytes)
+  const accessKey = await bootstrapFirstKey(packaged.bundles, endpoints.secrets, `${SECRETS}access-key`)
+  const clusterKey = generateAccessKey(randomBytes)
   const uid = await ensureDemo({ ...common, accessKey, cluster, clusterKey })
   const identity = { type: 'virtualCluster', namespace: DEMO.namespace, name: DEMO.name, uid } as const
   await cluster.trust({ issuer, authority: authority.certificate, accessKey: clusterKey, identity })
@@ -97,7 +97,7 @@ export async function startLocalServer(
 }
 
 /** Generates credentials for this process only. Their holder can read every secret and write every row. */
-const newCredentials = (): Credentials => ({
+const newCredentials = (): SigningCredentials => ({
   accessKeyId: 'local',
   secretAccessKey: randomBytes(32).toString('base64url'),
 })
@@ -138,7 +138,7 @@ async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
 async function prepare(
   template: string,
   { dynamodb, kms, secrets }: Endpoints,
-  credentials: Credentials,
+  credentials: SigningCredentials,
   cluster: DemoCluster,
 ) {
   const services = { dynamodb, kms, secrets, region: REGION, credentials, secretPrefix: SECRETS }
@@ -154,7 +154,7 @@ async function prepare(
 }
 
 /** Returns the environment that points the functions at the local endpoints. */
-const environmentFor = ({ dynamodb, kms, secrets }: Endpoints, credentials: Credentials, issuer: string) => ({
+const environmentFor = ({ dynamodb, kms, secrets }: Endpoints, credentials: SigningCredentials, issuer: string) => ({
   ISSUER: issuer,
   STAGE: 'local',
   VIRTUAL_CLUSTER_SECRETS_PREFIX: CLUSTER_SECRETS,

@@ -5,17 +5,17 @@
  */
 
 import type { FieldError } from '../meta/errors/fielderror.ts'
-import { hasChecksum, KEY_PATTERN, KEY_PREFIX, keyOf } from '../meta/value/credentials.ts'
+import { encodeKey, hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../meta/value/credentials.ts'
 
 /** Length limits of keys that clients supply. */
 const MIN_LENGTH = 32
 const MAX_LENGTH = 512
 
 /** Returns a new key of 32 random bytes. The bytes encode a single number, so that all keys are equally likely. */
-export function generateKey(randomBytes: (size: number) => Uint8Array): string {
+export function generateAccessKey(randomBytes: (size: number) => Uint8Array): string {
   const bytes = randomBytes(32)
   if (bytes.length !== 32) throw new Error('an access key needs 32 random bytes')
-  return keyOf(bytes)
+  return encodeKey(bytes)
 }
 
 /** Reports whether the text has the format of an access key. Other texts are rejected without a read. */

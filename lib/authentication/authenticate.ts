@@ -6,7 +6,7 @@ import type { PresentedCredential, UserInfo } from '../authorization/users/user.
 import type { JsonObject } from '../meta/types.ts'
 import { isWellFormed } from './accesskey.ts'
 import { activityAttributes, type Credential, credentialUser, readCredential } from './credential.ts'
-import { activityDue, INVALID_KEY_REASONS, keyStatus, type LifeLimits } from './keystatus.ts'
+import { INVALID_KEY_REASONS, isActivityDue, keyStatus, type LifeLimits } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 
 export interface AuthenticationDeps extends LifeLimits {
@@ -62,7 +62,7 @@ export async function authenticate(token: string | undefined, deps: Authenticati
 }
 
 async function touch(hash: KeyHash, credential: Credential, now: number, deps: AuthenticationDeps): Promise<void> {
-  if (!activityDue(credential, now, deps)) return
+  if (!isActivityDue(credential, now, deps)) return
   try {
     const { name, uid, generation } = credential
     await deps.touch(hash, { name, uid, generation }, now, activityAttributes(credential, now, deps))

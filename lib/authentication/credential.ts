@@ -15,8 +15,8 @@ import type { Identity, PresentedCredential, UserInfo } from '../authorization/u
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import { constantTimeEqual } from './constanttime.ts'
-import { type KeyInternal, readInternal } from './keyinternal.ts'
-import { expiry, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
+import { decodeKeyInternal, type KeyInternal } from './keyinternal.ts'
+import { expiryOf, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 
@@ -205,13 +205,13 @@ const OPTIONAL = {
 const IGNORED: ReadonlySet<string> = new Set(['pk', 'sk', EXPIRY_INDEX.partition, EXPIRY_INDEX.sort])
 const OPTIONAL_ATTRIBUTES = [...Object.keys(OPTIONAL), EXPIRY_INDEX.partition, EXPIRY_INDEX.sort]
 
-const itemKeyOf = ({ internal }: StoredKey) => credentialItemKey(readInternal(internal).credential)
+const itemKeyOf = ({ internal }: StoredKey) => credentialItemKey(decodeKeyInternal(internal).credential)
 
 const seal = (sealed: Sealed): JsonObject =>
   Object.fromEntries(Object.entries(sealed).map(([path, value]) => [SEALED + path, value]))
 
 function attributesOf({ object, internal }: StoredKey, limits: LifeLimits, lastActivity?: number): JsonObject {
-  const credential = credentialOf(object, readInternal(internal), lastActivity)
+  const credential = credentialOf(object, decodeKeyInternal(internal), lastActivity)
   return { ...(credential as unknown as JsonObject), ...indexed(credential, limits) }
 }
 
@@ -247,6 +247,6 @@ const shownName = (member: 'displayName' | 'email', value: JsonValue | undefined
     : {}
 
 function indexed(life: KeyLife, limits: LifeLimits): JsonObject {
-  const at = life.deleted ? undefined : expiry(life, limits)
+  const at = life.deleted ? undefined : expiryOf(life, limits)
   return at === undefined ? {} : { [EXPIRY_INDEX.partition]: EXPIRY_INDEX.value, [EXPIRY_INDEX.sort]: at }
 }

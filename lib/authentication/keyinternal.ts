@@ -18,14 +18,14 @@ export interface KeyInternal {
 }
 
 /** Returns the stored form. */
-export const writeInternal = ({ creator, carried, credential }: KeyInternal): JsonObject => ({
+export const encodeKeyInternal = ({ creator, carried, credential }: KeyInternal): JsonObject => ({
   creator,
   carried: carried as unknown as JsonValue,
   credential: { version: credential.version, hash: credential.hash },
 })
 
-/** Parses the stored form. Throws an Error when `writeInternal` cannot have written the value. */
-export function readInternal(value: JsonObject): KeyInternal {
+/** Parses the stored form. Throws an Error when `encodeKeyInternal` cannot have written the value. */
+export function decodeKeyInternal(value: JsonObject): KeyInternal {
   const { creator, carried, credential } = strictRecord('the internal part of a key', value, {
     creator: isIdentity,
     carried: Array.isArray,

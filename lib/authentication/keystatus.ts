@@ -52,7 +52,7 @@ const END_OF_TIME = 253_402_300_799
 
 /** Returns the state and expiry of a key. Deletion takes precedence over disabling, and disabling over expiry. */
 export function keyStatus(life: KeyLife, now: number, limits: LifeLimits = {}): KeyStatus {
-  const expires = expiry(life, limits)
+  const expires = expiryOf(life, limits)
   return { state: state(life, now, expires), ...(expires !== undefined && { expires }) }
 }
 
@@ -63,7 +63,7 @@ function state({ deleted, disabled }: KeyLife, now: number, expires: number | un
 }
 
 /** Returns the first second in which the key is expired, or undefined when it never expires. */
-export function expiry(life: KeyLife, limits: LifeLimits = {}): number | undefined {
+export function expiryOf(life: KeyLife, limits: LifeLimits = {}): number | undefined {
   const ttl = boundTtl(life.ttl, limits)
   if (ttl === undefined) return undefined
   const from = life.ttlAfterLastActivity ? Math.max(life.created, life.lastActivity ?? 0) : life.created
@@ -82,7 +82,7 @@ const ACTIVITY_SECONDS = 60
  * Reports whether a use of the key should update its last activity. Short ttls need earlier updates, so that sliding
  * keys in use do not expire.
  */
-export function activityDue(life: KeyLife, now: number, limits: LifeLimits = {}): boolean {
+export function isActivityDue(life: KeyLife, now: number, limits: LifeLimits = {}): boolean {
   const ttl = boundTtl(life.ttl, limits) ?? Number.POSITIVE_INFINITY
   return life.lastActivity === undefined || now - life.lastActivity > Math.min(ACTIVITY_SECONDS, ttl / 4)
 }

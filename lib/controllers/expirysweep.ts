@@ -10,11 +10,11 @@ import { EXPIRY_INDEX, readCredential } from '../authentication/credential.ts'
 import { keyStatus, type LifeLimits } from '../authentication/keystatus.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { StatusError } from '../meta/errors/status.ts'
-import { remove } from '../registry/delete.ts'
+import { deleteObject } from '../registry/delete.ts'
 import { forEach, type HasTime, OutOfTime } from '../registry/parallel.ts'
-import { keyOf, type Store } from '../registry/store.ts'
+import { objectKey, type Store } from '../registry/store.ts'
 import type { CompanionItem, IndexPage, Storage, Stored } from '../storage/interface.ts'
-import { controllerContext } from './context.ts'
+import { controllerContext } from './internalcontext.ts'
 
 export interface Sweep {
   /** The store of the kind that owns the credentials. */
@@ -66,7 +66,7 @@ async function overdue(sweep: Sweep, candidates: readonly CompanionItem[], swept
   const { store, storage, hasTime } = sweep
   const objects = new Map<CompanionItem, Stored>()
   await forEach(candidates, hasTime, async (one) => {
-    const stored = await storage.get(store.kind.table, keyOf('', String(one.attributes.name)))
+    const stored = await storage.get(store.kind.table, objectKey('', String(one.attributes.name)))
     if (stored) objects.set(one, stored)
   })
   const credentials = await storage.getCompanions(candidates)
@@ -93,7 +93,7 @@ async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Sto
   const preconditions = { uid, resourceVersion: String(rv) }
   try {
     const context = controllerContext('expiry-sweep', now(), deadline)
-    await remove(store, { namespace, name }, { preconditions }, context)
+    await deleteObject(store, { namespace, name }, { preconditions }, context)
     swept.deleted++
   } catch (error) {
     const changed = error instanceof StatusError && (error.status.code === 409 || error.status.code === 404)

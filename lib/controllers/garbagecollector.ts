@@ -11,13 +11,13 @@ import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
 import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import { wholeObject } from '../meta/structuredmerge/typed.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
-import { FOREGROUND, ORPHAN, remove } from '../registry/delete.ts'
+import { deleteObject, FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { groupResource } from '../registry/kind.ts'
 import { dependentsOf } from '../registry/owners.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
-import { update } from '../registry/update.ts'
-import { controllerContext } from './context.ts'
+import { updateObject } from '../registry/update.ts'
 import {
+  dependentKey,
   type Graph,
   isBlocked,
   isOrphaning,
@@ -25,11 +25,11 @@ import {
   isWaiting,
   metadataOf,
   type Node,
+  type NodeKey,
   nodeAt,
-  ownerPlace,
-  type Place,
-  placeOf,
+  ownerKey,
 } from './graph.ts'
+import { controllerContext } from './internalcontext.ts'
 
 export interface Collector extends Graph {
   now(): Date
@@ -50,7 +50,7 @@ const codeOf = (error: unknown): number | undefined => (error instanceof StatusE
 
 /** Runs `step` on the live object, again after a conflict. Does nothing if the object is gone. */
 async function onLive(
-  place: Place | undefined,
+  place: NodeKey | undefined,
   step: (node: Node) => Promise<void>,
   notOlderThan?: number,
 ): Promise<void> {
@@ -82,7 +82,7 @@ async function edit(
   const { group, version, kind, schema } = store.kind
   const { uid = '' } = metadataOf(node)
   const now = collector.now()
-  await update(
+  await updateObject(
     store,
     {
       ...nameOf(node),
@@ -136,7 +136,7 @@ async function release(collector: Collector, node: Node, finalizer: string): Pro
 type Standing = 'solid' | 'dangling' | 'waiting' | 'unknown'
 
 async function standingOf(collector: Collector, reference: OwnerReference, { stored }: Node): Promise<Standing> {
-  const place = ownerPlace(collector, reference, stored.object)
+  const place = ownerKey(collector, reference, stored.object)
   if (!place) return 'unknown'
   const owner = await nodeAt(place)
   if (!owner || metadataOf(owner).uid !== reference.uid) return 'dangling'
@@ -161,14 +161,14 @@ async function collect(collector: Collector, node: Node): Promise<void> {
   }
   const foreground = standings.includes('waiting') && (await hasDependents(collector, node))
   const options = { stands: asIn(node), ...(foreground && { propagationPolicy: 'Foreground' as const }) }
-  await remove(node.store, nameOf(node), options, controllerContext(manager, collector.now(), collector.deadline))
+  await deleteObject(node.store, nameOf(node), options, controllerContext(manager, collector.now(), collector.deadline))
   collector.wrote('deleted')
 }
 
 /** Runs `step` on every object that has a reference to this uid. */
 async function eachDependent(collector: Collector, uid: string, step: (node: Node) => Promise<void>): Promise<void> {
   for await (const page of dependentsOf(collector.storage, uid)) {
-    await forEach(page, collector.hasTime, (one) => onLive(placeOf(collector, one), step))
+    await forEach(page, collector.hasTime, (one) => onLive(dependentKey(collector, one), step))
   }
 }
 
@@ -177,14 +177,14 @@ export const collectDependents = (collector: Collector, uid: string): Promise<vo
   eachDependent(collector, uid, (dependent) => collect(collector, dependent))
 
 /** Releases a waiting owner that no dependent blocks. */
-export const releaseUnblocked = (collector: Collector, place: Place): Promise<void> =>
+export const releaseUnblocked = (collector: Collector, place: NodeKey): Promise<void> =>
   onLive(place, async (owner) => {
     if (!isWaiting(metadataOf(owner)) || (await isBlocked(collector, owner))) return
     await release(collector, owner, FOREGROUND)
   })
 
 /** Checks one object, as a dependent and as an owner. */
-export const look = (collector: Collector, place: Place, notOlderThan?: number): Promise<void> =>
+export const checkObject = (collector: Collector, place: NodeKey, notOlderThan?: number): Promise<void> =>
   onLive(place, (node) => lookAt(collector, node), notOlderThan)
 
 async function lookAt(collector: Collector, node: Node): Promise<void> {

@@ -10,7 +10,7 @@ import { deepEqual } from '../meta/value/equal.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
-import { keyOf, type Store } from '../registry/store.ts'
+import { objectKey, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 
 export interface Graph {
@@ -20,13 +20,13 @@ export interface Graph {
 }
 
 /** The kind and key of an object, which may not exist. */
-export interface Place {
+export interface NodeKey {
   store: Store
   key: string
 }
 
 /** A stored object and its place. */
-export interface Node extends Place {
+export interface Node extends NodeKey {
   stored: Stored
 }
 
@@ -53,7 +53,7 @@ const counting = ({ metadata: { uid, ownerReferences = [], finalizers = [], dele
 export const isUnchanged = (one: KubeObject, other: KubeObject): boolean => deepEqual(counting(one), counting(other))
 
 /** Returns the place of a dependent; undefined for a resource that is no longer served. */
-export function placeOf({ stores }: Graph, { resource, key }: Dependent): Place | undefined {
+export function dependentKey({ stores }: Graph, { resource, key }: Dependent): NodeKey | undefined {
   const store = stores.find(({ kind }) => kind.plural === resource)
   return store && { store, key }
 }
@@ -62,26 +62,26 @@ export function placeOf({ stores }: Graph, { resource, key }: Dependent): Place 
  * Returns the place of an owner. Undefined if it cannot be determined whether the owner exists: its kind is unknown, or it is
  * namespaced and its dependent is not. Such dependents are kept.
  */
-export function ownerPlace(
+export function ownerKey(
   { stores }: Graph,
   { apiVersion, kind: name, name: owner }: OwnerReference,
   { metadata: { namespace = '' } }: KubeObject,
-): Place | undefined {
+): NodeKey | undefined {
   const store = stores.find(({ kind }) => kind.kind === name && groupVersion(kind) === apiVersion)
   if (!store) return undefined
-  if (store.kind.scope === 'Cluster') return { store, key: keyOf('', owner) }
-  return namespace ? { store, key: keyOf(namespace, owner) } : undefined
+  if (store.kind.scope === 'Cluster') return { store, key: objectKey('', owner) }
+  return namespace ? { store, key: objectKey(namespace, owner) } : undefined
 }
 
 /** Reads the object, not older than a revision at which it is known to have changed. */
-export async function nodeAt(place: Place | undefined, notOlderThan?: number): Promise<Node | undefined> {
+export async function nodeAt(place: NodeKey | undefined, notOlderThan?: number): Promise<Node | undefined> {
   if (!place) return undefined
   const { store, key } = place
   const stored = await store.storage.get(store.kind.table, key, { ...(notOlderThan && { notOlderThan }) })
   return stored && { store, key, stored }
 }
 
-const samePlace = (one: Place | undefined, other: Place): boolean =>
+const samePlace = (one: NodeKey | undefined, other: NodeKey): boolean =>
   one?.store.kind.plural === other.store.kind.plural && one.key === other.key
 
 /** Reports whether the dependent has a blocking reference to this owner. */
@@ -90,7 +90,7 @@ function blocks(graph: Graph, dependent: Node, owner: Node): boolean {
     (reference) =>
       reference.uid === metadataOf(owner).uid &&
       reference.blockOwnerDeletion === true &&
-      samePlace(ownerPlace(graph, reference, dependent.stored.object), owner),
+      samePlace(ownerKey(graph, reference, dependent.stored.object), owner),
   )
 }
 
@@ -108,7 +108,7 @@ async function waitingFor(graph: Graph, owner: Node): Promise<ReadonlySet<string
   for (const node of queue) {
     for (const reference of metadataOf(node).ownerReferences ?? []) {
       const { uid, blockOwnerDeletion } = reference
-      const place = ownerPlace(graph, reference, node.stored.object)
+      const place = ownerKey(graph, reference, node.stored.object)
       const id = `${place?.store.kind.plural}/${place?.key} ${uid}`
       if (blockOwnerDeletion !== true || asked.has(id)) continue
       if (asked.size === maxCircle) return found
@@ -132,7 +132,7 @@ export async function isBlocked(graph: Graph & { hasTime: HasTime }, owner: Node
   for await (const page of dependentsOf(graph.storage, metadataOf(owner).uid ?? '')) {
     await forEach(page, graph.hasTime, async (one) => {
       if (isHeld) return
-      const dependent = await nodeAt(placeOf(graph, one))
+      const dependent = await nodeAt(dependentKey(graph, one))
       if (!dependent || !blocks(graph, dependent, owner)) return
       if (isWaiting(metadataOf(dependent))) {
         circle ??= waitingFor(graph, owner)

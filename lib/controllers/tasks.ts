@@ -3,8 +3,8 @@ import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import type { RowChange } from '../storage/dynamodb/stream.ts'
-import { type Collector, collectDependents, look, releaseUnblocked } from './garbagecollector.ts'
-import { type Graph, isOrphaning, isUnchanged, isWaiting, ownerPlace, placeOf } from './graph.ts'
+import { type Collector, checkObject, collectDependents, releaseUnblocked } from './garbagecollector.ts'
+import { dependentKey, type Graph, isOrphaning, isUnchanged, isWaiting, ownerKey } from './graph.ts'
 
 export type Task =
   /** A relevant part of an object has changed: check the object, not older than `rv`. */
@@ -30,7 +30,7 @@ function unblocked(graph: Graph, { before, after }: RowChange): Task[] {
   return blockingOf(before)
     .filter((one) => !now.some((other) => isSameOwner(one, other)))
     .flatMap((reference): Task[] => {
-      const place = ownerPlace(graph, reference, before)
+      const place = ownerKey(graph, reference, before)
       return place ? [{ type: 'unblocked', resource: place.store.kind.plural, key: place.key }] : []
     })
 }
@@ -54,9 +54,9 @@ export const idOf = (task: Task): string =>
 /** Performs a task. Tasks can be repeated at any time, also after a partial failure. */
 async function perform(collector: Collector, task: Task): Promise<void> {
   if (task.type === 'dependents') return collectDependents(collector, task.uid)
-  const place = placeOf(collector, task)
+  const place = dependentKey(collector, task)
   if (!place) return
-  return task.type === 'unblocked' ? releaseUnblocked(collector, place) : look(collector, place, task.rv)
+  return task.type === 'unblocked' ? releaseUnblocked(collector, place) : checkObject(collector, place, task.rv)
 }
 
 export interface Failure {

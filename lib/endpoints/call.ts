@@ -9,7 +9,7 @@ import type { ApiRequest, ApiResponse } from './request.ts'
 /** The services of the server that the endpoints use. */
 export interface EndpointServices {
   /** Throws 403 unless the scope chain allows these attributes. The authorizer cannot know them, such as an apply that creates. */
-  demandChain(context: RequestContext, attributes: Attributes): void
+  checkChain(context: RequestContext, attributes: Attributes): void
   /**
    * Returns the generation of the request's key, or undefined once the key no longer gives access. Long requests ask again:
    * a key of another generation has another value, user or scope than the one that was authorized.

@@ -3,7 +3,7 @@ import { decodeBody, type MediaType } from '../meta/decoding/codecs.ts'
 import {
   checkApiVersion,
   type DecodableKind,
-  type Decoded,
+  type DecodedObject,
   fieldFindings,
   strictDecodingError,
 } from '../meta/decoding/decode.ts'
@@ -33,7 +33,7 @@ export function judgeFields(
   write: Write,
   value: JsonValue,
   { duplicates, strict, guarded }: ParserFindings,
-  decoded: Decoded,
+  decoded: DecodedObject,
   source: 'body' | 'patch' = 'body',
 ): void {
   const mode = write.options.fieldValidation
@@ -49,7 +49,7 @@ export function judgeFields(
 }
 
 /** A decoded object, and the numbers that its body writes as floating point. */
-export interface DecodedRequest extends Decoded {
+export interface DecodedRequest extends DecodedObject {
   floats: Floats
 }
 
@@ -60,7 +60,7 @@ export interface DecodedRequest extends Decoded {
 export async function decodeRequest(
   write: Write,
   type: MediaType,
-  decode: (value: JsonValue, kind: DecodableKind) => Decoded,
+  decode: (value: JsonValue, kind: DecodableKind) => DecodedObject,
 ): Promise<DecodedRequest> {
   const { kind } = write
   const { value, floats, ...found } = await decodeBody(write.request.body, type, kind)

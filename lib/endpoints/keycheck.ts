@@ -16,7 +16,7 @@ const stalledMs = 5_000
 export type KeyCheck = () => Promise<boolean>
 
 /** Starts the check of a request's key. Short requests never read the key again. */
-export async function keyCheck(
+export async function startKeyCheck(
   context: RequestContext,
   services: Pick<EndpointServices, 'keyGeneration' | 'elapsed'>,
 ): Promise<KeyCheck> {
@@ -35,7 +35,7 @@ export async function keyCheck(
 }
 
 /** Throws 401 once the key has changed. */
-export async function demandKey(check: KeyCheck): Promise<void> {
+export async function ensureKeyHolds(check: KeyCheck): Promise<void> {
   if (!(await check())) throw keyChanged()
 }
 
@@ -53,13 +53,13 @@ export function whileKeyHolds(
   async function* stream(): AsyncGenerator<string> {
     let isWaiting = false
     const checkStalled = async (): Promise<void> => {
-      if (isWaiting) await demandKey(check).catch((error: unknown) => stop.abort(error))
+      if (isWaiting) await ensureKeyHolds(check).catch((error: unknown) => stop.abort(error))
     }
     const end = services.every(stalledMs, () => void checkStalled())
     try {
       for await (const piece of pieces) {
         if (endless && !(await check())) return
-        await demandKey(check)
+        await ensureKeyHolds(check)
         isWaiting = true
         yield piece
         isWaiting = false

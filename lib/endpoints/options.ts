@@ -5,15 +5,15 @@
  */
 
 import { NamedText } from '../meta/encoding/badvalue.ts'
-import { int64 } from '../meta/encoding/gointegers.ts'
-import { quoted } from '../meta/encoding/gotext.ts'
+import { parseSigned } from '../meta/encoding/gointegers.ts'
+import { quote } from '../meta/encoding/gotext.ts'
 import { type FieldError, forbidden, notSupported, required } from '../meta/errors/fielderror.ts'
 import { badRequest, invalidObject } from '../meta/errors/status.ts'
 import { validateFieldManager } from '../meta/object/managername.ts'
 import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields.ts'
 import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
 import type { PatchType } from './negotiation/mediatypes.ts'
-import { type ApiRequest, first } from './request.ts'
+import { type ApiRequest, queryValue } from './request.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
@@ -45,17 +45,17 @@ export interface ListOptions {
 type Query = ApiRequest['query']
 
 /** Parses a bool like Go's query conversion: every value except `false` and `0` is true. Undefined if absent. */
-export function flag(query: Query, name: string): boolean | undefined {
-  const value = first(query, name)
+export function queryFlag(query: Query, name: string): boolean | undefined {
+  const value = queryValue(query, name)
   return value === undefined ? undefined : !['false', '0'].includes(value.toLowerCase())
 }
 
 /** Parses an int64, rounded beyond JavaScript's safe integers. Throws 400 in Go's words. */
-export function integer(query: Query, name: string): number | undefined {
-  const value = first(query, name)
+export function queryInteger(query: Query, name: string): number | undefined {
+  const value = queryValue(query, name)
   if (value === undefined) return undefined
-  const number = int64(value)
-  if (typeof number === 'string') throw badRequest(`strconv.ParseInt: parsing ${quoted(value)}: ${number}`)
+  const number = parseSigned(value)
+  if (typeof number === 'string') throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: ${number}`)
   return Number(number)
 }
 
@@ -73,8 +73,8 @@ function writeOptions(
   errors: FieldError[] = [],
 ): WriteOptions {
   const dryRun = query.get('dryRun') ?? []
-  const fieldManager = first(query, 'fieldManager') ?? ''
-  const fieldValidation = first(query, 'fieldValidation') ?? ''
+  const fieldManager = queryValue(query, 'fieldManager') ?? ''
+  const fieldValidation = queryValue(query, 'fieldValidation') ?? ''
   errors.push(...validateFieldManager(fieldManager), ...dryRunErrors(dryRun))
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
     errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
@@ -96,9 +96,9 @@ export const updateOptions = (query: Query): WriteOptions => writeOptions(query,
 /** Throws 422 on PatchOptions. An apply needs a field manager; other patches may not set `force`. */
 export function patchOptions(query: Query, type: PatchType): WriteOptions {
   const isApply = type === 'application/apply-patch+yaml'
-  const force = flag(query, 'force')
+  const force = queryFlag(query, 'force')
   const errors: FieldError[] = []
-  if (isApply && !first(query, 'fieldManager')) {
+  if (isApply && !queryValue(query, 'fieldManager')) {
     errors.push(required('fieldManager', 'is required for apply patch'))
   }
   if (!isApply && force !== undefined) errors.push(forbidden('force', 'may not be specified for non-apply patch'))
@@ -151,14 +151,14 @@ function listErrors(
 
 /** Throws 400 for values that do not parse, and 422 on ListOptions for invalid combinations. */
 export function listOptions(query: Query, watchable: boolean): ListOptions {
-  const text = (name: string): string => first(query, name) ?? ''
-  const timeoutSeconds = integer(query, 'timeoutSeconds')
-  const watch = watchable && (flag(query, 'watch') ?? false)
+  const text = (name: string): string => queryValue(query, name) ?? ''
+  const timeoutSeconds = queryInteger(query, 'timeoutSeconds')
+  const watch = watchable && (queryFlag(query, 'watch') ?? false)
   // A watch from any version sends its initial events, as if sendInitialEvents were set.
   const isLegacy =
     watch && !query.has('sendInitialEvents') && ['', '0'].includes(text('resourceVersion')) && text(matchField) === ''
-  const sendInitialEvents = isLegacy ? true : flag(query, 'sendInitialEvents')
-  const limit = Math.max(0, integer(query, 'limit') ?? 0)
+  const sendInitialEvents = isLegacy ? true : queryFlag(query, 'sendInitialEvents')
+  const limit = Math.max(0, queryInteger(query, 'limit') ?? 0)
   // resourceVersion=0 ignores the limit: kube-apiserver answers such lists from its cache, which has no pages.
   const isWhole = text('resourceVersion') === '0' && text('continue') === ''
   const options = {
@@ -168,7 +168,7 @@ export function listOptions(query: Query, watchable: boolean): ListOptions {
     continue: text('continue'),
     resourceVersion: text('resourceVersion'),
     watch,
-    allowWatchBookmarks: flag(query, 'allowWatchBookmarks') ?? false,
+    allowWatchBookmarks: queryFlag(query, 'allowWatchBookmarks') ?? false,
     ...(sendInitialEvents !== undefined && { sendInitialEvents }),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
   }

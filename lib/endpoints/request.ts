@@ -43,10 +43,10 @@ export interface ApiResponse {
 }
 
 /** Returns the first value of a query parameter, like Go's url.Values.Get, or undefined if it is absent. */
-export const first = (query: ApiRequest['query'], name: string): string | undefined => query.get(name)?.[0]
+export const queryValue = (query: ApiRequest['query'], name: string): string | undefined => query.get(name)?.[0]
 
 /** Returns the digits of the revision that a request asks for, or undefined if it asks for none. */
 export function askedRevision({ query }: ApiRequest): string | undefined {
-  const version = resourceVersionOrNone(first(query, 'resourceVersion') ?? '')
+  const version = resourceVersionOrNone(queryValue(query, 'resourceVersion') ?? '')
   return version === 0n ? undefined : String(version)
 }

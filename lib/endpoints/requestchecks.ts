@@ -1,6 +1,6 @@
 /** Checks that every handler makes before it reads options or bodies. */
 
-import { quoted } from '../meta/encoding/gotext.ts'
+import { quote } from '../meta/encoding/gotext.ts'
 import { badRequest, forbiddenPath } from '../meta/errors/status.ts'
 import { pathSegmentErrors } from '../meta/object/names.ts'
 import type { Call } from './call.ts'
@@ -17,6 +17,6 @@ export function refuseImpersonation({ request, context }: Pick<Call, 'request' |
 export function checkPathNames({ namespace, name }: Pick<ApiRequest, 'namespace' | 'name'>): void {
   for (const [what, value] of Object.entries({ Namespace: namespace, Name: name })) {
     const [problem] = value === '' ? [] : pathSegmentErrors(value)
-    if (problem) throw badRequest(`${what} parameter invalid: ${quoted(value)}: ${problem}`)
+    if (problem) throw badRequest(`${what} parameter invalid: ${quote(value)}: ${problem}`)
   }
 }

@@ -6,8 +6,8 @@ import type { StatusError } from '../meta/errors/status.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
 import { partialMetadata, table } from '../printers/table.ts'
 import type { Column, KindInfo } from '../registry/kind.ts'
-import { includeObject, type Output, unfit } from './negotiation/accept.ts'
-import { type ApiRequest, type ApiResponse, first } from './request.ts'
+import { includeObject, type Output, transformError } from './negotiation/accept.ts'
+import { type ApiRequest, type ApiResponse, queryValue } from './request.ts'
 
 /** The part of a kind that the printers use. */
 export type Printed = KindInfo & { columns?: readonly Column[] }
@@ -78,14 +78,14 @@ export async function respondObject(
 ): Promise<ApiResponse> {
   const { transform } = output
   if (!transform) return respond(status, object, output, warnings)
-  const wrong = unfit(transform.as, false)
+  const wrong = transformError(transform.as, false)
   if (wrong) throw wrong
   if (transform.as === 'PartialObjectMetadata') {
     return respond(status, partialMetadata(object, transform.version), output, warnings)
   }
   const rows = table(kind.columns ?? [], object, listMetadata({ resourceVersion: object.metadata.resourceVersion }), {
     version: transform.version,
-    include: includeObject(first(request.query, 'includeObject')),
+    include: includeObject(queryValue(request.query, 'includeObject')),
     now: request.now,
     withColumns: true,
   })

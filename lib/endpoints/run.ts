@@ -26,7 +26,7 @@ function statusOf(error: unknown, request: ApiRequest, report: (error: unknown) 
 }
 
 /** Returns the handler's answer, or the Status of what it throws. Never rejects on an error of the handler. */
-export async function run<C extends Call>(
+export async function runHandler<C extends Call>(
   { handle }: Handler<C>,
   call: C,
   report: (error: unknown) => void,

@@ -3,7 +3,7 @@
 import { formatValue } from '../meta/encoding/badvalue.ts'
 import { type Credentials, parseCredentials } from './cluster/credentials.ts'
 import { clusterError } from './cluster/failure.ts'
-import { certificates, fromBase64, toPem } from './cluster/pem.ts'
+import { fromBase64, parseCertificates, toPem } from './cluster/pem.ts'
 import { type Instance, ingressUrl, labelOf } from './instance.ts'
 import { secretName } from './secretname.ts'
 import { SecretError, type Secrets } from './secrets.ts'
@@ -45,7 +45,7 @@ export async function clusterCredentials(
 export function trustedAuthority(instance: Instance, credentials: Credentials | undefined): string | undefined {
   const { certificateAuthorityData } = instance
   if (certificateAuthorityData === undefined) return credentials?.certificateAuthority
-  const authorities = certificates(fromBase64(certificateAuthorityData) ?? '')
+  const authorities = parseCertificates(fromBase64(certificateAuthorityData) ?? '')
   if (!authorities) {
     throw clusterError('credentials', labelOf(instance), 'spec.certificateAuthorityData holds no certificate')
   }

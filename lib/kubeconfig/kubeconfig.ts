@@ -3,12 +3,12 @@
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
-import { type Deadline, demandTime } from '../meta/errors/deadline.ts'
+import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
 import type { FieldError } from '../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../meta/errors/status.ts'
 import type { GroupResource } from '../meta/types.ts'
-import { mayLeave, outsideGroups } from '../token/identity.ts'
-import { issue, prepareVirtualClusterToken } from '../token/issuer.ts'
+import { isVisibleUser, visibleGroups } from '../token/identity.ts'
+import { issueToken, prepareVirtualClusterToken } from '../token/issuer.ts'
 import type { Signer } from '../token/signer.ts'
 import {
   type CertificateServices,
@@ -86,7 +86,7 @@ export async function createKubeConfig(
   const server = serverAddress(instance, spec.server)
   const errors = [ttl, server].flatMap((one) => (typeof one === 'object' && 'error' in one ? [one.error] : []))
   if ('error' in ttl || typeof server !== 'string') return { errors }
-  if (!mayLeave(user.name))
+  if (!isVisibleUser(user.name))
     throw forbiddenKubeConfig(instance, services, 'users whose names begin with "system:" cannot have kube configs')
 
   const made = clientCert
@@ -127,8 +127,8 @@ async function withToken(
   const { warnings } = prepared
   if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
   const authority = trustedAuthority(instance, await storedCredentials(instance, services))
-  demandTime(deadline)
-  const { token, expires } = await issue(prepared, services.signer)
+  checkDeadline(deadline)
+  const { token, expires } = await issueToken(prepared, services.signer)
   const { jti, aud: audiences } = prepared.claims
   return { user: { token }, authority, expires, warnings, facts: { credential: 'token', jti, audiences } }
 }
@@ -184,7 +184,7 @@ function order(
   return issueClientCertificate(
     {
       user: user.name,
-      groups: outsideGroups(user.groups),
+      groups: visibleGroups(user.groups),
       ...(seconds !== undefined && { seconds }),
       ...(maxCertificateSeconds !== undefined && { maxSeconds: maxCertificateSeconds }),
       labels: { 'app.kubernetes.io/managed-by': 'keyplane', 'management.platform/access-key-uid': user.key.uid },

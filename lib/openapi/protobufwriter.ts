@@ -57,13 +57,13 @@ export const named =
 /** Writes a value of any type as JSON, where the message expects YAML. */
 export const any: Field = (number, value) => delimited(number, text(2, stringify(value)))
 
-export type Members = Readonly<Record<string, readonly [number: number, field: Field]>>
+export type MessageFields = Readonly<Record<string, readonly [number: number, field: Field]>>
 
 /**
  * Writes a message with these members. Other members that begin with `x-` go to the repeated field `extensions`. Throws for
  * any other member, so that no member is dropped silently.
  */
-export function message(members: () => Members, extensions?: number): Field {
+export function message(members: () => MessageFields, extensions?: number): Field {
   return (number, value) =>
     delimited(
       number,
@@ -77,7 +77,7 @@ export function message(members: () => Members, extensions?: number): Field {
 }
 
 /** Returns the content of a message, without the tag and length of a field. */
-export function encoded(field: Field, value: JsonValue): Uint8Array {
+export function encodeMessage(field: Field, value: JsonValue): Uint8Array {
   const [, , ...content] = field(1, value)
   return Buffer.concat(content)
 }

@@ -3,7 +3,7 @@
  * whose field numbers these are.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
-import { any, double, encoded, type Field, many, message, named, text, whole, within } from './protobufwriter.ts'
+import { any, double, encodeMessage, type Field, many, message, named, text, whole, within } from './protobufwriter.ts'
 
 const texts = many(text)
 
@@ -118,4 +118,4 @@ const document = message(() => ({
 }))
 
 /** Encodes an OpenAPI v2 document. Throws for members that the message has no field for. */
-export const openApiV2Protobuf = (value: JsonValue): Uint8Array => encoded(document, value)
+export const openApiV2Protobuf = (value: JsonValue): Uint8Array => encodeMessage(document, value)

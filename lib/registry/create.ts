@@ -25,8 +25,8 @@ import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
 import { checkQuota } from './quota.ts'
-import { accessTo, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
-import { refuse, validateNew } from './validate.ts'
+import { accessTo, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
+import { refuseInvalid, validateNew } from './validate.ts'
 
 /**
  * 8 attempts: with 27^5 suffixes and a million objects under one prefix, all 8 collide with probability (1/14)^8.
@@ -44,7 +44,7 @@ export interface CreateRequest {
 }
 
 /** Prepares, validates and admits a new object. Throws 422 with causes, and 403. */
-export async function prepare(
+export async function prepareNew(
   store: Store,
   { object, secrets, floats }: CreateRequest,
   context: RequestContext,
@@ -67,9 +67,9 @@ export async function prepare(
     ...(floats && { floats }),
   }
   // Validate first: strategies rely on the schema.
-  refuse(draft.object, validateNew(kind, draft))
+  refuseInvalid(draft.object, validateNew(kind, draft))
   await strategy.prepareForCreate?.(draft, context)
-  refuse(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
+  refuseInvalid(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
   for (const warning of finalizerWarnings(draft.object.metadata)) context.warn(warning)
   strategy.authorize?.(draft, undefined, context)
   const resource = groupResource(kind)
@@ -94,7 +94,7 @@ function checkVacant(store: Store, draft: Draft, current: Stored | undefined, co
 export async function putNew({ kind, strategy }: Store, { object, internal, secrets }: Draft): Promise<Mutation> {
   const { name = '', namespace = '' } = object.metadata
   const side = (await strategy.companions?.({ object, internal, secrets }, undefined)) ?? []
-  const owners = ownerCompanions(kind.plural, keyOf(namespace, name), object, undefined)
+  const owners = ownerCompanions(kind.plural, objectKey(namespace, name), object, undefined)
   return { type: 'put', object, internal, companions: [...side, ...owners] }
 }
 
@@ -112,7 +112,7 @@ export function dryRunOutcome({ object: { metadata, ...rest }, ...draft }: Draft
   const shown = resourceVersion && { resourceVersion: withoutCredentials(resourceVersion) }
   const object = { ...rest, metadata: { ...metadata, ...shown } }
   return {
-    stored: { key: keyOf(namespace, name), rv: 0, object, internal: draft.internal },
+    stored: { key: objectKey(namespace, name), rv: 0, object, internal: draft.internal },
     draft: { ...draft, object },
     created: true,
   }
@@ -128,9 +128,9 @@ export function translateCompanionError({ kind, strategy }: Store, name: string,
 
 async function attempt(store: Store, request: CreateRequest, context: RequestContext): Promise<Outcome> {
   const { kind, storage } = store
-  const draft = await prepare(store, request, context)
+  const draft = await prepareNew(store, request, context)
   const { name = '', namespace = '' } = draft.object.metadata
-  const key = keyOf(namespace, name)
+  const key = objectKey(namespace, name)
   if (context.dryRun) {
     checkVacant(store, draft, await storage.get(kind.table, key), context)
     await putNew(store, draft)
@@ -154,7 +154,7 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
  * Stores a new object. If a generated name is taken, tries again with another suffix.
  * Throws 422 with causes, 403, 409 AlreadyExists.
  */
-export async function create(store: Store, request: CreateRequest, context: RequestContext): Promise<Outcome> {
+export async function createObject(store: Store, request: CreateRequest, context: RequestContext): Promise<Outcome> {
   const { generateName: prefix, name } = request.object.metadata
   for (let tries = 1; ; tries++) {
     try {

@@ -12,7 +12,7 @@ import { groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
 import { forEach, type HasTime } from './parallel.ts'
-import { checkAccess, keyOf, type Store } from './store.ts'
+import { checkAccess, objectKey, type Store } from './store.ts'
 
 export interface DeleteOptions {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
@@ -90,7 +90,7 @@ async function judge(
 }
 
 /** Deletes one object, or marks it if it has finalizers. Throws 404, 403, 409 (preconditions). */
-export async function remove(
+export async function deleteObject(
   store: Store,
   { namespace, name }: { namespace: string; name: string },
   options: DeleteOptions,
@@ -105,7 +105,7 @@ export async function remove(
     judged = await judge(store, live, options, context)
     return verb === 'delete' ? bindToMaker(store, live, judged.mutation, context) : judged.mutation
   }
-  const key = keyOf(namespace, name)
+  const key = objectKey(namespace, name)
   if (context.dryRun) {
     const live = await storage.get(kind.table, key)
     const mutation = await mutate(live)
@@ -128,7 +128,7 @@ const atOnce = 16
  * Deletes each of the listed objects by key and calls `done` for it. Ignores objects that are already gone. After a failure it
  * continues with the other objects, then throws. Throws OutOfTime if `hasTime` returns false before all are deleted.
  */
-export async function removeAll(
+export async function deleteObjects(
   store: Store,
   listed: readonly Pick<Stored, 'key'>[],
   { options, hasTime, done }: { options: DeleteOptions; hasTime: HasTime; done(key: string): void | Promise<void> },
@@ -137,7 +137,7 @@ export async function removeAll(
   const removeOne = async ({ key }: Pick<Stored, 'key'>): Promise<void> => {
     const [name = '', namespace = ''] = key.split('/').reverse()
     try {
-      await remove(store, { namespace, name }, options, context, 'deletecollection')
+      await deleteObject(store, { namespace, name }, options, context, 'deletecollection')
     } catch (error) {
       if (!(error instanceof StatusError && error.status.code === 404)) throw error
     }

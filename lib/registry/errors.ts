@@ -1,5 +1,5 @@
 /** Translates errors of the store to Status. */
-import { timeIsOver } from '../meta/errors/deadline.ts'
+import { deadlineExceeded } from '../meta/errors/deadline.ts'
 import {
   expired,
   internalError,
@@ -36,7 +36,7 @@ export function toStatusError(error: StorageError, requested = error.message): S
     case 'Undecided':
       return undecided('it is not known whether the request was done', error)
     case 'TooLate':
-      return timeIsOver(error)
+      return deadlineExceeded(error)
     case 'CompanionExists':
     case 'CompanionChanged':
       return internalError(error)

@@ -3,9 +3,9 @@ import { isMaster } from '../authorization/users/identity.ts'
 import { notFound } from '../meta/errors/status.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
 import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
-import { accessTo, checkAccess, keyOf, type Store } from './store.ts'
+import { accessTo, checkAccess, objectKey, type Store } from './store.ts'
 
-export interface Wanted {
+export interface GetRequest {
   namespace: string
   name: string
   subresource: string
@@ -17,20 +17,20 @@ export interface Wanted {
  * Reads one object. Throws 404 if it does not exist for this user, and 403 if the user may see but not read it. Throws TooNew
  * if revision `reached` does not exist yet, even if the object does not exist.
  */
-export async function get(
+export async function getObject(
   store: Store,
-  { namespace, name, subresource, reached = 0 }: Wanted,
+  { namespace, name, subresource, reached = 0 }: GetRequest,
   context: RequestContext,
 ): Promise<Stored> {
   const { storage, kind } = store
-  const stored = await storage.get(kind.table, keyOf(namespace, name), { reached })
+  const stored = await storage.get(kind.table, objectKey(namespace, name), { reached })
   if (!stored) throw notFound(groupResource(kind), name)
   checkAccess(store, stored, 'get', subresource, context)
   return stored
 }
 
 /** Returns a filter for the objects that this user's lists and watches may show; undefined if they show all objects. */
-export function visible(
+export function visibilityFilter(
   store: Pick<Store, 'strategy'>,
   verb: ListVerb,
   context: RequestContext,
@@ -41,14 +41,14 @@ export function visible(
 }
 
 /** Returns a page of the objects that this user may see and the selectors match. */
-export function list(
+export function listObjects(
   store: Store,
   request: Omit<ListRequest, 'partitions' | 'filter'>,
   verb: ListVerb,
   context: RequestContext,
 ): Promise<ListPage> {
   const partitions = store.strategy.partitions?.(context.user, verb)
-  const filter = visible(store, verb, context)
+  const filter = visibilityFilter(store, verb, context)
   return store.storage.list(store.kind.table, {
     ...request,
     ...(partitions && { partitions }),

@@ -36,7 +36,7 @@ export interface Store<S = never> extends StoreServices {
   strategy: Strategy
 }
 
-/** The outcome of a write. `stored` is the resulting state, also after a dry run or a removal; see `presented`. */
+/** The outcome of a write. `stored` is the resulting state, also after a dry run or a removal; see `presentObject`. */
 export interface Outcome {
   stored: Stored
   draft?: Draft
@@ -47,11 +47,11 @@ export interface Outcome {
  * Returns the object for a response: the stored object with the fields that the kind computes for the reader (the phase of
  * an expired key). Do not change the result: it may be the stored object itself.
  */
-export const presented = ({ strategy }: Pick<Store, 'strategy'>, stored: Stored, reader: Reader): KubeObject =>
+export const presentObject = ({ strategy }: Pick<Store, 'strategy'>, stored: Stored, reader: Reader): KubeObject =>
   strategy.present?.(stored, reader) ?? stored.object
 
 /** Returns `name`, or `namespace/name`. */
-export const keyOf = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)
+export const objectKey = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)
 
 const masterOnly = (context: RequestContext): Access =>
   isMaster(context.user)

@@ -18,15 +18,15 @@ import {
   type CreateRequest,
   checkNoResourceVersion,
   dryRunOutcome,
-  prepare,
+  prepareNew,
   putNew,
   translateCompanionError,
 } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
 import { bindToMaker } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
-import { checkAccess, keyOf, type Outcome, ownerPermissions, type Store } from './store.ts'
-import { refuse, validateChange } from './validate.ts'
+import { checkAccess, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
+import { refuseInvalid, validateChange } from './validate.ts'
 
 /** The object that a client asks for, with managedFields and without write-only values. */
 export interface Updated {
@@ -104,7 +104,7 @@ interface Judged {
 async function judgeMissing(store: Store, request: UpdateRequest, context: RequestContext): Promise<Judged> {
   if (!request.createInstead) throw notFound(groupResource(store.kind), request.name)
   const creation = await request.createInstead()
-  const draft = await prepare(store, creation, context)
+  const draft = await prepareNew(store, creation, context)
   if (!context.dryRun) checkNoResourceVersion(creation)
   return { draft, mutation: await putNew(store, draft), creation }
 }
@@ -128,12 +128,12 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     ...(updated.floats && { floats: updated.floats }),
   }
   // Validate first: strategies rely on the schema.
-  refuse(draft.object, validateChange(kind, draft, old, subresource))
+  refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))
   if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
   if (subresource === '' && (draft.specChanged || changesSpec(draft, old))) {
     draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
   }
-  if (subresource === '') refuse(draft.object, strategy.validate?.(draft, live, context) ?? [])
+  if (subresource === '') refuseInvalid(draft.object, strategy.validate?.(draft, live, context) ?? [])
   draft.object = keepManagedTimes(old, draft.object)
   for (const warning of finalizerWarnings(draft.object.metadata, old.metadata)) context.warn(warning)
   if (subresource === '') strategy.authorize?.(draft, live, context)
@@ -141,7 +141,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   await admitOwnerReferences(subject, old, ownerPermissions(store, draft.object, context))
 
   const { object, internal, secrets } = draft
-  const key = keyOf(namespace, name)
+  const key = objectKey(namespace, name)
   if (isFinalized(object)) {
     const side = (await strategy.companions?.(undefined, live)) ?? []
     return {
@@ -161,11 +161,11 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
  * was judged: of several concurrent requests for a missing object, one creates it and the others update it. A write that
  * changes nothing is a no-op and returns the live object. Throws 404, 409 (uid, resourceVersion), 422 with causes, 403.
  */
-export async function update(store: Store, request: UpdateRequest, context: RequestContext): Promise<Outcome> {
+export async function updateObject(store: Store, request: UpdateRequest, context: RequestContext): Promise<Outcome> {
   const { kind, storage } = store
   const { name, namespace } = request
   const { deadline } = context
-  const key = keyOf(namespace, name)
+  const key = objectKey(namespace, name)
   let judged: Judged | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
     judged = live ? await judge(store, request, live, context) : await judgeMissing(store, request, context)

@@ -38,7 +38,7 @@ function validateManagerCount({ metadata }: KubeObject, old?: KubeObject): Field
 }
 
 /** Throws 422 with these errors, if any. The Status uses the group, kind and name that the object itself has. */
-export function refuse({ apiVersion, kind, metadata }: KubeObject, errors: readonly FieldError[]): void {
+export function refuseInvalid({ apiVersion, kind, metadata }: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   throw invalidObject(parseGroupVersion(apiVersion).group, kind, metadata.name ?? '', errors)
 }

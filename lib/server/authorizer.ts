@@ -21,7 +21,7 @@ import { stringify } from '../meta/encoding/json.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { authenticationDeps } from './authentication.ts'
 import { explainRoute } from './documents/explainroute.ts'
-import { auditRecord, MAX_REASON, routing, type UnknownReason, unknownReason } from './lambda/audit.ts'
+import { auditRecord, MAX_REASON, routingOptions, type UnknownReason, unknownReason } from './lambda/audit.ts'
 import type { AuthorizerContext } from './lambda/authorizercontext.ts'
 import { describeError, type LogFields } from './process/log.ts'
 import { callMetrics, countCalls, type Measured, newCalls } from './process/metrics.ts'
@@ -71,7 +71,7 @@ const authorizationHeaders = (event: APIGatewayRequestAuthorizerEvent): string[]
 /** Returns the attributes of the request, or the problem of an ambiguous path, which becomes a 400. */
 function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): Attributes | { problem: string } {
   try {
-    return requestAttributes(event, routing(server.config))
+    return requestAttributes(event, routingOptions(server.config))
   } catch (error) {
     if (error instanceof StatusError) return { problem: error.message }
     throw error
@@ -146,7 +146,7 @@ async function authorize(
 }
 
 /** Returns the Lambda handler of the authorizer. */
-export function authorizer() {
+export function authorizerHandler() {
   const server = createServer(process.env)
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const began = performance.now()

@@ -5,17 +5,17 @@
  */
 import { randomBytes } from 'node:crypto'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
-import { generateKey } from '../authentication/accesskey.ts'
+import { generateAccessKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/authenticate.ts'
 import { MASTERS } from '../authorization/users/identity.ts'
-import { internalContext } from '../controllers/context.ts'
+import { internalContext } from '../controllers/internalcontext.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
 import { wholeObject } from '../meta/structuredmerge/typed.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { create } from '../registry/create.ts'
+import { createObject } from '../registry/create.ts'
 import { authenticationDeps } from './authentication.ts'
-import { deadlineOf } from './lambda/deadline.ts'
+import { requestDeadline } from './lambda/deadline.ts'
 import { createServer, type Server } from './server.ts'
 
 /** A secret that bootstrap fills. */
@@ -60,10 +60,10 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
     gvk: { group, version, kind },
     schema: wholeObject(schema),
   })
-  await create(
+  await createObject(
     server.storeOf(OwnedAccessKey),
     { object, secrets: [{ path: ['spec', 'key'], value: key }] },
-    internalContext('system:bootstrap', now, deadlineOf(server, now.getTime())),
+    internalContext('system:bootstrap', now, requestDeadline(server, now.getTime())),
   )
 }
 
@@ -72,17 +72,17 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
  * restored: it may have been deleted because it leaked. The object is stored before the secret. If a run stops in
  * between, it leaves an object whose key nobody knows, and never a secret with an invalid key.
  */
-export async function firstKey(server: Server, kept: KeptText): Promise<'kept' | 'made'> {
+export async function ensureFirstKey(server: Server, kept: KeptText): Promise<'kept' | 'made'> {
   const known = await kept.read()
   if (known !== undefined && (await works(known, server))) return 'kept'
-  const key = generateKey(randomBytes)
+  const key = generateAccessKey(randomBytes)
   await store(key, server, new Date())
   await kept.write(key)
   return 'made'
 }
 
 /** Creates the pepper unless it exists. It is never replaced: without it, every stored key becomes invalid. */
-async function pepper(kept: KeptText): Promise<'kept' | 'made'> {
+async function ensurePepper(kept: KeptText): Promise<'kept' | 'made'> {
   if ((await kept.read()) !== undefined) return 'kept'
   await kept.write(JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } }))
   return 'made'
@@ -95,13 +95,13 @@ const secretText = ({ secrets }: Server, id: string): KeptText => ({
 })
 
 /** Returns the handler that `npm run bootstrap` invokes. It reports what it did, never the secrets. */
-export function bootstrap() {
+export function bootstrapHandler() {
   const server = createServer(process.env)
   return async (): Promise<{ pepper: string; accessKey: string }> => {
     const { pepperSecretId, accessKeySecretId } = server.config
     const done = {
-      pepper: await pepper(secretText(server, pepperSecretId)),
-      accessKey: await firstKey(server, secretText(server, accessKeySecretId)),
+      pepper: await ensurePepper(secretText(server, pepperSecretId)),
+      accessKey: await ensureFirstKey(server, secretText(server, accessKeySecretId)),
     }
     server.log('info', 'bootstrap', done)
     return done

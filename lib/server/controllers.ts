@@ -48,7 +48,7 @@ const errorOf = (error: unknown) => (error === undefined ? {} : { error: describ
  * the change logs itself, and all objects in its first run and then every hour. Without a stream, a schedule of seconds
  * does the same work.
  */
-export function garbageCollector() {
+export function garbageCollectorHandler() {
   const server = createServer(process.env)
   const collectChangelog = createChangelogCollector(server.elapsed)
   return async (
@@ -79,7 +79,7 @@ export function garbageCollector() {
 }
 
 /** Returns the handler that deletes access keys after their retention time. */
-export function sweep() {
+export function sweepHandler() {
   const server = createServer(process.env)
   return async (_event: unknown, context: Invocation): Promise<void> => {
     const { error, ...swept } = await sweepExpired({

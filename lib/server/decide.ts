@@ -11,7 +11,7 @@ import { everyScopeAllows } from '../authorization/scopes/everyscope.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import type { Access, RequestContext, StoredKind } from '../registry/kind.ts'
-import { accessTo, accessToCreate, keyOf, type Store } from '../registry/store.ts'
+import { accessTo, accessToCreate, objectKey, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { Config } from './process/config.ts'
 
@@ -73,7 +73,7 @@ async function decideResource<S>(
   const listed = subresource === '' && ['list', 'watch', 'deletecollection'].includes(verb)
   if (listed) return { allowed: true, reason: 'lists show what the user may see' }
   if (name !== '') {
-    const stored = await server.storage.get(kind.table, keyOf(namespace, name))
+    const stored = await server.storage.get(kind.table, objectKey(namespace, name))
     if (stored) return toDecision(accessTo(store, stored, verb, subresource, context), 'ownership or access rules')
     return { allowed: false, reason: 'not visible to this user' }
   }

@@ -5,7 +5,7 @@
 
 import type { Call, Handler, StoredCall, VirtualCall } from '../endpoints/call.ts'
 import type { ApiRequest } from '../endpoints/request.ts'
-import { run } from '../endpoints/run.ts'
+import { runHandler } from '../endpoints/run.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { RequestContext, StoredKind, VirtualKind } from '../registry/kind.ts'
 import { type Endpoint, type LambdaHandler, type Notes, serveWith } from './lambda/serve.ts'
@@ -48,7 +48,7 @@ export function storedHandler(kind: StoredKind<Server>, handler: Handler<StoredC
   const endpoint: Endpoint<Server> = (request, server, notes) => {
     const store = server.storeOf(kind)
     const call = { ...callOf(request, server, notes), kind: store.kind, store }
-    return run(handler, call, reporting(server, request))
+    return runHandler(handler, call, reporting(server, request))
   }
   return serveWith(createServer(process.env), endpoint, { verb, resource: kind.plural, streams: verb === 'list' })
 }
@@ -59,7 +59,7 @@ export function virtualHandler(kind: VirtualKind<Server>, handler: Handler<Virtu
     const { namespace, name } = request
     const create = (object: KubeObject, context: RequestContext) =>
       kind.create({ object, namespace, name, context }, server)
-    return run(handler, { ...callOf(request, server, notes), kind, create }, reporting(server, request))
+    return runHandler(handler, { ...callOf(request, server, notes), kind, create }, reporting(server, request))
   }
   const resource = kind.subresource ? `${kind.plural}/${kind.subresource}` : kind.plural
   return serveWith(createServer(process.env), endpoint, { verb: handler.verb, resource, streams: false })

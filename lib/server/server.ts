@@ -12,7 +12,7 @@ import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { scopesOf } from '../apis/management/v1/ownedaccesskey.values.ts'
 import type { Services } from '../apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
-import { generateKey } from '../authentication/accesskey.ts'
+import { generateAccessKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/authenticate.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
@@ -28,7 +28,7 @@ import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
-import { keyOf, type Store } from '../registry/store.ts'
+import { objectKey, type Store } from '../registry/store.ts'
 import { createStorage } from '../storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { IssuerSettings } from '../token/issuer.ts'
@@ -94,7 +94,7 @@ export function createServer(environment: Environment): Server {
     spaceNamespace: parseSpaceNamespace(config.spaceNamespace),
   }))
 
-  const demandChain = (context: RequestContext, attributes: Attributes): void => {
+  const checkChain = (context: RequestContext, attributes: Attributes): void => {
     const decision = evaluate(context.user.chain, attributes, scopes())
     if (decision.allowed) return
     context.note('denied', decision.reason)
@@ -156,7 +156,7 @@ export function createServer(environment: Environment): Server {
     hashes: (key) => peppers().hashes(key),
     get keys() {
       return {
-        generate: () => generateKey(randomBytes),
+        generate: () => generateAccessKey(randomBytes),
         hashes: (key: string) => peppers().hashes(key),
         readCredential: async (hash: KeyHash) => {
           const { pk, sk } = credentialItemKey(hash)
@@ -173,7 +173,7 @@ export function createServer(environment: Environment): Server {
       return kubeConfigs()
     },
     decide: (context, attributes) => decide(server, context, attributes),
-    demandChain,
+    checkChain,
     async demandKey(context) {
       const current = await server.keyGeneration(context)
       const { generation = current } = context.user.key
@@ -199,7 +199,7 @@ export function createServer(environment: Environment): Server {
       return stored && scopesOf(stored)
     },
     async instanceUid({ namespace, name }) {
-      const stored = await storage().get(VirtualClusterInstance.table, keyOf(namespace, name))
+      const stored = await storage().get(VirtualClusterInstance.table, objectKey(namespace, name))
       return stored?.object.metadata.uid
     },
     sleep: minimal.sleep,

@@ -6,7 +6,7 @@ import { storedKinds } from './kinds.ts'
 import { createServer } from './server.ts'
 
 /** Returns the handler, which runs every minute. Concurrent runs are safe. */
-export function settle() {
+export function settleHandler() {
   const server = createServer(process.env)
   return async (): Promise<void> => {
     for (const { table } of storedKinds) await server.storage.sweep(table)

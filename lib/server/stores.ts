@@ -7,8 +7,8 @@ import { notFound, StatusError } from '../meta/errors/status.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { OwnerReference } from '../meta/types.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
-import { get } from '../registry/read.ts'
-import { accessTo, checkAccess, keyOf, type Store } from '../registry/store.ts'
+import { getObject } from '../registry/read.ts'
+import { accessTo, checkAccess, objectKey, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 import { storedKinds } from './kinds.ts'
 
@@ -38,7 +38,7 @@ export async function parentFor(
   { verb, subresource }: { verb: string; subresource: string },
   context: RequestContext,
 ): Promise<Stored> {
-  const stored = await store.storage.get(store.kind.table, keyOf(namespace, name))
+  const stored = await store.storage.get(store.kind.table, objectKey(namespace, name))
   if (!stored) throw notFound(groupResource(store.kind), name)
   checkAccess(store, stored, verb, subresource, context)
   return stored
@@ -61,10 +61,10 @@ async function mayDelete(
   const place = kind.scope === 'Namespaced' ? namespace : ''
   const attributes = managementRequest({ ...groupResource(kind), verb: 'delete', name, namespace: place })
   try {
-    server.demandChain(context, attributes)
+    server.checkChain(context, attributes)
     if (isMaster(context.user)) return true
     const store = server.storeOf(kind)
-    const stored = await get(store, { namespace: place, name, subresource: '' }, context)
+    const stored = await getObject(store, { namespace: place, name, subresource: '' }, context)
     return accessTo(store, stored, 'delete', '', context).type === 'allowed'
   } catch (error) {
     if (error instanceof StatusError && error.status.code < 500) return false

@@ -198,7 +198,7 @@ export interface ReadOptions {
   notOlderThan?: number
 }
 
-export interface WriteOptions {
+export interface CommitOptions {
   /** The deadline of the request or invocation. After it, no revision is taken and no transaction is sent: TooLate. */
   deadline: Deadline
 }
@@ -212,9 +212,9 @@ export interface Storage {
   /** Reads one object consistently, with its activity in the same round trip. Throws TooNew, even if no object exists. */
   get(table: Table, key: string, options?: GetOptions): Promise<Stored | undefined>
   /** Reads, mutates and commits; repeats after a lost race. */
-  update(table: Table, key: string, mutate: Mutate, options: WriteOptions & ReadOptions): Promise<WriteResult>
+  update(table: Table, key: string, mutate: Mutate, options: CommitOptions & ReadOptions): Promise<WriteResult>
   /** Like `update`, but starts with `mutate(undefined)` instead of a read: the commit fails if the object exists. */
-  create(table: Table, key: string, mutate: Mutate, options: WriteOptions): Promise<WriteResult>
+  create(table: Table, key: string, mutate: Mutate, options: CommitOptions): Promise<WriteResult>
   list(table: Table, request: ListRequest): Promise<ListPage>
   /** Counts the objects of an index partition, up to `most`. The table must be `counted`. */
   count(table: Table, partition: string, most: number): Promise<number>
@@ -231,9 +231,9 @@ export interface Storage {
   getCompanions(keys: readonly { pk: string; sk: string }[]): Promise<(CompanionItem | undefined)[]>
   getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
   /** Replaces a side item that belongs to no object: the position of a controller, an open watch. The last write wins. */
-  keepCompanion(item: CompanionItem, options: WriteOptions): Promise<void>
+  keepCompanion(item: CompanionItem, options: CommitOptions): Promise<void>
   /** Removes such an item, if it exists. */
-  dropCompanion(key: { pk: string; sk: string }, options: WriteOptions): Promise<void>
+  dropCompanion(key: { pk: string; sk: string }, options: CommitOptions): Promise<void>
   /** Reads the side items of one partition consistently, at most one page of 1 MB. */
   queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
   /** Reads side items from an index, which may be stale: read an item again before you act on it. */

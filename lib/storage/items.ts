@@ -1,6 +1,6 @@
 /**
  * Declares the item operations that the protocol uses; `dynamodb/dynamodb.ts` implements them. All reads except those of
- * an index are strongly consistent. An operation with an unclear outcome throws a Fault.
+ * an index are strongly consistent. An operation with an unclear outcome throws an ItemsFault.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { IndexQuery } from './interface.ts'
@@ -22,12 +22,12 @@ export type FaultKind =
   | 'unanswered'
 
 /** An operation with an unclear outcome. The cause is the exception of the client. */
-export class Fault extends Error {
+export class ItemsFault extends Error {
   readonly kind: FaultKind
 
   constructor(kind: FaultKind, cause: unknown) {
     super(`the table did not answer plainly: ${kind}`, { cause })
-    this.name = 'Fault'
+    this.name = 'ItemsFault'
     this.kind = kind
   }
 }

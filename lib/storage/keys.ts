@@ -63,7 +63,7 @@ const escapes: Record<string, string> = { '%': '%25', '#': '%23', '/': '#' }
 export const sortKey = (key: string): string => key.replace(/[%#/]/g, (character) => escapes[character] ?? character)
 
 /** Returns the key of a sort key; the inverse of `sortKey`. */
-export const keyOf = (sk: string): string => sk.replace('#', '/').replaceAll('%23', '#').replaceAll('%25', '%')
+export const parseSortKey = (sk: string): string => sk.replace('#', '/').replaceAll('%23', '#').replaceAll('%25', '%')
 
 /** Returns the prefix of the sort keys of all objects of a namespace. */
 export const namespacePrefix = (namespace: string): string => `${sortKey(namespace)}#`

@@ -4,7 +4,7 @@ import { MANAGEMENT_GROUP } from '../authorization/attributes/attributes.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { stringify } from '../meta/encoding/json.ts'
-import { mayLeave, outsideGroups } from './identity.ts'
+import { isVisibleUser, visibleGroups } from './identity.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /**
@@ -50,13 +50,13 @@ export function claimsFor(
   { user, chain, audiences, lifetime, now }: ClaimsRequest,
   { issuer, uuid }: { issuer: string; uuid(): string },
 ): Claims | undefined {
-  if (!mayLeave(user.name)) return undefined
+  if (!isVisibleUser(user.name)) return undefined
   const iat = Math.floor(now.getTime() / 1000)
   return {
     iss: issuer,
     aud: audiences,
     sub: user.name,
-    groups: outsideGroups(user.groups),
+    groups: visibleGroups(user.groups),
     jti: uuid(),
     iat,
     nbf: iat,

@@ -11,10 +11,10 @@ const RESERVED = 'system:'
 const ADMINISTRATORS = 'platform:admins'
 
 /** Reports whether clusters may see a user of this name. */
-export const mayLeave = (user: string): boolean => user !== '' && !user.startsWith(RESERVED)
+export const isVisibleUser = (user: string): boolean => user !== '' && !user.startsWith(RESERVED)
 
 /** Returns the groups that clusters see, sorted and without duplicates. */
-export function outsideGroups(groups: readonly string[]): string[] {
+export function visibleGroups(groups: readonly string[]): string[] {
   const leaving = groups.filter((group) => group !== '' && !group.startsWith(RESERVED) && group !== ADMINISTRATORS)
   const all = groups.includes(MASTERS) ? [...leaving, ADMINISTRATORS] : leaving
   return [...new Set(all)].sort()

@@ -62,7 +62,7 @@ export function prepareClusterToken(
 }
 
 /** The virtual cluster of a kube config. */
-export interface VirtualCluster {
+export interface ClusterSubject {
   namespace: string
   name: string
   uid: string
@@ -74,7 +74,7 @@ export interface VirtualCluster {
  * header.
  */
 export function prepareVirtualClusterToken(
-  { user, cluster, seconds, now }: { user: UserInfo; cluster: VirtualCluster; seconds: number; now: Date },
+  { user, cluster, seconds, now }: { user: UserInfo; cluster: ClusterSubject; seconds: number; now: Date },
   settings: Pick<IssuerSettings, 'issuer' | 'uuid'>,
 ): Prepared {
   const audiences = [virtualClusterAudience(settings.issuer, cluster.namespace, cluster.name, cluster.uid)]
@@ -85,7 +85,7 @@ export function prepareVirtualClusterToken(
 }
 
 /** Signs a prepared token. Rejects with the signer's StatusError (503). */
-export async function issue({ claims }: Prepared, signer: Signer): Promise<Token> {
+export async function issueToken({ claims }: Prepared, signer: Signer): Promise<Token> {
   return { token: await signToken(claims, signer), expires: new Date(claims.exp * 1000) }
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { KubeObject } from '../../lib/meta/types.ts'
-import { create } from '../../lib/registry/create.ts'
+import { createObject } from '../../lib/registry/create.ts'
 import type { Store } from '../../lib/registry/store.ts'
 import { admin, contextOf } from '../support/users.ts'
 
@@ -35,7 +35,7 @@ export const accessKey = (name: string): KubeObject => ({
 
 /** Stores an access key and returns its value. */
 export async function createKey(store: Store, name: string, now = new Date()): Promise<string> {
-  const { draft } = await create(store, { object: accessKey(name), secrets: [] }, contextOf(admin, { now }))
+  const { draft } = await createObject(store, { object: accessKey(name), secrets: [] }, contextOf(admin, { now }))
   const key = draft?.reveal?.find(({ path }) => path.join('.') === 'spec.key')?.value
   if (typeof key !== 'string') throw new Error('the answer to a create shows no key')
   return key

@@ -1,5 +1,5 @@
 /** Measures that get, create and authentication do not slow down with the number of objects, and that lists grow linearly. */
-import { get } from '../../lib/registry/read.ts'
+import { getObject } from '../../lib/registry/read.ts'
 import type { Storage, Table } from '../../lib/storage/interface.ts'
 import { copyKey } from '../support/copies.ts'
 import { startDeployment } from '../support/deployment.ts'
@@ -30,7 +30,7 @@ export async function benchGrowth({ rounds, objects }: { rounds: number; objects
     const key = await make()
     const any = (): string => names[Math.floor(Math.random() * names.length)] ?? ''
     const operations: Record<string, { times: number; call(): Promise<unknown> }> = {
-      get: { times: samples, call: () => get(store, { namespace: '', name: any(), subresource: '' }, context) },
+      get: { times: samples, call: () => getObject(store, { namespace: '', name: any(), subresource: '' }, context) },
       authenticate: { times: samples, call: () => authenticate(key) },
       [whole]: { times: rounds, call: () => listAll(storage, kind.table) },
       // Runs last, because it adds objects.

@@ -1,5 +1,5 @@
 /** Runs `npm run bench`. Nothing here is a test: figures depend on the machine and its load. */
-import { type Command, type Option, run, UsageError } from '../../infra/command.ts'
+import { type Command, type Option, runCommand, UsageError } from '../../infra/command.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp, httpOperations } from './http.ts'
 import { benchMicro } from './micro.ts'
@@ -26,7 +26,7 @@ which keeps the local server busy for minutes.`,
   },
 } as const satisfies Command
 
-await run(COMMAND, async (values, words) => {
+await runCommand(COMMAND, async (values, words) => {
   const positive = (name: 'seconds' | 'rounds' | 'objects' | 'minutes'): number => {
     const value = Number(values[name])
     if (!(value > 0)) throw new UsageError(`--${name} is no number above 0`)

@@ -5,7 +5,7 @@ import type { Scope } from '../../lib/authorization/scopes/scope.ts'
 import { decodeJson } from '../../lib/meta/decoding/codecs.ts'
 import { stringify } from '../../lib/meta/encoding/json.ts'
 import { dumpYaml, parseYaml } from '../../lib/meta/encoding/yaml.ts'
-import { apply, updateManagers } from '../../lib/meta/managedfields/fieldmanager.ts'
+import { serverSideApply, updateManagers } from '../../lib/meta/managedfields/fieldmanager.ts'
 import { wholeObject } from '../../lib/meta/structuredmerge/typed.ts'
 import type { KubeObject } from '../../lib/meta/types.ts'
 import { accessKey } from './access.ts'
@@ -65,7 +65,7 @@ export async function benchMicro(): Promise<void> {
   const live = updateManagers({ ...write, live: undefined, updated: object })
   const changed = { ...live, spec: { ...live.spec, description: 'another' } }
   const config = { apiVersion: object.apiVersion, kind, metadata: { name: 'micro' }, spec: { ...object.spec } }
-  const applied = apply({ ...write, manager: 'applier', live, config, force: true })
+  const applied = serverSideApply({ ...write, manager: 'applier', live, config, force: true })
   const json = Buffer.from(stringify(object))
   const yaml = await dumpYaml(JSON.parse(json.toString()))
   const scope: Scope = {
@@ -80,8 +80,9 @@ export async function benchMicro(): Promise<void> {
     'scope decision: chain of 8 scopes': () => evaluate(Array(8).fill(scope), attributes, options),
     'updateManagers: create': () => updateManagers({ ...write, live: undefined, updated: object }),
     'updateManagers: one field changes': () => updateManagers({ ...write, live, updated: changed }),
-    'apply: first': () => apply({ ...write, manager: 'applier', live, config, force: true }),
-    'apply: again, nothing changes': () => apply({ ...write, manager: 'applier', live: applied, config, force: true }),
+    'apply: first': () => serverSideApply({ ...write, manager: 'applier', live, config, force: true }),
+    'apply: again, nothing changes': () =>
+      serverSideApply({ ...write, manager: 'applier', live: applied, config, force: true }),
     'JSON decode': () => decodeJson(json),
     'JSON.parse alone': () => JSON.parse(json.toString()),
     'YAML decode': () => parseYaml(yaml),

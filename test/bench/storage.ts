@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Swept, sweepExpired } from '../../lib/controllers/expirysweep.ts'
 import { watchPace } from '../../lib/endpoints/watches/pace.ts'
-import { remove } from '../../lib/registry/delete.ts'
-import { get } from '../../lib/registry/read.ts'
-import { update } from '../../lib/registry/update.ts'
+import { deleteObject } from '../../lib/registry/delete.ts'
+import { getObject } from '../../lib/registry/read.ts'
+import { updateObject } from '../../lib/registry/update.ts'
 import type { Mutate, Table } from '../../lib/storage/interface.ts'
 import { copyKey } from '../support/copies.ts'
 import { endless, unhurried } from '../support/deadlines.ts'
@@ -201,9 +201,9 @@ async function costsOfKeys(deployment: TestDeployment): Promise<void> {
   const operations: Record<string, (name: string) => Promise<unknown>> = {
     create: async (name) => keys.set(name, await createKey(store, name)),
     authenticate: (name) => authenticate(keys.get(name) ?? ''),
-    get: (name) => get(store, { ...place(name), subresource: '' }, context),
+    get: (name) => getObject(store, { ...place(name), subresource: '' }, context),
     'update, patch, apply': (name) =>
-      update(
+      updateObject(
         store,
         {
           ...place(name),
@@ -213,7 +213,7 @@ async function costsOfKeys(deployment: TestDeployment): Promise<void> {
         },
         context,
       ),
-    delete: (name) => remove(store, place(name), {}, context),
+    delete: (name) => deleteObject(store, place(name), {}, context),
   }
   const rows: (string | number)[][] = []
   for (const [name, operation] of Object.entries(operations)) {

@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises'
 import type { DynamoDBStreamEvent } from 'aws-lambda'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { controllerContext } from '../../lib/controllers/context.ts'
+import { controllerContext } from '../../lib/controllers/internalcontext.ts'
 import type { ObjectMeta } from '../../lib/meta/types.ts'
-import { create } from '../../lib/registry/create.ts'
-import type { sweep as expirySweep, garbageCollector } from '../../lib/server/controllers.ts'
+import { createObject } from '../../lib/registry/create.ts'
+import type { sweepHandler as expirySweep, garbageCollectorHandler } from '../../lib/server/controllers.ts'
 import { endless } from '../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 
 let deployment: TestDeployment
-let collect: ReturnType<typeof garbageCollector>
+let collect: ReturnType<typeof garbageCollectorHandler>
 let sweep: ReturnType<typeof expirySweep>
 let scheduled: object
 let changes: DynamoDBStreamEvent
@@ -42,7 +42,7 @@ async function make(
 ) {
   const store = deployment.parts.storeOf(OwnedAccessKey)
   const object = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { ...metadata, name } }
-  await create(
+  await createObject(
     store,
     { object: { ...object, spec: { ...spec } }, secrets: [] },
     controllerContext('test', now, endless),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, test } from 'vitest'
-import { printed, readArguments } from '../../infra/clusterconfig.ts'
+import { printFiles, readArguments } from '../../infra/clusterconfig.ts'
 import { type ClusterFilesOptions, clusterFiles } from '../../infra/clusterfiles.ts'
 import { dumpYaml } from '../../lib/meta/encoding/yaml.ts'
 import { clusterAudiences, virtualClusterAudience } from '../../lib/token/audience.ts'
@@ -122,7 +122,7 @@ describe('the command line', () => {
   })
 
   test('prints every file with its path, and the flags', async () => {
-    const text = await printed(cluster)
+    const text = await printFiles(cluster)
     for (const { name } of clusterFiles(cluster)) expect(text).toContain(`# /etc/kubernetes/keyplane/${name}\n`)
     expect(text).toContain('#   --authentication-config=/etc/kubernetes/keyplane/authentication.yaml\n')
     expect(text).toContain('#   --authentication-token-webhook-cache-ttl=30s\n')

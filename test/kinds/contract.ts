@@ -7,12 +7,12 @@ import { StatusError } from '../../lib/meta/errors/status.ts'
 import { dedupeOwnerReferences } from '../../lib/meta/object/ownerreferences.ts'
 import type { Secret } from '../../lib/meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject, ObjectMeta, Status } from '../../lib/meta/types.ts'
-import { create } from '../../lib/registry/create.ts'
-import { type DeleteOptions, remove, removeAll } from '../../lib/registry/delete.ts'
+import { createObject } from '../../lib/registry/create.ts'
+import { type DeleteOptions, deleteObject, deleteObjects } from '../../lib/registry/delete.ts'
 import type { StoredKind } from '../../lib/registry/kind.ts'
-import { get, list } from '../../lib/registry/read.ts'
+import { getObject, listObjects } from '../../lib/registry/read.ts'
 import type { Outcome, Store } from '../../lib/registry/store.ts'
-import { update } from '../../lib/registry/update.ts'
+import { updateObject } from '../../lib/registry/update.ts'
 import type { Server } from '../../lib/server/server.ts'
 import type { Stored } from '../../lib/storage/interface.ts'
 import { admin, contextOf } from '../support/users.ts'
@@ -38,7 +38,7 @@ export interface KindWorld {
     transform: (live: KubeObject) => KubeObject,
     options?: { secrets?: Secret[]; context?: ReturnType<typeof contextOf>; subresource?: '' | 'status'; uid?: string },
   ): Promise<Outcome>
-  remove(name: string, options?: DeleteOptions, context?: ReturnType<typeof contextOf>): ReturnType<typeof remove>
+  remove(name: string, options?: DeleteOptions, context?: ReturnType<typeof contextOf>): ReturnType<typeof deleteObject>
 }
 
 let worlds = 0
@@ -58,10 +58,11 @@ export function worldOf(kind: StoredKind<Server>, server: Server, spec: JsonObje
       metadata: { ...(namespace && { namespace }), ...metadata },
       spec: structuredClone(own),
     }),
-    create: (object, { secrets = [], context = contextOf(admin) } = {}) => create(store, { object, secrets }, context),
-    read: (name, context = contextOf(admin)) => get(store, { ...place(name), subresource: '' }, context),
+    create: (object, { secrets = [], context = contextOf(admin) } = {}) =>
+      createObject(store, { object, secrets }, context),
+    read: (name, context = contextOf(admin)) => getObject(store, { ...place(name), subresource: '' }, context),
     change: (name, transform, { secrets = [], context = contextOf(admin), subresource = '', uid } = {}) =>
-      update(
+      updateObject(
         store,
         {
           ...place(name),
@@ -72,7 +73,7 @@ export function worldOf(kind: StoredKind<Server>, server: Server, spec: JsonObje
         },
         context,
       ),
-    remove: (name, options = {}, context = contextOf(admin)) => remove(store, place(name), options, context),
+    remove: (name, options = {}, context = contextOf(admin)) => deleteObject(store, place(name), options, context),
   }
 }
 
@@ -144,7 +145,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
         let drawn = 0
         const randomInt = () => (drawn++ < 5 * taken ? 0 : 1)
         const request = { object: world.object({ generateName: prefix }), secrets: [] }
-        return create({ ...world.store, randomInt }, request, contextOf(admin))
+        return createObject({ ...world.store, randomInt }, request, contextOf(admin))
       }
       expect(nameOf((await named(1)).stored)).toBe(`${prefix}bbbbb`)
       const { code, reason, message, details } = await refusal(named(8))
@@ -438,8 +439,8 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
   })
 
   describe('list', () => {
-    const listed = (request: Partial<Parameters<typeof list>[1]> = {}) =>
-      list(
+    const listed = (request: Partial<Parameters<typeof listObjects>[1]> = {}) =>
+      listObjects(
         world.store,
         { ...(world.namespace && { namespace: world.namespace }), ...request },
         'list',
@@ -481,7 +482,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       }
       const { items } = await listed(label(mark))
       await world.remove(`${mark}-a`)
-      await removeAll(world.store, items, { options: {}, hasTime: () => true, done: () => {} }, contextOf(admin))
+      await deleteObjects(world.store, items, { options: {}, hasTime: () => true, done: () => {} }, contextOf(admin))
       expect((await listed(label(mark))).items).toEqual([])
     })
   })

@@ -7,7 +7,7 @@ import { authenticate } from '../../lib/authentication/authenticate.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { Secret } from '../../lib/meta/schema/writeonly.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
-import { list } from '../../lib/registry/read.ts'
+import { listObjects } from '../../lib/registry/read.ts'
 import type { Outcome } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createServer, type Server } from '../../lib/server/server.ts'
@@ -376,7 +376,7 @@ describe('key ownership', () => {
     ]
     const codes = (await Promise.all(attempts.map(refusal))).map(({ code }) => code)
     expect(codes).toEqual([404, 404, 404])
-    expect((await list(world().store, {}, 'list', context)).items).toEqual([])
+    expect((await listObjects(world().store, {}, 'list', context)).items).toEqual([])
   })
 
   test('shows users their own keys: as user, as team member, as subject', async () => {
@@ -385,7 +385,7 @@ describe('key ownership', () => {
     const subject = await made({ user: '', subject: 'robot' })
     await made({ user: 'robot' })
     const seen = async (user: UserInfo) => {
-      const { items } = await list(world().store, {}, 'list', contextOf(user))
+      const { items } = await listObjects(world().store, {}, 'list', contextOf(user))
       return items.map(({ key }) => key)
     }
     expect(await seen(member)).toEqual(expect.arrayContaining([own.name, team.name]))

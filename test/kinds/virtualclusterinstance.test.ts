@@ -1,7 +1,7 @@
 /** Tests VirtualClusterInstance: the contract of stored kinds, then access to instances. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
-import { list } from '../../lib/registry/read.ts'
+import { listObjects } from '../../lib/registry/read.ts'
 import { accessTo } from '../../lib/registry/store.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, bob, contextOf, userNamed } from '../support/users.ts'
@@ -72,7 +72,7 @@ describe('who may', () => {
     await world.create(world.object({ name: 'own' }, { owner: { user: 'bob' } }))
     await world.create(world.object({ name: 'shared' }, { access: [{ verbs: ['get', 'list'], users: ['bob'] }] }))
     await world.create(world.object({ name: 'others' }, { owner: { user: 'alice' } }))
-    const { items } = await list(world.store, { namespace: world.namespace }, 'list', contextOf(bob))
+    const { items } = await listObjects(world.store, { namespace: world.namespace }, 'list', contextOf(bob))
     expect(items.map((one) => one.read().object.metadata.name)).toEqual(['own', 'shared'])
   })
 

@@ -1,6 +1,6 @@
 /** Tests the first access key and its replacement. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { firstKey } from '../../lib/server/bootstrap.ts'
+import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { keys as path } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -22,10 +22,10 @@ const secret = {
 const self = (token: string) => server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token })
 
 test("the first key is an administrator's and is kept while it works", async () => {
-  expect(await firstKey(server.parts, secret)).toBe('made')
+  expect(await ensureFirstKey(server.parts, secret)).toBe('made')
   const first = kept ?? ''
   expect((await self(first)).json.status.groups).toContain('system:masters')
-  expect(await firstKey(server.parts, secret)).toBe('kept')
+  expect(await ensureFirstKey(server.parts, secret)).toBe('kept')
   expect(kept).toBe(first)
 })
 
@@ -34,14 +34,14 @@ test('a deleted or disabled first key stays invalid and is replaced', async () =
   const leaked = kept ?? ''
   const { accessKey } = (await self(leaked)).json.status
   expect((await server.call(`${path}/${accessKey}`, { method: 'DELETE' })).status).toBe(200)
-  expect(await firstKey(server.parts, secret)).toBe('made')
+  expect(await ensureFirstKey(server.parts, secret)).toBe('made')
   expect((await self(leaked)).status).toBe(401)
   const second = kept ?? ''
   const name = (await self(second)).json.status.accessKey
   const disabled = { method: 'PATCH', body: '{"spec":{"disabled":true}}' }
   const headers = { 'content-type': 'application/merge-patch+json' }
   expect((await server.call(`${path}/${name}`, { ...disabled, headers })).status).toBe(200)
-  expect(await firstKey(server.parts, secret)).toBe('made')
+  expect(await ensureFirstKey(server.parts, secret)).toBe('made')
   expect((await self(second)).json.message).toBe('access key is disabled')
   expect((await self(kept ?? '')).status).toBe(201)
 })

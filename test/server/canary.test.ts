@@ -9,7 +9,7 @@ import https from 'node:https'
 import { inflateRawSync } from 'node:zlib'
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { generateKey } from '../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { describeKubectl, type Kubectl, kubectlOf } from '../support/kubectl.ts'
 import { accessKey, apiVersion, keys, management } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
@@ -245,7 +245,7 @@ describe('refused writes', () => {
 })
 
 describe('generated keys in the wrong place', () => {
-  const issued = () => canary('key', undefined, generateKey(randomBytes))
+  const issued = () => canary('key', undefined, generateAccessKey(randomBytes))
 
   const places: [string, (value: string) => object][] = [
     ['name', (value) => ({ metadata: { name: value } })],

@@ -1,7 +1,7 @@
 /** Tests that a request does nothing after its deadline. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
-import { deadlineOf } from '../../lib/server/lambda/deadline.ts'
+import { requestDeadline } from '../../lib/server/lambda/deadline.ts'
 import { accessKeys, callsOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
 import { type Gate, startGate } from '../support/gate.ts'
@@ -94,8 +94,8 @@ describe('a deadline', () => {
 
   test('starts when the gateway receives the request', () => {
     const { at, clocks: both } = clocks()
-    expect(deadlineOf(both, at.wall - 3_000)()).toBe(17_000)
-    expect(deadlineOf(both, at.wall + 60_000)()).toBe(20_000)
+    expect(requestDeadline(both, at.wall - 3_000)()).toBe(17_000)
+    expect(requestDeadline(both, at.wall + 60_000)()).toBe(20_000)
   })
 
   // In a frozen process one clock jumps, or both.
@@ -105,7 +105,7 @@ describe('a deadline', () => {
     ['the monotonic clock, where the wall clock was set back', { wall: -3_600_000, monotonic: 20_000 }],
   ])('has passed when %s says so', (_, jump) => {
     const { at, clocks: both } = clocks()
-    const deadline = deadlineOf(both, at.wall)
+    const deadline = requestDeadline(both, at.wall)
     expect(deadline()).toBe(20_000)
     at.wall += jump.wall
     at.monotonic += jump.monotonic

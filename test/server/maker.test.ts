@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
-import { remove } from '../../lib/registry/delete.ts'
+import { deleteObject } from '../../lib/registry/delete.ts'
 import type { Store } from '../../lib/registry/store.ts'
-import { update } from '../../lib/registry/update.ts'
+import { updateObject } from '../../lib/registry/update.ts'
 import { accessKeys, callsOf, objectOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
 import { type Gate, startGate } from '../support/gate.ts'
@@ -42,7 +42,7 @@ async function maker(): Promise<{ name: string; user: UserInfo; touch(): Promise
 }
 
 const change = (name: string, spec: object, secrets: { path: string[]; value: string }[] = []) =>
-  update(
+  updateObject(
     store,
     {
       namespace: '',
@@ -54,7 +54,7 @@ const change = (name: string, spec: object, secrets: { path: string[]; value: st
     contextOf(admin),
   )
 const revocations: Record<string, (name: string) => Promise<unknown>> = {
-  deleted: (name) => remove(store, { namespace: '', name }, {}, contextOf(admin)),
+  deleted: (name) => deleteObject(store, { namespace: '', name }, {}, contextOf(admin)),
   disabled: (name) => change(name, { disabled: true }),
   rotated: (name) => change(name, {}, [{ path: ['spec', 'key'], value: `another-value-of-${name}`.padEnd(40, '.') }]),
   narrowed: (name) => change(name, { scope: {} }),

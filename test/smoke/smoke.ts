@@ -1,6 +1,6 @@
 /** Checks a real deployment for behavior that no emulator has. */
 import { readFile } from 'node:fs/promises'
-import { type Command, run, UsageError } from '../../infra/command.ts'
+import { type Command, runCommand, UsageError } from '../../infra/command.ts'
 import { checks } from './checks.ts'
 import { createClient, readKey } from './client.ts'
 
@@ -20,7 +20,7 @@ name, binary bodies. Makes keys of its own and deletes them; ends with 1 when a 
   },
 } as const satisfies Command
 
-await run(COMMAND, async ({ url, 'key-file': keyFile, ca }) => {
+await runCommand(COMMAND, async ({ url, 'key-file': keyFile, ca }) => {
   const key = await readKey(keyFile)
   if (key === '') throw new UsageError(`there is no key in ${keyFile}`)
   const place = { url: url.replace(/\/+$/, ''), key }

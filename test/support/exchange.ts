@@ -2,7 +2,7 @@
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { EndpointServices, Handler, StoredCall } from '../../lib/endpoints/call.ts'
 import type { ApiResponse } from '../../lib/endpoints/request.ts'
-import { run } from '../../lib/endpoints/run.ts'
+import { runHandler } from '../../lib/endpoints/run.ts'
 import type { Deadline } from '../../lib/meta/errors/deadline.ts'
 import { StatusError } from '../../lib/meta/errors/status.ts'
 import type { Store } from '../../lib/registry/store.ts'
@@ -45,7 +45,7 @@ export async function answer(
     kind: store.kind,
     store,
   }
-  const response = await run(handler, call, (error) => {
+  const response = await runHandler(handler, call, (error) => {
     if (!(error instanceof StatusError)) throw error
   })
   return { response, context }

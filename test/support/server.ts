@@ -7,7 +7,7 @@ import { startGateway } from '../../infra/local/gateway/gateway.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
-import { firstKey } from '../../lib/server/bootstrap.ts'
+import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
 
@@ -69,7 +69,7 @@ export async function startServer(
     unthrottled,
   })
   let adminKey = ''
-  await firstKey(deployment.parts, {
+  await ensureFirstKey(deployment.parts, {
     read: async () => undefined,
     write: async (key) => {
       adminKey = key

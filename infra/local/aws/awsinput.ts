@@ -11,7 +11,7 @@ const violated = (name: string, constraint: string): AwsError =>
   )
 
 /** Throws a ValidationException when the member is missing. */
-export function required<Value>(name: string, value: Value | undefined): Value {
+export function requireMember<Value>(name: string, value: Value | undefined): Value {
   if (value === undefined) throw violated(name, 'Member must not be null')
   return value
 }
@@ -31,13 +31,13 @@ function asString(input: AwsInput, name: string, type: string): string | undefin
 }
 
 /** Returns a string of `min` to `max` characters. */
-export function text(input: AwsInput, name: string, min: number, max: number): string | undefined {
+export function textMember(input: AwsInput, name: string, min: number, max: number): string | undefined {
   const value = asString(input, name, 'String')
   if (value !== undefined) checkLength(name, value.length, min, max)
   return value
 }
 
-export function oneOf<Choice extends string>(
+export function choiceMember<Choice extends string>(
   input: AwsInput,
   name: string,
   choices: readonly Choice[],
@@ -50,7 +50,7 @@ export function oneOf<Choice extends string>(
 }
 
 /** Decodes a base64 member. Throws a SerializationException for anything but padded base64. */
-export function bytes(input: AwsInput, name: string, min: number, max: number): Buffer | undefined {
+export function bytesMember(input: AwsInput, name: string, min: number, max: number): Buffer | undefined {
   const value = asString(input, name, 'Blob')
   if (value === undefined) return undefined
   const decoded = Buffer.from(value, 'base64')

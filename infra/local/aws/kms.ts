@@ -3,15 +3,15 @@
  * works unchanged. Source: AWS KMS API Reference (2014-11-01).
  */
 import { openStored } from '../host/stored.ts'
-import { bytes, oneOf, required, text } from './awsinput.ts'
+import { bytesMember, choiceMember, requireMember, textMember } from './awsinput.ts'
 import { type AwsEndpoint, AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
 import {
   decryptWith,
   type EncryptionContext,
   encryptWith,
-  generateKey,
-  type KeySpec,
+  generateKmsKey,
   type KmsKey,
+  type KmsKeySpec,
   type KmsState,
   keyIdOf,
   NO_KEYS,
@@ -31,7 +31,7 @@ export interface KmsOptions {
 
 export interface Kms extends AwsEndpoint {
   /** Returns the ARN of the key behind `alias/NAME`; creates both when they are missing. */
-  ensureKey(alias: string, spec: KeySpec): Promise<string>
+  ensureKey(alias: string, spec: KmsKeySpec): Promise<string>
   /** Encrypts a secret of any length; KMS's own Encrypt accepts at most 4096 bytes. `key` is an ID or ARN. */
   seal(key: string, plaintext: Uint8Array, context: EncryptionContext): Buffer
   /** Reverses `seal`. Throws an AwsError for a damaged ciphertext, an unknown key or another context. */
@@ -58,15 +58,15 @@ export async function startKms({ path, region, account, verify }: KmsOptions): P
     return key
   }
 
-  const keyOf = (input: AwsInput): KmsKey => find(required('KeyId', text(input, 'KeyId', 1, 2048)))
+  const keyOf = (input: AwsInput): KmsKey => find(requireMember('KeyId', textMember(input, 'KeyId', 1, 2048)))
 
   const operations: Record<string, AwsOperation> = {
     async CreateKey(input) {
-      const spec = oneOf(input, 'KeySpec', SPECS) ?? 'SYMMETRIC_DEFAULT'
-      const usage = oneOf(input, 'KeyUsage', Object.values(USAGE)) ?? 'ENCRYPT_DECRYPT'
+      const spec = choiceMember(input, 'KeySpec', SPECS) ?? 'SYMMETRIC_DEFAULT'
+      const usage = choiceMember(input, 'KeyUsage', Object.values(USAGE)) ?? 'ENCRYPT_DECRYPT'
       if (usage !== USAGE[spec])
         throw new AwsError('ValidationException', `KeyUsage ${usage} is not compatible with KeySpec ${spec}`)
-      const key = generateKey(spec)
+      const key = generateKmsKey(spec)
       await stored.change(({ keys }) => keys.push(key))
       return { KeyMetadata: { Arn: prefix + key.id, KeyId: key.id, KeySpec: spec, KeyUsage: usage } }
     },
@@ -92,9 +92,9 @@ export async function startKms({ path, region, account, verify }: KmsOptions): P
           'InvalidKeyUsageException',
           `${prefix}${key.id} key usage is ${USAGE[key.spec]} which is not valid for Sign.`,
         )
-      required('SigningAlgorithm', oneOf(input, 'SigningAlgorithm', [ALGORITHM]))
-      required('MessageType', oneOf(input, 'MessageType', ['DIGEST']))
-      const digest = required('Message', bytes(input, 'Message', 1, 4096))
+      requireMember('SigningAlgorithm', choiceMember(input, 'SigningAlgorithm', [ALGORITHM]))
+      requireMember('MessageType', choiceMember(input, 'MessageType', ['DIGEST']))
+      const digest = requireMember('Message', bytesMember(input, 'Message', 1, 4096))
       if (digest.length !== DIGEST_BYTES)
         throw new AwsError('ValidationException', `Digest is invalid length for algorithm ${ALGORITHM}.`)
       const signature = signDigest(key, digest).toString('base64')
@@ -124,7 +124,7 @@ export async function startKms({ path, region, account, verify }: KmsOptions): P
     async ensureKey(alias, spec) {
       const known = stored.state.aliases.find(([name]) => name === alias)
       if (known) return prefix + known[1]
-      const key = generateKey(spec)
+      const key = generateKmsKey(spec)
       await stored.change(({ keys, aliases }) => {
         keys.push(key)
         aliases.push([alias, key.id])

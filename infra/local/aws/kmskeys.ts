@@ -11,12 +11,12 @@ import {
 } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 
-export type KeySpec = 'ECC_NIST_P256' | 'SYMMETRIC_DEFAULT'
+export type KmsKeySpec = 'ECC_NIST_P256' | 'SYMMETRIC_DEFAULT'
 
 /** A key as stored in DATA_DIR/kms.json (mode 0600). */
 export interface KmsKey {
   id: string
-  spec: KeySpec
+  spec: KmsKeySpec
   /** In base64: PKCS#8 DER, or the 32 bytes of an AES key. */
   material: string
 }
@@ -30,7 +30,7 @@ export interface KmsState {
 
 export const NO_KEYS: KmsState = { keys: [], aliases: [] }
 
-export function generateKey(spec: KeySpec): KmsKey {
+export function generateKmsKey(spec: KmsKeySpec): KmsKey {
   const material =
     spec === 'SYMMETRIC_DEFAULT'
       ? randomBytes(32)

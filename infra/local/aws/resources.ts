@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { StartupError } from '../host/startuperror.ts'
 import type { Kms } from './kms.ts'
-import type { KeySpec } from './kmskeys.ts'
+import type { KmsKeySpec } from './kmskeys.ts'
 import type { SecretsManager } from './secretsmanager.ts'
 
 export interface ResourceServices {
@@ -25,7 +25,7 @@ export interface ResourceServices {
 }
 
 /** Physical ids by logical id (`Ref`), and attributes by `LOGICALID.ATTRIBUTE` (`Fn::GetAtt`). */
-export type References = Record<string, string>
+export type ResourceReferences = Record<string, string>
 
 interface Resource {
   Type: string
@@ -33,7 +33,7 @@ interface Resource {
 }
 
 /** Creates the resources of a CloudFormation template. Throws a StartupError when DynamoDB does not respond. */
-export async function makeResources(template: string, services: ResourceServices): Promise<References> {
+export async function makeResources(template: string, services: ResourceServices): Promise<ResourceReferences> {
   const { Resources } = JSON.parse(template) as { Resources: Record<string, Resource> }
   const made = await Promise.all(
     Object.entries(Resources).map(([id, { Type, Properties }]) => MAKERS[Type]?.(id, Properties, services) ?? {}),
@@ -41,7 +41,11 @@ export async function makeResources(template: string, services: ResourceServices
   return Object.assign({}, ...made)
 }
 
-type Maker = (id: string, properties: Record<string, unknown>, services: ResourceServices) => Promise<References>
+type Maker = (
+  id: string,
+  properties: Record<string, unknown>,
+  services: ResourceServices,
+) => Promise<ResourceReferences>
 
 const MAKERS: Readonly<Record<string, Maker>> = {
   async 'AWS::DynamoDB::Table'(id, properties, services) {
@@ -50,7 +54,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     return { [id]: name, [`${id}.Arn`]: arn, [`${id}.StreamArn`]: `${arn}/stream/local` }
   },
   async 'AWS::KMS::Key'(id, { KeySpec = 'SYMMETRIC_DEFAULT' }, { kms }) {
-    const arn = await kms.ensureKey(`alias/keyplane/${id}`, KeySpec as KeySpec)
+    const arn = await kms.ensureKey(`alias/keyplane/${id}`, KeySpec as KmsKeySpec)
     return { [id]: arn.slice(arn.lastIndexOf('/') + 1), [`${id}.Arn`]: arn }
   },
   async 'AWS::SecretsManager::Secret'(id, { Name }, { secrets, secretPrefix }) {

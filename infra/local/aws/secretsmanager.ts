@@ -2,7 +2,7 @@
  * Serves the Secrets Manager operations that keyplane and its guides use, over AWS's own protocol and with its error names.
  * Source: AWS Secrets Manager API Reference (2017-10-17).
  */
-import { bytes, required, text } from './awsinput.ts'
+import { bytesMember, requireMember, textMember } from './awsinput.ts'
 import { type AwsEndpoint, AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
 import { openSecretVault, type SecretValue, type SecretVault, type SecretVaultOptions } from './secretvault.ts'
 import type { VerifySignature } from './signature.ts'
@@ -46,7 +46,7 @@ const operationsOf = ({
   },
 
   GetSecretValue(input) {
-    const { secret, version } = findVersion(secretId(input), text(input, 'VersionStage', 1, 256))
+    const { secret, version } = findVersion(secretId(input), textMember(input, 'VersionStage', 1, 256))
     return {
       ARN: secret.arn,
       Name: secret.name,
@@ -76,10 +76,10 @@ const operationsOf = ({
     }),
 })
 
-const secretId = (input: AwsInput): string => required('SecretId', text(input, 'SecretId', 1, 2048))
+const secretId = (input: AwsInput): string => requireMember('SecretId', textMember(input, 'SecretId', 1, 2048))
 
 function nameOf(input: AwsInput): string {
-  const name = required('Name', text(input, 'Name', 1, 512))
+  const name = requireMember('Name', textMember(input, 'Name', 1, 512))
   if (/^[A-Za-z0-9/_+=.@-]+$/.test(name)) return name
   throw new AwsError(
     'ValidationException',
@@ -88,12 +88,13 @@ function nameOf(input: AwsInput): string {
 }
 
 /** Becomes the version's ID. SDK clients generate one for every call. */
-const tokenOf = (input: AwsInput): string => required('ClientRequestToken', text(input, 'ClientRequestToken', 32, 64))
+const tokenOf = (input: AwsInput): string =>
+  requireMember('ClientRequestToken', textMember(input, 'ClientRequestToken', 32, 64))
 
 /** Returns undefined when the call carries no value. */
 function secretValueOf(input: AwsInput): SecretValue | undefined {
-  const string = text(input, 'SecretString', 1, MAX_VALUE_BYTES)
-  const binary = bytes(input, 'SecretBinary', 1, MAX_VALUE_BYTES)
+  const string = textMember(input, 'SecretString', 1, MAX_VALUE_BYTES)
+  const binary = bytesMember(input, 'SecretBinary', 1, MAX_VALUE_BYTES)
   if (string !== undefined && binary !== undefined)
     throw new AwsError(
       'InvalidParameterException',

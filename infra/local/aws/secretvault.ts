@@ -3,7 +3,7 @@
  * version as in AWS. Keeps two versions of each, AWSCURRENT and AWSPREVIOUS.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { openStored, type Stored } from '../host/stored.ts'
+import { openStored, type StateFile } from '../host/stored.ts'
 import { AwsError } from './awsjson.ts'
 import type { Kms } from './kms.ts'
 
@@ -19,7 +19,7 @@ export interface SecretVersion {
 /** A value before encryption. */
 export type SecretValue = Pick<SecretVersion, 'member'> & { bytes: Buffer }
 
-export interface Secret {
+export interface VaultSecret {
   arn: string
   name: string
   /** Truthy when the secret is marked for deletion. */
@@ -28,7 +28,7 @@ export interface Secret {
 }
 
 export interface SecretsState {
-  secrets: Secret[]
+  secrets: VaultSecret[]
 }
 
 export interface SecretVaultOptions {
@@ -42,16 +42,16 @@ export interface SecretVaultOptions {
 }
 
 export interface SecretVault {
-  stored: Stored<SecretsState>
+  stored: StateFile<SecretsState>
   /** Adds a secret without versions to the draft, in place of a deleted one. Throws ResourceExistsException when the name is in use. */
-  add(draft: SecretsState, name: string): Secret
+  add(draft: SecretsState, name: string): VaultSecret
   /** Returns the version with the label, AWSCURRENT by default. Throws ResourceNotFoundException. */
-  findVersion(reference: string, stage?: string): { secret: Secret; version: SecretVersion }
+  findVersion(reference: string, stage?: string): { secret: VaultSecret; version: SecretVersion }
   /** Returns the secret with this name or ARN, with or without its suffix. Throws for an unknown secret and for one marked for deletion. */
-  findSecret(reference: string, state: SecretsState): Secret
-  reveal(secret: Secret, version: SecretVersion): Buffer
+  findSecret(reference: string, state: SecretsState): VaultSecret
+  reveal(secret: VaultSecret, version: SecretVersion): Buffer
   /** Makes the value the current version. Repeating an ID with the same value changes nothing; another value is refused. */
-  put(secret: Secret, id: string, value: SecretValue): SecretVersion
+  put(secret: VaultSecret, id: string, value: SecretValue): SecretVersion
   /** Returns the ARN of the secret with this name; creates it without a value when it is missing. */
   ensureSecret(name: string): Promise<string>
   /** Returns the current text of a secret, or undefined when it has none. */
@@ -75,7 +75,7 @@ export async function openSecretVault({ path, region, account, kms }: SecretVaul
   const key = await kms.ensureKey(KEY_ALIAS, 'SYMMETRIC_DEFAULT')
 
   /** As in AWS, a ciphertext is valid for its own secret and version only. */
-  const contextOf = ({ arn }: Secret, id: string) => ({ SecretARN: arn, SecretVersionId: id })
+  const contextOf = ({ arn }: VaultSecret, id: string) => ({ SecretARN: arn, SecretVersionId: id })
 
   const reveal: SecretVault['reveal'] = (secret, { id, sealed }) =>
     kms.open(Buffer.from(sealed, 'base64'), contextOf(secret, id))
@@ -86,7 +86,7 @@ export async function openSecretVault({ path, region, account, kms }: SecretVaul
     if (named(draft, name))
       throw new AwsError('ResourceExistsException', `The operation failed because the secret ${name} already exists.`)
     const arn = `arn:aws:secretsmanager:${region}:${account}:secret:${name}-${randomBytes(3).toString('hex')}`
-    const secret: Secret = { arn, name, versions: [] }
+    const secret: VaultSecret = { arn, name, versions: [] }
     draft.secrets = [...draft.secrets.filter((one) => one.name !== name), secret]
     return secret
   }

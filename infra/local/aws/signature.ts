@@ -9,13 +9,13 @@ import type { IncomingMessage } from 'node:http'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { AwsError } from './awsjson.ts'
 
-export interface Credentials {
+export interface SigningCredentials {
   accessKeyId: string
   secretAccessKey: string
 }
 
 export interface SignatureOptions {
-  credentials: Credentials
+  credentials: SigningCredentials
   region: string
   /** Unix milliseconds, compared with `X-Amz-Date`. */
   now: () => number

@@ -12,14 +12,14 @@ export class PolicyError extends Error {
   override name = 'PolicyError'
 }
 
-export type Decision = 'allow' | 'explicit deny' | 'implicit deny'
+export type PolicyDecision = 'allow' | 'explicit deny' | 'implicit deny'
 
 /** Reports whether the policy allows `execute-api:Invoke` on `methodArn`. A matching Deny wins; the default is to deny. */
-export function evaluatePolicy(document: unknown, methodArn: string): Decision {
+export function evaluatePolicy(document: unknown, methodArn: string): PolicyDecision {
   const effects = new Set(
     statementsOf(document)
-      .filter(({ Action }) => [Action].flat().some((one) => matches(one.toLowerCase(), 'execute-api:invoke')))
-      .filter(({ Resource }) => [Resource].flat().some((one) => matches(one, methodArn)))
+      .filter(({ Action }) => [Action].flat().some((one) => matchesWildcards(one.toLowerCase(), 'execute-api:invoke')))
+      .filter(({ Resource }) => [Resource].flat().some((one) => matchesWildcards(one, methodArn)))
       .map(({ Effect }) => Effect),
   )
   if (effects.has('Deny')) return 'explicit deny'
@@ -48,7 +48,7 @@ const isStrings = (value: unknown): value is string | readonly string[] =>
   [value].flat().length > 0 && [value].flat().every((one) => typeof one === 'string')
 
 /** `*` matches any characters, `?` exactly one. */
-function matches(pattern: string, text: string): boolean {
+function matchesWildcards(pattern: string, text: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('*', '.*')

@@ -19,7 +19,7 @@ const types = {
 export type ResponseType = keyof typeof types
 
 /** `$context`: nested objects of strings, numbers and null. */
-export type Context = Readonly<Record<string, unknown>>
+export type TemplateContext = Readonly<Record<string, unknown>>
 
 export interface Rendered {
   statusCode: number
@@ -31,12 +31,12 @@ export interface Rendered {
 export function renderResponse(
   type: ResponseType,
   responses: ReadonlyMap<string, ResponseDescription>,
-  context: Context,
+  context: TemplateContext,
 ): Rendered {
   const [status, message] = types[type]
   const response = responses.get(type) ?? responses.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX')
   const error = { message, messageString: JSON.stringify(message), responseType: type }
-  const scope: Context = { ...context, error }
+  const scope: TemplateContext = { ...context, error }
   const headers: Record<string, string> = { 'Content-Type': 'application/json' }
   for (const [name, value] of Object.entries(response?.parameters ?? {})) {
     headers[name.replace('gatewayresponse.header.', '')] = parameter(value, scope)
@@ -50,13 +50,13 @@ export function renderResponse(
 }
 
 /** Evaluates `'text'` or `context.PATH`. */
-function parameter(value: string, scope: Context): string {
+function parameter(value: string, scope: TemplateContext): string {
   if (value.length >= 2 && value.startsWith("'") && value.endsWith("'")) return value.slice(1, -1)
   if (value.startsWith('context.')) return lookup(scope, value.slice('context.'.length))
   throw new TypeError(`parameter of a gateway response is not known here: ${value}`)
 }
 
-function lookup(scope: Context, path: string): string {
+function lookup(scope: TemplateContext, path: string): string {
   let value: unknown = scope
   for (const step of path.split('.')) {
     const here = value

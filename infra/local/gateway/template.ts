@@ -55,7 +55,7 @@ export interface ResponseDescription {
   templates: Readonly<Record<string, string>>
 }
 
-export interface References {
+export interface TemplateReferences {
   /** Physical IDs by logical ID (`Ref`), and attributes by `LOGICALID.ATTRIBUTE` (`Fn::GetAtt`). */
   refs: Readonly<Record<string, string>>
   region: string
@@ -74,7 +74,7 @@ interface Resource {
 const defaultTimeout = 29_000
 
 /** Throws for unsupported content: an unknown reference, an integration other than a Lambda proxy, a cron schedule. */
-export function readTemplate(text: string, references: References): Deployment {
+export function readTemplate(text: string, references: TemplateReferences): Deployment {
   const resources = new Map(Object.entries((JSON.parse(text) as { Resources: Record<string, Resource> }).Resources))
   const ofType = (type: string) => [...resources].filter(([, resource]) => resource.Type === type)
   const resolve = resolver(references)
@@ -203,7 +203,7 @@ const optional = <Name extends string>(name: Name, value: unknown) =>
 type Resolve = (value: unknown) => string
 
 /** Evaluates Ref, Fn::GetAtt, Fn::Join and Fn::Sub. Throws for other intrinsic functions. */
-function resolver({ refs, region, account }: References): Resolve {
+function resolver({ refs, region, account }: TemplateReferences): Resolve {
   const known: Record<string, string> = {
     'AWS::Partition': 'aws',
     'AWS::Region': region,

@@ -7,7 +7,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StartupError } from './startuperror.ts'
 
-export interface Stored<State> {
+export interface StateFile<State> {
   /** The last committed state. Read-only. */
   readonly state: State
   /** Runs `mutate` on a copy and commits the copy when it is durable. Changes run in sequence; an error discards the copy. */
@@ -15,7 +15,7 @@ export interface Stored<State> {
 }
 
 /** Opens the file, or keeps the state in memory when `path` is undefined. Throws a StartupError for a damaged file. */
-export async function openStored<State>(path: string | undefined, empty: State): Promise<Stored<State>> {
+export async function openStored<State>(path: string | undefined, empty: State): Promise<StateFile<State>> {
   let state = (path !== undefined && (await readState<State>(path))) || structuredClone(empty)
   let queue: Promise<unknown> = Promise.resolve()
 

@@ -1,7 +1,7 @@
 /** Reviews requests of keyplane's users with the API, as the authorization webhook of a cluster does (docs/clusters.md). */
 import { EXTRA } from '../../../lib/token/extras.ts'
 import { createApiClient } from './apiclient.ts'
-import type { Attributes, ClusterUser } from './clusteraccess.ts'
+import type { AccessAttributes, ClusterUser } from './clusteraccess.ts'
 
 export interface AccessReviewOptions {
   /** URL with the base path. */
@@ -12,7 +12,10 @@ export interface AccessReviewOptions {
 }
 
 /** Returns the reason of a denial, or undefined when the API allows the request or has no opinion. */
-export type ReviewAccess = (user: ClusterUser, asked: Attributes | { path: string }) => Promise<string | undefined>
+export type ReviewAccess = (
+  user: ClusterUser,
+  asked: AccessAttributes | { path: string },
+) => Promise<string | undefined>
 
 /** Creates the reviewer. Denies the request when the review fails. */
 export function createAccessReview({ api, authority, accessKey }: AccessReviewOptions): ReviewAccess {
@@ -32,7 +35,7 @@ export function createAccessReview({ api, authority, accessKey }: AccessReviewOp
   }
 }
 
-function attributesOf(asked: Attributes | { path: string }) {
+function attributesOf(asked: AccessAttributes | { path: string }) {
   if ('path' in asked) return { nonResourceAttributes: { path: asked.path, verb: 'get' } }
   const [resource = '', ...subresource] = asked.resource.split('/')
   return { resourceAttributes: { ...asked, version: 'v1', resource, subresource: subresource.join('/') } }

@@ -21,7 +21,7 @@ export type VerifyToken = (token: string) => Promise<ClusterUser | undefined>
 export const ROLES = ['manager', 'approver', 'requester'] as const
 export type Role = (typeof ROLES)[number]
 
-export interface Attributes {
+export interface AccessAttributes {
   verb: string
   group: string
   /** Resource with its subresource, such as `certificatesigningrequests/approval`. */
@@ -39,7 +39,7 @@ const ANONYMOUS: ClusterUser = { name: 'system:anonymous', groups: ['system:unau
  * Authenticates a request. A client certificate takes precedence over a token, as in kube-apiserver. Throws 401 for an invalid
  * credential; a request without credentials is anonymous.
  */
-export async function authenticate(
+export async function authenticateClient(
   socket: TLSSocket,
   authorization: string | undefined,
   tokens: Readonly<Record<Role, string>>,
@@ -95,7 +95,10 @@ const EVERYBODY: readonly Rule[] = [
 ]
 
 /** `approve` on signers applies to kubernetes.io/kube-apiserver-client only. */
-export function mayDo(user: ClusterUser, { verb, group, resource, name }: Omit<Attributes, 'namespace'>): boolean {
+export function mayDo(
+  user: ClusterUser,
+  { verb, group, resource, name }: Omit<AccessAttributes, 'namespace'>,
+): boolean {
   if (user.groups.includes('system:masters')) return true
   if (!user.groups.includes(AUTHENTICATED)) return false
   const role = ROLES.find((one) => `${ROLE_PREFIX}${one}` === user.name)

@@ -16,7 +16,7 @@ import {
 } from '../../../lib/meta/errors/status.ts'
 import { checkPreconditions } from '../../../lib/meta/object/preconditions.ts'
 import type { KeyPair } from '../host/certificates.ts'
-import { checkKind, type Members, objectOf, readConditions, readSpec, textMapOf, textOf } from './csrinput.ts'
+import { checkKind, type JsonMembers, objectOf, readConditions, readSpec, textMapOf, textOf } from './csrinput.ts'
 import {
   API_VERSION,
   CLIENT_SIGNER,
@@ -30,16 +30,21 @@ import { signApproved } from './csrsigner.ts'
 import { validateApproval, validateMetadata, validateSpec } from './csrvalidation.ts'
 
 export interface CsrApi {
-  create(body: Members, requester: CsrRequester, options: WriteOptions): Promise<CsrObject>
+  create(body: JsonMembers, requester: CsrRequester, options: CsrWriteOptions): Promise<CsrObject>
   get(name: string): CsrObject
   list(): { kind: string; apiVersion: string; metadata: { resourceVersion: string }; items: CsrObject[] }
   /** Handles PUT …/approval. `mayApprove` checks the verb `approve` on the signer. Signing follows asynchronously. */
-  approve(name: string, body: Members, mayApprove: (signerName: string) => boolean, options: WriteOptions): CsrObject
+  approve(
+    name: string,
+    body: JsonMembers,
+    mayApprove: (signerName: string) => boolean,
+    options: CsrWriteOptions,
+  ): CsrObject
   /** Deletes the request and returns a Status. */
-  remove(name: string, body: Members, options: WriteOptions): object
+  remove(name: string, body: JsonMembers, options: CsrWriteOptions): object
 }
 
-export interface WriteOptions {
+export interface CsrWriteOptions {
   /** Validates without making the change. */
   dryRun: boolean
 }
@@ -52,7 +57,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
   const objects = new Map<string, CsrObject>()
   let revision = 1
 
-  const store = (object: CsrObject, { dryRun }: WriteOptions = { dryRun: false }): CsrObject => {
+  const store = (object: CsrObject, { dryRun }: CsrWriteOptions = { dryRun: false }): CsrObject => {
     if (dryRun) return object
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++revision) } }
     objects.set(stored.metadata.name, stored)
@@ -173,7 +178,7 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
   }
 }
 
-const nameOf = (metadata: Members): string => {
+const nameOf = (metadata: JsonMembers): string => {
   const prefix = textOf(metadata, 'generateName')
   return textOf(metadata, 'name') || (prefix && `${prefix}${randomUUID().slice(0, 5)}`)
 }

@@ -4,7 +4,7 @@ import { API_VERSION, type CsrCondition, type CsrSpec, KIND } from './csrobject.
 
 const MAX_INT32 = 2_147_483_647
 
-export type Members = Readonly<Record<string, unknown>>
+export type JsonMembers = Readonly<Record<string, unknown>>
 
 const cannotBeHandled = (why: string) => badRequest(`${KIND} in version "v1" cannot be handled as a ${KIND}: ${why}`)
 
@@ -15,36 +15,36 @@ const wrongType = (value: unknown, field: string, type: string) =>
   )
 
 /** Returns the object in a member, `{}` when absent or null. Throws 400 for other types. */
-export function objectOf(holder: Members, name: string): Members {
+export function objectOf(holder: JsonMembers, name: string): JsonMembers {
   const value = memberOf(holder, name)
   if (value === undefined) return {}
-  if (typeof value === 'object' && !Array.isArray(value)) return value as Members
+  if (typeof value === 'object' && !Array.isArray(value)) return value as JsonMembers
   throw wrongType(value, `${KIND}.${name}`, 'object')
 }
 
 /** Returns the string in a member, '' when absent or null. Throws 400 for other types. */
-export function textOf(holder: Members, name: string): string {
+export function textOf(holder: JsonMembers, name: string): string {
   const value = memberOf(holder, name) ?? ''
   if (typeof value === 'string') return value
   throw wrongType(value, `${KIND}.${name}`, 'string')
 }
 
-export function textMapOf(holder: Members, name: string): Record<string, string> {
+export function textMapOf(holder: JsonMembers, name: string): Record<string, string> {
   const map = objectOf(holder, name)
   return Object.fromEntries(Object.keys(map).map((key) => [key, textOf(map, key)]))
 }
 
-const memberOf = (holder: Members, name: string): NonNullable<unknown> | undefined =>
+const memberOf = (holder: JsonMembers, name: string): NonNullable<unknown> | undefined =>
   Object.hasOwn(holder, name) ? (holder[name] ?? undefined) : undefined
 
-function listOf(holder: Members, name: string): unknown[] {
+function listOf(holder: JsonMembers, name: string): unknown[] {
   const value = memberOf(holder, name) ?? []
   if (Array.isArray(value)) return value
   throw wrongType(value, `${KIND}.${name}`, '[]string')
 }
 
 /** Throws 400 for another apiVersion or kind; both may be absent. */
-export function checkKind(body: Members): void {
+export function checkKind(body: JsonMembers): void {
   const [apiVersion, kind] = [textOf(body, 'apiVersion') || API_VERSION, textOf(body, 'kind') || KIND]
   if (apiVersion === API_VERSION && kind === KIND) return
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
@@ -54,7 +54,7 @@ export function checkKind(body: Members): void {
 }
 
 /** Matches the base64 that Go's decoder accepts: padded, with newlines anywhere. */
-function base64Of(holder: Members, name: string): string {
+function base64Of(holder: JsonMembers, name: string): string {
   const text = textOf(holder, name)
   const bare = text.replace(/[\r\n]/g, '')
   const wrong = /[^A-Za-z0-9+/]/.exec(bare.replace(/={0,2}$/, ''))?.index
@@ -63,7 +63,7 @@ function base64Of(holder: Members, name: string): string {
 }
 
 /** Reads a spec and fills absent members with empty values. Throws 400 for wrong types. */
-export function readSpec(spec: Members): CsrSpec {
+export function readSpec(spec: JsonMembers): CsrSpec {
   const seconds = memberOf(spec, 'expirationSeconds')
   if (
     seconds !== undefined &&
@@ -80,7 +80,7 @@ export function readSpec(spec: Members): CsrSpec {
 }
 
 /** Reads conditions. Throws 400 for wrong types. */
-export const readConditions = (status: Members): CsrCondition[] =>
+export const readConditions = (status: JsonMembers): CsrCondition[] =>
   listOf(status, 'conditions').map((condition) => {
     const members = objectOf({ condition }, 'condition')
     const text = (name: 'reason' | 'message' | 'lastUpdateTime' | 'lastTransitionTime') => {

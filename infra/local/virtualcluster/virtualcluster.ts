@@ -18,12 +18,12 @@ import {
 import { isObject } from '../../../lib/meta/value/walk.ts'
 import { issueLoopback } from '../host/certificates.ts'
 import type { ReviewAccess } from './accessreview.ts'
-import { authenticate, type Role, type VerifyToken } from './clusteraccess.ts'
+import { authenticateClient, type Role, type VerifyToken } from './clusteraccess.ts'
 import { createViews } from './clustercontent.ts'
 import { type ClusterServices, route } from './clusterroutes.ts'
 import { openClusterState } from './clusterstate.ts'
 import { createCsrApi } from './csrapi.ts'
-import type { Members } from './csrinput.ts'
+import type { JsonMembers } from './csrinput.ts'
 
 export interface VirtualClusterOptions {
   /** File that stores authority, port and tokens; in memory when absent. */
@@ -75,7 +75,7 @@ export async function startVirtualCluster({ path, now }: VirtualClusterOptions):
     async (request, response) => {
       try {
         const { authorization, accept = '' } = request.headers
-        const user = await authenticate(request.socket as TLSSocket, authorization, tokens, verifyToken, now())
+        const user = await authenticateClient(request.socket as TLSSocket, authorization, tokens, verifyToken, now())
         const url = new URL(request.url ?? '/', 'https://cluster')
         const answer = await route(
           {
@@ -128,7 +128,7 @@ async function listen(server: ReturnType<typeof createServer>, port: number): Pr
   return (server.address() as AddressInfo).port
 }
 
-async function readBody(request: IncomingMessage): Promise<Members> {
+async function readBody(request: IncomingMessage): Promise<JsonMembers> {
   const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase()
   const chunks: Buffer[] = []
   let size = 0

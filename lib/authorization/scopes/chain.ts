@@ -14,10 +14,10 @@ export const MAX_CHAIN_SCOPES = 8
 
 /** Returns the chain extended by the scope of a key or token, if there is one. */
 export const withScope = (chain: ScopeChain, scope: Scope | null | undefined): ScopeChain =>
-  extend(chain, scope ? [scope] : [])
+  extendChain(chain, scope ? [scope] : [])
 
 /** Returns `chain` followed by the scopes of `more` that it does not contain. */
-export function extend(chain: ScopeChain, more: ScopeChain): ScopeChain {
+export function extendChain(chain: ScopeChain, more: ScopeChain): ScopeChain {
   const result = new Map<string, Scope>()
   for (const scope of [...chain, ...more])
     if (!result.has(canonicalText(scope))) result.set(canonicalText(scope), scope)

@@ -20,7 +20,7 @@ export interface Moment {
 }
 
 /** A change to a key, besides its spec. */
-export interface Change extends Moment {
+export interface KeyChange extends Moment {
   /** Creation time of the changed key, in Unix seconds. */
   created: number
   /** Whether the change replaces the key's value. */
@@ -39,7 +39,7 @@ export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }
  * own key, the user may not extend its lifetime, choose its value or change its scope. The user may still disable it,
  * and may add a scope or an expiry.
  */
-export function outlivingChange(user: UserInfo, old: Key, next: KeySpec, change: Change): string | undefined {
+export function outlivingChange(user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined {
   const end = endOf(user, change.now)
   if (end === undefined || !outlives(next, change.created, end, change.maxTtl)) return undefined
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
@@ -47,7 +47,7 @@ export function outlivingChange(user: UserInfo, old: Key, next: KeySpec, change:
   return gained && `${expiryPrefix(end)} ${gained} of one that could outlive it${advice(user)}`
 }
 
-const gain = ({ scope }: KeySpec, next: KeySpec, { isRotated }: Change): string | undefined => {
+const gain = ({ scope }: KeySpec, next: KeySpec, { isRotated }: KeyChange): string | undefined => {
   if (isRotated) return 'change the value'
   return scope && (!next.scope || canonicalText(scope) !== canonicalText(next.scope)) ? 'change the scope' : undefined
 }

@@ -4,11 +4,11 @@
  */
 
 import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { containsChain, extend, withScope } from '../scopes/chain.ts'
+import { containsChain, extendChain, withScope } from '../scopes/chain.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
 import { identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
 import { lengthens } from './lifetime.ts'
-import { type Change, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
+import { type KeyChange, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
 import type { UserInfo } from './user.ts'
 
 /** Types that users may choose. The service itself manages the others. */
@@ -29,7 +29,7 @@ export const visiblePartitions = (user: UserInfo, own?: boolean): readonly strin
   isMaster(user) && own !== true ? undefined : ownIdentities(user)
 
 /** Returns the chain that a key inherits from its creator. `effectiveChain` adds the key's own scope. */
-export const inheritedChain = (user: UserInfo): ScopeChain => extend(user.chain, [])
+export const inheritedChain = (user: UserInfo): ScopeChain => extendChain(user.chain, [])
 
 /** Returns the chain that requests with this key must satisfy. */
 export const effectiveChain = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): ScopeChain =>
@@ -43,7 +43,7 @@ export const forbiddenCreation = (user: UserInfo, spec: KeySpec, moment: Moment)
  * Returns why the user may not change the spec of a visible key to `next` (403), or undefined. Call it for every change
  * in spec, including the key's value and the other write-only fields.
  */
-export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change: Change): string | undefined {
+export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined {
   const reason = exceedsScope(user, old, next) ?? outlivingChange(user, old, next, change)
   if (reason !== undefined || isMaster(user)) return reason
   const changed = PRIVILEGED.find((member) => text(old.spec[member]) !== text(next[member]))
@@ -57,7 +57,7 @@ export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change:
  */
 export function chainAfterChange(user: UserInfo, old: Key, next: KeySpec): ScopeChain {
   const after = effectiveChain({ spec: next, carried: old.carried })
-  return extend(
+  return extendChain(
     old.carried,
     user.chain.filter((scope) => !containsChain(after, [scope])),
   )

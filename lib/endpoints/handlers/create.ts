@@ -5,7 +5,7 @@ import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { wipeForCreate } from '../../meta/object/system.ts'
 import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../meta/types.ts'
-import { type CreateRequest, create } from '../../registry/create.ts'
+import { type CreateRequest, createObject } from '../../registry/create.ts'
 import { accessToCreate, noteRule, refusal } from '../../registry/store.ts'
 import type { Handler, StoredCall, StoredWrite } from '../call.ts'
 import { decodeRequest } from '../decoding.ts'
@@ -17,7 +17,7 @@ import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './write.ts'
 
 /** Throws 403 unless the user may create objects of the kind. The registry authorizes the particular object later. */
-export function demandCreate({ store, kind, context, request }: StoredWrite, verb: 'create' | 'patch'): void {
+export function checkMayCreate({ store, kind, context, request }: StoredWrite, verb: 'create' | 'patch'): void {
   const access = accessToCreate(store, context)
   if (access.type === 'allowed') {
     noteRule(access, context)
@@ -46,7 +46,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const context = { ...call.context, dryRun: options.dryRun }
   const write = { ...call, context, options }
   // Before decoding: users who may not create learn nothing about their body.
-  demandCreate(write, 'create')
+  checkMayCreate(write, 'create')
 
   const { object: decoded, floats } = await decodeRequest(write, type, decodeObject)
   const own = ensureNamespace(kind, decoded, request.namespace)
@@ -57,7 +57,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const managed = clearServerFields(updateManagers({ ...ownershipOf(write, ''), live: undefined, updated }))
   const { resourceVersion } = decoded.metadata
   const rest: Omit<CreateRequest, 'object'> = { secrets, floats, ...(resourceVersion && { resourceVersion }) }
-  const outcome = await writeWithinSize((finish) => create(store, { object: finish(managed), ...rest }, context))
+  const outcome = await writeWithinSize((finish) => createObject(store, { object: finish(managed), ...rest }, context))
   return respondOutcome(write, outcome, output)
 }
 

@@ -2,24 +2,24 @@
 
 import { decodeOptions, type MediaType } from '../../meta/decoding/codecs.ts'
 import { NamedText } from '../../meta/encoding/badvalue.ts'
-import { timeIsOver } from '../../meta/errors/deadline.ts'
+import { deadlineExceeded } from '../../meta/errors/deadline.ts'
 import { type FieldError, invalid, notSupported } from '../../meta/errors/fielderror.ts'
 import { invalidObject, type StatusError, tooManyRequests } from '../../meta/errors/status.ts'
 import { decodeDeleteOptions, type SentDeleteOptions } from '../../meta/object/deleteoptions.ts'
 import type { Status } from '../../meta/types.ts'
 import { byBytes } from '../../meta/value/byteorder.ts'
-import { type DeleteOptions, remove, removeAll } from '../../registry/delete.ts'
+import { type DeleteOptions, deleteObject, deleteObjects } from '../../registry/delete.ts'
 import { OutOfTime } from '../../registry/parallel.ts'
-import { presented } from '../../registry/store.ts'
+import { presentObject } from '../../registry/store.ts'
 import type { Handler, StoredCall } from '../call.ts'
-import { demandKey, keyCheck } from '../keycheck.ts'
+import { ensureKeyHolds, startKeyCheck } from '../keycheck.ts'
 import { openCollection, presentPage, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
 import { listPieces } from '../lists/text.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
-import { dryRunErrors, flag, integer, listOptions } from '../options.ts'
-import { type ApiRequest, type ApiResponse, first } from '../request.ts'
+import { dryRunErrors, listOptions, queryFlag, queryInteger } from '../options.ts'
+import { type ApiRequest, type ApiResponse, queryValue } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { respond, respondObject } from '../respond.ts'
 
@@ -27,11 +27,11 @@ const policies = ['Foreground', 'Background', 'Orphan']
 
 /** Throws 400 for a gracePeriodSeconds that is not a number. */
 function fromQuery(query: ApiRequest['query']): SentDeleteOptions {
-  integer(query, 'gracePeriodSeconds')
-  const propagationPolicy = first(query, 'propagationPolicy')
-  const orphanDependents = flag(query, 'orphanDependents')
-  const uid = first(query, 'uid')
-  const resourceVersion = first(query, 'resourceVersion')
+  queryInteger(query, 'gracePeriodSeconds')
+  const propagationPolicy = queryValue(query, 'propagationPolicy')
+  const orphanDependents = queryFlag(query, 'orphanDependents')
+  const uid = queryValue(query, 'uid')
+  const resourceVersion = queryValue(query, 'resourceVersion')
   return {
     dryRun: query.get('dryRun') ?? [],
     ...(propagationPolicy !== undefined && { propagationPolicy }),
@@ -93,12 +93,12 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   if (dryRun) call.context.note('dryRun', true)
   const context = { ...call.context, dryRun }
 
-  const { gone, stored } = await remove(store, request, options, context)
+  const { gone, stored } = await deleteObject(store, request, options, context)
   const { name = '', uid = '' } = stored.object.metadata
   context.note('uid', uid)
   if (gone) return respond(200, success({ name, group: kind.group, kind: kind.plural, uid }), output, warnings)
   const code = options.orphanDependents === false ? 202 : 200
-  return respondObject(request, kind, presented(store, stored, context), output, code, warnings)
+  return respondObject(request, kind, presentObject(store, stored, context), output, code, warnings)
 }
 
 /** The most bytes of an answer's text as a JSON string: Lambda's limit is 6 MB including the envelope. */
@@ -124,7 +124,7 @@ const reserveMs = 4_000
  * request continues where the last one stopped.
  */
 function unfinished(dryRun: boolean, count: number, cause: unknown): StatusError {
-  if (dryRun || count === 0) return timeIsOver(cause)
+  if (dryRun || count === 0) return deadlineExceeded(cause)
   const what = `${count} ${count === 1 ? 'object has' : 'objects have'} been deleted`
   return tooManyRequests(
     `the collection has more objects than one request can delete: ${what}, repeat it for the others`,
@@ -150,7 +150,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   if (dryRun) call.context.note('dryRun', true)
   const context = { ...call.context, dryRun }
 
-  const check = await keyCheck(context, services)
+  const check = await startKeyCheck(context, services)
   // A resourceVersion is exact here even without a limit.
   const start = startOf(call, listed, selection, true)
   const opening = { verb: 'deletecollection', selection, start, limit, pageSize: 0 } as const
@@ -168,7 +168,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   // Delete each page before the next one is read: memory holds one page at most.
   async function* deletedPages() {
     for await (const page of pages) {
-      await removeAll(store, page.items, removal, context)
+      await deleteObjects(store, page.items, removal, context)
       yield presentPage(store, page, context)
     }
   }
@@ -179,7 +179,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
     return { status: 200, headers: { 'content-type': output.mediaType }, warnings, body: text }
   } catch (error) {
     // A changed key is the reason to tell: it also stops the deletion.
-    await demandKey(check)
+    await ensureKeyHolds(check)
     throw error instanceof OutOfTime ? unfinished(dryRun, names.length, error) : error
   } finally {
     context.note('count', names.length)

@@ -1,11 +1,11 @@
 /** GET of one object or of its status subresource. Source: k8s.io/apiserver endpoints/handlers/get.go. */
-import { get } from '../../registry/read.ts'
-import { presented } from '../../registry/store.ts'
+import { getObject } from '../../registry/read.ts'
+import { presentObject } from '../../registry/store.ts'
 import type { Handler, StoredCall } from '../call.ts'
-import { revisionOf } from '../lists/selection.ts'
+import { parseRevision } from '../lists/selection.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import type { ApiResponse } from '../request.ts'
-import { first } from '../request.ts'
+import { queryValue } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { respondObject } from '../respond.ts'
 
@@ -15,11 +15,11 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   refuseImpersonation(call)
   checkPathNames(request)
   const output = negotiate(request)
-  const reached = revisionOf(first(request.query, 'resourceVersion') ?? '')
+  const reached = parseRevision(queryValue(request.query, 'resourceVersion') ?? '')
   const { namespace, name, subresource } = request
   const context = { ...call.context, dryRun: false }
-  const stored = await get(store, { namespace, name, subresource, reached }, context)
-  return respondObject(request, kind, presented(store, stored, context), output, 200, warnings)
+  const stored = await getObject(store, { namespace, name, subresource, reached }, context)
+  return respondObject(request, kind, presentObject(store, stored, context), output, 200, warnings)
 }
 
 export const getHandler: Handler<StoredCall> = { verb: 'get', handle }

@@ -7,7 +7,7 @@
  */
 import type { RequestContext } from '../../registry/kind.ts'
 import type { Handler, StoredCall } from '../call.ts'
-import { demandKey, keyCheck, whileKeyHolds } from '../keycheck.ts'
+import { ensureKeyHolds, startKeyCheck, whileKeyHolds } from '../keycheck.ts'
 import { openCollection, presentPages, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
 import { respondList } from '../lists/text.ts'
@@ -15,7 +15,7 @@ import { negotiate, type Output } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
-import { watchObjects } from './watch.ts'
+import { answerWatch } from './watch.ts'
 
 /** Objects per page of an unlimited list: 1 to 2 MB, one or two queries. */
 const pageSize = 500
@@ -28,10 +28,10 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const options = listOptions(request.query, true)
   const output = negotiate(request, { watch: options.watch })
   const context = { ...call.context, dryRun: false }
-  return options.watch ? watchObjects(call, context, options, output) : listObjects(call, context, options, output)
+  return options.watch ? answerWatch(call, context, options, output) : answerList(call, context, options, output)
 }
 
-async function listObjects(
+async function answerList(
   call: StoredCall,
   context: RequestContext,
   options: ListOptions,
@@ -41,11 +41,11 @@ async function listObjects(
   const { limit } = options
   const selection = selectionOf(kind, options)
   const start = startOf(call, options, selection)
-  const check = await keyCheck(context, services)
+  const check = await startKeyCheck(context, services)
   const collection = await openCollection(call, context, { verb: 'list', selection, start, limit, pageSize })
   const pages = presentPages(store, collection.pages, context)
   const response = await respondList({ request, kind, metadata: collection.metadata, output, pages }, warnings)
-  await demandKey(check)
+  await ensureKeyHolds(check)
   const { body } = response
   if (typeof body === 'string' || body instanceof Uint8Array) return response
   return { ...response, ...whileKeyHolds(services, check, body) }

@@ -4,7 +4,7 @@ import { decodeApply, strictApplyError } from '../../meta/decoding/codecs.ts'
 import { decodeApplied, decodePatched } from '../../meta/decoding/decode.ts'
 import type { Floats } from '../../meta/encoding/floats.ts'
 import { conflict } from '../../meta/errors/status.ts'
-import { apply, updateManagers } from '../../meta/managedfields/fieldmanager.ts'
+import { serverSideApply, updateManagers } from '../../meta/managedfields/fieldmanager.ts'
 import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
 import { applyJsonPatch, decodeJsonPatch } from '../../meta/patch/jsonpatch.ts'
@@ -14,7 +14,7 @@ import type { JsonObject, JsonValue, KubeObject } from '../../meta/types.ts'
 import type { CreateRequest } from '../../registry/create.ts'
 import { groupResource, type KindInfo, type Subresource } from '../../registry/kind.ts'
 import type { Outcome } from '../../registry/store.ts'
-import { type Updated, update } from '../../registry/update.ts'
+import { type Updated, updateObject } from '../../registry/update.ts'
 import type { Handler, StoredCall, StoredWrite } from '../call.ts'
 import { isGuarded, judgeFields } from '../decoding.ts'
 import { negotiate } from '../negotiation/accept.ts'
@@ -23,7 +23,7 @@ import type { PatchType } from '../negotiation/mediatypes.ts'
 import { patchOptions } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
-import { clearServerFields, demandCreate } from './create.ts'
+import { checkMayCreate, clearServerFields } from './create.ts'
 import {
   checkName,
   ensureNamespace,
@@ -106,7 +106,7 @@ function applier(write: StoredWrite): Patcher {
   const applyTo = async (live: KubeObject | undefined): Promise<Updated> => {
     const { config, duplicates } = await decodeApply(request.body)
     const { object, secrets } = splitWriteOnly(config as KubeObject, kind.schema)
-    const merged = apply({ ...ownership, live, config: object, force })
+    const merged = serverSideApply({ ...ownership, live, config: object, force })
     // Duplicate keys come after the conflicts and errors of the merge, as in kube-apiserver.
     judgeDuplicates(write, duplicates)
     const decoded = decodeApplied(merged, kind)
@@ -120,8 +120,8 @@ function applier(write: StoredWrite): Patcher {
   return {
     patch: applyTo,
     async create() {
-      demandCreate(write, 'patch')
-      demandChainCreate(write)
+      checkMayCreate(write, 'patch')
+      checkChainAllowsCreate(write)
       const { object, secrets } = await applyTo(undefined)
       const { resourceVersion = '' } = object.metadata
       parseResourceVersion(resourceVersion)
@@ -132,9 +132,9 @@ function applier(write: StoredWrite): Patcher {
 }
 
 /** Throws 403 unless the key's scopes allow a create: the authorizer has checked only the patch. */
-function demandChainCreate({ services, context, kind, request }: StoredWrite): void {
+function checkChainAllowsCreate({ services, context, kind, request }: StoredWrite): void {
   const { name, namespace } = request
-  services.demandChain(context, managementRequest({ ...groupResource(kind), verb: 'create', name, namespace }))
+  services.checkChain(context, managementRequest({ ...groupResource(kind), verb: 'create', name, namespace }))
 }
 
 function patcherOf(write: StoredWrite, type: PatchType): Patcher {
@@ -168,7 +168,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const subresource = request.subresource as Subresource
   const target = { namespace, name, subresource, verb: 'patch' as const, ...(create && { createInstead: create }) }
   const updateWith = (finish: Finish): Promise<Outcome> =>
-    update(
+    updateObject(
       store,
       {
         ...target,

@@ -4,7 +4,7 @@ import { updateManagers } from '../../meta/managedfields/fieldmanager.ts'
 import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
 import type { Subresource } from '../../registry/kind.ts'
-import { update } from '../../registry/update.ts'
+import { updateObject } from '../../registry/update.ts'
 import type { Handler, StoredCall } from '../call.ts'
 import { decodeRequest } from '../decoding.ts'
 import { negotiate } from '../negotiation/accept.ts'
@@ -47,7 +47,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   }
   const ownership = ownershipOf(write, subresource)
   const outcome = await writeWithinSize((finish) =>
-    update(
+    updateObject(
       store,
       {
         ...target,

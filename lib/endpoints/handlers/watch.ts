@@ -10,17 +10,17 @@ import type { JsonObject, KubeObject, Status } from '../../meta/types.ts'
 import { partialMetadata, table } from '../../printers/table.ts'
 import { toStatusError } from '../../registry/errors.ts'
 import type { RequestContext } from '../../registry/kind.ts'
-import { visible } from '../../registry/read.ts'
-import { presented } from '../../registry/store.ts'
+import { visibilityFilter } from '../../registry/read.ts'
+import { presentObject } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
 import type { OpenWatch, StoredCall } from '../call.ts'
-import { type KeyCheck, keyCheck, whileKeyHolds } from '../keycheck.ts'
+import { type KeyCheck, startKeyCheck, whileKeyHolds } from '../keycheck.ts'
 import { openCollection } from '../lists/page.ts'
-import { revisionOf, type Selection, selectionOf } from '../lists/selection.ts'
-import { includeObject, type Output, unfit } from '../negotiation/accept.ts'
+import { parseRevision, type Selection, selectionOf } from '../lists/selection.ts'
+import { includeObject, type Output, transformError } from '../negotiation/accept.ts'
 import type { ListOptions } from '../options.ts'
-import { type ApiResponse, askedRevision, first } from '../request.ts'
+import { type ApiResponse, askedRevision, queryValue } from '../request.ts'
 import { eventsOf } from '../watches/events.ts'
 import { watchPace } from '../watches/pace.ts'
 import { heartbeatMs, watchMs } from '../watches/times.ts'
@@ -47,7 +47,7 @@ function eventWriter({ call, context, output: { transform } }: Watch) {
   const form = (object: KubeObject): unknown => {
     if (!transform) return object
     if (transform.as !== 'Table') return partialMetadata(object, transform.version)
-    const include = includeObject(first(request.query, 'includeObject'))
+    const include = includeObject(queryValue(request.query, 'includeObject'))
     const metadata: JsonObject = { resourceVersion: object.metadata.resourceVersion ?? '' }
     const rows = table(kind.columns, object, metadata, {
       version: transform.version,
@@ -60,7 +60,7 @@ function eventWriter({ call, context, output: { transform } }: Watch) {
   }
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
   return {
-    present: (stored: Stored): KubeObject => presented(store, stored, { user: context.user, now: now() }),
+    present: (stored: Stored): KubeObject => presentObject(store, stored, { user: context.user, now: now() }),
     change: (type: EventType, object: KubeObject): string => line(type, form(object)),
     bookmark: (rv: number, initialEventsEnd = false): string =>
       line(
@@ -88,7 +88,7 @@ interface Start {
 /** Starts a watch with the objects that exist, or after a revision. */
 async function begin({ call, context, options, selection }: Watch): Promise<Start> {
   const { storage, kind } = call.store
-  const revision = revisionOf(options.resourceVersion)
+  const revision = parseRevision(options.resourceVersion)
   const wantsInitial = options.sendInitialEvents ?? !revision
   if (!wantsInitial) return { initial: [], isInitial: false, rv: revision || (await storage.revision(kind.table)) }
   const start = revision ? { notOlderThan: revision } : {}
@@ -98,7 +98,7 @@ async function begin({ call, context, options, selection }: Watch): Promise<Star
 }
 
 /** Answers with the stream of events. Mistakes in the request are ordinary errors, before the stream begins. */
-export async function watchObjects(
+export async function answerWatch(
   call: StoredCall,
   context: RequestContext,
   options: ListOptions,
@@ -106,11 +106,11 @@ export async function watchObjects(
 ): Promise<ApiResponse> {
   const { request, services, warnings } = call
   const watch = { call, context, options, output, selection: selectionOf(call.kind, options) }
-  const wrong = output.transform && unfit(output.transform.as, false)
+  const wrong = output.transform && transformError(output.transform.as, false)
   if (wrong) throw wrong
-  if (output.transform?.as === 'Table') includeObject(first(request.query, 'includeObject'))
+  if (output.transform?.as === 'Table') includeObject(queryValue(request.query, 'includeObject'))
   if (asksForWebSocket(request)) return noWebSocket
-  const isLive = await keyCheck(context, services)
+  const isLive = await startKeyCheck(context, services)
   const open = await services.openWatch(context)
   const check: KeyCheck = async () => {
     await open.keep()
@@ -177,7 +177,7 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
     !request.namespace || object.metadata.namespace === request.namespace
   const eventsIn = eventsOf({
     selects: (stored) => inNamespace(stored) && selection.matches(stored),
-    may: visible(store, 'watch', context),
+    may: visibilityFilter(store, 'watch', context),
     latest: (stored) => store.storage.latest(store.kind.table, stored),
     shown: write.present,
   })

@@ -6,7 +6,7 @@ import { joinWriteOnly } from '../../meta/schema/writeonly.ts'
 import { wholeObject } from '../../meta/structuredmerge/typed.ts'
 import type { GroupVersionKind, KubeObject } from '../../meta/types.ts'
 import type { StoredKind, Subresource } from '../../registry/kind.ts'
-import { type Outcome, presented } from '../../registry/store.ts'
+import { type Outcome, presentObject } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { StoredWrite, Write } from '../call.ts'
 import type { Output } from '../negotiation/accept.ts'
@@ -86,7 +86,7 @@ export async function respondOutcome(
   const { name = '', uid = '' } = stored.object.metadata
   context.note('name', name)
   context.note('uid', uid)
-  const read = presented(store, stored, context)
+  const read = presentObject(store, stored, context)
   const object = created && draft?.reveal && !context.dryRun ? joinWriteOnly(read, draft.reveal) : read
   return respondObject(request, kind, object, output, created ? 201 : 200, warnings)
 }

@@ -2,8 +2,8 @@
 import { badRequest, expired } from '../../meta/errors/status.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import type { ListVerb, Reader, RequestContext, StoredKind } from '../../registry/kind.ts'
-import { list } from '../../registry/read.ts'
-import { keyOf, presented, type Store } from '../../registry/store.ts'
+import { listObjects } from '../../registry/read.ts'
+import { objectKey, presentObject, type Store } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ListPage, ListRequest } from '../../storage/interface.ts'
 import type { StoredCall } from '../call.ts'
@@ -11,12 +11,12 @@ import type { ListOptions } from '../options.ts'
 import type { ApiRequest } from '../request.ts'
 import type { ListMetadata } from '../respond.ts'
 import { decodeContinue, encodeContinue } from './continuetoken.ts'
-import { revisionOf, type Selection } from './selection.ts'
+import { parseRevision, type Selection } from './selection.ts'
 
 const expiredContinue =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-export type Start = Pick<ListRequest, 'at' | 'after' | 'notOlderThan'>
+export type ListStart = Pick<ListRequest, 'at' | 'after' | 'notOlderThan'>
 
 /** Keys in continue tokens are relative to the requested collection. */
 const absolute = (namespace: string, key: string): string => (namespace ? `${namespace}/${key}` : key)
@@ -30,7 +30,7 @@ interface Collection {
 /** Returns the key of the only object that can match, or undefined when several can. */
 function onlyKey({ request, kind }: Collection, { name, namespace }: Selection): string | undefined {
   const place = kind.scope === 'Cluster' ? '' : request.namespace || namespace
-  return name === undefined || place === undefined ? undefined : keyOf(place, name)
+  return name === undefined || place === undefined ? undefined : objectKey(place, name)
 }
 
 /**
@@ -40,8 +40,8 @@ function onlyKey({ request, kind }: Collection, { name, namespace }: Selection):
 function rangeOf(
   collection: Collection,
   selection: Selection,
-  start: Start,
-): Pick<ListRequest, 'namespace' | 'key' | 'matches'> & Start {
+  start: ListStart,
+): Pick<ListRequest, 'namespace' | 'key' | 'matches'> & ListStart {
   const key = start.after === undefined ? onlyKey(collection, selection) : undefined
   const namespace = collection.request.namespace || selection.namespace
   return {
@@ -60,7 +60,7 @@ export function startOf(
   options: ListOptions,
   selection: Selection,
   isLimited = options.limit > 0,
-): Start {
+): ListStart {
   const { namespace } = collection.request
   if (options.continue) {
     const { rv, after } = decodeContinue(options.continue)
@@ -69,7 +69,7 @@ export function startOf(
     }
     return { after: absolute(namespace, after), ...(rv > 0 && { at: rv }) }
   }
-  const revision = revisionOf(options.resourceVersion, 'invalid resource version: ')
+  const revision = parseRevision(options.resourceVersion, 'invalid resource version: ')
   if (!revision) return {}
   const inPages = isLimited && onlyKey(collection, selection) === undefined
   return (options.resourceVersionMatch || (inPages ? 'Exact' : 'NotOlderThan')) === 'Exact'
@@ -78,7 +78,7 @@ export function startOf(
 }
 
 /** Adds a new token to the 410 of an expired continue token. It continues at the newest revision. */
-function withNewToken(error: unknown, start: Start, namespace: string): unknown {
+function withNewToken(error: unknown, start: ListStart, namespace: string): unknown {
   if (error instanceof StorageError && error.code === 'Expired' && start.after !== undefined) {
     return expired(expiredContinue, encodeContinue({ rv: -1, after: relative(namespace, start.after) }))
   }
@@ -119,7 +119,7 @@ async function* pagesFrom(
 interface Opening {
   verb: ListVerb
   selection: Selection
-  start: Start
+  start: ListStart
   /** The client's limit, which makes the collection one page; 0 = none. */
   limit: number
   /** The size of each page of an unlimited collection; 0 = the most that a page can hold. */
@@ -143,10 +143,10 @@ export async function openCollection(
   const { namespace } = request
   const isLimited = limit > 0
   const size = limit || pageSize
-  const read = async (from: Start): Promise<ListPage> => {
+  const read = async (from: ListStart): Promise<ListPage> => {
     const range = { ...rangeOf({ kind, request }, selection, from), ...(size > 0 && { limit: size }) }
     try {
-      return await list(store, range, verb, context)
+      return await listObjects(store, range, verb, context)
     } catch (error) {
       // A watch has no continue token: it reports an expired page as an event.
       throw verb === 'watch' ? error : withNewToken(error, from, namespace)
@@ -162,7 +162,7 @@ export async function openCollection(
 
 /** Yields the objects of a page as reads present them. Decodes each one when the consumer asks for it. */
 export function* presentPage(store: Store, { items }: Pick<ListPage, 'items'>, reader: Reader): Generator<KubeObject> {
-  for (const one of items) yield presented(store, one.read(), reader)
+  for (const one of items) yield presentObject(store, one.read(), reader)
 }
 
 /** Yields the presented objects of each page. */

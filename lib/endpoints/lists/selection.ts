@@ -50,7 +50,7 @@ export function selectionOf(
  * Parses a resourceVersion parameter. Returns undefined if it is empty, and 0 for "any". Numbers beyond any revision are
  * rounded. Throws 400 with a message that starts with `prefix`.
  */
-export function revisionOf(resourceVersion: string, prefix = ''): number | undefined {
+export function parseRevision(resourceVersion: string, prefix = ''): number | undefined {
   if (resourceVersion === '') return undefined
   const failure = (why: string): StatusError =>
     badRequest(`${prefix}${aggregate([invalid('resourceVersion', resourceVersion, why)])}`)

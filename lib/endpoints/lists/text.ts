@@ -8,8 +8,8 @@ import { yamlWriter } from '../../meta/encoding/yaml.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../meta/types.ts'
 import { partialMetadata, tableHead, tableRows } from '../../printers/table.ts'
-import { includeObject, type Output, unfit } from '../negotiation/accept.ts'
-import { type ApiRequest, type ApiResponse, first } from '../request.ts'
+import { includeObject, type Output, transformError } from '../negotiation/accept.ts'
+import { type ApiRequest, type ApiResponse, queryValue } from '../request.ts'
 import { type ListMetadata, listMetadata, type Printed } from '../respond.ts'
 
 /** The shape of a list: its other members, the value of an empty list, and the conversion of objects to elements. */
@@ -27,11 +27,11 @@ function shapeOf(request: ApiRequest, kind: Printed, metadata: ListMetadata, { t
     const head = { kind: `${kind.kind}List`, apiVersion: groupVersion(kind), metadata: { continue: '', ...fields } }
     return { head, member: 'items', none: [], element: (object) => object }
   }
-  const wrong = unfit(transform.as, true)
+  const wrong = transformError(transform.as, true)
   if (wrong) throw wrong
   const { version } = transform
   if (transform.as === 'Table') {
-    const include = includeObject(first(request.query, 'includeObject'))
+    const include = includeObject(queryValue(request.query, 'includeObject'))
     const options = { version, include, now: request.now, withColumns: true }
     const columns = kind.columns ?? []
     return { head: tableHead(columns, fields, options), member: 'rows', none: [], element: tableRows(columns, options) }

@@ -176,7 +176,7 @@ export function includeObject(value: string | undefined): RowObject {
 }
 
 /** Returns the error for a transform that does not fit the response, such as a list's transform for one object. */
-export function unfit(as: Transform, isList: boolean): StatusError | undefined {
+export function transformError(as: Transform, isList: boolean): StatusError | undefined {
   if (as === 'PartialObjectMetadata' && isList) {
     const error = notAcceptable([])
     error.status.message =

@@ -5,7 +5,7 @@
 import { stringify } from '../../meta/encoding/json.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import type { EndpointServices, OpenWatch } from '../call.ts'
-import { revisionOf } from '../lists/selection.ts'
+import { parseRevision } from '../lists/selection.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
 import type { ApiRequest, ApiResponse } from '../request.ts'
@@ -33,7 +33,7 @@ export async function emptyCollection(
   const options = listOptions(request.query, true)
   const { watch } = options
   const output = negotiate(request, { watch, transformable: false })
-  revisionOf(options.resourceVersion)
+  parseRevision(options.resourceVersion)
   if (!watch) return respond(200, { kind: `${kind}List`, apiVersion, metadata: { resourceVersion }, items: [] }, output)
   if (asksForWebSocket(request)) return noWebSocket
   return {

@@ -4,7 +4,13 @@ import type { ClusterClient } from '../cluster/client.ts'
 import { ClusterError, clusterError } from '../cluster/failure.ts'
 import { checkIssuedCertificate } from './issued.ts'
 import { createCertificateRequest } from './request.ts'
-import { approve, awaitCertificate, create, isFailure, remove } from './signingrequest.ts'
+import {
+  approveSigningRequest,
+  awaitCertificate,
+  createSigningRequest,
+  isFailure,
+  removeSigningRequest,
+} from './signingrequest.ts'
 
 export interface CertificateOrder {
   user: string
@@ -56,9 +62,9 @@ export async function issueClientCertificate(
   const { key, request } = await createCertificateRequest(order.user, order.groups)
   let uid: string | undefined
   try {
-    const created = await create(name, { request, ...order }, services)
+    const created = await createSigningRequest(name, { request, ...order }, services)
     uid = created.uid
-    await approve(created, services)
+    await approveSigningRequest(created, services)
     const pem = await awaitCertificate(created, services)
     const issued = checkIssuedCertificate(pem, { key, now: services.now(), ...order })
     if ('problem' in issued) throw clusterError('wrong-certificate', client.name, issued.problem)
@@ -75,7 +81,7 @@ const UNCERTAIN = ['timeout', 'reset', 'failing', 'garbage', 'too-large'] as con
 
 async function cleanUp(name: string, uid: string | undefined, services: CertificateServices): Promise<string[]> {
   try {
-    await remove(name, uid, { ...services, signal: services.deadline(CLEANUP_MS) })
+    await removeSigningRequest(name, uid, { ...services, signal: services.deadline(CLEANUP_MS) })
     return []
   } catch {
     return [`the CertificateSigningRequest "${name}" could not be deleted from the virtual cluster`]

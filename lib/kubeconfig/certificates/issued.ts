@@ -1,6 +1,6 @@
 /** Checks that a certificate is the requested one. */
 import type { X509Certificate } from 'node:crypto'
-import { certificates, privateKey, toPem } from '../cluster/pem.ts'
+import { parseCertificates, parsePrivateKey, toPem } from '../cluster/pem.ts'
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 /** Limit for the signer's whole answer, which is passed on to clients. A chain has a few KiB. */
@@ -29,7 +29,7 @@ export interface IssuedCertificate {
 /** Returns the certificate in canonical PEM with its actual expiry, or a public description of the problem. */
 export function checkIssuedCertificate(pem: string, expected: Expected): IssuedCertificate | { problem: string } {
   if (pem.length > MAX_LENGTH) return { problem: 'it is too large' }
-  const chain = certificates(pem)
+  const chain = parseCertificates(pem)
   if (!chain) return { problem: 'it cannot be read' }
   const [own, ...authorities] = chain
   const problem = chainProblem(own, authorities) ?? subjectProblem(own, expected) ?? timeProblem(own, expected)
@@ -47,7 +47,7 @@ function chainProblem(own: X509Certificate, authorities: readonly X509Certificat
 }
 
 function subjectProblem(own: X509Certificate, { key, user, groups }: Expected): string | undefined {
-  const ours = privateKey(key)
+  const ours = parsePrivateKey(key)
   if (!ours || !own.checkPrivateKey(ours)) return 'it is for another key'
   const { CN, O } = own.toLegacyObject().subject as { CN?: string | string[]; O?: string | string[] }
   if (CN !== user) return 'it is for another user'

@@ -38,7 +38,11 @@ export interface Created {
 }
 
 /** Creates the request under an unpredictable name. */
-export async function create(name: string, spec: SigningRequestSpec, services: SigningServices): Promise<Created> {
+export async function createSigningRequest(
+  name: string,
+  spec: SigningRequestSpec,
+  services: SigningServices,
+): Promise<Created> {
   const wanted = {
     request: Buffer.from(spec.request).toString('base64'),
     signerName: 'kubernetes.io/kube-apiserver-client',
@@ -62,7 +66,7 @@ export async function create(name: string, spec: SigningRequestSpec, services: S
 }
 
 /** Approves exactly the created request, unless it is already approved. */
-export async function approve(created: Created, services: SigningServices): Promise<void> {
+export async function approveSigningRequest(created: Created, services: SigningServices): Promise<void> {
   const { client, signal } = services
   let object = created.object
   for (let attempt = 1; ; attempt++) {
@@ -95,8 +99,12 @@ export async function awaitCertificate(created: Created, services: SigningServic
   }
 }
 
-/** Deletes the request that `create` created or may have created. Succeeds when it is already gone. */
-export async function remove(name: string, uid: string | undefined, services: SigningServices): Promise<void> {
+/** Deletes the request that `createSigningRequest` created or may have created. Succeeds when it is already gone. */
+export async function removeSigningRequest(
+  name: string,
+  uid: string | undefined,
+  services: SigningServices,
+): Promise<void> {
   const { client, signal, sleep } = services
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...(uid !== undefined && { preconditions: { uid } }) }
   for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {

@@ -6,7 +6,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { parseJson, stringify } from '../../meta/encoding/json.ts'
-import { type Deadline, demandTime } from '../../meta/errors/deadline.ts'
+import { checkDeadline, type Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
 import { isObject, own } from '../../meta/value/walk.ts'
@@ -56,7 +56,7 @@ export function createClusterClient(name: string, credentials: Credentials): Clu
 export const withDeadline = (client: ClusterClient, deadline: Deadline): ClusterClient => ({
   name: client.name,
   async send(request) {
-    if (request.method !== 'DELETE') demandTime(deadline)
+    if (request.method !== 'DELETE') checkDeadline(deadline)
     return client.send(request)
   },
 })

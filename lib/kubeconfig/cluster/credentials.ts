@@ -6,8 +6,8 @@
 import { parseYaml } from '../../meta/encoding/yaml.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import { clusterError } from './failure.ts'
-import { members, type Refuse, text } from './members.ts'
-import { certificates, fromBase64, privateKey, toPem } from './pem.ts'
+import { type Refuse, readMembers, readText } from './members.ts'
+import { fromBase64, parseCertificates, parsePrivateKey, toPem } from './pem.ts'
 import { readKubeConfig, type WrittenCredentials } from './readkubeconfig.ts'
 import { isServerUrl } from './serverurl.ts'
 
@@ -44,8 +44,8 @@ export async function parseCredentials(
   if (!isObject(value) || !FIELDS.some((field) => Object.hasOwn(value, field))) {
     return checkCredentials(readKubeConfig(value, '', refuse), refuse)
   }
-  const fields = members(value, '', FIELDS, refuse)
-  const config = text(fields.config, 'config', refuse)
+  const fields = readMembers(value, '', FIELDS, refuse)
+  const config = readText(fields.config, 'config', refuse)
   if (config === undefined) return checkCredentials(readFields(fields, fallbackServer, refuse), refuse)
   return checkCredentials(
     readKubeConfig(await parse(fromBase64(config) ?? config, 'config', refuse), 'config', refuse),
@@ -67,7 +67,7 @@ function readFields(
   refuse: Refuse,
 ): WrittenCredentials {
   const pem = (name: (typeof FIELDS)[number]) => {
-    const written = text(fields[name], name, refuse)
+    const written = readText(fields[name], name, refuse)
     return written?.includes('-----BEGIN ') || written === undefined
       ? written
       : (fromBase64(written) ?? refuse(name, 'is neither PEM nor base64'))
@@ -95,7 +95,7 @@ function checkServer({ server, certificateAuthority, place }: WrittenCredentials
   if (!isServerUrl(url)) refuse(place('server'), 'is not an absolute https URL')
   if (certificateAuthority === undefined) return { server: url }
   const authorities =
-    certificates(certificateAuthority) ?? refuse(place('certificateAuthority'), 'holds no certificate')
+    parseCertificates(certificateAuthority) ?? refuse(place('certificateAuthority'), 'holds no certificate')
   return { server: url, certificateAuthority: toPem(authorities) }
 }
 
@@ -104,8 +104,8 @@ function checkUser({ certificate, key, token, place }: WrittenCredentials, refus
     if (certificate ?? key) refuse(place('token'), 'cannot be combined with a client certificate')
     return TOKEN.test(token) ? { token } : refuse(place('token'), 'is not a bearer token')
   }
-  const chain = certificates(certificate ?? refuse(place('certificate'), 'is missing, and so is a token'))
-  const own = privateKey(key ?? refuse(place('key'), 'is missing'))
+  const chain = parseCertificates(certificate ?? refuse(place('certificate'), 'is missing, and so is a token'))
+  const own = parsePrivateKey(key ?? refuse(place('key'), 'is missing'))
   if (!chain) return refuse(place('certificate'), 'holds no certificate')
   if (!own) return refuse(place('key'), 'holds no private key')
   if (!chain[0].checkPrivateKey(own)) return refuse(place('key'), 'does not belong to the client certificate')

@@ -11,7 +11,7 @@ export type Members<K extends string> = { readonly [N in K]?: unknown }
 export const member = (value: unknown, name: string): unknown => (isObject(value) ? own(value, name) : undefined)
 
 /** Returns the object's members. Refuses values that are not objects, and members that are not in `allowed`. */
-export function members<const K extends string>(
+export function readMembers<const K extends string>(
   value: unknown,
   place: string,
   allowed: readonly K[],
@@ -19,26 +19,26 @@ export function members<const K extends string>(
 ): Members<K> {
   if (!isObject(value)) return refuse(place || 'the secret', 'is not an object')
   for (const name of Object.keys(value)) {
-    if (!allowed.some((one) => one === name)) refuse(join(place, shownName(name)), 'is not accepted')
+    if (!allowed.some((one) => one === name)) refuse(memberPath(place, shownName(name)), 'is not accepted')
   }
   // Copies own members only, so that a name such as `constructor` finds nothing.
   return Object.fromEntries(Object.entries(value)) as Members<K>
 }
 
 /** Returns the items of an optional list. */
-export function items(value: unknown, place: string, refuse: Refuse): readonly unknown[] {
+export function readItems(value: unknown, place: string, refuse: Refuse): readonly unknown[] {
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? value : refuse(place, 'is not a list')
 }
 
 /** Returns an optional text; '' counts as absent. */
-export function text(value: unknown, place: string, refuse: Refuse): string | undefined {
+export function readText(value: unknown, place: string, refuse: Refuse): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   return typeof value === 'string' ? value : refuse(place, 'is not a string')
 }
 
 /** Returns the path of a member of the value at `place`, which is empty at the root. */
-export const join = (place: string, name: string): string => (place ? `${place}.${name}` : name)
+export const memberPath = (place: string, name: string): string => (place ? `${place}.${name}` : name)
 
 /**
  * Returns the name for a message. In a damaged file a "name" may be part of a key, so only plausible names are

@@ -13,7 +13,7 @@ export function fromBase64(encoded: string): string | undefined {
 export const toBase64 = (value: string): string => Buffer.from(value).toString('base64')
 
 /** Returns all certificates of a PEM text, in order, or undefined when there is none or one is unreadable. */
-export function certificates(pem: string): [X509Certificate, ...X509Certificate[]] | undefined {
+export function parseCertificates(pem: string): [X509Certificate, ...X509Certificate[]] | undefined {
   try {
     const [first, ...others] = (pem.match(BLOCK) ?? []).map((block) => new X509Certificate(block))
     return first && [first, ...others]
@@ -26,7 +26,7 @@ export function certificates(pem: string): [X509Certificate, ...X509Certificate[
 export const toPem = (chain: readonly X509Certificate[]): string => chain.map((one) => one.toString()).join('')
 
 /** Returns an unencrypted private key, or undefined for anything else. */
-export function privateKey(pem: string): KeyObject | undefined {
+export function parsePrivateKey(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey(pem)
   } catch {

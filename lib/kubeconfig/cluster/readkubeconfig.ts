@@ -1,6 +1,6 @@
 /** Reads the safe part of a kube config (client-go's Config v1): what its current context selects. */
 import { isObject } from '../../meta/value/walk.ts'
-import { items, join, members, type Refuse, text } from './members.ts'
+import { memberPath, type Refuse, readItems, readMembers, readText } from './members.ts'
 import { fromBase64 } from './pem.ts'
 
 /** Unvalidated credentials of a virtual cluster, as text and PEM. */
@@ -24,8 +24,8 @@ const CONTEXT = ['cluster', 'user', 'namespace'] as const
  * does not use: a file with `exec` anywhere must not be accepted.
  */
 export function readKubeConfig(value: unknown, at: string, refuse: Refuse): WrittenCredentials {
-  const place = (name: string) => join(at, name)
-  const top = members(value, at, TOP, refuse)
+  const place = (name: string) => memberPath(at, name)
+  const top = readMembers(value, at, TOP, refuse)
   if (top.kind !== 'Config') refuse(place('kind'), 'is not Config')
   if (top.apiVersion !== 'v1') refuse(place('apiVersion'), 'is not v1')
   if (isObject(top.preferences) && Object.keys(top.preferences).length > 0)
@@ -34,28 +34,30 @@ export function readKubeConfig(value: unknown, at: string, refuse: Refuse): Writ
   const clusters = entries(top.clusters, place('clusters'), 'cluster', CLUSTER, refuse)
   const users = entries(top.users, place('users'), 'user', USER, refuse)
   const contexts = entries(top.contexts, place('contexts'), 'context', CONTEXT, refuse)
-  const current = text(top['current-context'], place('current-context'), refuse)
+  const current = readText(top['current-context'], place('current-context'), refuse)
   const context = find(contexts, current, place('current-context'), refuse)
-  const cluster = find(clusters, context.value.cluster, join(context.place, 'cluster'), refuse)
-  const user = find(users, context.value.user, join(context.place, 'user'), refuse)
+  const cluster = find(clusters, context.value.cluster, memberPath(context.place, 'cluster'), refuse)
+  const user = find(users, context.value.user, memberPath(context.place, 'user'), refuse)
 
   const data = (entry: Entry<string>, name: string) => {
-    const written = text(entry.value[name], join(entry.place, name), refuse)
-    return written === undefined ? undefined : (fromBase64(written) ?? refuse(join(entry.place, name), 'is not base64'))
+    const written = readText(entry.value[name], memberPath(entry.place, name), refuse)
+    return written === undefined
+      ? undefined
+      : (fromBase64(written) ?? refuse(memberPath(entry.place, name), 'is not base64'))
   }
   const places = {
-    server: join(cluster.place, 'server'),
-    certificateAuthority: join(cluster.place, 'certificate-authority-data'),
-    certificate: join(user.place, 'client-certificate-data'),
-    key: join(user.place, 'client-key-data'),
-    token: join(user.place, 'token'),
+    server: memberPath(cluster.place, 'server'),
+    certificateAuthority: memberPath(cluster.place, 'certificate-authority-data'),
+    certificate: memberPath(user.place, 'client-certificate-data'),
+    key: memberPath(user.place, 'client-key-data'),
+    token: memberPath(user.place, 'token'),
   }
   return {
-    server: text(cluster.value.server, places.server, refuse),
+    server: readText(cluster.value.server, places.server, refuse),
     certificateAuthority: data(cluster, 'certificate-authority-data'),
     certificate: data(user, 'client-certificate-data'),
     key: data(user, 'client-key-data'),
-    token: text(user.value.token, places.token, refuse),
+    token: readText(user.value.token, places.token, refuse),
     place: (name) => places[name],
   }
 }
@@ -74,13 +76,13 @@ function entries<const K extends string>(
   allowed: readonly K[],
   refuse: Refuse,
 ): Entry<K>[] {
-  return items(list, place, refuse).map((item, index) => {
+  return readItems(list, place, refuse).map((item, index) => {
     const at = `${place}[${index}]`
-    const entry = members(item, at, ['name', kind], refuse)
+    const entry = readMembers(item, at, ['name', kind], refuse)
     return {
       name: entry.name,
-      place: join(at, kind),
-      value: members(entry[kind] ?? {}, join(at, kind), allowed, refuse),
+      place: memberPath(at, kind),
+      value: readMembers(entry[kind] ?? {}, memberPath(at, kind), allowed, refuse),
     }
   })
 }

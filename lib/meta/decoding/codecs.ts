@@ -4,7 +4,7 @@
  */
 
 import { type Floats, NO_FLOATS } from '../encoding/floats.ts'
-import { GO_MAP, jsonType, quoted } from '../encoding/gotext.ts'
+import { GO_MAP, goJsonType, quote } from '../encoding/gotext.ts'
 import { parseJson } from '../encoding/json.ts'
 import { DecodeError } from '../encoding/jsonscanner.ts'
 import { utf8 } from '../encoding/utf8.ts'
@@ -16,7 +16,7 @@ import { isObject } from '../value/walk.ts'
 export type MediaType = 'json' | 'yaml'
 
 /** A decoded value and a message for each duplicate key. */
-export interface Decoded {
+export interface DecodedBody {
   value: JsonValue
   /** Messages for Warnings: `duplicate field "spec.ttl"` of JSON, `line 4: key "ttl" already set in map` of YAML. */
   duplicates: string[]
@@ -27,17 +27,25 @@ export interface Decoded {
 }
 
 /** Decodes the body of an object; an empty YAML document is null. Throws 400 with the message for an object of this kind. */
-export async function decodeBody(body: Uint8Array, mediaType: MediaType, { kind }: { kind: string }): Promise<Decoded> {
+export async function decodeBody(
+  body: Uint8Array,
+  mediaType: MediaType,
+  { kind }: { kind: string },
+): Promise<DecodedBody> {
   if (body.length === 0) throw unrecognized(kind, 'the request has no body: send the object as JSON or YAML', body)
   return read(body, mediaType, (why) => unrecognized(kind, why, body))
 }
 
 /** Decodes a body that contains options. Throws 400 if malformed. */
-export function decodeOptions(body: Uint8Array, mediaType: MediaType): Promise<Decoded> {
+export function decodeOptions(body: Uint8Array, mediaType: MediaType): Promise<DecodedBody> {
   return read(body, mediaType, badRequest)
 }
 
-async function read(body: Uint8Array, mediaType: MediaType, failure: (why: string) => StatusError): Promise<Decoded> {
+async function read(
+  body: Uint8Array,
+  mediaType: MediaType,
+  failure: (why: string) => StatusError,
+): Promise<DecodedBody> {
   try {
     return mediaType === 'json' ? decodeJson(body) : await decodeYaml(body)
   } catch (error) {
@@ -49,13 +57,13 @@ async function read(body: Uint8Array, mediaType: MediaType, failure: (why: strin
 }
 
 /** Decodes a JSON body. Throws DecodeError. */
-export function decodeJson(body: Uint8Array): Decoded {
+export function decodeJson(body: Uint8Array): DecodedBody {
   const { value, duplicates, floats } = parseJson(utf8(body))
-  const findings = duplicates.map((path) => `duplicate field ${quoted(path)}`)
+  const findings = duplicates.map((path) => `duplicate field ${quote(path)}`)
   return { value, duplicates: findings, strict: findings, floats }
 }
 
-async function decodeYaml(body: Uint8Array): Promise<Decoded> {
+async function decodeYaml(body: Uint8Array): Promise<DecodedBody> {
   const { value, duplicates } = await parseYaml(utf8(body))
   const strict = duplicates.length > 0 ? [unmarshalErrors(duplicates)] : []
   return { value, duplicates, strict, floats: NO_FLOATS }
@@ -69,7 +77,7 @@ export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObjec
     const { value, duplicates } = await parseYaml(utf8(body))
     const config = value ?? {}
     if (isObject(config)) return { config, duplicates }
-    const why = `json: cannot unmarshal ${jsonType(config)} into ${GO_MAP}`
+    const why = `json: cannot unmarshal ${goJsonType(config)} into ${GO_MAP}`
     throw new DecodeError(`error unmarshaling JSON: while decoding JSON: ${why}`)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error

@@ -6,7 +6,7 @@
  */
 
 import { GoDecodeError } from '../encoding/gostruct.ts'
-import { json, quoted } from '../encoding/gotext.ts'
+import { encodeGoJson, quote } from '../encoding/gotext.ts'
 import { stringify } from '../encoding/json.ts'
 import { type FieldError, invalid } from '../errors/fielderror.ts'
 import { badRequest, invalidObject, type StatusError } from '../errors/status.ts'
@@ -26,7 +26,7 @@ export interface DecodableKind extends GroupVersionKind {
   schema: KindSchema
 }
 
-export interface Decoded {
+export interface DecodedObject {
   object: KubeObject
   /** Paths of dropped fields: first those of metadata, then the others in byte order. */
   unknown: string[]
@@ -53,7 +53,7 @@ const shortened = (text: string): string => (text.length > MAX_QUOTED ? `${text.
 /** Builds the errors for bodies (400) and for results of patches (422 on the field `patch`). Redacts secrets. */
 function failures(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch') {
   // Go sorts the members of a patched object but leaves a body as it was sent. A value without strings has no secret.
-  const write = source === 'patch' ? json : stringify
+  const write = source === 'patch' ? encodeGoJson : stringify
   const hasSecrets = writeOnlyFields(kind.schema).length > 0
   const text = (): string => {
     const whole = write(value)
@@ -70,7 +70,7 @@ function failures(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch
     undecodable: (why: string, sent: SentType, into = kind.kind): StatusError => {
       if (source === 'patch') return patched(why)
       const { version } = parseGroupVersion(sent.apiVersion)
-      return badRequest(`${sent.kind} in version ${quoted(version)} cannot be handled as a ${into}: ${why}`)
+      return badRequest(`${sent.kind} in version ${quote(version)} cannot be handled as a ${into}: ${why}`)
     },
   }
 }
@@ -140,7 +140,7 @@ function decodeMembers(
   sent: SentType,
   fail: Failures,
   { lenientMeta = false, keepNulls = false } = {},
-): Decoded {
+): DecodedObject {
   const members = isObject(value) ? value : {}
   const { metadata, unknown: unknownMeta } = readOr(
     () => decodeMeta(own(members, 'metadata'), { lenient: lenientMeta }),
@@ -158,7 +158,7 @@ function decodeMembers(
  * Decodes the body of a create or update. Throws 400 for wrong types in metadata and for values that are not objects. The
  * handler judges unknown fields before it calls `checkApiVersion`; the registry refuses a wrong kind.
  */
-export function decodeObject(value: JsonValue, kind: DecodableKind): Decoded {
+export function decodeObject(value: JsonValue, kind: DecodableKind): DecodedObject {
   const fail = failures(value, kind, 'body')
   const sent = sentType(value, kind, fail)
   refuseNull(value, fail)
@@ -166,17 +166,17 @@ export function decodeObject(value: JsonValue, kind: DecodableKind): Decoded {
 }
 
 /** Decodes a body like the built-in kinds of kube-apiserver: a wrong kind is a 400, and null is an empty object. */
-export function decodeBuiltIn(value: JsonValue, kind: DecodableKind): Decoded {
+export function decodeBuiltIn(value: JsonValue, kind: DecodableKind): DecodedObject {
   const fail = failures(value, kind, 'body')
   const sent = sentType(value, kind, fail)
   if (sent.kind !== kind.kind) {
-    throw fail.undecodable(`no kind ${quoted(sent.kind)} is registered for version ${quoted(sent.apiVersion)}`, sent)
+    throw fail.undecodable(`no kind ${quote(sent.kind)} is registered for version ${quote(sent.apiVersion)}`, sent)
   }
   return decodeMembers(value, kind, sent, fail)
 }
 
 /** Decodes the result of a JSON patch or merge patch, whose errors are 422. The registry refuses a wrong type. */
-export function decodePatched(value: JsonValue, kind: DecodableKind): Decoded {
+export function decodePatched(value: JsonValue, kind: DecodableKind): DecodedObject {
   const fail = failures(value, kind, 'patch')
   const sent = sentType(value, kind, fail)
   refuseNull(value, fail)
@@ -187,7 +187,7 @@ export function decodePatched(value: JsonValue, kind: DecodableKind): Decoded {
  * Decodes the result of an apply, whose managers are already computed: it omits malformed metadata, and keeps nulls for the
  * validation to refuse. Throws 400 for another apiVersion and 422 for another kind.
  */
-export function decodeApplied(value: JsonValue, kind: DecodableKind): Decoded {
+export function decodeApplied(value: JsonValue, kind: DecodableKind): DecodedObject {
   const fail = failures(value, kind, 'body')
   const sent = sentType(value, kind, fail)
   refuseNull(value, fail)

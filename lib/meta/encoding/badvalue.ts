@@ -1,6 +1,6 @@
 /** Formats an invalid value for a message. Source: k8s.io/apimachinery/pkg/util/validation/field (ErrorBody). */
 import type { JsonValue } from '../types.ts'
-import { numberText, quoted } from './gotext.ts'
+import { numberText, quote } from './gotext.ts'
 import { stringify } from './json.ts'
 
 /** Limits the quoted characters. kube-apiserver has no limit, but a response must stay below Lambda's 6 MB. */
@@ -20,7 +20,7 @@ export type BadValue = JsonValue | NamedText | undefined
 /** Formats a value as Go does: %q for strings, %v for numbers, JSON with unsorted members for all others. */
 export function formatValue(value: BadValue): string {
   if (typeof value === 'string')
-    return value.length > MAX_SHOWN ? `${quoted(value.slice(0, MAX_SHOWN))} ...` : quoted(value)
+    return value.length > MAX_SHOWN ? `${quote(value.slice(0, MAX_SHOWN))} ...` : quote(value)
   if (typeof value === 'number') return numberText(value)
   const whole = value === undefined ? 'null' : stringify(value instanceof NamedText ? value.text : value)
   const text = whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)} ...` : whole

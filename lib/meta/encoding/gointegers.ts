@@ -7,7 +7,7 @@ const MAX_DIGITS = String(MAX_UINT64).length
 export type IntegerProblem = 'invalid syntax' | 'value out of range'
 
 /** Parses an unsigned integer. Detects an overflow before later invalid characters, as Go does. */
-export function uint64(text: string): bigint | IntegerProblem {
+export function parseUnsigned(text: string): bigint | IntegerProblem {
   const end = text.search(/\D/)
   const digits = (end < 0 ? text : text.slice(0, end)).replace(/^0+/, '')
   // BigInt takes quadratic time, so never pass it a long input.
@@ -16,9 +16,9 @@ export function uint64(text: string): bigint | IntegerProblem {
 }
 
 /** Parses a signed integer. */
-export function int64(text: string): bigint | IntegerProblem {
+export function parseSigned(text: string): bigint | IntegerProblem {
   const isSigned = text.startsWith('-') || text.startsWith('+')
-  const size = uint64(isSigned ? text.slice(1) : text)
+  const size = parseUnsigned(isSigned ? text.slice(1) : text)
   if (typeof size === 'string') return size
   const value = text.startsWith('-') ? -size : size
   return BigInt.asIntN(64, value) === value ? value : 'value out of range'

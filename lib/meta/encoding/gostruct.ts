@@ -7,9 +7,9 @@
 import type { JsonObject, JsonValue } from '../types.ts'
 import { child, deepCopy, isObject, own, sortedEntries } from '../value/walk.ts'
 import { type Floats, NO_FLOATS } from './floats.ts'
-import { jsonType } from './gotext.ts'
+import { goJsonType } from './gotext.ts'
 import { MAX_FINDINGS } from './jsonscanner.ts'
-import { normaliseTime, parseTime, TimeParseError } from './time.ts'
+import { normalizeTime, parseTime, TimeParseError } from './time.ts'
 
 /** Thrown for a value of a wrong type, with Go's message, which quotes no values except numbers. */
 export class GoDecodeError extends Error {
@@ -50,7 +50,7 @@ interface Place {
   path: string
 }
 
-function mismatch(value: JsonValue, type: string, { struct, fields }: Place, what = jsonType(value)): GoDecodeError {
+function mismatch(value: JsonValue, type: string, { struct, fields }: Place, what = goJsonType(value)): GoDecodeError {
   const place = fields.length > 0 ? `Go struct field ${struct}.${fields.join('.')}` : 'Go value'
   return new GoDecodeError(`json: cannot unmarshal ${what} into ${place} of type ${type}`)
 }
@@ -70,7 +70,7 @@ function decodeNumber(value: number | bigint, type: GoType, place: Place, findin
 }
 
 function decodeText(value: string, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
-  if (type.kind === 'time') return findings.lenient && !parseTime(value) ? undefined : normaliseTime(value)
+  if (type.kind === 'time') return findings.lenient && !parseTime(value) ? undefined : normalizeTime(value)
   if (type.kind !== 'string') return wrong(value, type, place, findings)
   return value === '' && !type.keepZero && !type.pointer ? undefined : value
 }

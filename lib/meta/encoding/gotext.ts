@@ -34,7 +34,7 @@ function escaped(character: string): string {
 const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
 /** Formats a string with `%q`, in quotes. */
-export const quoted = (text: string): string => `"${text.toWellFormed().replace(ESCAPED, escaped)}"`
+export const quote = (text: string): string => `"${text.toWellFormed().replace(ESCAPED, escaped)}"`
 
 /**
  * Reports whether Go decodes the number as float64: it is not whole or exceeds int64. Whole int64 numbers outside ±(2^53-1)
@@ -57,7 +57,7 @@ export const numberText = (value: number | bigint): string => (isFloat(value) ? 
 const members = (value: JsonObject): [string, JsonValue][] => Object.entries(value).sort(([a], [b]) => byBytes(a, b))
 
 /** Returns the type of a JSON value in the messages of Go's decoder. */
-export function jsonType(value: JsonValue): string {
+export function goJsonType(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (value === null) return 'null'
   if (typeof value === 'boolean') return 'bool'
@@ -68,26 +68,26 @@ export function jsonType(value: JsonValue): string {
 export const GO_MAP = 'Go value of type map[string]interface {}'
 
 /** Formats a value with `%v`. */
-export function plain(value: JsonValue): string {
+export function formatV(value: JsonValue): string {
   if (value === null) return '<nil>'
-  if (Array.isArray(value)) return `[${value.map(plain).join(' ')}]`
+  if (Array.isArray(value)) return `[${value.map(formatV).join(' ')}]`
   if (typeof value === 'object')
     return `map[${members(value)
-      .map(([name, one]) => `${name}:${plain(one)}`)
+      .map(([name, one]) => `${name}:${formatV(one)}`)
       .join(' ')}]`
   return typeof value === 'number' ? numberText(value) : String(value)
 }
 
 /** Formats a value with `%#v`. */
-export function syntax(value: JsonValue): string {
+export function formatGoSyntax(value: JsonValue): string {
   if (value === null) return 'interface {}(nil)'
-  if (Array.isArray(value)) return `[]interface {}{${value.map(syntax).join(', ')}}`
+  if (Array.isArray(value)) return `[]interface {}{${value.map(formatGoSyntax).join(', ')}}`
   if (typeof value === 'object') {
-    const inner = members(value).map(([name, one]) => `${quoted(name)}:${syntax(one)}`)
+    const inner = members(value).map(([name, one]) => `${quote(name)}:${formatGoSyntax(one)}`)
     return `map[string]interface {}{${inner.join(', ')}}`
   }
   if (typeof value === 'number') return numberText(value)
-  return typeof value === 'string' ? quoted(value) : String(value)
+  return typeof value === 'string' ? quote(value) : String(value)
 }
 
 /** Formats the type of a value with `%T`. */
@@ -112,11 +112,11 @@ const jsonText = (text: string): string =>
   JSON.stringify(text.toWellFormed()).replace(HTML, (one) => `\\u${hex(one.charCodeAt(0), 4)}`)
 
 /** Encodes a value like encoding/json: no spaces, sorted members, escaped `<`, `>`, `&`, U+2028 and U+2029. */
-export function json(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(json).join(',')}]`
+export function encodeGoJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(encodeGoJson).join(',')}]`
   if (typeof value === 'object' && value !== null) {
     return `{${members(value)
-      .map(([name, one]) => `${jsonText(name)}:${json(one)}`)
+      .map(([name, one]) => `${jsonText(name)}:${encodeGoJson(one)}`)
       .join(',')}}`
   }
   return typeof value === 'string' ? jsonText(value) : String(value)

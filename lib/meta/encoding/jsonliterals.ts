@@ -7,7 +7,7 @@
 import type { JsonValue } from '../types.ts'
 import { child, isObject } from '../value/walk.ts'
 import { type Floats, floatLiteral, MAX_FLOATS } from './floats.ts'
-import { json } from './gotext.ts'
+import { encodeGoJson } from './gotext.ts'
 import { toNumber } from './json.ts'
 
 const replaced = (value: JsonValue, leaf: (scalar: JsonValue) => JsonValue): JsonValue => {
@@ -17,7 +17,7 @@ const replaced = (value: JsonValue, leaf: (scalar: JsonValue) => JsonValue): Jso
 }
 
 /** Returns the literals of a value as Go encodes them. */
-export const literalsOf = (value: JsonValue): JsonValue => replaced(value, json)
+export const literalsOf = (value: JsonValue): JsonValue => replaced(value, encodeGoJson)
 
 /** Returns the literals of a JSON text that has been scanned. */
 export const parseLiterals = (text: string): JsonValue =>
@@ -52,5 +52,5 @@ export function valuesOf(literals: JsonValue): { value: JsonValue; floats: Float
 const HTML = /[<>&\u2028\u2029]/g
 
 /** Returns a literal as Go copies it, with HTML characters escaped in strings. */
-export const copiedLiteral = (literal: string): string =>
+export const copyLiteral = (literal: string): string =>
   literal.replace(HTML, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)

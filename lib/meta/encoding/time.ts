@@ -16,7 +16,7 @@ export class TimeParseError extends Error {
 const LAYOUT = '2006-01-02T15:04:05Z07:00'
 
 /** Quotes a text as Go's time errors do: control characters below the space and non-ASCII bytes as \xNN. */
-function quoted(text: string): string {
+function quoteTime(text: string): string {
   const bytes = [...Buffer.from(text)].map((byte) => {
     if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
     return byte < 0x20 || byte > 0x7f ? `\\x${byte.toString(16).padStart(2, '0')}` : String.fromCharCode(byte)
@@ -28,11 +28,11 @@ function quoted(text: string): string {
 function reader(text: string) {
   let rest = text
   const refuse = (why: string): never => {
-    throw new TimeParseError(`parsing time ${quoted(text)}: ${why}`)
+    throw new TimeParseError(`parsing time ${quoteTime(text)}: ${why}`)
   }
   const fail = (expected: string): never => {
-    const what = `cannot parse ${quoted(rest)} as ${quoted(expected)}`
-    throw new TimeParseError(`parsing time ${quoted(text)} as ${quoted(LAYOUT)}: ${what}`)
+    const what = `cannot parse ${quoteTime(rest)} as ${quoteTime(expected)}`
+    throw new TimeParseError(`parsing time ${quoteTime(text)} as ${quoteTime(LAYOUT)}: ${what}`)
   }
   const take = (pattern: RegExp, expected: string): RegExpExecArray => {
     const found = pattern.exec(rest) ?? fail(expected)
@@ -51,7 +51,7 @@ function reader(text: string) {
     return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
   }
   const end = (): void => {
-    if (rest !== '') refuse(`extra text: ${quoted(rest)}`)
+    if (rest !== '') refuse(`extra text: ${quoteTime(rest)}`)
   }
   return { take, number, offset, end, refuse }
 }
@@ -104,11 +104,11 @@ const ZERO_TIME = midnight(1, 1, 1).getTime()
  * Returns the time as metav1.Time encodes it, or undefined for the zero time. Throws TimeParseError if the text is invalid or
  * its year in UTC is outside 0 to 9999 (Go would write five-digit years).
  */
-export function normaliseTime(text: string): string | undefined {
+export function normalizeTime(text: string): string | undefined {
   const time = decodeTime(text)
   if (time.getTime() === ZERO_TIME) return undefined
   const normal = rfc3339(time)
-  if (!/^\d{4}-/.test(normal)) throw new TimeParseError(`parsing time ${quoted(text)}: year out of range`)
+  if (!/^\d{4}-/.test(normal)) throw new TimeParseError(`parsing time ${quoteTime(text)}: year out of range`)
   return normal
 }
 

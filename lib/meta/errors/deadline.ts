@@ -5,10 +5,10 @@ import { undecided } from './status.ts'
 export type Deadline = () => number
 
 /** Returns the 504 for a request that exceeded its deadline. */
-export const timeIsOver = (cause?: unknown) =>
+export const deadlineExceeded = (cause?: unknown) =>
   undecided('request did not complete within requested timeout - context deadline exceeded', cause)
 
 /** Throws 504 when the deadline has passed. */
-export function demandTime(deadline: Deadline): void {
-  if (deadline() <= 0) throw timeIsOver()
+export function checkDeadline(deadline: Deadline): void {
+  if (deadline() <= 0) throw deadlineExceeded()
 }

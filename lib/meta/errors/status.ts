@@ -4,7 +4,7 @@
  * Source: k8s.io/apimachinery/pkg/api/errors.
  */
 
-import { quoted } from '../encoding/gotext.ts'
+import { quote } from '../encoding/gotext.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from '../types.ts'
 import { withoutCredentials } from '../value/credentials.ts'
 import { aggregate, type FieldError, limitErrors, MAX_ERROR_TEXT, toCause } from './fielderror.ts'
@@ -39,7 +39,7 @@ const cut = (text: string): string =>
   withoutCredentials(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} ...` : text)
 
 /** Quotes a name for a message. */
-const shownName = (name: string): string => quoted(cut(name))
+const shownName = (name: string): string => quote(cut(name))
 
 const cutCause = (cause: StatusCause): StatusCause => ({
   ...cause,

@@ -5,7 +5,7 @@
  */
 
 import { GoDecodeError } from '../encoding/gostruct.ts'
-import { quoted } from '../encoding/gotext.ts'
+import { quote } from '../encoding/gotext.ts'
 import { rfc3339 } from '../encoding/time.ts'
 import { applyConflict, badRequest, plainError } from '../errors/status.ts'
 import { groupVersion, parseGroupVersion } from '../groupversion.ts'
@@ -17,18 +17,18 @@ import { asObject, isEmpty } from '../structuredmerge/typed.ts'
 import { configurationErrors, isTyped } from '../structuredmerge/validate.ts'
 import type { GroupVersionKind, JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { deepEqual } from '../value/equal.ts'
-import { clientSideApplied, followApplied, KUBECTL } from './lastapplied.ts'
+import { KUBECTL, lastAppliedFields, updateLastApplied } from './lastapplied.ts'
 import {
   capUpdaters,
   decodeManagers,
   encodeManagers,
-  identity,
   isReset,
   type Manager,
   type Managers,
   managedFieldsOf,
+  managerIdentity,
 } from './managedfields.ts'
-import { type Applied, afterUpdate, applyConfiguration, type Conflict } from './update.ts'
+import { type Applied, applyConfiguration, type Conflict, updateOwnership } from './update.ts'
 
 /** The parameters that updates and applies share. */
 interface Write {
@@ -124,10 +124,16 @@ function managersBefore({ live, updated, subresource, gvk, schema }: UpdateWrite
 
 /** Assigns the fields that differ between `live` and `updated` to the acting manager. */
 function book(live: JsonObject, updated: JsonObject, managers: Managers, write: Write): Managers {
-  const { managers: others, taken } = afterUpdate(live, updated, managers, write.schema, UNREACHABLE[write.subresource])
+  const { managers: others, taken } = updateOwnership(
+    live,
+    updated,
+    managers,
+    write.schema,
+    UNREACHABLE[write.subresource],
+  )
   const fields = difference(taken, NEVER_OWNED)
   const acting = actor(write, 'Update')
-  const id = identity(acting)
+  const id = managerIdentity(acting)
   if (fields.size > 0) {
     const previous = others.get(id)?.fields ?? EMPTY
     others.set(id, { ...acting, time: rfc3339(write.now), fields: union(fields, previous) })
@@ -202,8 +208,8 @@ function validateConfig({ config, gvk, schema }: ApplyWrite): void {
 }
 
 function managerText({ manager, operation, apiVersion, subresource }: Manager): string {
-  const where = subresource ? ` with subresource ${quoted(subresource)}` : ''
-  return `${quoted(manager)}${where}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
+  const where = subresource ? ` with subresource ${quote(subresource)}` : ''
+  return `${quote(manager)}${where}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
 }
 
 /** Groups the conflicts by manager; they arrive sorted. */
@@ -232,14 +238,14 @@ function refuse(conflicts: readonly Conflict[]): never {
 function merged(write: ApplyWrite, live: JsonObject, managers: Managers): Applied {
   const { config, manager, force, schema, subresource, gvk } = write
   const acting: Manager = { ...actor(write, 'Apply'), fields: EMPTY }
-  const id = identity(acting)
+  const id = managerIdentity(acting)
   const previous = managers.get(id)
   const timed = { ...acting, time: previous?.time }
   const unreachable = UNREACHABLE[subresource]
   const application = { live, config, managers, id, manager: timed, schema, unreachable }
   const result = applyConfiguration({ ...application, force })
   if (result.type === 'applied' || manager !== KUBECTL) return result
-  const own = clientSideApplied(live, groupVersion(gvk), schema)
+  const own = lastAppliedFields(live, groupVersion(gvk), schema)
   const conflicts = own ? result.conflicts.filter(({ path }) => !has(own, path)) : result.conflicts
   return conflicts.length > 0 ? { type: 'conflicts', conflicts } : applyConfiguration({ ...application, force: true })
 }
@@ -255,7 +261,7 @@ function tidied(object: JsonObject): JsonObject {
  * Kubernetes does) for one that does not match its schema, and 409 with all conflicts. Merges status, resourceVersion and
  * uid like other fields; the caller interprets them. Sets the entry's time to `now` only if the object changes.
  */
-export function apply(write: ApplyWrite): KubeObject {
+export function serverSideApply(write: ApplyWrite): KubeObject {
   validateConfig(write)
   const { live, config, manager, gvk, schema, now } = write
   const before = plainObject(live, write)
@@ -265,7 +271,7 @@ export function apply(write: ApplyWrite): KubeObject {
   const managers = stored.size > 0 ? stored : book(plainObject(undefined, write), before, stored, first)
   const result = merged(write, before, managers)
   if (result.type === 'conflicts') refuse(result.conflicts)
-  const id = identity(actor(write, 'Apply'))
+  const id = managerIdentity(actor(write, 'Apply'))
   const acting = result.managers.get(id)
   if (acting) {
     const fields = difference(acting.fields, NEVER_OWNED)
@@ -273,7 +279,7 @@ export function apply(write: ApplyWrite): KubeObject {
     else result.managers.set(id, { ...acting, fields, time: result.object ? rfc3339(now) : acting.time })
   }
   const object = tidied(result.object ?? before)
-  return withManagers(manager === KUBECTL ? followApplied(object, config) : object, result.managers)
+  return withManagers(manager === KUBECTL ? updateLastApplied(object, config) : object, result.managers)
 }
 
 /**

@@ -4,11 +4,11 @@
  * Source: k8s.io/apimachinery util/managedfields/internal (lastappliedmanager.go, lastappliedupdater.go).
  */
 import { annotationBytes, LAST_APPLIED, MAX_ANNOTATION_BYTES } from '../annotations.ts'
-import { json } from '../encoding/gotext.ts'
+import { encodeGoJson } from '../encoding/gotext.ts'
 import { parseJson } from '../encoding/json.ts'
 import { DecodeError } from '../encoding/jsonscanner.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { compare, toFieldSet } from '../structuredmerge/fieldsof.ts'
+import { compareObjects, toFieldSet } from '../structuredmerge/fieldsof.ts'
 import { difference, type FieldSet } from '../structuredmerge/set.ts'
 import { asObject } from '../structuredmerge/typed.ts'
 import { configurationErrors } from '../structuredmerge/validate.ts'
@@ -38,12 +38,12 @@ function decode(text: string): JsonValue {
 }
 
 /** Returns the annotation's fields that are unchanged in the object; undefined if the annotation is absent or invalid. */
-export function clientSideApplied(live: JsonObject, apiVersion: string, schema: ObjectSchema): FieldSet | undefined {
+export function lastAppliedFields(live: JsonObject, apiVersion: string, schema: ObjectSchema): FieldSet | undefined {
   const text = lastApplied(live)
   const config = text === '' ? undefined : asObject(decode(text))
   if (config?.apiVersion !== apiVersion || typeof config.kind !== 'string' || !config.kind) return undefined
   if (configurationErrors(config, schema) !== undefined) return undefined
-  const { added, modified, removed } = compare(config, live, schema)
+  const { added, modified, removed } = compareObjects(config, live, schema)
   return [added, modified, removed].reduce(difference, toFieldSet(config, schema))
 }
 
@@ -58,9 +58,9 @@ function withoutAnnotation(config: JsonObject): JsonObject {
  * Updates the object's annotation, if it has one, to the configuration just applied, or removes the annotation if the
  * configuration is too large.
  */
-export function followApplied(object: JsonObject, config: JsonObject): JsonObject {
+export function updateLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   if (lastApplied(object) === '') return object
-  const text = `${json(withoutAnnotation(config))}\n`
+  const text = `${encodeGoJson(withoutAnnotation(config))}\n`
   const { [LAST_APPLIED]: _, ...others } = annotationsOf(object) ?? {}
   const annotations = { ...others, [LAST_APPLIED]: text }
   const kept = annotationBytes(annotations) > MAX_ANNOTATION_BYTES ? others : annotations

@@ -3,8 +3,8 @@
  * Source: k8s.io/apimachinery util/managedfields/internal (managedfields.go, capmanagers.go).
  */
 
-import { decodeTime, normaliseTime, TimeParseError } from '../encoding/time.ts'
-import { FieldsV1Error, parseFieldsV1, serialise } from '../structuredmerge/fieldsv1.ts'
+import { decodeTime, normalizeTime, TimeParseError } from '../encoding/time.ts'
+import { FieldsV1Error, parseFieldsV1, serializeFieldsV1 } from '../structuredmerge/fieldsv1.ts'
 import { EMPTY, type FieldNode, type FieldSet, unionOf } from '../structuredmerge/set.ts'
 import { type At, asList, asObject, isLeaf, stepSchema } from '../structuredmerge/typed.ts'
 import type { JsonObject, JsonValue, ManagedFieldsEntry } from '../types.ts'
@@ -24,7 +24,12 @@ export interface Manager {
 export type Managers = ReadonlyMap<string, Manager>
 
 /** Returns the identity of a manager. It omits an applier's version, so that an applier keeps its fields across versions. */
-export const identity = ({ manager, operation, apiVersion, subresource }: Omit<Manager, 'fields' | 'time'>): string =>
+export const managerIdentity = ({
+  manager,
+  operation,
+  apiVersion,
+  subresource,
+}: Omit<Manager, 'fields' | 'time'>): string =>
   JSON.stringify({
     ...(manager && { manager }),
     operation,
@@ -64,7 +69,7 @@ function decodeEntry(value: JsonValue, schema: At): Manager | undefined {
     return undefined
   try {
     const fields = ownable(parseFieldsV1(entry.fieldsV1 ?? null), schema)
-    return { manager, operation, apiVersion, subresource, time: time ? normaliseTime(time) : undefined, fields }
+    return { manager, operation, apiVersion, subresource, time: time ? normalizeTime(time) : undefined, fields }
   } catch (error) {
     if (error instanceof FieldsV1Error || error instanceof TimeParseError) return undefined
     throw error
@@ -82,7 +87,7 @@ export function decodeManagers(list: JsonValue | undefined, apiVersion: string, 
   for (const entry of asList(list) ?? [null]) {
     const manager = decodeEntry(entry, schema)
     if (manager === undefined) return undefined
-    result.set(identity(manager), manager.apiVersion === apiVersion ? manager : { ...manager, fields: EMPTY })
+    result.set(managerIdentity(manager), manager.apiVersion === apiVersion ? manager : { ...manager, fields: EMPTY })
   }
   return result
 }
@@ -128,7 +133,7 @@ export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] =>
       apiVersion,
       ...(time !== undefined && { time }),
       fieldsType: 'FieldsV1',
-      fieldsV1: serialise(fields),
+      fieldsV1: serializeFieldsV1(fields),
       ...(subresource && { subresource }),
     }))
 
@@ -147,7 +152,7 @@ export function capUpdaters(managers: Managers): Managers {
   const [oldest, ...rest] = updaters
   if (oldest === undefined) return managers
   const bucket: Manager = { ...oldest.manager, manager: BUCKET, subresource: '' }
-  const bucketId = identity(bucket)
+  const bucketId = managerIdentity(bucket)
   const taken: FieldSet[] = []
   for (const { id, manager } of rest.slice(0, updaters.length - MAX_UPDATERS)) {
     const known = result.get(bucketId)

@@ -5,8 +5,8 @@
  */
 
 import type { FieldPath } from '../structuredmerge/element.ts'
-import { type Comparison, compare, toFieldSet } from '../structuredmerge/fieldsof.ts'
-import { merge, removeFields } from '../structuredmerge/merge.ts'
+import { type Comparison, compareObjects, toFieldSet } from '../structuredmerge/fieldsof.ts'
+import { mergeConfiguration, removeFields } from '../structuredmerge/merge.ts'
 import {
   difference,
   EMPTY,
@@ -35,7 +35,7 @@ export interface Conflict {
 export type Unreachable = FieldSet
 
 function differences(live: JsonObject, next: JsonObject, schema: At, unreachable: Unreachable): Comparison {
-  const { added, modified, removed } = compare(live, next, schema)
+  const { added, modified, removed } = compareObjects(live, next, schema)
   return {
     added: recursiveDifference(added, unreachable),
     modified: recursiveDifference(modified, unreachable),
@@ -60,7 +60,7 @@ function deprive(managers: Managers, comparison: Comparison, acting: string): Ma
  * Updates ownership after any write except apply: `taken` contains the added and changed fields. No manager in the result
  * owns them or the removed fields.
  */
-export function afterUpdate(
+export function updateOwnership(
   live: JsonObject,
   updated: JsonObject,
   managers: Managers,
@@ -132,7 +132,7 @@ export function applyConfiguration(application: Application): Applied {
   const last = managers.get(id)?.fields ?? EMPTY
   const fields = recursiveDifference(toFieldSet(config, schema), unreachable)
   const claimed = new Map(managers).set(id, { ...manager, fields })
-  const merged = asObject(merge(live, config, schema)) ?? live
+  const merged = asObject(mergeConfiguration(live, config, schema)) ?? live
   const next = last.size === 0 ? merged : pruneUnapplied(merged, last, claimed, schema)
   const comparison = differences(live, next, schema, unreachable)
   const conflicts = force ? [] : conflictsOf(claimed, changed(comparison), id)

@@ -5,7 +5,7 @@
 
 import { type Floats, NO_FLOATS } from '../encoding/floats.ts'
 import { decodeGoStruct, GoDecodeError, type GoStruct, type GoType } from '../encoding/gostruct.ts'
-import { quoted } from '../encoding/gotext.ts'
+import { quote } from '../encoding/gotext.ts'
 import { badRequest } from '../errors/status.ts'
 import type { JsonValue } from '../types.ts'
 import { decodeTypeMeta } from './typemeta.ts'
@@ -44,8 +44,8 @@ export function decodeDeleteOptions(value: JsonValue, floats: Floats = NO_FLOATS
     const { apiVersion, kind } = decodeTypeMeta(value)
     if (apiVersion.split('/').length > 2) throw new GoDecodeError(`unexpected GroupVersion string: ${apiVersion}`)
     if (kind !== '' && kind !== 'DeleteOptions') {
-      const version = quoted(apiVersion || 'meta.k8s.io/v1')
-      throw new GoDecodeError(`no kind ${quoted(kind)} is registered for version ${version}`)
+      const version = quote(apiVersion || 'meta.k8s.io/v1')
+      throw new GoDecodeError(`no kind ${quote(kind)} is registered for version ${version}`)
     }
     // The table above has the members and types of SentDeleteOptions.
     return { dryRun: [], ...decodeGoStruct(value, deleteOptions, { floats }).value } as unknown as SentDeleteOptions

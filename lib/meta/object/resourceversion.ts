@@ -3,19 +3,19 @@
  * Source: k8s.io/apiserver/pkg/storage (APIObjectVersioner).
  */
 
-import { uint64 } from '../encoding/gointegers.ts'
-import { quoted } from '../encoding/gotext.ts'
+import { parseUnsigned } from '../encoding/gointegers.ts'
+import { quote } from '../encoding/gotext.ts'
 import { badRequest } from '../errors/status.ts'
 
 /** Returns 0 for an empty text. Throws `failure` of Go's message, by default a 400 (kube-apiserver returns 500 with it). */
 export function parseResourceVersion(text: string, failure: (why: string) => Error = badRequest): bigint {
-  const version = text === '' ? 0n : uint64(text)
-  if (typeof version === 'string') throw failure(`strconv.ParseUint: parsing ${quoted(text)}: ${version}`)
+  const version = text === '' ? 0n : parseUnsigned(text)
+  if (typeof version === 'string') throw failure(`strconv.ParseUint: parsing ${quote(text)}: ${version}`)
   return version
 }
 
 /** Parses a resourceVersion like `parseResourceVersion`, but returns 0 for an invalid text. */
 export function resourceVersionOrNone(text: string): bigint {
-  const version = uint64(text)
+  const version = parseUnsigned(text)
   return typeof version === 'string' ? 0n : version
 }

@@ -5,7 +5,7 @@
  */
 import { annotationBytes, MAX_ANNOTATION_BYTES } from '../annotations.ts'
 import { NamedText } from '../encoding/badvalue.ts'
-import { quoted } from '../encoding/gotext.ts'
+import { quote } from '../encoding/gotext.ts'
 import { type FieldError, findingsOf, forbidden, invalid, required, tooLong } from '../errors/fielderror.ts'
 import type { JsonValue, ManagedFieldsEntry, ObjectMeta } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
@@ -112,7 +112,7 @@ export const validateMeta = (metadata: ObjectMeta, rules: MetaRules, names: Name
   validateContents(metadata, rules, names)
 
 /** Formats a sorted string slice in Go syntax. */
-const goSlice = (texts: readonly string[]): string => `[]string{${[...texts].sort(byBytes).map(quoted).join(', ')}}`
+const goSlice = (texts: readonly string[]): string => `[]string{${[...texts].sort(byBytes).map(quote).join(', ')}}`
 
 function validateNoNewFinalizers(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   if (!old.deletionTimestamp) return []

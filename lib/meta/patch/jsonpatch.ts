@@ -8,8 +8,8 @@
 import jsonpatch from 'fast-json-patch'
 import { decodeJson } from '../decoding/codecs.ts'
 import type { Floats } from '../encoding/floats.ts'
-import { jsonType, quoted } from '../encoding/gotext.ts'
-import { copiedLiteral, literalsOf, parseLiterals, valuesOf } from '../encoding/jsonliterals.ts'
+import { goJsonType, quote } from '../encoding/gotext.ts'
+import { copyLiteral, literalsOf, parseLiterals, valuesOf } from '../encoding/jsonliterals.ts'
 import { DecodeError, MAX_DEPTH } from '../encoding/jsonscanner.ts'
 import { utf8 } from '../encoding/utf8.ts'
 import { badRequest, requestEntityTooLarge, unprocessable } from '../errors/status.ts'
@@ -60,7 +60,7 @@ export function decodeJsonPatch(body: Uint8Array, checked = true): JsonPatch {
     const unknown = list.flatMap((one, index) =>
       Object.keys(one ?? {})
         .filter((member) => !MEMBERS.includes(member))
-        .map((member) => `unknown field ${quoted(`[${index}].${member}`)}`),
+        .map((member) => `unknown field ${quote(`[${index}].${member}`)}`),
     )
     const ofPatch = (finding: string) => `json patch ${finding}`
     return { operations, duplicates: duplicates.map(ofPatch), unknown: unknown.map(ofPatch) }
@@ -71,7 +71,7 @@ export function decodeJsonPatch(body: Uint8Array, checked = true): JsonPatch {
 }
 
 const mismatch = (value: JsonValue, target: string): DecodeError =>
-  new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${target}`)
+  new DecodeError(`json: cannot unmarshal ${goJsonType(value)} into ${target}`)
 
 function operation(value: JsonValue, literals: JsonValue, into: string, checked: boolean): PatchOperation {
   if (value === null) return {}
@@ -97,7 +97,7 @@ export function applyJsonPatch(
   operations: readonly PatchOperation[],
 ): { value: JsonValue; floats: Floats } {
   const state: State = { document: literalsOf(document), budget: COPY_BUDGET }
-  for (const one of operations) apply(state, one)
+  for (const one of operations) applyOperation(state, one)
   checkDepth(state.document, 0)
   return valuesOf(state.document)
 }
@@ -107,7 +107,7 @@ interface State {
   budget: number
 }
 
-function apply(state: State, { op, path, from, value: given }: PatchOperation): void {
+function applyOperation(state: State, { op, path, from, value: given }: PatchOperation): void {
   const value = given ?? null
   switch (op) {
     case 'add':
@@ -227,7 +227,7 @@ function write(state: State, op: 'add' | 'replace' | 'remove', path: string, val
 function charged(state: State, value: JsonValue, depth: number): JsonValue {
   state.budget -= typeof value === 'string' ? value.length : 2
   if (state.budget < 0 || depth > MAX_DEPTH) throw unprocessable()
-  if (typeof value === 'string') return copiedLiteral(value)
+  if (typeof value === 'string') return copyLiteral(value)
   if (Array.isArray(value)) return value.map((one) => charged(state, one, depth + 1))
   if (!isObject(value)) return value
   const copy: JsonObject = {}

@@ -1,7 +1,7 @@
 /** Decodes and applies JSON merge patches. Source: RFC 7386, k8s.io/apiserver/pkg/endpoints/handlers/patch.go. */
 import { decodeJson } from '../decoding/codecs.ts'
 import type { Floats } from '../encoding/floats.ts'
-import { GO_MAP, jsonType } from '../encoding/gotext.ts'
+import { GO_MAP, goJsonType } from '../encoding/gotext.ts'
 import { DecodeError } from '../encoding/jsonscanner.ts'
 import { badRequest } from '../errors/status.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
@@ -21,7 +21,7 @@ export function decodeMergePatch(body: Uint8Array, checked = true): MergePatch {
     const { value, duplicates, floats } = decodeJson(body)
     if (isObject(value) || (!checked && Array.isArray(value))) return { patch: value, duplicates, floats }
     if (value === null) throw badRequest(NO_PATCH)
-    throw new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${GO_MAP}`)
+    throw new DecodeError(`json: cannot unmarshal ${goJsonType(value)} into ${GO_MAP}`)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     throw badRequest(checked ? `error decoding patch: ${error.message}` : NO_PATCH)

@@ -3,7 +3,7 @@
  * Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype.
  */
 
-import { json } from '../encoding/gotext.ts'
+import { encodeGoJson } from '../encoding/gotext.ts'
 import { duplicate, type FieldError, findingsOf, invalid } from '../errors/fielderror.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { child, isObject, own, sortedEntries } from '../value/walk.ts'
@@ -14,7 +14,7 @@ import { memberSchema } from './schema.ts'
 function secondOnes(values: readonly JsonValue[]): number[] {
   const seen = new Map<string, number>()
   return values.flatMap((value, index) => {
-    const text = json(value)
+    const text = encodeGoJson(value)
     const times = (seen.get(text) ?? 0) + 1
     seen.set(text, times)
     return times === 2 ? [index] : []

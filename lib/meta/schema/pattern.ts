@@ -17,7 +17,7 @@ export function isSafePattern(pattern: string): boolean {
 const compiled = new Map<string, RegExp>()
 
 /** Patterns are the kinds' own, never a client's. Throws for one that is not safe. */
-export function matches(pattern: string, text: string): boolean {
+export function matchesPattern(pattern: string, text: string): boolean {
   let expression = compiled.get(pattern)
   if (!expression) {
     if (!isSafePattern(pattern)) throw new Error(`the pattern ${pattern} could take too long`)

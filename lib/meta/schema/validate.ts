@@ -6,7 +6,7 @@
 
 import { formatValue } from '../encoding/badvalue.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../encoding/floats.ts'
-import { floatText, quoted } from '../encoding/gotext.ts'
+import { floatText, quote } from '../encoding/gotext.ts'
 import { type FieldError, type FieldErrorType, findingsOf, required, tooLong, tooMany } from '../errors/fielderror.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
@@ -15,7 +15,7 @@ import { deepEqual } from '../value/equal.ts'
 import { child, isObject, own, sortedEntries } from '../value/walk.ts'
 import { isDateTime, isUri } from './formats.ts'
 import { duplicateItems } from './lists.ts'
-import { MAX_PATTERN_LENGTH, matches } from './pattern.ts'
+import { MAX_PATTERN_LENGTH, matchesPattern } from './pattern.ts'
 import type { IntegerSchema, KindSchema, ListSchema, MapSchema, ObjectSchema, Schema, StringSchema } from './schema.ts'
 import { memberSchema } from './schema.ts'
 
@@ -64,7 +64,7 @@ const isNumber = (value: JsonValue): value is number | bigint => typeof value ==
 
 const fitsInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value
 
-function jsonType(value: JsonValue, { field, floats }: Place): string {
+function schemaType(value: JsonValue, { field, floats }: Place): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   if (!isNumber(value)) return typeof value
@@ -88,7 +88,7 @@ function formatOf(type: string): string {
 
 function checkType(value: JsonValue, schema: Schema, place: Place): FieldError[] {
   const expected = TYPE_NAMES[schema.type]
-  const actual = jsonType(value, place)
+  const actual = schemaType(value, place)
   if (actual === expected || (expected === 'integer' && isWholeFloat(value))) return []
   const format = schema.type === 'string' ? schema.format : undefined
   if (format === undefined || value === null) return [wrongType(place, expected, actual)]
@@ -104,14 +104,14 @@ function checkBounds(value: string, schema: StringSchema, place: Place): FieldEr
   const bad = (detail: string): FieldError[] => [finding('FieldValueInvalid', place, value, detail)]
   if (length > maxLength) return [tooLong(place.field, maxLength)]
   if (length < minLength) return bad(`should be at least ${minLength} chars long`)
-  return pattern === undefined || matches(pattern, value) ? [] : bad(`should match '${pattern}'`)
+  return pattern === undefined || matchesPattern(pattern, value) ? [] : bad(`should match '${pattern}'`)
 }
 
 function checkString(value: string, schema: StringSchema, place: Place): FieldError[] {
   const { format } = schema
   const errors = checkBounds(value, schema, place)
   if (format === undefined || FORMATS[format](value)) return errors
-  const text = `must be of type ${format}: ${place.hidden ? REDACTED : quoted(value)}`
+  const text = `must be of type ${format}: ${place.hidden ? REDACTED : quote(value)}`
   return [...errors, finding('FieldValueTypeInvalid', place, value, text)]
 }
 
@@ -164,7 +164,7 @@ function checkValue(value: JsonValue, old: JsonValue | undefined, schema: Schema
 
 function checkEnum(value: JsonValue, { enum: allowed }: StringSchema, place: Place): FieldError[] {
   if (allowed === undefined || allowed.some((one) => one === value)) return []
-  const supported = allowed.map((one) => quoted(one)).join(', ')
+  const supported = allowed.map((one) => quote(one)).join(', ')
   const message = `Unsupported value: ${shownAt(place, value)}: supported values: ${supported}`
   return [{ type: 'FieldValueNotSupported', field: place.field, message }]
 }

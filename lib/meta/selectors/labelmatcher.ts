@@ -46,8 +46,8 @@ function add(condition: Condition, { operator, values }: LabelRequirement): void
     const { allowed } = condition
     condition.allowed = new Set(allowed ? values.filter((value) => allowed.has(value)) : values)
   }
-  if (operator === '>') condition.above = larger(condition.above, int64(values[0]))
-  if (operator === '<') condition.below = smaller(condition.below, int64(values[0]))
+  if (operator === '>') condition.above = larger(condition.above, parseInt64(values[0]))
+  if (operator === '<') condition.below = smaller(condition.below, parseInt64(values[0]))
 }
 
 const larger = (a: bigint | undefined, b: bigint | undefined) => (a === undefined || (b !== undefined && b > a) ? b : a)
@@ -59,12 +59,12 @@ function takes(condition: Condition | undefined, label: string): boolean {
   const { forbidden, excluded, allowed, above, below } = condition
   if (forbidden || excluded.has(label) || allowed?.has(label) === false) return false
   if (above === undefined && below === undefined) return true
-  const value = int64(label)
+  const value = parseInt64(label)
   return value !== undefined && (above === undefined || value > above) && (below === undefined || value < below)
 }
 
 /** Parses an integer like strconv.ParseInt(text, 10, 64). Labels have at most 63 characters. */
-export function int64(text: string | undefined): bigint | undefined {
+export function parseInt64(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^[-+]?\d{1,63}$/.test(text)) return undefined
   const value = BigInt(text.replace(/^\+/, ''))
   return BigInt.asIntN(64, value) === value ? value : undefined

@@ -6,7 +6,7 @@
 import { aggregate, type FieldError, invalid } from '../errors/fielderror.ts'
 import { badRequest } from '../errors/status.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../object/names.ts'
-import { int64 } from './labelmatcher.ts'
+import { parseInt64 } from './labelmatcher.ts'
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | '>' | '<' | 'exists' | '!'
 
@@ -157,7 +157,7 @@ function valueSet(parser: Parser): string[] {
 
 function valueErrors(operator: LabelOperator, key: string, value: string, index: number): FieldError[] {
   const number = operator === '>' || operator === '<'
-  const why = number && int64(value) === undefined ? "for 'Gt', 'Lt' operators, the value must be an integer" : ''
+  const why = number && parseInt64(value) === undefined ? "for 'Gt', 'Lt' operators, the value must be an integer" : ''
   const problems = labelValueErrors(value)
   return [
     ...(why ? [invalid(`values[${index}]`, value, why)] : []),

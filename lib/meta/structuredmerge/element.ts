@@ -3,7 +3,7 @@
  * Source: sigs.k8s.io/structured-merge-diff fieldpath (serialize-pe.go, element.go).
  */
 
-import { json, quoted } from '../encoding/gotext.ts'
+import { encodeGoJson, quote } from '../encoding/gotext.ts'
 import type { JsonValue } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
 
@@ -21,7 +21,7 @@ export type FieldPath = readonly FieldElement[]
 
 // Kubernetes' JSON encoder has no short escapes \b and \f here.
 const elementJson = (value: JsonValue): string =>
-  json(value).replace(/\\(.)/g, (pair, one) => (one === 'b' ? '\\u0008' : one === 'f' ? '\\u000c' : pair))
+  encodeGoJson(value).replace(/\\(.)/g, (pair, one) => (one === 'b' ? '\\u0008' : one === 'f' ? '\\u000c' : pair))
 
 /** Returns the element of an object's member. */
 export const fieldElement = (name: string): FieldElement => ({ type: 'field', id: `f:${name}`, name })
@@ -56,7 +56,7 @@ function compareValues(a: JsonValue, b: JsonValue): number {
   if (rank !== valueRank(b)) return rank - valueRank(b)
   if (typeof a === 'string' && typeof b === 'string') return byBytes(a, b)
   if (rank === 0 && a !== null && b !== null) return a < b ? -1 : a > b ? 1 : 0
-  return byBytes(json(a), json(b))
+  return byBytes(encodeGoJson(a), encodeGoJson(b))
 }
 
 function comparePairs(a: readonly (readonly [string, JsonValue])[], b: readonly (readonly [string, JsonValue])[]) {
@@ -79,7 +79,7 @@ export function compareElements(a: FieldElement, b: FieldElement): number {
 }
 
 function valueText(value: JsonValue): string {
-  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'string') return quote(value)
   if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value)

@@ -115,7 +115,7 @@ function compareNodes(a: Maybe, b: Maybe, schema: At, path: FieldPath, result: G
 }
 
 /** Compares two objects. Adds and removes containers with their content; a container in both objects never differs itself. */
-export function compare(a: JsonValue, b: JsonValue, schema: At): Comparison {
+export function compareObjects(a: JsonValue, b: JsonValue, schema: At): Comparison {
   const result: Growing = { added: new Map(), modified: new Map(), removed: new Map() }
   compareNodes(a, b, schema, [], result)
   return result

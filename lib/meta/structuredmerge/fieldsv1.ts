@@ -7,7 +7,7 @@
 import { parseJson } from '../encoding/json.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { type FieldElement, fieldElement, indexElement, keyElement, valueElement } from './element.ts'
-import { type FieldNode, type FieldSet, inOrder } from './set.ts'
+import { type FieldNode, type FieldSet, sortNodes } from './set.ts'
 
 /** Thrown if the value is not valid FieldsV1 or exceeds the limits. */
 export class FieldsV1Error extends Error {
@@ -20,10 +20,10 @@ const MAX_DEPTH = 64
 const MAX_NODES = 100_000
 
 /** Encodes a set in canonical order: `JSON.stringify` of the result equals Go's output. */
-export function serialise(set: FieldSet): JsonObject {
+export function serializeFieldsV1(set: FieldSet): JsonObject {
   const result: JsonObject = {}
-  for (const { element, member, below } of inOrder(set)) {
-    const inner = serialise(below)
+  for (const { element, member, below } of sortNodes(set)) {
+    const inner = serializeFieldsV1(below)
     result[element.id] = member && below.size > 0 ? { '.': {}, ...inner } : inner
   }
   return result

@@ -43,7 +43,7 @@ function mergeItems(live: readonly JsonValue[], config: readonly JsonValue[], sc
   const result: JsonValue[] = []
   const taken = new Set<string>()
   const emit = (a: Maybe, b: Maybe): void => {
-    const merged = merge(a, b, schema.items)
+    const merged = mergeConfiguration(a, b, schema.items)
     if (merged !== undefined) result.push(merged)
   }
   let next = 0
@@ -78,14 +78,14 @@ function mergeMembers(live: JsonObject, config: JsonObject, schema: At): JsonObj
   for (const name of new Set([...Object.keys(live), ...Object.keys(config)])) {
     const a = own(live, name)
     const b = own(config, name)
-    const merged = merge(a, b, memberSchema(schema, name))
+    const merged = mergeConfiguration(a, b, memberSchema(schema, name))
     if (merged !== undefined) result[name] = merged
   }
   return result
 }
 
 /** Merges `config` into `live`. Keeps fields that only one of them has, and prefers the leaves of the configuration. */
-export function merge(live: Maybe, config: Maybe, schema: At): Maybe {
+export function mergeConfiguration(live: Maybe, config: Maybe, schema: At): Maybe {
   if (config === undefined) return live
   if (live === undefined || isLeaf(schema)) return config
   if (schema?.type === 'list') {

@@ -138,12 +138,12 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Returns siblings in canonical order. */
-export const inOrder = (set: FieldSet): FieldNode[] =>
+export const sortNodes = (set: FieldSet): FieldNode[] =>
   [...set.values()].sort((a, b) => compareElements(a.element, b.element))
 
 /** Yields all paths in the order of conflicts: first the siblings that are members, then their descendants. */
 export function* paths(set: FieldSet, prefix: FieldPath = []): Generator<FieldPath> {
-  const nodes = inOrder(set)
+  const nodes = sortNodes(set)
   for (const { element, member } of nodes) if (member) yield [...prefix, element]
   for (const { element, below } of nodes) if (below.size > 0) yield* paths(below, [...prefix, element])
 }

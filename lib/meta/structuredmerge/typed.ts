@@ -3,7 +3,7 @@
  * Source: sigs.k8s.io/structured-merge-diff typed/helpers.go, k8s.io/apimachinery meta/v1 (list and map types).
  */
 
-import { quoted } from '../encoding/gotext.ts'
+import { quote } from '../encoding/gotext.ts'
 import { objectMetaSchema } from '../schema/objectmeta.ts'
 import {
   type KindSchema,
@@ -88,7 +88,7 @@ function keyedItem(item: JsonValue, { keys = [], keyDefaults = {} }: ListSchema)
     return one === undefined ? [] : [[name, one]]
   })
   if (pairs.length === 0) {
-    const names = `[${keys.map(quoted).join(' ')}]`
+    const names = `[${keys.map(quote).join(' ')}]`
     return `associative list with keys has an element that omits all key fields ${names} (and doesn't have default values for any key fields)`
   }
   return keyElement(pairs)

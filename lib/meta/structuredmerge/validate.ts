@@ -4,7 +4,7 @@
  * Source: sigs.k8s.io/structured-merge-diff typed/validate.go.
  */
 
-import { plain, syntax, typeName } from '../encoding/gotext.ts'
+import { formatGoSyntax, formatV, typeName } from '../encoding/gotext.ts'
 import type { ListSchema, ObjectSchema, Schema } from '../schema/schema.ts'
 import { memberSchema } from '../schema/schema.ts'
 import type { JsonValue } from '../types.ts'
@@ -27,7 +27,7 @@ interface Finding {
 
 function validateList(value: JsonValue, schema: ListSchema, path: string, found: Finding[]): void {
   if (!Array.isArray(value)) {
-    found.push({ path, message: `expected list, got ${shown(`&{${plain(value)}}`)}` })
+    found.push({ path, message: `expected list, got ${shown(`&{${formatV(value)}}`)}` })
     return
   }
   const seen = new Set<string>()
@@ -55,7 +55,7 @@ const isFree = (schema: Schema): boolean => schema.type !== 'object' || Object.k
 
 function validateMembers(value: JsonValue, schema: Schema, path: string, found: Finding[]): void {
   if (!isObject(value)) {
-    const got = holdsWriteOnly(schema) ? REDACTED : shown(`&{${plain(value)}}`)
+    const got = holdsWriteOnly(schema) ? REDACTED : shown(`&{${formatV(value)}}`)
     found.push({ path, message: `expected map, got ${got}` })
     return
   }
@@ -76,15 +76,15 @@ function scalarMessage(value: JsonValue, schema: Schema): string | undefined {
   const { type } = schema
   // So it is with times.
   if (type === 'string' && schema.format === 'date-time') {
-    return typeof value === 'object' ? `expected any scalar, got ${shown(`&{${plain(value)}}`)}` : undefined
+    return typeof value === 'object' ? `expected any scalar, got ${shown(`&{${formatV(value)}}`)}` : undefined
   }
   if (type === 'string' && typeof value !== 'string') {
-    return `expected string, got ${shown(`&value.valueUnstructured{Value:${syntax(value)}}`)}`
+    return `expected string, got ${shown(`&value.valueUnstructured{Value:${formatGoSyntax(value)}}`)}`
   }
   if (type === 'integer' && typeof value !== 'number' && typeof value !== 'bigint') {
     return `expected numeric (int or float), got ${typeName(value)}`
   }
-  if (type === 'boolean' && typeof value !== 'boolean') return `expected boolean, got ${shown(`&{${plain(value)}}`)}`
+  if (type === 'boolean' && typeof value !== 'boolean') return `expected boolean, got ${shown(`&{${formatV(value)}}`)}`
   return undefined
 }
 

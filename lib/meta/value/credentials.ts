@@ -20,7 +20,7 @@ const KEY_LENGTH = KEY_PREFIX.length + SECRET_DIGITS + CHECKSUM_DIGITS
 export const KEY_PATTERN = /^mpk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/
 
 /** Encodes 32 bytes as an access key. */
-export function keyOf(bytes: Uint8Array): string {
+export function encodeKey(bytes: Uint8Array): string {
   const body = KEY_PREFIX + base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), SECRET_DIGITS)
   return body + checksum(body)
 }

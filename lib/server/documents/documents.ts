@@ -18,7 +18,7 @@ import {
   negotiateDiscovery,
   negotiateOpenApiV2,
 } from '../../endpoints/negotiation/accept.ts'
-import { type ApiRequest, type ApiResponse, first } from '../../endpoints/request.ts'
+import { type ApiRequest, type ApiResponse, queryValue } from '../../endpoints/request.ts'
 import { encode, respond } from '../../endpoints/respond.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { notFound, routeNotFound } from '../../meta/errors/status.ts'
@@ -85,7 +85,7 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
 }
 
 /** Serves GET below /api and /apis, except for the resources of this API. */
-export const discovery: Endpoint = async (request, server) => {
+export const answerDiscovery: Endpoint = async (request, server) => {
   const path = servedPath(request, server.config)
   if (path === '/api' || path === '/apis') {
     const output = negotiateDiscovery(request)
@@ -122,7 +122,7 @@ function openApiV2Document(request: ApiRequest): ApiResponse {
 }
 
 /** Serves GET below /openapi. */
-export const openApiDocuments: Endpoint = async (request, server) => {
+export const answerOpenApi: Endpoint = async (request, server) => {
   const path = servedPath(request, server.config)
   if (path === '/openapi/v2') return openApiV2Document(request)
   documents ??= openApi(openApiKinds, info)
@@ -130,7 +130,7 @@ export const openApiDocuments: Endpoint = async (request, server) => {
   if (path === '/openapi/v3') return { status: 200, headers: json, warnings: [], body: documents.index }
   const found = documents.documents.get(path.slice('/openapi/v3/'.length))
   if (!found) throw routeNotFound()
-  const asked = first(request.query, 'hash')
+  const asked = queryValue(request.query, 'hash')
   const etag = `"${found.hash}"`
   if (asked && asked !== found.hash) {
     // A relative location, because a gateway may serve the API under another path.

@@ -10,7 +10,7 @@ const STATUS = ['GET', 'PUT', 'PATCH']
 export function explainRoute(method: string, path: string): string {
   const [root, group = '', version = '', ...steps] = path.slice(1).split('/')
   if (root !== 'apis' || group === '' || version === '')
-    return `nothing is served at ${quoted(path)}; GET /apis lists the API groups`
+    return `nothing is served at ${quoteSegment(path)}; GET /apis lists the API groups`
   const groupVersion = `${group}/${version}`
   const own = servedResources.filter((one) => one.groupVersion === groupVersion)
   const isNamespaced = steps[0] === 'namespaces' && steps.length > 2
@@ -20,7 +20,7 @@ export function explainRoute(method: string, path: string): string {
   const served = own.filter((one) => one.plural === plural)
   const [resource] = served
   if (!resource)
-    return `${groupVersion} has no resource ${quoted(plural)}: it has ${listed(own.map((one) => one.plural))}`
+    return `${groupVersion} has no resource ${quoteSegment(plural)}: it has ${listed(own.map((one) => one.plural))}`
   if (resource.namespaced !== isNamespaced) return otherPlace(resource)
   return below(served, resource, method, rest)
 }
@@ -38,14 +38,14 @@ function below(
   if (subresource === undefined) return otherMethod(method, OBJECT)
   const subresources = [...(status ? ['status'] : []), ...served.flatMap((one) => one.subresource ?? [])]
   if (more !== undefined || !subresources.includes(subresource))
-    return `${plural} have no subresource ${quoted([subresource, more].filter(Boolean).join('/'))}: they have ${listed(subresources)}`
+    return `${plural} have no subresource ${quoteSegment([subresource, more].filter(Boolean).join('/'))}: they have ${listed(subresources)}`
   return otherMethod(method, subresource === 'status' ? STATUS : ['POST'])
 }
 
 function elsewhere(groupVersion: string, plural: string): string {
   const places = servedResources.filter((one) => one.plural === plural).map((one) => one.groupVersion)
   const found = places.length > 0 ? `${plural} are in ${listed(places)}` : 'GET /apis lists the API groups'
-  return `${quoted(groupVersion)} is not served; ${found}`
+  return `${quoteSegment(groupVersion)} is not served; ${found}`
 }
 
 const otherPlace = ({ groupVersion, plural, namespaced }: ServedResource): string =>
@@ -54,7 +54,7 @@ const otherPlace = ({ groupVersion, plural, namespaced }: ServedResource): strin
     : `${plural} are in no namespace: /apis/${groupVersion}/${plural}`
 
 const otherMethod = (method: string, methods: readonly string[]): string =>
-  `${quoted(method)} is not a method of this path, which has ${listed(methods)}`
+  `${quoteSegment(method)} is not a method of this path, which has ${listed(methods)}`
 
 const listed = (names: readonly string[]): string => {
   const all = [...new Set(names)]
@@ -64,4 +64,5 @@ const listed = (names: readonly string[]): string => {
 const MAX_QUOTED = 128
 
 /** Quotes a part of a path. The Status that shows it redacts credentials, also truncated ones. */
-const quoted = (text: string): string => formatValue(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)
+const quoteSegment = (text: string): string =>
+  formatValue(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)

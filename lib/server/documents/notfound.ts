@@ -72,7 +72,7 @@ function isDocument(path: string): boolean {
   return listedVersions.some((one) => one === group || one.split('/')[0] === group)
 }
 
-export const notFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
+export const answerNotFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
   const output = negotiateStatus({ headers, query })
   const below = servedPath({ path }, config)
   const hint = explainRoute(method, below)

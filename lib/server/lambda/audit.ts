@@ -21,7 +21,7 @@ export interface AuditedEvent extends RoutedRequest {
 }
 
 /** Returns the options for reading requests, here and in the authorizer. */
-export const routing = ({ basePath }: Pick<Config, 'basePath'>) => ({ basePath, namespaced })
+export const routingOptions = ({ basePath }: Pick<Config, 'basePath'>) => ({ basePath, namespaced })
 
 /** The decision about a request, and the rule behind it. It does not say whether the request succeeded. */
 export interface Judgement {
@@ -67,7 +67,7 @@ export function auditRecord(
 /** Returns the verb and object of the request, or its method and route if its path is invalid. */
 function asked(event: AuditedEvent, config: Pick<Config, 'basePath'>): LogFields {
   try {
-    const attributes = requestAttributes(event, routing(config))
+    const attributes = requestAttributes(event, routingOptions(config))
     const { kind, target: _, verb } = attributes
     if (kind === 'nonresource') return { verb, path: attributes.path }
     const { group, resource, subresource, namespace, name } = attributes

@@ -15,7 +15,7 @@ export interface Clocks {
  * because its data about the key ages as well. The clock that is ahead decides: a monotonic clock may stop while the
  * process is frozen, and a wall clock may be set back. A gateway clock that is ahead does not extend the deadline.
  */
-export function deadlineOf({ now, elapsed }: Clocks, received: number): Deadline {
+export function requestDeadline({ now, elapsed }: Clocks, received: number): Deadline {
   const end = Math.min(received, now().getTime()) + requestMs
   const monotonicEnd = elapsed() + end - now().getTime()
   return () => Math.min(end - now().getTime(), monotonicEnd - elapsed())

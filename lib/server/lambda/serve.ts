@@ -7,7 +7,7 @@ import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
-import { type Deadline, demandTime, timeIsOver } from '../../meta/errors/deadline.ts'
+import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
 import { faultOf, internalError, StatusError } from '../../meta/errors/status.ts'
 import type { Note } from '../../registry/kind.ts'
 import { describeError } from '../process/log.ts'
@@ -16,7 +16,7 @@ import { createMinimalServer, type MinimalServer } from '../process/minimal.ts'
 import { auditRecord, judgementOf } from './audit.ts'
 import { isRecorded, reasonOf, refusalOf, userOf } from './authorizercontext.ts'
 import { compressBody } from './compression.ts'
-import { deadlineOf } from './deadline.ts'
+import { requestDeadline } from './deadline.ts'
 import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './events.ts'
 import { publicAnswer } from './public.ts'
 import { withTimeout } from './timeout.ts'
@@ -45,8 +45,8 @@ async function answerInTime(
   answer: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   try {
-    demandTime(deadline)
-    return await withTimeout(deadline(), answer(), timeIsOver)
+    checkDeadline(deadline)
+    return await withTimeout(deadline(), answer(), deadlineExceeded)
   } catch (error) {
     if (error instanceof StatusError) return respondError(error, statusForm(event))
     throw error
@@ -69,7 +69,7 @@ async function answer<S extends MinimalServer>(
   if (refusal) return respondError(refusal, statusForm(event))
   const user = userOf(event)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
-  const deadline = deadlineOf(server, event.requestContext.requestTimeEpoch)
+  const deadline = requestDeadline(server, event.requestContext.requestTimeEpoch)
   const request = toApiRequest(event, { user, now: server.now(), deadline })
   return answerInTime(event, deadline, () => endpoint(request, server, notes))
 }

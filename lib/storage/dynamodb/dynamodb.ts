@@ -12,11 +12,11 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import type { Storage } from '../interface.ts'
-import { Fault, type Item, type ItemPage, type Items, type ItemWrite, type TransactOutcome } from '../items.ts'
+import { type Item, type ItemPage, type Items, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { type StorageOptions, storageOver } from '../protocol/storage.ts'
 import {
-  type Attributes,
+  type AttributeValues,
   absent,
   buildAdvance,
   buildCondition,
@@ -26,8 +26,8 @@ import {
   buildQuery,
   buildSettle,
   buildUpdate,
-  keyOf,
   marshalItem,
+  marshalKey,
   unmarshalItem,
 } from './expressions.ts'
 import { sendClassified, sendConditional } from './faults.ts'
@@ -48,21 +48,21 @@ const batchKeys = 100
 
 export function itemsIn(client: DynamoDBClient, TableName: string, now: () => number): Items {
   async function get(key: ItemKey): Promise<Item | undefined> {
-    const command = new GetItemCommand({ TableName, Key: keyOf(key), ConsistentRead: true })
+    const command = new GetItemCommand({ TableName, Key: marshalKey(key), ConsistentRead: true })
     const { Item } = await sendClassified(() => client.send(command))
     return Item && unmarshalItem(Item)
   }
 
   async function batch(keys: readonly ItemKey[], attributes: readonly string[] | undefined): Promise<Item[]> {
     const found: Item[] = []
-    for (let wanted: Attributes[] = keys.map(keyOf); wanted.length > 0; ) {
+    for (let wanted: AttributeValues[] = keys.map(marshalKey); wanted.length > 0; ) {
       const request = { Keys: wanted, ConsistentRead: true, ...buildProjection(attributes) }
       const command = new BatchGetItemCommand({ RequestItems: { [TableName]: request } })
       const { Responses, UnprocessedKeys } = await sendClassified(() => client.send(command))
       const items = Responses?.[TableName] ?? []
       found.push(...items.map(unmarshalItem))
       const left = UnprocessedKeys?.[TableName]?.Keys ?? []
-      if (left.length === wanted.length) throw new Fault('throttled', undefined)
+      if (left.length === wanted.length) throw new ItemsFault('throttled', undefined)
       wanted = left
     }
     return found
@@ -104,7 +104,7 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
     async allocate(key, at) {
       const command = new UpdateItemCommand({
         TableName,
-        Key: keyOf(key),
+        Key: marshalKey(key),
         UpdateExpression:
           'SET n = if_not_exists(n, :one) + :one, settled = if_not_exists(settled, :one), ' +
           '#floor = if_not_exists(#floor, :one), #at = if_not_exists(#at, :at)',
@@ -117,12 +117,12 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
     },
 
     async settle(key, to) {
-      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...buildSettle(to) })
+      const command = new UpdateItemCommand({ TableName, Key: marshalKey(key), ...buildSettle(to) })
       await sendConditional(() => client.send(command))
     },
 
     async confirm(key, found) {
-      const command = new UpdateItemCommand({ TableName, Key: keyOf(key), ...buildConfirm(found) })
+      const command = new UpdateItemCommand({ TableName, Key: marshalKey(key), ...buildConfirm(found) })
       await sendConditional(() => client.send(command))
     },
 
@@ -144,18 +144,19 @@ const inTime =
   (deadline: number, now: () => number) =>
   <Arguments, Answer>(next: (args: Arguments) => Promise<Answer>) =>
   async (args: Arguments): Promise<Answer> => {
-    if (now() > deadline) throw new Fault('unanswered', new Error('too late to be sent'))
+    if (now() > deadline) throw new ItemsFault('unanswered', new Error('too late to be sent'))
     return next(args)
   }
 
 const lastStep = { step: 'finalizeRequest', priority: 'low', name: 'inTime' } as const
 
 function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
-  if (write.type === 'delete') return { Delete: { TableName, Key: keyOf(write.key) } }
-  if (write.type === 'advance') return { Update: { TableName, Key: keyOf(write.key), ...buildAdvance(write.change) } }
+  if (write.type === 'delete') return { Delete: { TableName, Key: marshalKey(write.key) } }
+  if (write.type === 'advance')
+    return { Update: { TableName, Key: marshalKey(write.key), ...buildAdvance(write.change) } }
   const when = buildCondition(write.when)
   if (write.type === 'check') {
-    return { ConditionCheck: { TableName, Key: keyOf(write.key), ConditionExpression: absent, ...when } }
+    return { ConditionCheck: { TableName, Key: marshalKey(write.key), ConditionExpression: absent, ...when } }
   }
   if (write.type === 'put') return { Put: { TableName, Item: marshalItem(write.item), ...when } }
   const update = buildUpdate(write.attributes, write.remove)
@@ -164,7 +165,7 @@ function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
   return {
     Update: {
       TableName,
-      Key: keyOf(write.key),
+      Key: marshalKey(write.key),
       ...update,
       ...when,
       ExpressionAttributeNames: names,

@@ -7,16 +7,16 @@ import type { ItemKey } from '../keys.ts'
 import { queryItems } from '../protocol/constants.ts'
 
 /** Attribute values in the form of the client. */
-export type Attributes = ReturnType<typeof marshalItem>
+export type AttributeValues = ReturnType<typeof marshalItem>
 
 export const marshalItem = (item: Record<string, unknown>) => marshall(item, { removeUndefinedValues: true })
 
 /** Inverse of `marshalItem`. Lists decode thousands of attributes, and the SDK's `unmarshall` is several times slower. */
-export function unmarshalItem(attributes: Attributes): Item {
+export function unmarshalItem(attributes: AttributeValues): Item {
   return membersOf(attributes) as Item
 }
 
-function membersOf(attributes: Attributes): Record<string, ItemValue> {
+function membersOf(attributes: AttributeValues): Record<string, ItemValue> {
   const members: Record<string, ItemValue> = {}
   for (const name in attributes) {
     const value = attributes[name]
@@ -41,12 +41,12 @@ function numberOf(text: string): number | bigint {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? BigInt(text) : number
 }
 
-export const keyOf = ({ pk, sk }: ItemKey): Attributes => marshalItem({ pk, sk })
+export const marshalKey = ({ pk, sk }: ItemKey): AttributeValues => marshalItem({ pk, sk })
 
 interface Update {
   UpdateExpression: string
   ExpressionAttributeNames: Record<string, string>
-  ExpressionAttributeValues?: Attributes
+  ExpressionAttributeValues?: AttributeValues
 }
 
 /** Builds an update that sets and removes attributes. `#name0` and `:value0` are the first attribute set. */
@@ -68,7 +68,7 @@ export function buildUpdate(attributes: Record<string, ItemValue>, remove: reado
 interface Conditional {
   ConditionExpression?: string
   ExpressionAttributeNames?: Record<string, string>
-  ExpressionAttributeValues?: Attributes
+  ExpressionAttributeValues?: AttributeValues
 }
 
 /** The condition that the item does not exist. */
@@ -169,7 +169,7 @@ export function buildQuery({ pk, from, to, prefix, after, limit = queryItems, at
     KeyConditionExpression: `pk = :pk${range.expression}`,
     ExpressionAttributeValues: marshalItem({ ':pk': pk, ...range.values }),
     ...buildProjection(attributes),
-    ...(after !== undefined && { ExclusiveStartKey: keyOf({ pk, sk: after }) }),
+    ...(after !== undefined && { ExclusiveStartKey: marshalKey({ pk, sk: after }) }),
     ...limited(limit),
   }
 }

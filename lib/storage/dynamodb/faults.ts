@@ -1,7 +1,7 @@
 /** Classifies exceptions of the DynamoDB client for the protocol. */
 import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { own } from '../../meta/value/walk.ts'
-import { Fault, type FaultKind } from '../items.ts'
+import { type FaultKind, ItemsFault } from '../items.ts'
 
 const kinds: Readonly<Record<string, FaultKind>> = {
   TransactionConflictException: 'conflict',
@@ -41,13 +41,13 @@ function faultKind(error: unknown): FaultKind | undefined {
   return error.$fault === 'server' ? 'unanswered' : undefined
 }
 
-/** Sends a request. Throws a Fault for a transient error, and any other error unchanged (refusals, bugs, denied access). */
+/** Sends a request. Throws an ItemsFault for a transient error, and any other error unchanged (refusals, bugs, denied access). */
 export async function sendClassified<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request()
   } catch (error) {
-    const kind = error instanceof Fault ? undefined : faultKind(error)
-    throw kind ? new Fault(kind, error) : error
+    const kind = error instanceof ItemsFault ? undefined : faultKind(error)
+    throw kind ? new ItemsFault(kind, error) : error
   }
 }
 

@@ -3,9 +3,9 @@ import type { AttributeValue, StreamRecord } from 'aws-lambda'
 import type { KubeObject } from '../../meta/types.ts'
 import { readObject } from '../body.ts'
 import type { Item } from '../items.ts'
-import { keyOf, rowsOf } from '../keys.ts'
+import { parseSortKey, rowsOf } from '../keys.ts'
 import { rowState, rvOf } from '../protocol/records.ts'
-import { type Attributes, unmarshalItem } from './expressions.ts'
+import { type AttributeValues, unmarshalItem } from './expressions.ts'
 
 /** A write of an object. `before` and `after` are undefined if the object did not exist. */
 export interface RowChange {
@@ -28,7 +28,7 @@ export function rowChange(
   const next = itemOf(NewImage)
   return {
     resource,
-    key: keyOf(sk),
+    key: parseSortKey(sk),
     rv: rvOf(next),
     before: OldImage && objectOf(itemOf(OldImage)),
     after: objectOf(next),
@@ -42,7 +42,9 @@ function objectOf(row: Item): KubeObject | undefined {
 
 const itemOf = (image: Readonly<Record<string, AttributeValue>>): Item =>
   unmarshalItem(
-    Object.fromEntries(Object.entries(image).map(([name, value]) => [name, decoded(value)])) as unknown as Attributes,
+    Object.fromEntries(
+      Object.entries(image).map(([name, value]) => [name, decoded(value)]),
+    ) as unknown as AttributeValues,
   )
 
 /** Decodes base64: events are JSON. Rows have no bytes inside lists or maps. */

@@ -21,7 +21,10 @@ export function withActivity(one: Stored, activity: Item | undefined): Stored {
  * object and overwrites no credential that has changed. Does nothing if a time is already as new, or if another transaction
  * holds the items.
  */
-export async function touch({ items, now }: Context, { table, key, uid, at, credential }: Touch): Promise<void> {
+export async function touchActivity(
+  { items, now }: Context,
+  { table, key, uid, at, credential }: Touch,
+): Promise<void> {
   const { pk, sk, lastActivity, same, attributes: also } = credential
   const owner = { attribute: 'uid', value: uid }
   const activity: ItemWrite = {

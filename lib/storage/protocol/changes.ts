@@ -4,7 +4,7 @@ import type { Change, ChangeBatch, Table } from '../interface.ts'
 import { bucketEnd } from '../keys.ts'
 import { pageBytes, pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
-import { closeOverdue, highest, readSlots, type Slots } from './log.ts'
+import { closeOverdue, highestRevision, readSlots, type Slots } from './log.ts'
 import { decodeState, isExpired, readSlot, type Slot } from './records.ts'
 import { checkFresh, checkReachable, expiredError, readRevision } from './revision.ts'
 
@@ -12,14 +12,14 @@ import { checkFresh, checkReachable, expiredError, readRevision } from './revisi
  * Returns filled slots in order and stops at the first gap that a commit may still fill. Voids a gap below a filled slot
  * once this poll or an earlier one has waited for it longer than `patience`.
  */
-export async function changes(context: Context, table: Table, since: number): Promise<ChangeBatch> {
+export async function readChanges(context: Context, table: Table, since: number): Promise<ChangeBatch> {
   const { resource } = table
   const revision = await readRevision(context, resource)
   checkReachable(revision, since)
   const { slots, to } = await readOn(context, resource, [since, Math.min(revision.n, since + pollSlots)])
   checkFresh(context, revision)
   // Treat the revisions above the window as filled: a window that has only gaps must not stop a watch forever.
-  const filled = to < revision.n ? to : highest(slots, since)
+  const filled = to < revision.n ? to : highestRevision(slots, since)
   await closeOverdue(context, resource, slots, {
     lo: Math.max(since, revision.settled),
     hi: filled,

@@ -13,7 +13,7 @@ import {
 } from '../body.ts'
 import { StorageError } from '../errors.ts'
 import type { Companion, Mutation, Table } from '../interface.ts'
-import { Fault, type Item, type ItemWrite, type TransactOutcome } from '../items.ts'
+import { type Item, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
 import { activityOf, isPartition, marksOf, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { patience, tombstoneSeconds, writerDeadline } from './constants.ts'
 import { backoff, type Context } from './context.ts'
@@ -21,15 +21,15 @@ import { slotExpiry, voidSlot } from './log.ts'
 import type { State } from './records.ts'
 import type { Revision } from './revision.ts'
 
-export type Change = Exclude<Mutation, { type: 'none' }>
+export type ChangingMutation = Exclude<Mutation, { type: 'none' }>
 
 /** A write: the row as it was read, and the change to make. */
-export interface Write {
+export interface RowWrite {
   table: Table
   key: string
   /** The row that the change is based on; undefined if no row is live. */
   current: State | undefined
-  change: Change
+  change: ChangingMutation
   /** Identifies the write in its slot. */
   id: string
 }
@@ -39,7 +39,7 @@ const transactionItems = 100
 
 /** A write as items, complete except for its revision. */
 export interface Plan {
-  write: Write
+  write: RowWrite
   row: Record<string, Item[string]>
   slot: Record<string, Item[string]>
   partitions: readonly string[]
@@ -47,7 +47,7 @@ export interface Plan {
 }
 
 /** Encodes a write before it takes a revision. Throws TooLarge and TooManyCompanions. */
-export function plan(write: Write): Plan {
+export function planWrite(write: RowWrite): Plan {
   const { table, current, change, id, key } = write
   const prev = current ? [current.object, current.internal] : []
   const next = change.type === 'put' ? [writeObject(change.object), writeInternal(change.internal)] : []
@@ -164,7 +164,7 @@ function companionWrite(companion: Companion): ItemWrite {
 
 export type CommitOutcome =
   | { type: 'committed' }
-  /** Nothing was written, and never will be under this revision. `cause` is the Fault, if any. */
+  /** Nothing was written, and never will be under this revision. `cause` is the ItemsFault, if any. */
   | { type: 'lost'; companion?: number; cause?: unknown }
 
 /**
@@ -172,7 +172,7 @@ export type CommitOutcome =
  * other transactions held only companions that it checks, as long as readers wait for the gap. After any answer except
  * success, the slot decides: either it can be voided, and the write never commits, or it has the id of this write.
  */
-export async function commit(
+export async function commitPlan(
   context: Context,
   planned: Plan,
   { n: rev, asOf: taken }: Revision,
@@ -200,7 +200,7 @@ export async function commit(
     throw new StorageError('Undecided', 'the outcome of the write is unknown', { cause: error })
   })
   if (there?.id === planned.write.id) return { type: 'committed' }
-  if (cause !== undefined && !(cause instanceof Fault)) throw cause
+  if (cause !== undefined && !(cause instanceof ItemsFault)) throw cause
   const companion = outcome.refused.includes(rowIndex) ? undefined : refusedCompanion(planned, outcome.refused)
   return { type: 'lost', ...(companion !== undefined && { companion }), ...(cause !== undefined && { cause }) }
 }

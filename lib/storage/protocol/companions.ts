@@ -2,10 +2,10 @@
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from '../interface.ts'
-import { Fault, type Item, type ItemWrite } from '../items.ts'
+import { type Item, ItemsFault, type ItemWrite } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { writerDeadline } from './constants.ts'
-import { type Context, checkDeadline, createPause } from './context.ts'
+import { type Context, createPause, refuseLateWrite } from './context.ts'
 
 export async function getCompanions(
   { items }: Context,
@@ -32,14 +32,14 @@ export const dropCompanion = (context: Context, { pk, sk }: ItemKey, deadline: D
 async function writeAlone(context: Context, one: ItemWrite, deadline: Deadline): Promise<void> {
   const { items, now } = context
   for (const pause = createPause(context); ; ) {
-    checkDeadline(deadline)
+    refuseLateWrite(deadline)
     try {
       const end = now() + Math.min(writerDeadline, deadline())
       const { done } = await items.transact([one], end)
       if (done) return
       await pause()
     } catch (error) {
-      if (!(error instanceof Fault)) throw error
+      if (!(error instanceof ItemsFault)) throw error
       await pause(error)
     }
   }

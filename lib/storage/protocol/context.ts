@@ -1,7 +1,7 @@
 /** Provides the items, the clock and randomness to every operation, and retries with backoff. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import { StorageError } from '../errors.ts'
-import { Fault, type Items } from '../items.ts'
+import { type Items, ItemsFault } from '../items.ts'
 import { maxTries, maxWriteTime } from './constants.ts'
 
 export interface Context {
@@ -39,19 +39,19 @@ export function createPause({ elapsed, random, sleep }: Clock): Pause {
 export const backoff = (count: number, random: Clock['random']): number => random() * 8 * 2 ** Math.min(count, 4)
 
 function gaveUp(cause: unknown): StorageError {
-  const silent = cause instanceof Fault && cause.kind === 'unanswered'
+  const silent = cause instanceof ItemsFault && cause.kind === 'unanswered'
   return silent
     ? new StorageError('Unavailable', 'the table does not answer', { cause })
     : new StorageError('Busy', 'too many tries', { cause })
 }
 
 /** Throws TooLate after the deadline. */
-export function checkDeadline(deadline: Deadline): void {
+export function refuseLateWrite(deadline: Deadline): void {
   if (deadline() <= 0) throw new StorageError('TooLate', 'the deadline of the request has passed')
 }
 
 /**
- * Wraps items so that idempotent operations are retried after a Fault: all except puts of slots and transactions, which
+ * Wraps items so that idempotent operations are retried after an ItemsFault: all except puts of slots and transactions, which
  * have a deadline.
  */
 export function withRetries(items: Items, clock: Clock): Items {
@@ -61,7 +61,7 @@ export function withRetries(items: Items, clock: Clock): Items {
       try {
         return await operation()
       } catch (error) {
-        if (!(error instanceof Fault)) throw error
+        if (!(error instanceof ItemsFault)) throw error
         await pause(error)
       }
     }

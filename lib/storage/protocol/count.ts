@@ -4,7 +4,12 @@ import { isPartition, marksOf } from '../keys.ts'
 import type { Context } from './context.ts'
 
 /** Counts up to `most`. One query is usually enough, because a mark has some hundred bytes. */
-export async function count({ items }: Context, resource: string, partition: string, most: number): Promise<number> {
+export async function countMarks(
+  { items }: Context,
+  resource: string,
+  partition: string,
+  most: number,
+): Promise<number> {
   if (!isPartition(resource, partition)) return 0
   const query = { pk: marksOf(resource, partition), attributes: ['sk'] }
   let found = 0

@@ -5,11 +5,11 @@
 import { byBytes } from '../../meta/value/byteorder.ts'
 import type { Listed, ListPage, ListRequest, Stored, Table } from '../interface.ts'
 import type { Item, ItemQuery } from '../items.ts'
-import { isPartition, isStorable, keyOf, namespacePrefix, rowsOf, slotKey, sortKey } from '../keys.ts'
+import { isPartition, isStorable, namespacePrefix, parseSortKey, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { activityOfPage } from './activity.ts'
 import { countedRows, keptBytes, pageBytes } from './constants.ts'
 import type { Context } from './context.ts'
-import { fill, type Slots } from './log.ts'
+import { fillGaps, type Slots } from './log.ts'
 import { decodeState, isExpired, readSlot, rowState, rvOf, type Slot, type State } from './records.ts'
 import { checkFresh, checkReachable, expiredError, type Revision, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
@@ -35,7 +35,7 @@ interface Range {
 /** The fewest rows per read once a page needs more rows than its limit. */
 const smallestStep = 50
 
-export async function list(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
+export async function listAt(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
   const { resource } = table
   const { limit, at, notOlderThan, filter, matches } = request
   const revision = await readRevision(context, resource)
@@ -127,7 +127,13 @@ async function takeSnapshot(
   const [{ slots, top }] = await Promise.all([
     settled >= hi
       ? { slots: new Map(), top: hi }
-      : fill(context, resource, { lo: settled, hi, must: at ?? notOlderThan ?? settled, asOf, attributes: overlaid }),
+      : fillGaps(context, resource, {
+          lo: settled,
+          hi,
+          must: at ?? notOlderThan ?? settled,
+          asOf,
+          attributes: overlaid,
+        }),
     at !== undefined && at < settled ? checkLogged(context, resource, at + 1) : undefined,
   ])
   checkFresh(context, revision)
@@ -182,12 +188,12 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
     context,
     resource,
     { at: snapshot.rv, settled: snapshot.settled, asOf: snapshot.asOf },
-    newer.map((row) => ({ key: keyOf(row.sk), rv: rvOf(row) })),
+    newer.map((row) => ({ key: parseSortKey(row.sk), rv: rvOf(row) })),
   )
   const objects: Found[] = []
   for (const sk of [...rows.keys()].sort(byBytes)) {
     const copies = rows.get(sk) ?? []
-    const was = past.get(keyOf(sk))
+    const was = past.get(parseSortKey(sk))
     const candidates = partitions.map((partition, index) => {
       const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, () => was?.state)
       return found && (partition === undefined || found.partitions.includes(partition)) ? found : undefined

@@ -4,7 +4,7 @@
  */
 
 import { StorageError } from '../errors.ts'
-import { Fault, type Item } from '../items.ts'
+import { type Item, ItemsFault } from '../items.ts'
 import { bucketEnd, revOf, slotKey } from '../keys.ts'
 import { gapPoll, logSeconds, patience, stale } from './constants.ts'
 import { type Context, createPause } from './context.ts'
@@ -64,7 +64,7 @@ export async function voidSlot(
     try {
       return await items.putIfAbsent(voidItem(resource, rev, now()), deadline)
     } catch (error) {
-      if (!(error instanceof Fault)) throw error
+      if (!(error instanceof ItemsFault)) throw error
       await pause(error)
     }
   }
@@ -93,7 +93,7 @@ function isOverdue({ gaps, elapsed }: Context, resource: string, rev: number): b
 }
 
 /** Revisions in (lo, hi]. At `asOf` (unix ms), `lo` was settled. */
-export interface Stretch {
+export interface LogRange {
   lo: number
   hi: number
   /** The revision up to which every gap is closed, even if no slot above it is filled. */
@@ -107,13 +107,13 @@ export interface Stretch {
  * `patience`. `lo` is never below `settled`: a slot missing there has expired and is not a gap. Gaps above the highest
  * filled slot do not matter, because no write there has been acknowledged.
  */
-export async function fill(
+export async function fillGaps(
   context: Context,
   resource: string,
-  { lo, hi, must = lo, asOf, attributes }: Stretch,
+  { lo, hi, must = lo, asOf, attributes }: LogRange,
 ): Promise<{ slots: Slots; top: number }> {
   const slots = await readSlots(context, resource, [lo, hi], attributes)
-  const top = Math.max(highest(slots, lo), must)
+  const top = Math.max(highestRevision(slots, lo), must)
   for (;;) {
     await closeOverdue(context, resource, slots, { lo, hi: top, asOf })
     const [first] = missing(slots, lo, top)
@@ -128,7 +128,7 @@ export async function closeOverdue(
   context: Context,
   resource: string,
   slots: Slots,
-  { lo, hi, asOf }: Stretch,
+  { lo, hi, asOf }: LogRange,
 ): Promise<void> {
   const overdue = missing(slots, lo, hi).filter((rev) => isOverdue(context, resource, rev))
   await Promise.all(
@@ -141,7 +141,7 @@ export async function closeOverdue(
 }
 
 /** Returns the highest filled slot, or `lo` without one. */
-export const highest = (slots: Slots, lo: number): number =>
+export const highestRevision = (slots: Slots, lo: number): number =>
   slots.keys().reduce((one, other) => Math.max(one, other), lo)
 
 function missing(slots: Slots, lo: number, hi: number): number[] {

@@ -3,7 +3,7 @@
 import { type Body, isBody, readInternal, readObject } from '../body.ts'
 import type { Stored } from '../interface.ts'
 import type { Item, ItemValue } from '../items.ts'
-import { keyOf, revOf } from '../keys.ts'
+import { parseSortKey, revOf } from '../keys.ts'
 
 /** A state of an object as stored in rows, in slots and in the `prev` of slots. */
 export interface State {
@@ -31,10 +31,10 @@ export interface Slot {
 }
 
 /** Reports whether an item with this expiry (unix seconds) has expired. TTL may not have removed it yet. */
-export const isOver = (expires: ItemValue | undefined, now: number): boolean =>
+export const isPast = (expires: ItemValue | undefined, now: number): boolean =>
   typeof expires === 'number' && expires * 1000 <= now
 
-export const isExpired = ({ expires }: Item, now: number): boolean => isOver(expires, now)
+export const isExpired = ({ expires }: Item, now: number): boolean => isPast(expires, now)
 
 export const rvOf = (item: Item | undefined): number => (typeof item?.rv === 'number' ? item.rv : 0)
 
@@ -53,7 +53,7 @@ function stateOf(key: string, rv: ItemValue | undefined, from: Record<string, It
 
 /** Returns the state of a row; undefined for a tombstone and without a row. */
 export const rowState = (row: Item | undefined): State | undefined =>
-  row === undefined || isTombstone(row) ? undefined : stateOf(keyOf(row.sk), row.rv, row)
+  row === undefined || isTombstone(row) ? undefined : stateOf(parseSortKey(row.sk), row.rv, row)
 
 export function readSlot(item: Item): Slot {
   const rev = revOf(item)

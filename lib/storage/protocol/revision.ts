@@ -5,7 +5,7 @@ import type { Item } from '../items.ts'
 import { type ItemKey, revisionKey, rowsOf, sortKey } from '../keys.ts'
 import { gapPoll, patience, settleAhead, settleBehind, settleEvery, stale } from './constants.ts'
 import { type Context, createPause } from './context.ts'
-import { fill, readSlots } from './log.ts'
+import { fillGaps, readSlots } from './log.ts'
 import { readSlot, rvOf, type Slot } from './records.ts'
 
 export interface Revision {
@@ -22,7 +22,7 @@ export interface Revision {
 }
 
 /** The first write gets 2, so that an empty list has "1": for clients, "0" means any revision. */
-const first = 1
+const firstRevision = 1
 
 function revisionOf(item: Item, asOf: number): Revision {
   const { n, settled, floor, at } = item
@@ -33,7 +33,7 @@ function revisionOf(item: Item, asOf: number): Revision {
 }
 
 /** Takes the next revision. If the answer is lost, readers void the slot. */
-export async function allocate({ items, now }: Context, resource: string): Promise<Revision> {
+export async function takeRevision({ items, now }: Context, resource: string): Promise<Revision> {
   const asOf = now()
   return revisionOf(await items.allocate(revisionKey(resource), asOf), asOf)
 }
@@ -53,9 +53,10 @@ export async function readRevision(context: Context, resource: string): Promise<
   for (;;) {
     const asOf = context.now()
     const revision = await read(context, resource)
-    if (revision === undefined) return { n: first, settled: first, floor: first, at: asOf, asOf }
+    if (revision === undefined)
+      return { n: firstRevision, settled: firstRevision, floor: firstRevision, at: asOf, asOf }
     if (asOf - revision.at <= stale) return revision
-    await sweep(context, resource)
+    await sweepLog(context, resource)
     await pause()
   }
 }
@@ -64,14 +65,14 @@ export async function readRevision(context: Context, resource: string): Promise<
 const outline = ['pk', 'sk', 'type', 'key', 'partitions', 'left'] as const
 
 /** A row that slots have written, its newest revision, and whether it may be absent. */
-interface Expected {
+interface ExpectedRow {
   key: ItemKey
   rev: number
   absent: boolean
 }
 
 /** Returns the rows and copies that a slot wrote. */
-function written(resource: string, { rev, type, key, partitions, left }: Slot): Expected[] {
+function written(resource: string, { rev, type, key, partitions, left }: Slot): ExpectedRow[] {
   if (type === 'VOID') return []
   const sk = sortKey(key)
   const one = (absent: boolean) => (partition?: string) => ({
@@ -83,7 +84,7 @@ function written(resource: string, { rev, type, key, partitions, left }: Slot): 
 }
 
 /** Reports whether every row is visible at its newest revision or later. A slot may be visible before its row. */
-async function areVisible({ items }: Context, expected: ReadonlyMap<string, Expected>): Promise<boolean> {
+async function areVisible({ items }: Context, expected: ReadonlyMap<string, ExpectedRow>): Promise<boolean> {
   const rows = new Map<string, Item>()
   const keys = [...expected.values()].map(({ key }) => key)
   for (const row of await items.batchGet(keys, ['pk', 'sk', 'rv'])) rows.set(idOf(row), row)
@@ -96,18 +97,18 @@ async function areVisible({ items }: Context, expected: ReadonlyMap<string, Expe
 const idOf = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`
 
 /** Adds the rows of a slot to the expected ones; later slots replace earlier ones. */
-function expect(expected: Map<string, Expected>, resource: string, slot: Slot): void {
+function expect(expected: Map<string, ExpectedRow>, resource: string, slot: Slot): void {
   for (const one of written(resource, slot)) expected.set(idOf(one.key), one)
 }
 
 /**
  * Settles after a commit; the writer ignores failures. Advances `settled` over the filled slots that follow it without a
- * gap, as far as one request can check their rows. Only `sweep` advances `at`, because only it closes gaps.
+ * gap, as far as one request can check their rows. Only `sweepLog` advances `at`, because only it closes gaps.
  */
-export async function settle(context: Context, resource: string, { n, settled }: Revision): Promise<void> {
+export async function settleAfterWrite(context: Context, resource: string, { n, settled }: Revision): Promise<void> {
   if (n % settleEvery !== 0 || n - settled < settleBehind) return
   const slots = await readSlots(context, resource, [settled, Math.min(settled + settleAhead, n)], outline)
-  const expected = new Map<string, Expected>()
+  const expected = new Map<string, ExpectedRow>()
   let to = settled
   for (let item = slots.get(to + 1); item; item = slots.get(to + 1)) {
     const slot = readSlot(item)
@@ -126,12 +127,12 @@ export async function settle(context: Context, resource: string, { n, settled }:
  * Concurrent sweeps are safe. Gives up silently if rows stay invisible; the next sweep continues. Writers may settle
  * further in the meantime: `at` only records that `settled` has reached the `n` of this sweep.
  */
-export async function sweep(context: Context, resource: string): Promise<void> {
+export async function sweepLog(context: Context, resource: string): Promise<void> {
   const revision = await read(context, resource)
   if (revision === undefined) return
   const { n, settled, at, asOf } = revision
-  const { slots } = await fill(context, resource, { lo: settled, hi: n, must: n, asOf, attributes: outline })
-  const expected = new Map<string, Expected>()
+  const { slots } = await fillGaps(context, resource, { lo: settled, hi: n, must: n, asOf, attributes: outline })
+  const expected = new Map<string, ExpectedRow>()
   for (let rev = settled + 1; rev <= n; rev++) {
     const item = slots.get(rev)
     if (item) expect(expected, resource, readSlot(item))
@@ -153,7 +154,7 @@ export function checkReachable({ n, floor }: Revision, rv: number): void {
 
 /** Throws TooNew if the revision does not exist; allows any age. Takes one read. */
 export async function checkReached(context: Context, resource: string, rv: number): Promise<void> {
-  const { n } = (await read(context, resource)) ?? { n: first }
+  const { n } = (await read(context, resource)) ?? { n: firstRevision }
   if (rv > n) throw tooNew(rv, n)
 }
 

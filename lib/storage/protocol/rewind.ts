@@ -4,8 +4,8 @@ import type { ItemValue } from '../items.ts'
 import { bucketSize } from '../keys.ts'
 import { gapPoll, rewindSlots } from './constants.ts'
 import { type Context, createPause } from './context.ts'
-import { fill, readSlots, type Slots } from './log.ts'
-import { isOver, readSlot, type Slot, type State } from './records.ts'
+import { fillGaps, readSlots, type Slots } from './log.ts'
+import { isPast, readSlot, type Slot, type State } from './records.ts'
 import { expiredError } from './revision.ts'
 
 /** A row (or tombstone) that is newer than the requested revision. */
@@ -97,7 +97,7 @@ async function linkOf(past: Past, rev: number): Promise<Link> {
   const pause = createPause(context)
   for (;;) {
     const link = links.get(rev)
-    if (link && !isOver(link.expires, context.now())) return link
+    if (link && !isPast(link.expires, context.now())) return link
     if (link || rev <= settled) throw expiredError(rev)
     await pause()
     await context.sleep(gapPoll)
@@ -110,7 +110,13 @@ async function lastChangeBelow(past: Past, key: string, rev: number): Promise<nu
   const { context, resource, at, settled, asOf, links } = past
   const open = Math.max(at, settled)
   if (open < rev - 1 && hasGap(links, open, rev - 1)) {
-    const { slots } = await fill(context, resource, { lo: open, hi: rev - 1, must: rev - 1, asOf, attributes: linking })
+    const { slots } = await fillGaps(context, resource, {
+      lo: open,
+      hi: rev - 1,
+      must: rev - 1,
+      asOf,
+      attributes: linking,
+    })
     keep(past, slots)
   }
   for (let one = rev - 1; one > at; one--) {

@@ -2,15 +2,15 @@
 
 import type { Storage } from '../interface.ts'
 import type { Items } from '../items.ts'
-import { touch } from './activity.ts'
-import { changes } from './changes.ts'
+import { touchActivity } from './activity.ts'
+import { readChanges } from './changes.ts'
 import { dropCompanion, getCompanions, keepCompanion, queryCompanions, queryIndex } from './companions.ts'
 import { type Context, withRetries } from './context.ts'
-import { count } from './count.ts'
-import { latest } from './latest.ts'
-import { list, newestRevision } from './list.ts'
-import { sweep } from './revision.ts'
-import { get, write } from './write.ts'
+import { countMarks } from './count.ts'
+import { readLatest } from './latest.ts'
+import { listAt, newestRevision } from './list.ts'
+import { sweepLog } from './revision.ts'
+import { readObjectAt, writeObjectRow } from './write.ts'
 
 export interface StorageOptions {
   /** The wall clock, unix ms. */
@@ -27,14 +27,15 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
   const clock = { elapsed, random, sleep }
   const context: Context = { ...clock, now, items: withRetries(items, clock), gaps: new Map() }
   return {
-    get: (table, key, options) => get(context, table, key, options),
+    get: (table, key, options) => readObjectAt(context, table, key, options),
     update: (table, key, mutate, { deadline, notOlderThan }) =>
-      write(context, table, key, mutate, { read: true, notOlderThan, deadline }),
-    create: (table, key, mutate, { deadline }) => write(context, table, key, mutate, { read: false, deadline }),
-    list: (table, request) => list(context, table, request),
-    count: ({ resource }, partition, most) => count(context, resource, partition, most),
-    changes: (table, since) => changes(context, table, since),
-    latest: (table, seen) => latest(context, table, seen),
+      writeObjectRow(context, table, key, mutate, { read: true, notOlderThan, deadline }),
+    create: (table, key, mutate, { deadline }) =>
+      writeObjectRow(context, table, key, mutate, { read: false, deadline }),
+    list: (table, request) => listAt(context, table, request),
+    count: ({ resource }, partition, most) => countMarks(context, resource, partition, most),
+    changes: (table, since) => readChanges(context, table, since),
+    latest: (table, seen) => readLatest(context, table, seen),
     revision: (table) => newestRevision(context, table),
     getCompanions: (keys) => getCompanions(context, keys),
     getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],
@@ -42,7 +43,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     dropCompanion: (key, { deadline }) => dropCompanion(context, key, deadline),
     queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
     queryIndex: (query) => queryIndex(context, query),
-    touchActivity: (one) => touch(context, one),
-    sweep: ({ resource }) => sweep(context, resource),
+    touchActivity: (one) => touchActivity(context, one),
+    sweep: ({ resource }) => sweepLog(context, resource),
   }
 }

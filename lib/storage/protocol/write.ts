@@ -1,15 +1,15 @@
 /** Reads, mutates and commits; repeats after a lost race. At most one revision of a write ever commits. */
 
 import { StorageError } from '../errors.ts'
-import type { GetOptions, Mutate, Stored, Table, WriteOptions, WriteResult } from '../interface.ts'
+import type { CommitOptions, GetOptions, Mutate, Stored, Table, WriteResult } from '../interface.ts'
 import type { Item } from '../items.ts'
 import { activityOf, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { withActivity } from './activity.ts'
-import { type Change, commit, plan } from './commit.ts'
+import { type ChangingMutation, commitPlan, planWrite } from './commit.ts'
 import { gapPoll, patience } from './constants.ts'
-import { type Context, checkDeadline, createPause } from './context.ts'
+import { type Context, createPause, refuseLateWrite } from './context.ts'
 import { decodeState, readSlot, rowState, type State } from './records.ts'
-import { allocate, checkReached, settle } from './revision.ts'
+import { checkReached, settleAfterWrite, takeRevision } from './revision.ts'
 
 /** A live row: its state, and the decoded object that a mutation sees. */
 interface Live {
@@ -56,13 +56,13 @@ async function readRowSince(
 }
 
 /** `read`: whether the mutation first sees the current row, or first assumes that no row exists. */
-export type WriteMode = WriteOptions & ({ read: true; notOlderThan?: number | undefined } | { read: false })
+export type WriteMode = CommitOptions & ({ read: true; notOlderThan?: number | undefined } | { read: false })
 
 /**
  * Writes an object. Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate,
  * Busy and Unavailable: then nothing was written. After Undecided, the write may have taken effect.
  */
-export async function write(
+export async function writeObjectRow(
   context: Context,
   table: Table,
   key: string,
@@ -78,12 +78,12 @@ export async function write(
     if (mutation.type === 'none' || (mutation.type === 'delete' && live === undefined)) {
       return { ...before, ...(live && { after: live.shown }), rv: live?.state.rv ?? 0 }
     }
-    const planned = plan({ table, key, current: live?.state, change: mutation, id: newId(context) })
-    checkDeadline(mode.deadline)
-    const revision = await allocate(context, table.resource)
-    const outcome = await commit(context, planned, revision, mode.deadline)
+    const planned = planWrite({ table, key, current: live?.state, change: mutation, id: newId(context) })
+    refuseLateWrite(mode.deadline)
+    const revision = await takeRevision(context, table.resource)
+    const outcome = await commitPlan(context, planned, revision, mode.deadline)
     if (outcome.type === 'committed') {
-      await settle(context, table.resource, revision).catch(() => undefined)
+      await settleAfterWrite(context, table.resource, revision).catch(() => undefined)
       return { ...before, ...after(key, mutation, revision.n, live?.shown), rv: revision.n }
     }
     if (outcome.companion !== undefined) throw refusal(mutation, outcome.companion)
@@ -93,7 +93,7 @@ export async function write(
 }
 
 /** Returns the error for a companion whose condition failed. */
-function refusal({ companions = [] }: Change, companion: number): StorageError {
+function refusal({ companions = [] }: ChangingMutation, companion: number): StorageError {
   return companions[companion]?.op === 'unchanged'
     ? new StorageError('CompanionChanged', 'a companion has changed', { companion })
     : new StorageError('CompanionExists', 'a companion exists already', { companion })
@@ -103,7 +103,7 @@ function refusal({ companions = [] }: Change, companion: number): StorageError {
 const newId = ({ random }: Context): string =>
   [random(), random()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('-')
 
-function after(key: string, change: Change, rv: number, before: Stored | undefined): { after?: Stored } {
+function after(key: string, change: ChangingMutation, rv: number, before: Stored | undefined): { after?: Stored } {
   if (change.type === 'delete') return {}
   const { object, internal } = change
   const stamped = { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }
@@ -113,7 +113,7 @@ function after(key: string, change: Change, rv: number, before: Stored | undefin
 }
 
 /** Reads one object. Throws TooNew if revision `reached` does not exist. */
-export async function get(
+export async function readObjectAt(
   context: Context,
   table: Table,
   key: string,

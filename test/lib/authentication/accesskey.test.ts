@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkFormat, duplicateKey, generateKey, isWellFormed } from '../../../lib/authentication/accesskey.ts'
+import { checkFormat, duplicateKey, generateAccessKey, isWellFormed } from '../../../lib/authentication/accesskey.ts'
 import { bearerToken } from '../../../lib/authentication/bearertoken.ts'
 import { KEY_PATTERN } from '../../../lib/meta/value/credentials.ts'
 
@@ -14,7 +14,7 @@ const vectors = [...page.matchAll(/\| `([0-9a-f]{64})` \| `(\S+)` \|/g)].map(
 describe('generated keys', () => {
   test('match the documented vectors', () => {
     expect(vectors).toHaveLength(3)
-    for (const [hex, key] of vectors) expect(generateKey(() => Buffer.from(hex, 'hex'))).toBe(key)
+    for (const [hex, key] of vectors) expect(generateAccessKey(() => Buffer.from(hex, 'hex'))).toBe(key)
   })
 
   test('are found in a text by the documented pattern', () => {
@@ -25,18 +25,18 @@ describe('generated keys', () => {
   test('are well-formed and encode all random bits', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.nat(255), (bytes, bit) => {
-        const key = generateKey(() => bytes)
+        const key = generateAccessKey(() => bytes)
         expect(key).toMatch(KEY_PATTERN)
         expect(isWellFormed(key)).toBe(true)
         const flipped = bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
-        expect(generateKey(() => flipped)).not.toBe(key)
+        expect(generateAccessKey(() => flipped)).not.toBe(key)
       }),
       { numRuns: 300, seed: 20261121 },
     )
   })
 
   test('are rejected after any changed character', () => {
-    const key = generateKey(randomBytes)
+    const key = generateAccessKey(randomBytes)
     for (let index = 0; index < key.length; index++) {
       const other = key[index] === 'x' ? 'y' : 'x'
       const changed = key.slice(0, index) + other + key.slice(index + 1)
@@ -45,7 +45,7 @@ describe('generated keys', () => {
   })
 
   test('require 32 random bytes', () => {
-    expect(() => generateKey(() => new Uint8Array(31))).toThrow()
+    expect(() => generateAccessKey(() => new Uint8Array(31))).toThrow()
   })
 })
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { generateKey } from '../../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
 import { type AuthenticationDeps, authenticate } from '../../../lib/authentication/authenticate.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
 
-const KEY = generateKey(() => new Uint8Array(32).fill(7))
+const KEY = generateAccessKey(() => new Uint8Array(32).fill(7))
 
 function world(item: JsonObject | undefined, more: Partial<AuthenticationDeps> = {}) {
   const log: unknown[] = []

@@ -9,7 +9,7 @@ import {
   rotateCredential,
   updateCredential,
 } from '../../../lib/authentication/credential.ts'
-import { readInternal, writeInternal } from '../../../lib/authentication/keyinternal.ts'
+import { decodeKeyInternal, encodeKeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
 
@@ -211,8 +211,8 @@ describe('reading credentials', () => {
 
 test('readInternal accepts exactly what writeInternal returns', () => {
   const internal = { creator: 'subject:x' as const, carried: [{}], credential: HASH }
-  expect(readInternal(writeInternal(internal))).toEqual(internal)
-  const good = writeInternal(internal)
+  expect(decodeKeyInternal(encodeKeyInternal(internal))).toEqual(internal)
+  const good = encodeKeyInternal(internal)
   for (const wrong of [
     { creator: 'x' },
     { creator: 'root:x' },
@@ -224,6 +224,6 @@ test('readInternal accepts exactly what writeInternal returns', () => {
     { credential: { version: '1', hash: '' } },
     { more: 1 },
   ]) {
-    expect(() => readInternal({ ...good, ...wrong } as JsonObject), JSON.stringify(wrong)).toThrow()
+    expect(() => decodeKeyInternal({ ...good, ...wrong } as JsonObject), JSON.stringify(wrong)).toThrow()
   }
 })

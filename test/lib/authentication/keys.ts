@@ -1,6 +1,6 @@
 /** Stored keys and credentials for the tests of this package. */
 import { createCredential, type StoredKey } from '../../../lib/authentication/credential.ts'
-import { type KeyInternal, writeInternal } from '../../../lib/authentication/keyinternal.ts'
+import { encodeKeyInternal, type KeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { JsonObject, ObjectMeta } from '../../../lib/meta/types.ts'
 
 export const HASH = { version: '2', hash: 'aGFzaA' }
@@ -19,7 +19,7 @@ export function storedKey(
       metadata: { name: 'ci', uid: 'u-1', generation: 1, creationTimestamp: '2026-11-21T00:00:00Z', ...metadata },
       spec,
     },
-    internal: writeInternal({ creator: 'user:admin', carried: [], credential: HASH, ...internal }),
+    internal: encodeKeyInternal({ creator: 'user:admin', carried: [], credential: HASH, ...internal }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { activityDue, type KeyLife, keyStatus } from '../../../lib/authentication/keystatus.ts'
+import { isActivityDue, type KeyLife, keyStatus } from '../../../lib/authentication/keystatus.ts'
 
 const life = (more: Partial<KeyLife> = {}): KeyLife => ({
   created: 1000,
@@ -63,14 +63,14 @@ describe('activityDue', () => {
     ['a quarter of a short ttl', { lastActivity: 1000, ttl: 40 }, 1010, false],
     ['more than it', { lastActivity: 1000, ttl: 40 }, 1011, true],
     ['a clock that is behind', { lastActivity: 1000 }, 900, false],
-  ])('%s', (_, more, now, due) => expect(activityDue(life(more), now)).toBe(due))
+  ])('%s', (_, more, now, due) => expect(isActivityDue(life(more), now)).toBe(due))
 
   test('a sliding key in constant use never expires', () => {
     for (const ttl of [4, 5, 60, 240, 86_400]) {
       const key = life({ ttl, ttlAfterLastActivity: true })
       for (let now = 1000; now < 1000 + 3 * Math.min(ttl, 1000); now++) {
         expect(keyStatus(key, now).state).toBe('Active')
-        if (activityDue(key, now)) key.lastActivity = now
+        if (isActivityDue(key, now)) key.lastActivity = now
       }
     }
   })

@@ -1,7 +1,7 @@
 /** Tests which keys the expiry sweep deletes and keeps, and how much it reads. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { generateKey } from '../../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
 import { authenticate } from '../../../lib/authentication/authenticate.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import { type Sweep, sweepExpired } from '../../../lib/controllers/expirysweep.ts'
@@ -96,7 +96,7 @@ describe('a key', () => {
     const [, version = '', hash = ''] = (await world.credential('raced')).pk.split('#')
     const { storage } = world
     const deps = authenticationDeps({ storage, hashes: async () => [{ version, hash }], limits: {} }, () => {})
-    const used = await authenticate(generateKey(randomBytes), { ...deps, now: () => world.now().getTime() })
+    const used = await authenticate(generateAccessKey(randomBytes), { ...deps, now: () => world.now().getTime() })
     if (!('user' in used)) throw new Error('not authenticated')
     await world.change('raced', (object) => ({ ...object, spec: { ttl: 1 } }))
     await used.touch()

@@ -8,17 +8,17 @@ import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.t
 import type { Services } from '../../../lib/apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualclusterinstance.ts'
 import { credentialItemKey } from '../../../lib/authentication/credential.ts'
-import { readInternal } from '../../../lib/authentication/keyinternal.ts'
+import { decodeKeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import type { KeyHash } from '../../../lib/authentication/pepper.ts'
-import { controllerContext } from '../../../lib/controllers/context.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
+import { controllerContext } from '../../../lib/controllers/internalcontext.ts'
 import type { JsonObject, KubeObject, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
-import { create } from '../../../lib/registry/create.ts'
-import { type DeleteOptions, remove } from '../../../lib/registry/delete.ts'
+import { createObject } from '../../../lib/registry/create.ts'
+import { type DeleteOptions, deleteObject } from '../../../lib/registry/delete.ts'
 import type { StoredKind } from '../../../lib/registry/kind.ts'
-import { keyOf, type Store } from '../../../lib/registry/store.ts'
-import { update } from '../../../lib/registry/update.ts'
+import { objectKey, type Store } from '../../../lib/registry/store.ts'
+import { updateObject } from '../../../lib/registry/update.ts'
 import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
 import type { Place } from '../../support/copies.ts'
@@ -105,25 +105,25 @@ export async function newWorld(
         metadata: { ...metadata, name, ...(namespace && { namespace }) },
         ...(spec && { spec }),
       }
-      return (await create(store, { object, secrets: [] }, context())).stored.object
+      return (await createObject(store, { object, secrets: [] }, context())).stored.object
     },
     async find(where) {
       const { store, namespace, name } = locate(where)
-      return (await storage.get(store.kind.table, keyOf(namespace, name)))?.object
+      return (await storage.get(store.kind.table, objectKey(namespace, name)))?.object
     },
     async change(where, edit) {
       const { store, ...place } = locate(where)
       const transform = (object: KubeObject) => ({ object: edit(object), secrets: [] })
-      await update(store, { ...place, subresource: '', verb: 'update', transform }, context())
+      await updateObject(store, { ...place, subresource: '', verb: 'update', transform }, context())
     },
     async delete(where, options = {}) {
       const { store, ...place } = locate(where)
-      await remove(store, place, options, context())
+      await deleteObject(store, place, options, context())
     },
     async credential(name) {
       const stored = await storage.get(keys.kind.table, name)
       if (!stored) throw new Error(`there is no ${name}`)
-      const { pk, sk } = credentialItemKey(readInternal(stored.internal).credential)
+      const { pk, sk } = credentialItemKey(decodeKeyInternal(stored.internal).credential)
       const item = await storage.getCompanion(pk, sk)
       if (!item) throw new Error(`${name} has no credential`)
       return item

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualclusterinstance.ts'
 import type { EndpointServices } from '../../../lib/endpoints/call.ts'
 import { deleteCollectionHandler } from '../../../lib/endpoints/handlers/delete.ts'
-import { create } from '../../../lib/registry/create.ts'
-import { list } from '../../../lib/registry/read.ts'
+import { createObject } from '../../../lib/registry/create.ts'
+import { listObjects } from '../../../lib/registry/read.ts'
 import type { Store } from '../../../lib/registry/store.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
 import { answer } from '../../support/exchange.ts'
@@ -25,13 +25,14 @@ async function createCollection(count: number): Promise<string> {
   for (let index = 0; index < count; index++) {
     const metadata = { name: `${collection}-${index}`, namespace: 'p-a', labels: { collection } }
     const object = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstance', metadata, spec: {} }
-    await create(store(), { object, secrets: [] }, context)
+    await createObject(store(), { object, secrets: [] }, context)
   }
   return collection
 }
 
 const left = async (collection: string): Promise<number> =>
-  (await list(store(), {}, 'list', context)).items.filter(({ key }) => key.startsWith(`p-a/${collection}-`)).length
+  (await listObjects(store(), {}, 'list', context)).items.filter(({ key }) => key.startsWith(`p-a/${collection}-`))
+    .length
 
 /** Runs a DELETE whose time is over after starting on `objects` objects, with a key that is revoked after `lives` deletions. */
 async function runDelete(
@@ -60,7 +61,7 @@ async function runDelete(
     },
   }
   const services: EndpointServices = {
-    demandChain: () => {},
+    checkChain: () => {},
     keyGeneration: async () => (done < lives ? 1 : undefined),
     // Each deletion takes long enough for the key to be checked again.
     elapsed: () => done * 11_000,

@@ -4,7 +4,7 @@ import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.t
 import type { EndpointServices } from '../../../lib/endpoints/call.ts'
 import { listHandler } from '../../../lib/endpoints/handlers/list.ts'
 import type { ApiResponse } from '../../../lib/endpoints/request.ts'
-import { create } from '../../../lib/registry/create.ts'
+import { createObject } from '../../../lib/registry/create.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
 import { answer } from '../../support/exchange.ts'
 import { admin, contextOf } from '../../support/users.ts'
@@ -23,7 +23,7 @@ beforeAll(async () => {
       metadata: { name: `large-${index}` },
       spec: { user: 'alice', description: 'x'.repeat(150_000) },
     }
-    await create(store(), { object, secrets: [] }, contextOf(admin))
+    await createObject(store(), { object, secrets: [] }, contextOf(admin))
   }
 }, 60_000)
 afterAll(() => deployment?.stop())
@@ -44,7 +44,7 @@ async function startList(query: Record<string, string>, lives: number, slow = 0)
   let asked = 0
   const timers = new Set<() => void>()
   const services: EndpointServices = {
-    demandChain: () => {},
+    checkChain: () => {},
     async keyGeneration() {
       asked++
       return now < lives * 1000 ? 7 : undefined

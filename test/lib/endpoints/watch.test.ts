@@ -4,10 +4,10 @@ import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.t
 import type { UserInfo } from '../../../lib/authorization/users/user.ts'
 import type { EndpointServices, StoredCall } from '../../../lib/endpoints/call.ts'
 import { listHandler } from '../../../lib/endpoints/handlers/list.ts'
-import { run } from '../../../lib/endpoints/run.ts'
+import { runHandler } from '../../../lib/endpoints/run.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
-import { create } from '../../../lib/registry/create.ts'
-import { remove } from '../../../lib/registry/delete.ts'
+import { createObject } from '../../../lib/registry/create.ts'
+import { deleteObject } from '../../../lib/registry/delete.ts'
 import { endless } from '../../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
 import { admin, contextOf } from '../../support/users.ts'
@@ -29,7 +29,8 @@ const key = (name: string, spec: object): KubeObject => ({
   spec: { user: 'alice', ...spec },
 })
 const store = () => deployment.parts.storeOf(OwnedAccessKey)
-const make = (name: string, spec: object = {}) => create(store(), { object: key(name, spec), secrets: [] }, context)
+const make = (name: string, spec: object = {}) =>
+  createObject(store(), { object: key(name, spec), secrets: [] }, context)
 
 interface Watched {
   /** Seconds since the start of the watch. */
@@ -60,7 +61,7 @@ async function watch(
   let now = 0
   const plan = Object.entries(when).map(([second, act]) => ({ second: Number(second), act }))
   const services: EndpointServices = {
-    demandChain: () => {},
+    checkChain: () => {},
     keyGeneration: async () => generation(now / 1000),
     elapsed: () => now,
     every: () => () => {},
@@ -97,7 +98,7 @@ async function watch(
     kind,
     store: store(),
   }
-  const { body } = await run(listHandler, call, (error) => {
+  const { body } = await runHandler(listHandler, call, (error) => {
     throw error
   })
   const lines: Watched[] = []
@@ -115,7 +116,7 @@ describe('a watch', () => {
     await make(name, { ttl: 60 })
     const seen = await watch(
       { resourceVersion, timeoutSeconds: '100' },
-      { when: { 90: () => remove(store(), { namespace: '', name }, {}, context) } },
+      { when: { 90: () => deleteObject(store(), { namespace: '', name }, {}, context) } },
     )
     const phases = seen
       .filter(({ line }) => line !== '\n')

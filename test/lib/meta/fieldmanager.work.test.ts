@@ -1,6 +1,6 @@
 /** Tests that the work of field management grows linearly with the size of an object, whatever it contains. */
 import { describe, expect, test, vi } from 'vitest'
-import { apply, updateManagers } from '../../../lib/meta/managedfields/fieldmanager.ts'
+import { serverSideApply, updateManagers } from '../../../lib/meta/managedfields/fieldmanager.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../../lib/meta/types.ts'
 import { thing, thingKind } from './thing.ts'
 
@@ -69,20 +69,20 @@ describe.each(shapes)('doubling the number of %s at most doubles the work', (_, 
     ['a create', (one) => updateManagers({ ...write, live: undefined, updated: one })],
     ['an update', (one) => updateManagers({ ...write, live: one, updated: object({ labels: { a: 'b' } }) })],
     ['an update that keeps all', (one) => updateManagers({ ...write, live: one, updated: one })],
-    ['an apply', (one) => apply({ ...write, live: one, config: bare(one), force: true })],
+    ['an apply', (one) => serverSideApply({ ...write, live: one, config: bare(one), force: true })],
     [
       'an apply that applies less than before',
       (one) => {
-        const before = apply({ ...write, live: one, config: bare(one), force: true })
-        return apply({ ...write, live: before, config: bare(object({})), force: true })
+        const before = serverSideApply({ ...write, live: one, config: bare(one), force: true })
+        return serverSideApply({ ...write, live: before, config: bare(object({})), force: true })
       },
     ],
     [
       'an apply with conflicts',
       (one) => {
-        const before = apply({ ...write, manager: 'other', live: one, config: bare(one), force: true })
+        const before = serverSideApply({ ...write, manager: 'other', live: one, config: bare(one), force: true })
         const spec = { ...one.spec, text: 'other' }
-        return apply({ ...write, live: before, config: { ...bare(one), spec }, force: true })
+        return serverSideApply({ ...write, live: before, config: { ...bare(one), spec }, force: true })
       },
     ],
   ]

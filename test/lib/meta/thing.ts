@@ -1,6 +1,6 @@
 /** Defines a kind with every type of list and map, and runs scripts of writes to one of its objects. */
 import { StatusError } from '../../../lib/meta/errors/status.ts'
-import { apply, updateManagers } from '../../../lib/meta/managedfields/fieldmanager.ts'
+import { serverSideApply, updateManagers } from '../../../lib/meta/managedfields/fieldmanager.ts'
 import {
   boolean,
   int64,
@@ -73,7 +73,7 @@ export interface Step {
 function written(operation: Operation, live: KubeObject | undefined, now: Date): KubeObject {
   const { verb, manager, force = false, subresource = '', object } = operation
   const write = { live, manager, subresource, now, gvk: thingKind, schema: thing } as const
-  if (verb === 'apply') return apply({ ...write, config: object, force })
+  if (verb === 'apply') return serverSideApply({ ...write, config: object, force })
   return updateManagers({ ...write, updated: object as KubeObject })
 }
 

@@ -5,7 +5,7 @@ import type { StatusError } from '../../../lib/meta/errors/status.ts'
 import { list, map, object, string } from '../../../lib/meta/schema/schema.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import type { KindInfo } from '../../../lib/registry/kind.ts'
-import { refuse, validateChange, validateNew } from '../../../lib/registry/validate.ts'
+import { refuseInvalid, validateChange, validateNew } from '../../../lib/registry/validate.ts'
 
 const kind: KindInfo = {
   group: 'example.com',
@@ -40,7 +40,7 @@ describe('an object of another kind', () => {
 
   it('is refused with its own name', () => {
     const other = thing({ kind: 'Other', apiVersion: 'v1' })
-    const act = () => refuse(other, validateNew(kind, { ...draft({}), object: other }))
+    const act = () => refuseInvalid(other, validateNew(kind, { ...draft({}), object: other }))
     expect(act).toThrow('Other "a" is invalid: [kind: Invalid value: "Other": must be Thing, apiVersion:')
     try {
       act()
@@ -102,7 +102,7 @@ describe('very many errors', () => {
     for (const errors of [validateNew(lists, draft(more)), validateChange(lists, draft(more), thing({}), '')]) {
       expect(errors.length).toBeGreaterThan(100)
       expect(errors.length).toBeLessThan(6000)
-      expect(() => refuse(thing({}), errors)).toThrow(/ and more$/)
+      expect(() => refuseInvalid(thing({}), errors)).toThrow(/ and more$/)
     }
   })
 })

@@ -4,7 +4,7 @@
  */
 import process from 'node:process'
 import { describe, expect, test } from 'vitest'
-import { Fault } from '../../../lib/storage/items.ts'
+import { ItemsFault } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { mutants } from './adversary/mutants.ts'
 import {
@@ -58,7 +58,7 @@ describe('every schedule ends in the state of the log', () => {
   test(
     'plain, with the constants as they are',
     async () => {
-      const subject = { storageOver, Fault }
+      const subject = { storageOver, ItemsFault }
       expect(await failures(subject, plain, { from: seed, count: wanted(60), enough: 5 })).toEqual([])
     },
     timeout,

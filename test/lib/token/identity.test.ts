@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { mayLeave, outsideGroups } from '../../../lib/token/identity.ts'
+import { isVisibleUser, visibleGroups } from '../../../lib/token/identity.ts'
 
 test('outsideGroups omits Kubernetes groups and adds platform:admins for administrators', () => {
-  expect(outsideGroups(['system:masters', 'system:authenticated', 'ops', 'team:b', 'ops', ''])).toEqual([
+  expect(visibleGroups(['system:masters', 'system:authenticated', 'ops', 'team:b', 'ops', ''])).toEqual([
     'ops',
     'platform:admins',
     'team:b',
@@ -11,7 +11,7 @@ test('outsideGroups omits Kubernetes groups and adds platform:admins for adminis
 })
 
 test('outsideGroups never marks anyone else as an administrator', () => {
-  expect(outsideGroups(['platform:admins', 'system:authenticated'])).toEqual([])
+  expect(visibleGroups(['platform:admins', 'system:authenticated'])).toEqual([])
 })
 
 test('no system: name is ever passed on', () => {
@@ -22,8 +22,8 @@ test('no system: name is ever passed on', () => {
   )
   fc.assert(
     fc.property(fc.array(name), (names) => {
-      for (const group of outsideGroups(names)) expect(group.startsWith('system:')).toBe(false)
-      for (const user of names.filter(mayLeave)) expect(user.startsWith('system:')).toBe(false)
+      for (const group of visibleGroups(names)) expect(group.startsWith('system:')).toBe(false)
+      for (const user of names.filter(isVisibleUser)) expect(user.startsWith('system:')).toBe(false)
     }),
   )
 })
@@ -35,5 +35,5 @@ test.each([
   ['', false],
   ['systematic', true],
 ])('user %j may leave: %j', (user, expected) => {
-  expect(mayLeave(user)).toBe(expected)
+  expect(isVisibleUser(user)).toBe(expected)
 })

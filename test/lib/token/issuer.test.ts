@@ -5,7 +5,7 @@ import { StatusError } from '../../../lib/meta/errors/status.ts'
 import {
   type ClusterTokenRequest,
   type IssuerSettings,
-  issue,
+  issueToken,
   type Prepared,
   prepareClusterToken,
   prepareVirtualClusterToken,
@@ -184,7 +184,7 @@ describe('the signed text', () => {
 
   test('verifies with the published keys and has the predicted length', async () => {
     const ready = prepared(prepare({ ttl: 3600 }))
-    const { token, expires } = await issue(ready, signer)
+    const { token, expires } = await issueToken(ready, signer)
     const keys = createLocalJWKSet(await jwksDocument(signer))
     const { payload, protectedHeader } = await jwtVerify(token, keys, { currentDate: now })
     expect(payload).toEqual(ready.claims)

@@ -19,7 +19,7 @@ import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { placeAudience, placeOfAudience } from '../../../token/audience.ts'
 import { extrasOf } from '../../../token/extras.ts'
-import { mayLeave, outsideGroups } from '../../../token/identity.ts'
+import { isVisibleUser, visibleGroups } from '../../../token/identity.ts'
 import type { ReviewServices } from '../../authorization/v1/services.ts'
 import { userInfoSchema } from './selfsubjectreview.ts'
 
@@ -79,7 +79,7 @@ async function review(
     place === 'anywhere'
       ? acceptsKeysAnywhere(user.chain)
       : acceptsKeys(user.chain, place, scopes) || (named && acceptsKeysOfSpaces(user.chain, place))
-  if (!taken || !mayLeave(user.name)) return failed
+  if (!taken || !isVisibleUser(user.name)) return failed
   if (!context.dryRun) await touch()
   context.note('reviewedKey', user.key.name)
   return {
@@ -87,7 +87,7 @@ async function review(
     user: {
       username: user.name,
       ...(user.uid && { uid: user.uid }),
-      groups: outsideGroups(user.groups),
+      groups: visibleGroups(user.groups),
       extra: extrasOf(user, place === 'anywhere' ? undefined : place),
     },
     // Without audiences, the token is for the API server that asks, as in Kubernetes. Foreign audiences are never confirmed.

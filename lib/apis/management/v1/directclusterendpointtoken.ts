@@ -2,11 +2,11 @@
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { rfc3339 } from '../../../meta/encoding/time.ts'
-import { demandTime } from '../../../meta/errors/deadline.ts'
+import { checkDeadline } from '../../../meta/errors/deadline.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { int64, object, string, time } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
-import { issue, prepareClusterToken } from '../../../token/issuer.ts'
+import { issueToken, prepareClusterToken } from '../../../token/issuer.ts'
 import { group, version } from './group.ts'
 import type { Services } from './services.ts'
 
@@ -50,10 +50,10 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
     context.note('audiences', aud)
     context.note('expires', expirationTimestamp)
     if (dryRun) return { ...request, status: { expirationTimestamp } }
-    demandTime(deadline)
+    checkDeadline(deadline)
     // Record the ID before signing: otherwise a token could exist whose ID is in no audit record.
     context.note('jti', jti)
-    const { token } = await issue(prepared, tokens.signer)
+    const { token } = await issueToken(prepared, tokens.signer)
     return { ...request, status: { token, expirationTimestamp } }
   },
 }

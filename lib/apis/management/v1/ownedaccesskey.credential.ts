@@ -8,7 +8,7 @@ import {
   rotateCredential,
   updateCredential,
 } from '../../../authentication/credential.ts'
-import { readInternal, writeInternal } from '../../../authentication/keyinternal.ts'
+import { decodeKeyInternal, encodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
@@ -19,7 +19,7 @@ import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
 import { group } from './group.ts'
-import { changesSpec, keyOf, keyPath, kind, sealedOf, specOf, suppliedKey } from './ownedaccesskey.values.ts'
+import { changesSpec, keyPath, kind, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
 const sameHash = (one: KeyHash, other: KeyHash): boolean => one.version === other.version && one.hash === other.hash
@@ -33,7 +33,7 @@ export async function prepareForCreate(
   const key = suppliedKey(draft.secrets) ?? keys.generate()
   const [credential] = await keys.hashes(key)
   if (!credential) throw new Error('there is no pepper to hash access keys with')
-  draft.internal = writeInternal({ creator: identityOf(user), carried: inheritedChain(user), credential })
+  draft.internal = encodeKeyInternal({ creator: identityOf(user), carried: inheritedChain(user), credential })
   draft.reveal = [{ path: keyPath, value: key }]
   note('credential', 'access key')
 }
@@ -46,7 +46,7 @@ export async function prepareForUpdate(
   { user, note }: RequestContext,
 ): Promise<void> {
   const { keys } = services
-  const internal = readInternal(old.internal)
+  const internal = decodeKeyInternal(old.internal)
   const supplied = suppliedKey(draft.secrets)
   const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
   const rotated = hashes[0] !== undefined && !hashes.some((hash) => sameHash(hash, internal.credential))
@@ -54,8 +54,8 @@ export async function prepareForUpdate(
   const sealed = Object.entries(sealedOf(draft.secrets))
   const stored = sealed.length > 0 ? ((await keys.readCredential(internal.credential)) ?? {}) : {}
   if (rotated || sealed.some(([path, value]) => !hasSealedValue(stored, path, value))) draft.specChanged = true
-  const carried = changesSpec(draft, old) ? chainAfterChange(user, keyOf(old), specOf(draft.object)) : internal.carried
-  draft.internal = writeInternal({
+  const carried = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : internal.carried
+  draft.internal = encodeKeyInternal({
     ...internal,
     carried,
     ...(rotated && hashes[0] && { credential: hashes[0] }),
@@ -79,7 +79,7 @@ async function demandUnused(
   if (found.some((one) => one !== undefined && one.name !== name)) {
     throw invalidObject(group, kind, name, [duplicateKey()])
   }
-  const { credential } = readInternal(internal)
+  const { credential } = decodeKeyInternal(internal)
   return requireAbsentCredentials(hashes.filter((hash) => !sameHash(hash, credential)))
 }
 
@@ -104,8 +104,8 @@ export async function companions(
     const unused = await demandUnused(services, after)
     return [...createCredential(after, sealed, keys.limits), ...unused]
   }
-  const from = readInternal(before.internal).credential
-  const to = readInternal(after.internal).credential
+  const from = decodeKeyInternal(before.internal).credential
+  const to = decodeKeyInternal(after.internal).credential
   if (!sameHash(from, to)) {
     const unused = await demandUnused(services, after)
     const old = (await keys.readCredential(from)) ?? {}

@@ -4,7 +4,7 @@ import { effectiveUser } from '../../../authorization/users/identity.ts'
 import { parseTime, rfc3339 } from '../../../meta/encoding/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
 import type { Stored } from '../../../storage/interface.ts'
-import { keyOf } from './ownedaccesskey.values.ts'
+import { toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
 /** Returns whether a key gives access, and until when. */
@@ -29,7 +29,7 @@ export function present({ keys }: Pick<Services, 'keys'>, stored: Stored, now: D
   const { state, expires } = lifeAt(keys, stored, now)
   const computed: JsonObject = {
     ...(latest !== undefined && { lastActivity: latest }),
-    owner: effectiveUser(keyOf(stored)).name,
+    owner: effectiveUser(toKey(stored)).name,
     phase: state,
     ...(expires !== undefined && { expirationTimestamp: rfc3339(new Date(expires * 1000)) }),
   }

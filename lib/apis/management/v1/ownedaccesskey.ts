@@ -1,6 +1,6 @@
 /** Defines OwnedAccessKey, a bearer token for non-interactive use. Specification section 2.3. */
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
-import { readInternal } from '../../../authentication/keyinternal.ts'
+import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
 import { validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluate } from '../../../authorization/scopes/evaluate.ts'
@@ -24,7 +24,7 @@ import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { present } from './ownedaccesskey.status.ts'
-import { changeOf, changesSpec, keyOf, kind, specOf, suppliedKey } from './ownedaccesskey.values.ts'
+import { changeOf, changesSpec, kind, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
 const plural = 'ownedaccesskeys'
@@ -42,7 +42,7 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
   return [
     ...validateIdentity(key),
     ...validateScope(key.scope),
-    ...validateChain(effectiveChain({ spec: key, carried: readInternal(internal).carried })),
+    ...validateChain(effectiveChain({ spec: key, carried: decodeKeyInternal(internal).carried })),
     ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl
       ? [invalid('spec.ttl', key.ttl, `must not be more than the maximum of ${maxTtl} seconds`)]
       : []),
@@ -72,7 +72,7 @@ function strategy(services: Services): Strategy {
   return {
     mayCreate: () => ({ type: 'allowed' }),
     access(stored, verb, subresource, user) {
-      const key = keyOf(stored)
+      const key = toKey(stored)
       if (!maySeeKey(user, key, ownOnly(user, verb))) return { type: 'hidden' }
       const rule = ownsKey(user, key) ? 'own access key' : MASTERS
       if (subresource === '' || verb === 'get' || isMaster(user)) return { type: 'allowed', rule }
@@ -87,7 +87,7 @@ function strategy(services: Services): Strategy {
       const next = specOf(draft.object)
       const moment = { now, maxTtl: services.keys.limits.maxTtl }
       const reason = old
-        ? changesSpec(draft, old) && forbiddenChange(user, keyOf(old), next, { ...moment, ...changeOf(draft, old) })
+        ? changesSpec(draft, old) && forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
         : forbiddenCreation(user, next, moment)
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
     },
@@ -95,7 +95,7 @@ function strategy(services: Services): Strategy {
       const { maxPerOwner: most } = services.keys
       // Administrators are exempt, so that they can create keys for themselves and for users who have reached the limit.
       if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
-      return { name: 'max-keys-per-owner', partition: keyIdentity(keyOf({ object, internal })), most }
+      return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
     },
     companions: (after, before) => companions(services, after, before),
     companionExists: () => duplicateKey(),
@@ -115,7 +115,7 @@ export const OwnedAccessKey: StoredKind<Services> = {
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
-  table: { resource: plural, partitions: (stored) => [keyIdentity(keyOf(stored))], activity: true, counted: true },
+  table: { resource: plural, partitions: (stored) => [keyIdentity(toKey(stored))], activity: true, counted: true },
   columns,
   fields: {
     'spec.user': ({ spec }) => String(spec?.user ?? ''),

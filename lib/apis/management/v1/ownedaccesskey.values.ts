@@ -1,6 +1,6 @@
 /** Reads values of an access key from stored objects and from requests. */
 import type { Sealed } from '../../../authentication/credential.ts'
-import { readInternal } from '../../../authentication/keyinternal.ts'
+import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../authentication/keystatus.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { Key, KeySpec } from '../../../authorization/users/identity.ts'
@@ -36,13 +36,13 @@ export const sealedOf = (secrets: readonly Secret[]): Sealed =>
 export const specOf = ({ spec }: KubeObject): KeySpec => (spec ?? {}) as KeySpec
 
 /** Returns the key as the authorization rules see it. */
-export function keyOf({ object, internal }: Pick<Stored, 'object' | 'internal'>): Key {
-  const { creator, carried } = readInternal(internal)
+export function toKey({ object, internal }: Pick<Stored, 'object' | 'internal'>): Key {
+  const { creator, carried } = decodeKeyInternal(internal)
   return { uid: object.metadata.uid ?? '', spec: specOf(object), creator, carried }
 }
 
 /** Returns the scopes that must allow each request with this key. */
-export const scopesOf = (stored: Stored): ScopeChain => effectiveChain(keyOf(stored))
+export const scopesOf = (stored: Stored): ScopeChain => effectiveChain(toKey(stored))
 
 /** Returns when the key was created, and whether the update gives it another value. */
 export const changeOf = (draft: Draft, old: Stored): { created: number; isRotated: boolean } => ({

@@ -31,7 +31,7 @@ export interface Services {
   /** Authenticates an access key. */
   authenticate(token: string): Promise<Authentication>
   /** Throws 403 unless the scope chain of the request allows the attributes. */
-  demandChain(context: RequestContext, attributes: Attributes): void
+  checkChain(context: RequestContext, attributes: Attributes): void
   /** Throws 401 if the key of the request was changed since the request was allowed. */
   demandKey(context: RequestContext): Promise<void>
   /** Returns a virtual cluster instance. Throws 404 if the user may not see it, 403 if they may not use it this way. */

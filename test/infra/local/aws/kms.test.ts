@@ -6,7 +6,7 @@ import { CreateKeyCommand, GetPublicKeyCommand, ScheduleKeyDeletionCommand, Sign
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Kms, startKms } from '../../../../infra/local/aws/kms.ts'
-import { generateKey, publicKeyOf, signDigest } from '../../../../infra/local/aws/kmskeys.ts'
+import { generateKmsKey, publicKeyOf, signDigest } from '../../../../infra/local/aws/kmskeys.ts'
 import { createVerifier } from '../../../../infra/local/aws/signature.ts'
 import { type Aws, credentials, region, startAws } from '../../../support/aws.ts'
 import { signedCall } from '../../../support/signed.ts'
@@ -101,7 +101,7 @@ describe('Sign', () => {
 
 describe('signDigest', () => {
   test('returns signatures that OpenSSL verifies', () => {
-    const key = generateKey('ECC_NIST_P256')
+    const key = generateKmsKey('ECC_NIST_P256')
     const known = createPublicKey({ key: publicKeyOf(key), format: 'der', type: 'spki' })
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (message) => {

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { WriteStream } from 'node:tty'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Answered, hideFunctionLogs, requestLine } from '../../../../infra/local/gateway/requestlines.ts'
-import { generateKey } from '../../../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { encodeUser } from '../../../../lib/authentication/usercontext.ts'
 
 const user = encodeUser({
@@ -13,7 +13,7 @@ const user = encodeUser({
   key: { name: 'ci-x7k2p', uid: 'u', type: 'User' },
   chain: [],
 })
-const key = generateKey(randomBytes)
+const key = generateAccessKey(randomBytes)
 const answered: Answered = { method: 'GET', path: '/apis', status: 200, milliseconds: 3.6, authorizer: { user } }
 
 function terminal() {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { containsChain, extend, validateChain, withScope } from '../../../../lib/authorization/scopes/chain.ts'
+import { containsChain, extendChain, validateChain, withScope } from '../../../../lib/authorization/scopes/chain.ts'
 import { parseChain } from '../../../../lib/authorization/scopes/parsechain.ts'
 import { isPattern, patternMatches, patternsOverlap } from '../../../../lib/authorization/scopes/resourcepattern.ts'
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
@@ -193,7 +193,7 @@ describe('chains', () => {
   test('keep every scope when extended', () => {
     fc.assert(
       fc.property(fc.array(anyScope, { maxLength: 3 }), fc.array(anyScope, { maxLength: 3 }), (chain, more) => {
-        const all = extend(chain, more)
+        const all = extendChain(chain, more)
         expect(containsChain(all, chain) && containsChain(all, more)).toBe(true)
         expect(containsChain([...chain, ...more], all)).toBe(true)
       }),

@@ -11,7 +11,7 @@ import {
   usernameOf,
 } from '../../../../lib/authorization/users/identity.ts'
 import { lengthens } from '../../../../lib/authorization/users/lifetime.ts'
-import type { Change } from '../../../../lib/authorization/users/outliving.ts'
+import type { KeyChange } from '../../../../lib/authorization/users/outliving.ts'
 import {
   chainAfterChange,
   effectiveChain,
@@ -29,7 +29,7 @@ const S: Scope = { projects: [{ project: 'a' }], rules: [{ resources: [{ group: 
 const T: Scope = { clusters: [{ cluster: 'c' }] }
 
 /** Returns why a change is refused. By default it changes only the spec. */
-const changing = (user: UserInfo, old: Key, next: KeySpec, change: Partial<Change> = {}) =>
+const changing = (user: UserInfo, old: Key, next: KeySpec, change: Partial<KeyChange> = {}) =>
   forbiddenChange(user, old, next, { now: new Date(0), created: 0, isRotated: false, ...change })
 
 describe('the identity of a key', () => {

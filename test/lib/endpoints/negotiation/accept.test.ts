@@ -1,6 +1,11 @@
 /** Tests the negotiated form of responses. Every row was recorded from kube-apiserver 1.34. */
 import { describe, expect, it } from 'vitest'
-import { negotiate, negotiateDiscovery, negotiateStatus, unfit } from '../../../../lib/endpoints/negotiation/accept.ts'
+import {
+  negotiate,
+  negotiateDiscovery,
+  negotiateStatus,
+  transformError,
+} from '../../../../lib/endpoints/negotiation/accept.ts'
 
 const asking = (headers: Readonly<Record<string, string>>, pretty?: string) => ({
   headers,
@@ -117,7 +122,7 @@ describe('a Status', () => {
 })
 
 it('rejects a transform that does not fit the response', () => {
-  expect(unfit('PartialObjectMetadata', true)?.message).toBeDefined()
-  expect(unfit('PartialObjectMetadata', true)?.status.message).toContain('(*unstructured.UnstructuredList)')
-  expect(unfit('PartialObjectMetadataList', false)?.status.message).toBe('content is not a list')
+  expect(transformError('PartialObjectMetadata', true)?.message).toBeDefined()
+  expect(transformError('PartialObjectMetadata', true)?.status.message).toContain('(*unstructured.UnstructuredList)')
+  expect(transformError('PartialObjectMetadataList', false)?.status.message).toBe('content is not a list')
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { floatText, plain, syntax, typeName } from '../../../../lib/meta/encoding/gotext.ts'
+import { floatText, formatGoSyntax, formatV, typeName } from '../../../../lib/meta/encoding/gotext.ts'
 
 // Source: fmt.Sprintf("%v", float64) of Go 1.24.
 it.each([
@@ -20,7 +20,7 @@ it.each([
 
 it('distinguishes floating-point numbers from integers in every format', () => {
   const value = [5, 5n, -1234567.5, 2 ** 63]
-  expect(plain(value)).toBe('[5 5 -1.2345675e+06 9.223372036854776e+18]')
-  expect(syntax(value)).toBe('[]interface {}{5, 5, -1.2345675e+06, 9.223372036854776e+18}')
+  expect(formatV(value)).toBe('[5 5 -1.2345675e+06 9.223372036854776e+18]')
+  expect(formatGoSyntax(value)).toBe('[]interface {}{5, 5, -1.2345675e+06, 9.223372036854776e+18}')
   expect(value.map(typeName)).toEqual(['int64', 'int64', 'float64', 'float64'])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeTime, humanDuration, normaliseTime, parseTime, rfc3339 } from '../../../../lib/meta/encoding/time.ts'
+import { decodeTime, humanDuration, normalizeTime, parseTime, rfc3339 } from '../../../../lib/meta/encoding/time.ts'
 
 test.each([
   ['2026-11-21T09:39:41.999Z', '2026-11-21T09:39:41Z'],
@@ -14,7 +14,7 @@ test.each([
   ['0050-01-01T00:00:00Z', '0050-01-01T00:00:00Z'],
   ['2000-02-29T5:00:00,123456789123Z', '2000-02-29T05:00:00Z'],
 ])('normalizes %s', (text, normal) => {
-  expect(normaliseTime(text)).toBe(normal)
+  expect(normalizeTime(text)).toBe(normal)
 })
 
 test.each(['1900-02-29T00:00:00Z', '2023-02-29T00:00:00Z', '2023-04-31T00:00:00Z'])(

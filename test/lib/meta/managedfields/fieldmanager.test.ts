@@ -1,7 +1,7 @@
 /** Tests managedFields and server-side apply with scripts of writes, against recorded responses of kube-apiserver 1.34.4. */
 import { describe, expect, it } from 'vitest'
 import type { StatusError } from '../../../../lib/meta/errors/status.ts'
-import { apply, sameButForTimes, updateManagers } from '../../../../lib/meta/managedfields/fieldmanager.ts'
+import { sameButForTimes, serverSideApply, updateManagers } from '../../../../lib/meta/managedfields/fieldmanager.ts'
 import { list, map, object, string } from '../../../../lib/meta/schema/schema.ts'
 import { wholeObject } from '../../../../lib/meta/structuredmerge/typed.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../../../lib/meta/types.ts'
@@ -286,7 +286,7 @@ describe('apply', () => {
     const live = last(...script).object
     const [subresource, now] = ['' as const, new Date()]
     const write = { live, manager: 'm', subresource, now, gvk: thingKind, schema: thing }
-    const emptied = apply({ ...write, config: whole({}), force: false })
+    const emptied = serverSideApply({ ...write, config: whole({}), force: false })
     expect(emptied.spec).toEqual({ nested: { deep: null } })
   })
 
@@ -299,7 +299,7 @@ describe('apply', () => {
 
   const refusal = (config: JsonObject): StatusError['status'] => {
     try {
-      apply({ ...bare, live: undefined, config, manager: 'm', force: false })
+      serverSideApply({ ...bare, live: undefined, config, manager: 'm', force: false })
     } catch (error) {
       return (error as StatusError).status
     }
@@ -336,7 +336,7 @@ describe('apply', () => {
 
   it.each([[[{}, null]], [[{ time: 'bad' }]]])('treats invalid stored managers as absent: %j', (managedFields) => {
     const config = { ...whole({}), kind: 'Secretive', metadata: { name: 'n', managedFields } }
-    const object = apply({ ...bare, live: undefined, config, manager: 'm', force: false })
+    const object = serverSideApply({ ...bare, live: undefined, config, manager: 'm', force: false })
     expect(object.metadata).toEqual({ name: 'n' })
   })
 })
@@ -378,7 +378,7 @@ describe('write-only fields', () => {
 
   it('have no owner, even if a request claims one', () => {
     const written = updateManagers({ ...bare, live: undefined, updated: self, manager: 'm' })
-    const config = apply({ ...bare, live: undefined, config: self, manager: 'm', force: false })
+    const config = serverSideApply({ ...bare, live: undefined, config: self, manager: 'm', force: false })
     const claim = {
       manager: 'm',
       operation: 'Update' as const,

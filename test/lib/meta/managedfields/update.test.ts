@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FieldPath } from '../../../../lib/meta/structuredmerge/element.ts'
-import { compare, toFieldSet } from '../../../../lib/meta/structuredmerge/fieldsof.ts'
+import { compareObjects, toFieldSet } from '../../../../lib/meta/structuredmerge/fieldsof.ts'
 import { parseFieldsV1 } from '../../../../lib/meta/structuredmerge/fieldsv1.ts'
 import { type FieldSet, paths } from '../../../../lib/meta/structuredmerge/set.ts'
 import type { At } from '../../../../lib/meta/structuredmerge/typed.ts'
@@ -218,9 +218,9 @@ describe('empty containers', () => {
   const text = (set: FieldSet): string => texts(set).join()
 
   it('are leaves, so that {}, [], null and absent values differ', () => {
-    const { modified } = compare({ spec: { map: {}, texts: [] } }, { spec: { map: null, texts: null } }, thing)
+    const { modified } = compareObjects({ spec: { map: {}, texts: [] } }, { spec: { map: null, texts: null } }, thing)
     expect(text(modified)).toBe('f:spec/f:map,f:spec/f:texts')
-    const { added, removed } = compare({ spec: { map: {} } }, { spec: { texts: [] } }, thing)
+    const { added, removed } = compareObjects({ spec: { map: {} } }, { spec: { texts: [] } }, thing)
     expect([text(added), text(removed)]).toEqual(['f:spec/f:texts', 'f:spec/f:map'])
   })
 })

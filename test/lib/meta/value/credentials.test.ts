@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { generateKey } from '../../../../lib/authentication/accesskey.ts'
+import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { misplacedCredentials } from '../../../../lib/meta/schema/misplaced.ts'
 import type { KubeObject } from '../../../../lib/meta/types.ts'
 import { holdsCredential, withoutCredentials } from '../../../../lib/meta/value/credentials.ts'
 import { PRIVATE_CLAIM } from '../../../../lib/token/claims.ts'
 
-const key = generateKey(randomBytes)
+const key = generateAccessKey(randomBytes)
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const jwt = (claims: object) => `${part({ alg: 'ES256' })}.${part(claims)}.${randomBytes(64).toString('base64url')}`
 const token = jwt({ sub: 'alice', [PRIVATE_CLAIM]: { key: { name: 'a', uid: 'b' }, scopes: '[]' } })
@@ -61,7 +61,9 @@ describe('misplaced credentials', () => {
   test('that are already stored do not prevent changes of the object', () => {
     const old = object({ annotations: { a: key } }, { disabled: false })
     expect(fields(object({ annotations: { a: key } }, { disabled: true }), old)).toEqual([])
-    expect(fields(object({ annotations: { a: generateKey(randomBytes) } }), old)).toEqual(['metadata.annotations.a'])
+    expect(fields(object({ annotations: { a: generateAccessKey(randomBytes) } }), old)).toEqual([
+      'metadata.annotations.a',
+    ])
   })
 
   test('are reported up to a limit', () => {

@@ -21,7 +21,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'protocol/log.ts',
-        from: 'const top = Math.max(highest(slots, lo), must)',
+        from: 'const top = Math.max(highestRevision(slots, lo), must)',
         to: 'let top = lo\n  while (slots.has(top + 1)) top++',
       },
     ],
@@ -31,7 +31,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'protocol/log.ts',
-        from: 'const top = Math.max(highest(slots, lo), must)',
+        from: 'const top = Math.max(highestRevision(slots, lo), must)',
         to: 'const top = hi\n  if (hi > 0) return { slots, top }',
       },
     ],

@@ -12,7 +12,7 @@ import { fakeTable, type Weather } from './table.ts'
 /** The code under test: the storage itself, or a copy of it without a rule. */
 export interface Subject {
   storageOver(items: Items, options: StorageOptions): Storage
-  Fault: new (kind: FaultKind, cause: unknown) => Error
+  ItemsFault: new (kind: FaultKind, cause: unknown) => Error
 }
 
 export interface Profile extends Weather {
@@ -81,7 +81,7 @@ const partitions = ['p', 'q'] as const
 /** The errors; empty if the schedule succeeded. */
 export async function runSchedule(seed: number, profile: Profile, subject: Subject): Promise<string[]> {
   const world = simulation(seed)
-  const table = fakeTable(world, profile, subject.Fault)
+  const table = fakeTable(world, profile, subject.ItemsFault)
   const { run, violations, crowd } = gather(world, profile, (process) =>
     subject.storageOver(table.itemsFor(process), {
       now: () => world.now() + process.clockError,

@@ -28,7 +28,7 @@ export async function edited(edits: readonly Edit[]): Promise<Subject> {
   const open = new Set(edits)
   const { outputFiles } = await build({
     stdin: {
-      contents: "export { storageOver } from './protocol/storage.ts'\nexport { Fault } from './items.ts'",
+      contents: "export { storageOver } from './protocol/storage.ts'\nexport { ItemsFault } from './items.ts'",
       resolveDir: storage,
     },
     bundle: true,

@@ -49,7 +49,7 @@ const idOf = ({ pk, sk }: ItemKey) => `${pk}\n${sk}`
 export function fakeTable(
   simulation: Simulation,
   weather: Weather,
-  Fault: new (kind: FaultKind, cause: unknown) => Error,
+  ItemsFault: new (kind: FaultKind, cause: unknown) => Error,
 ): FakeTable {
   const { now, after, chance, between, pick, random } = simulation
   const truth = new Map<string, Item>()
@@ -114,7 +114,7 @@ export function fakeTable(
           }),
         )
       }
-      const silence = () => after(between(0, 900), () => answer(new Fault('unanswered', undefined)))
+      const silence = () => after(between(0, 900), () => answer(new ItemsFault('unanswered', undefined)))
       const ignored = () => {}
       switch (
         chance(weather.faults) ? pick(['lost', 'late', 'doubled', 'answer lost', 'throttled', 'conflict']) : 'fine'
@@ -131,9 +131,9 @@ export function fakeTable(
           arrive(latency(), answer)
           return arrive(between(0, weather.late), ignored)
         case 'throttled':
-          return answer(new Fault('throttled', undefined))
+          return answer(new ItemsFault('throttled', undefined))
         case 'conflict':
-          return answer(new Fault('conflict', undefined))
+          return answer(new ItemsFault('conflict', undefined))
         default:
           return arrive(latency(), answer)
       }
@@ -143,7 +143,7 @@ export function fakeTable(
   /** Changes one item at once, if no transaction holds it. */
   const change = <T>(process: Process, key: ItemKey, perform: (item: Item | undefined) => T): Promise<T> =>
     request(process, (done) =>
-      locks.has(idOf(key)) ? done(new Fault('conflict', undefined)) : done(perform(truth.get(idOf(key)))),
+      locks.has(idOf(key)) ? done(new ItemsFault('conflict', undefined)) : done(perform(truth.get(idOf(key)))),
     )
 
   /** Reads each item of these partitions as it is visible at the start or at the end of the read. */
@@ -196,7 +196,7 @@ export function fakeTable(
   /** The client checks the deadline at the last moment; a frozen process resumes just before. */
   async function sent(process: Process, deadline: number): Promise<void> {
     await new Promise<void>((resolve) => after(process.freeze(), () => process.alive && resolve()))
-    if (now() + process.clockError > deadline) throw new Fault('unanswered', undefined)
+    if (now() + process.clockError > deadline) throw new ItemsFault('unanswered', undefined)
   }
 
   return {
