@@ -2,7 +2,7 @@
 import { startEmbeddedDynamoDB } from './aws/dynamodb.ts'
 import { type Kms, startKms } from './aws/kms.ts'
 import { type SecretsManager, startSecretsManager } from './aws/secretsmanager.ts'
-import type { VerifySignature } from './aws/signature.ts'
+import type { VerifySignature } from './aws/sigv4.ts'
 import type { DataDir } from './datadir.ts'
 
 export interface Endpoints {

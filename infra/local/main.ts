@@ -2,7 +2,7 @@
 import { type Command, runCommand } from '../command.ts'
 import { type Answered, hideFunctionLogs, requestLine } from './gateway/requestlines.ts'
 import { StartupError } from './host/startuperror.ts'
-import { type LocalServer, startLocalServer } from './server.ts'
+import { type LocalServer, startLocalServer } from './localserver.ts'
 import { readSettings } from './settings.ts'
 
 const COMMAND = {

@@ -19,7 +19,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export interface WriteOptions {
   dryRun: boolean
-  /** '' if not given: Warn, or stricter for kinds that grant access (decoding.ts). */
+  /** '' if not given: Warn, or stricter for kinds that grant access (decoderequest.ts). */
   fieldValidation: FieldValidation | ''
   /** '' if not given. */
   fieldManager: string

@@ -6,7 +6,7 @@
  * (server/authorizer.ts). One module per verb, in handlers/, keeps other verbs out of a function's bundle.
  */
 import { internalError, StatusError } from '../meta/errors/status.ts'
-import { toStatusError } from '../registry/errors.ts'
+import { toStatusError } from '../registry/storageerrors.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Call, Handler } from './call.ts'
 import { negotiateStatus } from './negotiation/accept.ts'

@@ -2,7 +2,7 @@
 import { objectMetaSchema } from '../meta/schema/objectmeta.ts'
 import { boolean, int32, int64, list, type ObjectSchema, object, string } from '../meta/schema/schema.ts'
 import type { JsonObject } from '../meta/types.ts'
-import { openApiSchema } from './schema.ts'
+import { openApiSchema } from './openapischema.ts'
 
 const PREFIX = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 

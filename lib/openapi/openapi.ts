@@ -9,8 +9,8 @@ import type { JsonObject } from '../meta/types.ts'
 import { byBytes } from '../meta/value/byteorder.ts'
 import { contentHash } from './etag.ts'
 import { sharedRef, sharedSchemas } from './meta.ts'
+import { openApiSchema } from './openapischema.ts'
 import { gvkOf, type OpenApiKind, pathsOf, schemaName } from './paths.ts'
-import { openApiSchema } from './schema.ts'
 
 const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
   apiVersion: { type: 'string', description: `Version of this representation: ${apiVersion}.` },

@@ -23,7 +23,7 @@ import { authenticationDeps } from './authentication.ts'
 import { explainRoute } from './documents/explainroute.ts'
 import { auditRecord, MAX_REASON, routingOptions, type UnknownReason, unknownReason } from './lambda/audit.ts'
 import type { AuthorizerContext } from './lambda/authorizercontext.ts'
-import { describeError, type LogFields } from './process/log.ts'
+import { describeError, type LogFields } from './process/logger.ts'
 import { callMetrics, countCalls, type Measured, newCalls } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
 

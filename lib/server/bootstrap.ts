@@ -15,7 +15,7 @@ import { wholeObject } from '../meta/structuredmerge/typed.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { createObject } from '../registry/create.ts'
 import { authenticationDeps } from './authentication.ts'
-import { requestDeadline } from './lambda/deadline.ts'
+import { requestDeadline } from './lambda/requestdeadline.ts'
 import { createServer, type Server } from './server.ts'
 
 /** A secret that bootstrap fills. */

@@ -6,7 +6,7 @@ import { sweepExpired } from '../controllers/expirysweep.ts'
 import type { Collector } from '../controllers/garbagecollector.ts'
 import { collectStream } from '../controllers/streamrecords.ts'
 import { storedKinds } from './kinds.ts'
-import { describeError } from './process/log.ts'
+import { describeError } from './process/logger.ts'
 import type { Measured } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
 

@@ -9,7 +9,7 @@ import { runHandler } from '../endpoints/run.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { RequestContext, StoredKind, VirtualKind } from '../registry/kind.ts'
 import { type Endpoint, type LambdaHandler, type Notes, serveWith } from './lambda/serve.ts'
-import { describeError } from './process/log.ts'
+import { describeError } from './process/logger.ts'
 import { createServer, type Server } from './server.ts'
 
 /** Returns the call of a request, for a kind of either archetype. */

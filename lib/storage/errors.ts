@@ -1,4 +1,4 @@
-/** Declares the errors of the store. `registry/errors.ts` translates them to Status. */
+/** Declares the errors of the store. `registry/storageerrors.ts` translates them to Status. */
 
 export type StorageErrorCode =
   /** A companion with `ifAbsent` exists already: `companion` is its index. */

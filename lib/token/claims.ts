@@ -4,8 +4,8 @@ import { MANAGEMENT_GROUP } from '../authorization/attributes/attributes.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { stringify } from '../meta/encoding/json.ts'
-import { isVisibleUser, visibleGroups } from './identity.ts'
-import type { Lifetime } from './lifetime.ts'
+import type { Lifetime } from './tokenlifetime.ts'
+import { isVisibleUser, visibleGroups } from './visibleuser.ts'
 
 /**
  * The only private claim, named after the API group. It lets the review endpoint evaluate the token by reading only the

@@ -8,8 +8,8 @@ import { forbiddenPath } from '../meta/errors/status.ts'
 import { clusterAudiences, virtualClusterAudience } from './audience.ts'
 import { type Claims, claimsFor } from './claims.ts'
 import { MAX_TOKEN_LENGTH, signToken, tokenLength } from './jwt.ts'
-import { limitToKey, tokenLifetime } from './lifetime.ts'
 import type { Signer } from './signer.ts'
+import { limitToKey, tokenLifetime } from './tokenlifetime.ts'
 
 export interface IssuerSettings {
   /** See `checkIssuer`. */

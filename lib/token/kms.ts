@@ -6,7 +6,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto
 import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
 import { calculateJwkThumbprint } from 'jose'
 import { serviceUnavailable } from '../meta/errors/status.ts'
-import { derToRaw } from './signature.ts'
+import { derToRaw } from './dertoraw.ts'
 import type { PublicKey, Signer } from './signer.ts'
 
 const sdk = () => import('./kmsclient.ts')

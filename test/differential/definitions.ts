@@ -2,7 +2,7 @@
 
 import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
-import { openApiSchema } from '../../lib/openapi/schema.ts'
+import { openApiSchema } from '../../lib/openapi/openapischema.ts'
 import type { StoredKind } from '../../lib/registry/kind.ts'
 
 /** Members that a custom resource cannot have, because they are write-only or computed. */

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { compressBody } from '../../lib/server/lambda/compression.ts'
-import type { LambdaResponse } from '../../lib/server/lambda/events.ts'
+import type { LambdaResponse } from '../../lib/server/lambda/lambdaevents.ts'
 
 const bound = 128 * 1024
 const large = 'ä'.repeat(bound)

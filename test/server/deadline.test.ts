@@ -1,7 +1,7 @@
 /** Tests that a request does nothing after its deadline. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
-import { requestDeadline } from '../../lib/server/lambda/deadline.ts'
+import { requestDeadline } from '../../lib/server/lambda/requestdeadline.ts'
 import { accessKeys, callsOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
 import { type Gate, startGate } from '../support/gate.ts'

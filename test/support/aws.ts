@@ -3,7 +3,7 @@ import { KMSClient } from '@aws-sdk/client-kms'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { startKms } from '../../infra/local/aws/kms.ts'
 import { startSecretsManager } from '../../infra/local/aws/secretsmanager.ts'
-import { createVerifier } from '../../infra/local/aws/signature.ts'
+import { createVerifier } from '../../infra/local/aws/sigv4.ts'
 
 export interface Aws {
   kms: KMSClient

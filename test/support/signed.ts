@@ -1,7 +1,7 @@
 /** Calls the local AWS endpoints with signed requests, optionally changed after signing. */
 import { request } from 'node:http'
 import { SignatureV4 } from '@smithy/signature-v4'
-import { Sha256 } from '../../infra/local/aws/signature.ts'
+import { Sha256 } from '../../infra/local/aws/sigv4.ts'
 import { credentials, region } from './aws.ts'
 
 export interface SignedCall {

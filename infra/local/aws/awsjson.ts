@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isObject } from '../../../lib/meta/value/walk.ts'
-import type { VerifySignature } from './signature.ts'
+import type { VerifySignature } from './sigv4.ts'
 
 /** Unvalidated input: read its members through awsinput.ts. */
 export type AwsInput = Readonly<Record<string, unknown>>

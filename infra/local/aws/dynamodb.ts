@@ -9,7 +9,7 @@ import { StartupError } from '../host/startuperror.ts'
 import { AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
 import { findDynoxide } from './dynoxide.ts'
 import { type RpcProcess, startRpcProcess } from './rpcprocess.ts'
-import type { VerifySignature } from './signature.ts'
+import type { VerifySignature } from './sigv4.ts'
 
 export interface EmbeddedDynamoDBOptions {
   /** Database file, fsynced at every commit; in memory when absent. */

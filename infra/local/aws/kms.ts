@@ -18,7 +18,7 @@ import {
   publicKeyOf,
   signDigest,
 } from './kmskeys.ts'
-import type { VerifySignature } from './signature.ts'
+import type { VerifySignature } from './sigv4.ts'
 
 export interface KmsOptions {
   /** The file that stores the keys (mode 0600); in memory when absent. */

@@ -5,7 +5,7 @@
 import { bytesMember, requireMember, textMember } from './awsinput.ts'
 import { type AwsEndpoint, AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
 import { openSecretVault, type SecretValue, type SecretVault, type SecretVaultOptions } from './secretvault.ts'
-import type { VerifySignature } from './signature.ts'
+import type { VerifySignature } from './sigv4.ts'
 
 export type SecretsManager = AwsEndpoint & Pick<SecretVault, 'ensureSecret' | 'currentText' | 'setText'>
 

@@ -8,13 +8,13 @@ import type { KubeObject } from '../../meta/types.ts'
 import { type CreateRequest, createObject } from '../../registry/create.ts'
 import { accessToCreate, noteRule, refusal } from '../../registry/store.ts'
 import type { Handler, StoredCall, StoredWrite } from '../call.ts'
-import { decodeRequest } from '../decoding.ts'
+import { decodeRequest } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { createOptions } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
-import { ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './write.ts'
+import { ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './writesteps.ts'
 
 /** Throws 403 unless the user may create objects of the kind. The registry authorizes the particular object later. */
 export function checkMayCreate({ store, kind, context, request }: StoredWrite, verb: 'create' | 'patch'): void {

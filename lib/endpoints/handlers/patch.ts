@@ -16,7 +16,7 @@ import { groupResource, type KindInfo, type Subresource } from '../../registry/k
 import type { Outcome } from '../../registry/store.ts'
 import { type Updated, updateObject } from '../../registry/update.ts'
 import type { Handler, StoredCall, StoredWrite } from '../call.ts'
-import { isGuarded, judgeFields } from '../decoding.ts'
+import { isGuarded, judgeFields } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { checkBodySize, patchType } from '../negotiation/bodies.ts'
 import type { PatchType } from '../negotiation/mediatypes.ts'
@@ -32,7 +32,7 @@ import {
   ownershipOf,
   respondOutcome,
   writeWithinSize,
-} from './write.ts'
+} from './writesteps.ts'
 
 /** Makes the new object from the live one. Reads the body only then: a missing object is reported before a malformed patch. */
 interface Patcher {

@@ -6,13 +6,13 @@ import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
 import type { Subresource } from '../../registry/kind.ts'
 import { updateObject } from '../../registry/update.ts'
 import type { Handler, StoredCall } from '../call.ts'
-import { decodeRequest } from '../decoding.ts'
+import { decodeRequest } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { updateOptions } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
-import { checkName, ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './write.ts'
+import { checkName, ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './writesteps.ts'
 
 /** Answers 200 with the object as it is stored now. */
 async function handle(call: StoredCall): Promise<ApiResponse> {

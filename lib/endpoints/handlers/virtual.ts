@@ -8,7 +8,7 @@ import { validateSchema } from '../../meta/schema/validate.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import type { VirtualKind } from '../../registry/kind.ts'
 import type { Handler, VirtualCall, Write } from '../call.ts'
-import { type DecodedRequest, decodeRequest, judgeFields } from '../decoding.ts'
+import { type DecodedRequest, decodeRequest, judgeFields } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { decodeProtobuf, isProtobuf } from '../negotiation/protobuf.ts'
@@ -16,7 +16,7 @@ import { createOptions } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { respondObject } from '../respond.ts'
-import { ensureNamespace, ownershipOf } from './write.ts'
+import { ensureNamespace, ownershipOf } from './writesteps.ts'
 
 async function decode(write: Write & { kind: VirtualKind }): Promise<DecodedRequest> {
   const { kind, request } = write

@@ -2,8 +2,8 @@
 
 import type { ClusterClient } from '../cluster/client.ts'
 import { ClusterError, clusterError } from '../cluster/failure.ts'
+import { createCertificateRequest } from './certificaterequest.ts'
 import { checkIssuedCertificate } from './issued.ts'
-import { createCertificateRequest } from './request.ts'
 import {
   approveSigningRequest,
   awaitCertificate,

@@ -6,7 +6,7 @@
 
 import { quote } from '../encoding/gotext.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from '../types.ts'
-import { withoutCredentials } from '../value/credentials.ts'
+import { withoutCredentials } from '../value/credentialtext.ts'
 import { aggregate, type FieldError, limitErrors, MAX_ERROR_TEXT, toCause } from './fielderror.ts'
 
 /**

@@ -9,12 +9,12 @@ import { quote } from '../encoding/gotext.ts'
 import { rfc3339 } from '../encoding/time.ts'
 import { applyConflict, badRequest, plainError } from '../errors/status.ts'
 import { groupVersion, parseGroupVersion } from '../groupversion.ts'
-import { decodeMeta } from '../object/decode.ts'
+import { decodeMeta } from '../object/decodemeta.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type FieldPath, fieldElement, pathText } from '../structuredmerge/element.ts'
 import { difference, EMPTY, has, setOf, union } from '../structuredmerge/set.ts'
+import { configurationErrors, isTyped } from '../structuredmerge/typecheck.ts'
 import { asObject, isEmpty } from '../structuredmerge/typed.ts'
-import { configurationErrors, isTyped } from '../structuredmerge/validate.ts'
 import type { GroupVersionKind, JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { deepEqual } from '../value/equal.ts'
 import { KUBECTL, lastAppliedFields, updateLastApplied } from './lastapplied.ts'
@@ -28,7 +28,7 @@ import {
   managedFieldsOf,
   managerIdentity,
 } from './managedfields.ts'
-import { type Applied, applyConfiguration, type Conflict, updateOwnership } from './update.ts'
+import { type Applied, applyConfiguration, type Conflict, updateOwnership } from './ownership.ts'
 
 /** The parameters that updates and applies share. */
 interface Write {

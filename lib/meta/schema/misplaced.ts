@@ -2,7 +2,7 @@
 import { LAST_APPLIED } from '../annotations.ts'
 import type { FieldError } from '../errors/fielderror.ts'
 import type { JsonValue, KubeObject } from '../types.ts'
-import { holdsCredential, REDACTED } from '../value/credentials.ts'
+import { holdsCredential, REDACTED } from '../value/credentialtext.ts'
 import { child } from '../value/walk.ts'
 
 /** Limits the number of errors in a response. */

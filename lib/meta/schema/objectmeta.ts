@@ -26,7 +26,7 @@ const managedFieldsEntry = object('The fields that one manager owns.', {
   subresource: string('Subresource that was written to; empty for the object itself.'),
 })
 
-/** Describes an object's `metadata` and the ownership of its fields. object/decode.ts decodes it. */
+/** Describes an object's `metadata` and the ownership of its fields. object/decodemeta.ts decodes it. */
 export const objectMetaSchema = object('Standard metadata of the object.', {
   name: string(
     'Unique among the objects of its kind and namespace. Required unless generateName is given. Never changes.',

@@ -1,7 +1,7 @@
 /** Redacts objects for logs and for error messages that quote the request. */
 import { LAST_APPLIED } from '../annotations.ts'
 import type { JsonValue } from '../types.ts'
-import { REDACTED } from '../value/credentials.ts'
+import { REDACTED } from '../value/credentialtext.ts'
 import { isObject, own } from '../value/walk.ts'
 import type { KindSchema, Schema } from './schema.ts'
 import { memberSchema } from './schema.ts'

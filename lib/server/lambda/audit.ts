@@ -7,10 +7,10 @@ import { namespaced } from '../../apis/resources.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../../authorization/attributes/requestattributes.ts'
 import { StatusError } from '../../meta/errors/status.ts'
-import { withoutCredentials } from '../../meta/value/credentials.ts'
+import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 import type { Note } from '../../registry/kind.ts'
 import type { Config } from '../process/config.ts'
-import type { LogFields } from '../process/log.ts'
+import type { LogFields } from '../process/logger.ts'
 
 /** The members that the events of proxy integrations and of authorizers have in common. */
 export interface AuditedEvent extends RoutedRequest {

@@ -2,7 +2,7 @@
 import { addAbortSignal, pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import type { LambdaResponse } from './events.ts'
+import type { LambdaResponse } from './lambdaevents.ts'
 
 /** Smaller responses are not worth compressing (k8s.io/apiserver responsewriters: 128 KiB). */
 const minCompressedBytes = 128 * 1024

@@ -8,7 +8,7 @@ import type { Signer } from '../../token/signer.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { lazy } from './lazy.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog, type Log } from './logger.ts'
 import { embedMetrics, meter } from './metrics.ts'
 
 export interface MinimalServer {

@@ -19,8 +19,8 @@ import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { placeAudience, placeOfAudience } from '../../../token/audience.ts'
 import { extrasOf } from '../../../token/extras.ts'
-import { isVisibleUser, visibleGroups } from '../../../token/identity.ts'
-import type { ReviewServices } from '../../authorization/v1/services.ts'
+import { isVisibleUser, visibleGroups } from '../../../token/visibleuser.ts'
+import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
 import { userInfoSchema } from './selfsubjectreview.ts'
 
 /** Status for every invalid token. It does not reveal the reason. */

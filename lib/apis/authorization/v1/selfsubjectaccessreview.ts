@@ -11,7 +11,8 @@ import {
   toAttributes,
   validateAsked,
 } from './attributes.schema.ts'
-import { group, type ReviewServices, version } from './services.ts'
+import { group, version } from './group.ts'
+import type { ReviewServices } from './reviewservices.ts'
 
 const kind = 'SelfSubjectAccessReview'
 

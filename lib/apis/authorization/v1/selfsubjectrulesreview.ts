@@ -6,7 +6,8 @@ import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import { type RequestContext, statusVerbs, storedVerbs, type VirtualKind } from '../../../registry/kind.ts'
 import { clusterScoped, type ServedResource, servedResources } from '../../resources.ts'
-import { group, type ReviewServices, version } from './services.ts'
+import { group, version } from './group.ts'
+import type { ReviewServices } from './reviewservices.ts'
 
 const texts = (what: string) => list(what, string('A name; * means all.'))
 

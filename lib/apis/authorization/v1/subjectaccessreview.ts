@@ -24,7 +24,8 @@ import {
   toAttributes,
   validateAsked,
 } from './attributes.schema.ts'
-import { group, type ReviewServices, version } from './services.ts'
+import { group, version } from './group.ts'
+import type { ReviewServices } from './reviewservices.ts'
 
 const kind = 'SubjectAccessReview'
 const management = { type: 'Management' } as const

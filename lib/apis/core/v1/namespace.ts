@@ -3,7 +3,7 @@
  * k8s.io/kubernetes pkg/apis/core/validation (ValidateNamespaceName).
  */
 import { alreadyExists, generatedNameExists, invalidObject } from '../../../meta/errors/status.ts'
-import { labelNames, validateMeta } from '../../../meta/object/validate.ts'
+import { labelNames, validateMeta } from '../../../meta/object/validatemeta.ts'
 import { list, object, string } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 

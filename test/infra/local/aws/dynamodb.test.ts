@@ -12,7 +12,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { startEmbeddedDynamoDB } from '../../../../infra/local/aws/dynamodb.ts'
 import { findDynoxide } from '../../../../infra/local/aws/dynoxide.ts'
 import { makeResources } from '../../../../infra/local/aws/resources.ts'
-import { createVerifier } from '../../../../infra/local/aws/signature.ts'
+import { createVerifier } from '../../../../infra/local/aws/sigv4.ts'
 
 const platform = `${process.platform}-${process.arch}`
 const region = 'eu-central-1'

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Kms, startKms } from '../../../../infra/local/aws/kms.ts'
 import { generateKmsKey, publicKeyOf, signDigest } from '../../../../infra/local/aws/kmskeys.ts'
-import { createVerifier } from '../../../../infra/local/aws/signature.ts'
+import { createVerifier } from '../../../../infra/local/aws/sigv4.ts'
 import { type Aws, credentials, region, startAws } from '../../../support/aws.ts'
 import { signedCall } from '../../../support/signed.ts'
 

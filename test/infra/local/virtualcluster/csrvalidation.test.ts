@@ -1,7 +1,7 @@
 import 'reflect-metadata'
 import { Name, Pkcs10CertificateRequestGenerator } from '@peculiar/x509'
 import { describe, expect, test } from 'vitest'
-import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/request.ts'
+import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/certificaterequest.ts'
 import { base64, CSRS, csr, useVirtualCluster, type Wanted } from '../clustercalls.ts'
 
 const { asManager, create } = useVirtualCluster()

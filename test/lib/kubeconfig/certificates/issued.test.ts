@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/certificaterequest.ts'
 import { checkIssuedCertificate, type Expected } from '../../../../lib/kubeconfig/certificates/issued.ts'
-import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/request.ts'
 import { type Authority, SERVER_AUTH, testAuthority, type Wish } from '../authority.ts'
 
 const now = new Date()

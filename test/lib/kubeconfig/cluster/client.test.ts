@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createClusterClient } from '../../../../lib/kubeconfig/cluster/client.ts'
 import type { Credentials } from '../../../../lib/kubeconfig/cluster/credentials.ts'
 import type { ClusterFailure } from '../../../../lib/kubeconfig/cluster/failure.ts'
-import { describeError } from '../../../../lib/server/process/log.ts'
+import { describeError } from '../../../../lib/server/process/logger.ts'
 import { testAuthority } from '../authority.ts'
 import { type Play, useFaultyClusters } from '../faultycluster.ts'
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { aggregate, toCause } from '../../../../lib/meta/errors/fielderror.ts'
 import { validateSchema } from '../../../../lib/meta/schema/validate.ts'
 import type { JsonValue } from '../../../../lib/meta/types.ts'
-import { openApiSchema } from '../../../../lib/openapi/schema.ts'
+import { openApiSchema } from '../../../../lib/openapi/openapischema.ts'
 import { example } from '../example.ts'
 
 const { schema } = example

@@ -1,7 +1,7 @@
 /** Tests that TokenReview does not pass on users that stored access keys should never have. */
 import { expect, test } from 'vitest'
 import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
-import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
+import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/reviewservices.ts'
 import { parseSpaceNamespace } from '../../../../../lib/authorization/scopes/space.ts'
 import type { UserInfo } from '../../../../../lib/authorization/users/user.ts'
 import { endless } from '../../../../support/deadlines.ts'

@@ -1,7 +1,7 @@
 /** Tests that SelfSubjectRulesReview covers every resource and verb that discovery lists. */
 import { expect, test } from 'vitest'
+import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/reviewservices.ts'
 import { SelfSubjectRulesReview } from '../../../../../lib/apis/authorization/v1/selfsubjectrulesreview.ts'
-import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/services.ts'
 import { kinds } from '../../../../../lib/apis/index.ts'
 import { apiResourceList } from '../../../../../lib/endpoints/discovery.ts'
 import { alice, contextOf } from '../../../../support/users.ts'

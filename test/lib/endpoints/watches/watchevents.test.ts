@@ -1,7 +1,7 @@
 /** Compares the events of random histories, live and resumed, with a model of what a watcher knows and may see. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventsOf, type WatchEvent } from '../../../../lib/endpoints/watches/events.ts'
+import { eventsOf, type WatchEvent } from '../../../../lib/endpoints/watches/watchevents.ts'
 import type { ChangeBatch, Storage, Stored, Table } from '../../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../../support/dynamodb.ts'
 import {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { misplacedCredentials } from '../../../../lib/meta/schema/misplaced.ts'
 import type { KubeObject } from '../../../../lib/meta/types.ts'
-import { holdsCredential, withoutCredentials } from '../../../../lib/meta/value/credentials.ts'
+import { holdsCredential, withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
 import { PRIVATE_CLAIM } from '../../../../lib/token/claims.ts'
 
 const key = generateAccessKey(randomBytes)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isVisibleUser, visibleGroups } from '../../../lib/token/identity.ts'
+import { isVisibleUser, visibleGroups } from '../../../lib/token/visibleuser.ts'
 
 test('outsideGroups omits Kubernetes groups and adds platform:admins for administrators', () => {
   expect(visibleGroups(['system:masters', 'system:authenticated', 'ops', 'team:b', 'ops', ''])).toEqual([

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { derToRaw } from '../../../lib/token/signature.ts'
+import { derToRaw } from '../../../lib/token/dertoraw.ts'
 
 /** DER as X.690 section 8.3 writes it: shortest form, a zero byte before a high first bit. */
 function encode(r: bigint, s: bigint): Uint8Array {

@@ -1,8 +1,8 @@
 /** Tests the errors of applied configurations against the messages of structured-merge-diff v6.3.0. */
 import { describe, expect, it } from 'vitest'
 import { object, string, time } from '../../../../lib/meta/schema/schema.ts'
+import { configurationErrors, isTyped } from '../../../../lib/meta/structuredmerge/typecheck.ts'
 import { wholeObject } from '../../../../lib/meta/structuredmerge/typed.ts'
-import { configurationErrors, isTyped } from '../../../../lib/meta/structuredmerge/validate.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { thing } from '../thing.ts'
 

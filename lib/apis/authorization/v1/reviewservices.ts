@@ -6,9 +6,6 @@ import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 
-export const group = 'authorization.k8s.io'
-export const version = 'v1'
-
 export interface ReviewServices {
   scopes: ScopeOptions & SpaceOptions
   /** Issuer of this service's tokens: their audiences begin with it. */

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { createPublicKey, X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/certificaterequest.ts'
 import { checkIssuedCertificate } from '../../../../lib/kubeconfig/certificates/issued.ts'
-import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/request.ts'
 import { testAuthority } from '../authority.ts'
 
 const openssl = (input: string, ...args: string[]) =>

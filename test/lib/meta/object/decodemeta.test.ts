@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../../../lib/meta/encoding/json.ts'
-import { decodeMeta } from '../../../../lib/meta/object/decode.ts'
-import { validateMeta } from '../../../../lib/meta/object/validate.ts'
+import { decodeMeta } from '../../../../lib/meta/object/decodemeta.ts'
+import { validateMeta } from '../../../../lib/meta/object/validatemeta.ts'
 
 interface Vector {
   input: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fixupForUpdate } from '../../../../lib/meta/object/system.ts'
-import { validateMeta, validateMetaUpdate } from '../../../../lib/meta/object/validate.ts'
+import { validateMeta, validateMetaUpdate } from '../../../../lib/meta/object/validatemeta.ts'
 import type { ManagedFieldsEntry, ObjectMeta } from '../../../../lib/meta/types.ts'
 
 const live: ObjectMeta = {
