@@ -61,7 +61,7 @@ function url(text: string): string {
 function identityOf(values: Values): Place {
   const { cluster, 'virtual-cluster': virtualCluster, uid } = values
   if ((cluster === undefined) === (virtualCluster === undefined)) {
-    throw new UsageError('one of --cluster and --virtual-cluster is needed')
+    throw new UsageError('exactly one of --cluster and --virtual-cluster is required')
   }
   const placeAt = (text: string, wrong: string): Place => {
     const place = parsePlace(text)
@@ -70,7 +70,7 @@ function identityOf(values: Values): Place {
   }
   if (cluster !== undefined) return placeAt(`clusters/${cluster}`, '--cluster is not the name of a cluster')
   placeAt(`virtualclusters/${virtualCluster}/any`, '--virtual-cluster is not NAMESPACE/NAME')
-  return placeAt(`virtualclusters/${virtualCluster}/${uid ?? ''}`, '--uid is needed: the uid of the instance')
+  return placeAt(`virtualclusters/${virtualCluster}/${uid ?? ''}`, '--uid is required: the uid of the instance')
 }
 
 /** Returns the files as text: a comment with the flags, then one YAML document per file. */

@@ -85,7 +85,7 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
           {
             // Kubernetes drops empty extras: without these values a token would appear unrestricted.
             expression: `${own}.key.name != '' && ${own}.key.uid != '' && ${own}.scopes != ''`,
-            message: 'the token names no access key or no scopes',
+            message: 'the token has no access key or no scopes',
           },
         ],
         claimMappings: {

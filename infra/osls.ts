@@ -22,7 +22,7 @@ export const param = {
   type: 'string',
   multiple: true,
   value: 'NAME=VALUE',
-  help: 'a setting of docs/deploying.md; give the same ones each time',
+  help: 'a setting (docs/deploying.md); pass all each time: omitted ones return to their defaults',
 } as const satisfies Option
 
 export interface StackTarget {

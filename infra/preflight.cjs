@@ -1,5 +1,5 @@
 /**
- * Preloaded by the commands of package.json. Reports in one sentence that Node.js is too old or that modules are missing,
+ * Preloaded by the commands of package.json. Reports in one sentence that Node.js is too old or that dependencies are missing,
  * before other modules fail to load. Runs on Node.js 10 and later.
  */
 // biome-ignore lint/style/useNodejsImportProtocol: Node.js before 14 does not know it.
@@ -12,7 +12,7 @@ const root = join(__dirname, '..')
 
 function problem() {
   if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
-    return `The modules of keyplane are missing: run npm ci in ${root}.`
+    return `The dependencies of keyplane are not installed: run npm ci in ${root}.`
   }
   const { node } = process.versions
   if (Number(node.split('.')[0]) >= needed) return undefined

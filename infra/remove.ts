@@ -25,7 +25,7 @@ Type the stage, ${stage}, to remove it: `)
 
 await runCommand(COMMAND, async ({ yes, ...deployment }) => {
   if (!yes && !process.stdin.isTTY) {
-    throw new UsageError('there is no terminal to confirm in: --yes removes the deployment without confirmation')
+    throw new UsageError('confirmation requires a terminal: use --yes to remove the deployment without it')
   }
   const named = toolArguments(deployment)
   const { Url, TableName, PepperSecretId, SigningKeyId } = await outputsOf(named)

@@ -41,7 +41,7 @@ export interface Restored {
   withheld: string[]
 }
 
-/** Above every revision that a writer could hold which has been hanging since before the incident. */
+/** Exceeds the number of revisions that writers from before the incident, which are still running, could hold. */
 const margin = 10_000
 
 const textOf = ({ S = '' }: AttributeValue = { S: '' }) => S
@@ -73,7 +73,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
     if (isRevision(item)) raise(item)
     else if (!wanted.has(idOf(item))) extra.push(item)
   }
-  // First of all: what is written from here on is never taken for something older.
+  // Do this first: nothing that is written from here on can then be mistaken for an older state.
   for (const [kind, n] of revisions) await putRevision(client, to, kind, n + margin, now)
   await writeAll(
     client,
@@ -144,8 +144,8 @@ async function writeAll(
 
 const COMMAND = {
   call: 'npm run restore',
-  about: `Restores the objects of a deployment's table from another table. Nobody may write meanwhile: docs/recovery.md
-describes how to ensure that. Can be repeated after an interruption.`,
+  about: `Restores the objects of a deployment's table from another table. Nobody may write to it meanwhile:
+docs/recovery.md describes how to ensure that. You can repeat the command after an interruption.`,
   options: {
     region: { type: 'string', value: 'REGION', required: true, help: 'region of both tables' },
     from: { type: 'string', value: 'TABLE', required: true, help: 'the table that DynamoDB restored' },
@@ -168,7 +168,7 @@ if (import.meta.main) {
       sleep: delay,
     })
     process.stdout.write(
-      `${written} items written, ${removed} removed, keys withheld: ${withheld.join(', ') || 'none'}\n`,
+      `${written} items written, ${removed} removed, keys not restored: ${withheld.join(', ') || 'none'}\n`,
     )
   })
 }

@@ -13,7 +13,7 @@ module.exports = class SigningKeys {
 
   place({ custom, resources }) {
     const numbers = String(custom.settings['signing-keys']).split(',')
-    if (new Set(numbers).size < numbers.length) throw new Error('signing-keys names a key twice')
+    if (new Set(numbers).size < numbers.length) throw new Error('signing-keys lists a key twice')
     const ids = numbers.map(idOf)
     const { SigningKey, ...others } = resources.Resources
     const keys = Object.fromEntries(ids.map((id) => [id, structuredClone(SigningKey)]))

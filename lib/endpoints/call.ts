@@ -1,4 +1,4 @@
-/** A request on its way through the handler of its verb, and the services that handlers use. */
+/** Defines the arguments of handlers: the request and the services that they use. */
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { KindInfo, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'

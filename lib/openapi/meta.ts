@@ -12,15 +12,15 @@ export type SharedSchema = 'ObjectMeta' | 'ListMeta' | 'Status' | 'DeleteOptions
 export const sharedRef = (name: SharedSchema): JsonObject => ({ $ref: `#/components/schemas/${PREFIX}.${name}` })
 
 const listMeta = object('Metadata of a list.', {
-  resourceVersion: string('Version of the list; a watch may start from it.'),
-  continue: string('Token for the next page; empty on the last one.'),
-  remainingItemCount: int64('How many objects follow this page, where that is known.'),
+  resourceVersion: string('Version of the list, from which a watch can start.'),
+  continue: string('Token for the next page; empty on the last page.'),
+  remainingItemCount: int64('Number of objects after this page, if known.'),
 })
 
-const cause = object('One reason of a failure.', {
-  reason: string('Kind of the reason, for programs.'),
-  message: string('The reason, for people.'),
-  field: string('The field it is about: spec.scope.roles[0].role.'),
+const cause = object('One cause of a failure.', {
+  reason: string('Machine-readable description of the cause.'),
+  message: string('Human-readable description of the cause.'),
+  field: string('Field that caused the failure, such as spec.scope.roles[0].role.'),
 })
 
 const type = {
@@ -28,33 +28,33 @@ const type = {
   kind: string('Kind of this representation.'),
 }
 
-const status = object('The answer to everything that is not an object: errors, and successful deletes.', {
+const status = object('The response that carries no object: an error, or a successful delete.', {
   ...type,
   metadata: listMeta,
   status: string('Success or Failure.'),
-  message: string('What happened, for people.'),
-  reason: string('Why it failed, for programs: NotFound, Conflict, Invalid and others.'),
-  details: object('More about the failure.', {
+  message: string('Human-readable description of the result.'),
+  reason: string('Machine-readable reason of a failure, such as NotFound, Conflict or Invalid.'),
+  details: object('Details of the failure.', {
     name: string('Name of the object.'),
     group: string('API group of the object.'),
     kind: string('Kind or resource of the object.'),
     uid: string('UID of the object.'),
-    causes: list('All reasons of the failure.', cause),
-    retryAfterSeconds: int32('When to try again.'),
+    causes: list('Causes of the failure.', cause),
+    retryAfterSeconds: int32('Seconds to wait before a retry.'),
   }),
   code: int32('HTTP status code.'),
 })
 
-const deleteOptions = object('How to delete.', {
+const deleteOptions = object('Options of a delete.', {
   ...type,
-  dryRun: list('All: check everything, delete nothing.', string('All.')),
-  gracePeriodSeconds: int64('Without effect: these objects end at once.'),
-  orphanDependents: boolean('Keep dependents.', { deprecated: 'propagationPolicy' }),
-  preconditions: object('What the object must still be.', {
-    uid: string('Its UID.'),
-    resourceVersion: string('Its version.'),
+  dryRun: list('All validates the request and deletes nothing.', string('All.')),
+  gracePeriodSeconds: int64('Ignored: deletion is immediate.'),
+  orphanDependents: boolean('Keeps dependents.', { deprecated: 'propagationPolicy' }),
+  preconditions: object('Conditions that the object must meet.', {
+    uid: string('UID of the object.'),
+    resourceVersion: string('Version of the object.'),
   }),
-  propagationPolicy: string('What becomes of dependents: Orphan, Background or Foreground.'),
+  propagationPolicy: string('How dependents are deleted: Foreground, Background or Orphan.'),
 })
 
 const schemas: Readonly<Record<SharedSchema, ObjectSchema>> = {

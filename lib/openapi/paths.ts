@@ -145,7 +145,7 @@ function collection(kind: OpenApiKind, where: Where): JsonObject {
       'deletecollection',
       {
         action: 'deletecollection',
-        description: `Deletes all ${plural} that are selected.`,
+        description: `Deletes the selected ${plural}.`,
         answers: { 200: ref(kind, 'List') },
         query: [...LIST, ...DELETE],
         body: deleteBody,
@@ -206,7 +206,7 @@ const unservedPatch = (kind: OpenApiKind, where: Where): JsonObject => ({
   patch: operation(
     kind,
     where,
-    patchOf(kind, 'Not served (405): it tells clients that fields are validated by the server.'),
+    patchOf(kind, 'Not supported (405). Documented so that clients know that the server validates fields.'),
   ),
 })
 

@@ -117,7 +117,12 @@ export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): Ope
     paths: Object.assign({}, ...kinds.map(olderPaths)),
     definitions,
     securityDefinitions: {
-      BearerToken: { type: 'apiKey', name: 'authorization', in: 'header', description: 'Bearer and an access key.' },
+      BearerToken: {
+        type: 'apiKey',
+        name: 'authorization',
+        in: 'header',
+        description: '`Bearer` followed by an access key.',
+      },
     },
     security: [{ BearerToken: [] }],
   }

@@ -40,9 +40,9 @@ class Unauthorized extends Error {
  */
 const ADVICE: Readonly<Partial<Record<UnknownReason, string>>> = {
   'no bearer token':
-    'Unauthorized: there is no bearer token: send an access key in one header "Authorization: Bearer KEY"',
+    'Unauthorized: the request has no bearer token: send an access key in one header "Authorization: Bearer KEY"',
   'not an access key':
-    'Unauthorized: the bearer token is not an access key: it may be cut off, or meant for another server',
+    'Unauthorized: the bearer token is not an access key: it may be truncated, or meant for another server',
 }
 
 /** Returns a policy for this request. Resource `*` is safe because results are not cached (TTL 0). */

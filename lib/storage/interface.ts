@@ -81,9 +81,9 @@ export interface ListRequest {
   /** Waits until this revision is visible, then lists at the newest. */
   notOlderThan?: number
   /**
-   * Reports whether the client may see an object; the list reveals nothing about other objects. The filter must accept the
-   * state at the list's revision and the current state (or the last one before deletion), so that a client who lost
-   * access does not see the past.
+   * Reports whether the client may see an object; the list reveals nothing about other objects. The filter must accept
+   * both the state at the list's revision and the current state, or the last one before deletion. A client who lost
+   * access therefore does not see the past.
    */
   filter?: (stored: Stored) => boolean
   /** Reports whether the client asked for an object that it may see (selectors). */

@@ -44,7 +44,7 @@ export function checkIssuer(text: string): string {
   const url = URL.parse(text)
   const bare = url && `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`
   if (url?.protocol !== 'https:' || bare !== text || text.endsWith('/')) {
-    throw new Error(`the issuer must be an https URL without user, query, fragment and trailing slash: ${text}`)
+    throw new Error(`the issuer must be an https URL without user, query, fragment or trailing slash: ${text}`)
   }
   return text
 }

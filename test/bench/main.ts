@@ -29,7 +29,7 @@ which keeps the local server busy for minutes.`,
 await runCommand(COMMAND, async (values, words) => {
   const positive = (name: 'seconds' | 'rounds' | 'objects' | 'minutes'): number => {
     const value = Number(values[name])
-    if (!(value > 0)) throw new UsageError(`--${name} is no number above 0`)
+    if (!(value > 0)) throw new UsageError(`--${name} must be a number above 0`)
     return value
   }
   const [seconds, rounds, objects, minutes] = [

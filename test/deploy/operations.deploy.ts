@@ -212,7 +212,7 @@ test('restoring a table stops all writes, and revoked keys stay revoked', async 
     limits,
     stops,
   )
-  expect(opened).toMatch(/items written, \d+ removed, keys withheld: leaked$/m)
+  expect(opened).toMatch(/items written, \d+ removed, keys not restored: leaked$/m)
   expect(opened).toContain('\n500.0\n')
   expect(opened).not.toContain('ReservedConcurrentExecutions')
   expect(await statusOf('mistake', mistake)).toBe(200)

@@ -97,7 +97,7 @@ describe('Deny', () => {
 // The handler says what is missing. The message reveals nothing about stored keys.
 describe('Allow without a user, with advice', () => {
   const missing = {
-    unauthorized: expect.stringMatching(/^Unauthorized: there is no bearer token: send an access key /),
+    unauthorized: expect.stringMatching(/^Unauthorized: the request has no bearer token: send an access key /),
   }
   const none = { unauthorized: expect.stringMatching(/^Unauthorized: the bearer token is not an access key/) }
 

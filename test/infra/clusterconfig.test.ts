@@ -105,17 +105,17 @@ describe('the command line', () => {
   test.each<[string, string[]]>([
     ['--issuer is missing', ['--cluster', 'eu']],
     ['the issuer must be an https URL', ['--issuer', 'http://a', '--cluster', 'eu']],
-    ['one of --cluster and --virtual-cluster is needed', base],
+    ['exactly one of --cluster and --virtual-cluster is required', base],
     [
-      'one of --cluster and --virtual-cluster is needed',
+      'exactly one of --cluster and --virtual-cluster is required',
       [...base, '--cluster', 'a', '--virtual-cluster', 'a/b', '--uid', 'u'],
     ],
     ['--cluster is not the name of a cluster', [...base, '--cluster', '*']],
     ['--cluster is not the name of a cluster', [...base, '--cluster', "a'"]],
     ['--virtual-cluster is not NAMESPACE/NAME', [...base, '--virtual-cluster', 'dev', '--uid', 'u']],
     ['--virtual-cluster is not NAMESPACE/NAME', [...base, '--virtual-cluster', 'a/b/c', '--uid', 'u']],
-    ['--uid is needed', [...base, '--virtual-cluster', 'a/b']],
-    ['--uid is needed', [...base, '--virtual-cluster', 'a/b', '--uid', "u'"]],
+    ['--uid is required', [...base, '--virtual-cluster', 'a/b']],
+    ['--uid is required', [...base, '--virtual-cluster', 'a/b', '--uid', "u'"]],
     ['Unknown option', [...base, '--nonsense']],
   ])('refuses: %s', async (message, args) => {
     await expect(readArguments(args)).rejects.toThrow(message)

@@ -106,5 +106,5 @@ test('refuses a call without a required option', () => {
 
 test('removing requires confirmation: without a terminal it is refused before any lookup', async () => {
   const { code, heard } = await called('infra/remove.ts', '--stage', 'prod', '--region', 'eu-central-1')
-  expect([code, heard]).toEqual([2, expect.stringContaining('there is no terminal to confirm in: --yes removes')])
+  expect([code, heard]).toEqual([2, expect.stringContaining('confirmation requires a terminal: use --yes')])
 })

@@ -62,12 +62,12 @@ test.skipIf(older.length === 0)('an older Node.js on this machine prints the mes
   }
 })
 
-test('reports missing modules', async () => {
+test('reports missing dependencies', async () => {
   await mkdir(join(folder, 'infra'))
   await cp(preflight, join(folder, 'infra/preflight.cjs'))
   expect(run(process.execPath, '-r', join(folder, 'infra/preflight.cjs'), 'infra/build.ts')).toEqual({
     status: 1,
     stdout: '',
-    stderr: `The modules of keyplane are missing: run npm ci in ${folder}.\n`,
+    stderr: `The dependencies of keyplane are not installed: run npm ci in ${folder}.\n`,
   })
 })

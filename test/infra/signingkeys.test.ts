@@ -49,5 +49,5 @@ test('a key removed from the list is no longer a resource and is retained', () =
 })
 
 test('refuses a key that is listed twice', () => {
-  expect(() => placed('1,2,1')).toThrow('signing-keys names a key twice')
+  expect(() => placed('1,2,1')).toThrow('signing-keys lists a key twice')
 })

@@ -88,7 +88,7 @@ async function run(child: RpcProcess, { name, inputSchema }: Tool, input: AwsInp
   const known = inputSchema.properties ?? {}
   const members = Object.entries(input).filter(([member]) => !IGNORED.includes(member))
   const stranger = members.find(([member]) => !(snakeCase(member) in known))
-  if (stranger) throw new AwsError('ValidationException', `The embedded DynamoDB has no ${stranger[0]} here.`)
+  if (stranger) throw new AwsError('ValidationException', `The embedded DynamoDB does not support ${stranger[0]}.`)
   const given = members.map(([member, value]) => [snakeCase(member), value])
   // Without `raw`, the description of a table is a summary for people.
   const shape = 'raw' in known ? { raw: true } : {}

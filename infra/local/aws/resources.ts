@@ -77,7 +77,7 @@ async function ensureTable(name: string, properties: Record<string, unknown>, se
   } catch (error) {
     const { name: reason, message } = error as Error
     if (reason !== 'ResourceInUseException')
-      throw new StartupError(`DynamoDB at ${endpoint} does not make the table ${name}: ${message || reason}.`, error)
+      throw new StartupError(`DynamoDB at ${endpoint} cannot create the table ${name}: ${message || reason}.`, error)
   } finally {
     client.destroy()
   }

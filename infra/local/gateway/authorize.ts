@@ -44,7 +44,7 @@ const isUnauthorized = (error: unknown) =>
 
 function parseAnswer(answer: unknown) {
   const { principalId, policyDocument, context = {} } = (answer ?? {}) as Record<string, unknown>
-  if (typeof principalId !== 'string') throw new TypeError('an authorizer must answer a principalId')
+  if (typeof principalId !== 'string') throw new TypeError('an authorizer must return a principalId')
   if (typeof context !== 'object' || context === null) throw new TypeError('the context must be an object')
   const entries = Object.entries(context).map(([name, value]) => {
     if (!['string', 'number', 'boolean'].includes(typeof value)) {

@@ -34,7 +34,7 @@ function statementsOf(document: unknown): Statement[] {
   return statements.map((statement) => {
     if (!isObject(statement)) throw new PolicyError('a statement must be an object')
     const unknown = Object.keys(statement).find((element) => !elements.has(element))
-    if (unknown !== undefined) throw new PolicyError(`${unknown} of a statement is not evaluated here`)
+    if (unknown !== undefined) throw new PolicyError(`${unknown} in a statement is not supported`)
     const { Effect, Action, Resource } = statement
     if (Effect !== 'Allow' && Effect !== 'Deny') throw new PolicyError('Effect must be Allow or Deny')
     if (!isStrings(Action) || !isStrings(Resource)) throw new PolicyError('a statement needs Action and Resource')

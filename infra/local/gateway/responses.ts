@@ -53,7 +53,7 @@ export function renderResponse(
 function parameter(value: string, scope: TemplateContext): string {
   if (value.length >= 2 && value.startsWith("'") && value.endsWith("'")) return value.slice(1, -1)
   if (value.startsWith('context.')) return lookup(scope, value.slice('context.'.length))
-  throw new TypeError(`parameter of a gateway response is not known here: ${value}`)
+  throw new TypeError(`unsupported parameter of a gateway response: ${value}`)
 }
 
 function lookup(scope: TemplateContext, path: string): string {

@@ -46,7 +46,7 @@ function nodeOf(root: Node, segments: readonly string[]): Node {
     } else {
       const kind = plus ? 'greedy' : 'variable'
       const child = node[kind] ?? { name, node: emptyNode() }
-      if (child.name !== name) throw new TypeError(`two variables beside each other: ${child.name} and ${name}`)
+      if (child.name !== name) throw new TypeError(`two sibling variables: ${child.name} and ${name}`)
       node[kind] = child
       node = child.node
     }

@@ -116,8 +116,7 @@ export function readTemplate(text: string, references: TemplateReferences): Depl
     }
     if (Properties.AuthorizationType === 'NONE') return route
     const authorizer = authorizers.get((Properties.AuthorizerId as { Ref?: string } | undefined)?.Ref ?? '')
-    if (authorizer === undefined)
-      throw new TypeError(`method ${id} has authorization that is no authorizer of this API`)
+    if (authorizer === undefined) throw new TypeError(`method ${id} must use an authorizer of this API`)
     return { ...route, authorizerFunctionId: authorizer }
   })
 
@@ -213,7 +212,7 @@ function resolver({ refs, region, account }: TemplateReferences): Resolve {
   }
   const lookup = (name: string) => {
     const value = Object.hasOwn(known, name) ? known[name] : undefined
-    if (value === undefined) throw new TypeError(`the template refers to ${name}, of which nothing is known`)
+    if (value === undefined) throw new TypeError(`the template refers to ${name}, which is unknown`)
     return value
   }
   const resolve: Resolve = (value) => {
@@ -235,7 +234,7 @@ function resolver({ refs, region, account }: TemplateReferences): Resolve {
         return Object.hasOwn(own, variable) ? resolve(own[variable]) : lookup(variable)
       })
     }
-    throw new TypeError(`the template uses ${name}, which is not known here`)
+    throw new TypeError(`the template uses ${name}, which the local gateway does not support`)
   }
   return resolve
 }
@@ -246,6 +245,6 @@ const unit: Record<string, number> = { minute: 60, hour: 3600, day: 86400 }
 function rate(expression: string): number {
   const [, count, name] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? []
   const seconds = Number(count) * (unit[name ?? ''] ?? Number.NaN)
-  if (!Number.isInteger(seconds)) throw new TypeError(`only rate() schedules are served here, not ${expression}`)
+  if (!Number.isInteger(seconds)) throw new TypeError(`only rate() schedules are supported, not ${expression}`)
   return seconds
 }

@@ -14,8 +14,8 @@ export interface GuardedProcess {
 }
 
 /**
- * A shell between the two waits for the end of its input, which comes when this process closes it and also when this process
- * is killed, which no handler could notice. The shell also makes new files private (umask).
+ * A shell between the two waits for the end of its input. The input ends when this process closes it, and also when this
+ * process is killed, which no handler could notice. The shell also makes new files private (umask).
  */
 const GUARD = `
 umask 077

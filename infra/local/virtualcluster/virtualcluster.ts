@@ -146,7 +146,7 @@ async function readBody(request: IncomingMessage): Promise<JsonMembers> {
     throw badRequest('the object provided is unrecognized: json parse error')
   }
   if (isObject(value)) return value
-  throw badRequest('the object provided is unrecognized: it is no object')
+  throw badRequest('the object provided is unrecognized: it is not an object')
 }
 
 function send(request: IncomingMessage, response: ServerResponse, status: number, body: object | string): void {

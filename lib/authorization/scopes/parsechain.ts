@@ -9,7 +9,7 @@ import { type ScopeChain, scopeSchema } from './scope.ts'
 
 /**
  * Returns the value as a chain. Throws an Error without the value when it is not a chain, is too long, or has an
- * unknown member, which may be a restriction that only newer code understands.
+ * unknown member. Such a member may be a restriction that only newer code understands.
  */
 export function parseChain(value: unknown): ScopeChain {
   if (!Array.isArray(value) || value.length > MAX_CHAIN_SCOPES) throw new Error('not a chain of scopes')

@@ -14,12 +14,15 @@ const rule = object('Deprecated: a rule that allows matching requests.', {
       resourceNames: list('Instance names. Empty means every instance.', string('A name.')),
     }),
   ),
-  resourceNames: list('Instance names. Needs resources. Empty means every instance.', string('A name.')),
+  resourceNames: list('Instance names. Requires resources. Empty means every instance.', string('A name.')),
   namespaces: list(
     'Matching namespaces. The empty string matches resources without a namespace. Empty means every namespace.',
     string('A namespace.'),
   ),
-  nonResourceURLs: list('Matching URL paths. A wildcard (*) may only be the whole last step.', string('A path.')),
+  nonResourceURLs: list(
+    'Matching URL paths. A wildcard (*) is allowed only as the whole last segment.',
+    string('A path.'),
+  ),
   requestTargets: list(
     'Allowed targets. Empty means every target.',
     string('A target.', { enum: ['Management', 'Cluster', 'ProjectSpace', 'ProjectVirtualCluster'] }),
@@ -38,37 +41,37 @@ export const scopeSchema = object(
   'The maximum permissions of the holder: everything that one of the lists allows. Scopes only restrict. An empty scope allows only self-reviews and discovery.',
   {
     roles: list(
-      'Managed sets of permissions.',
-      object('A role, narrowed to projects or virtual clusters where those are given.', {
+      'Predefined sets of permissions.',
+      object('A role, optionally limited to projects or virtual clusters.', {
         role: string('agent, vcluster, network-peer, runner, workspace or platformCLI.'),
-        projects: list('Projects the role is narrowed to; * is all.', string('A project.')),
+        projects: list('Projects that the role is limited to; * means all.', string('A project.')),
         virtualClusters: list(
-          'Virtual clusters the role is narrowed to: PROJECT/NAME, or NAME within the projects; * is all.',
+          'Virtual clusters that the role is limited to: PROJECT/NAME, or NAME within the projects; * means all.',
           string('A virtual cluster.'),
         ),
       }),
     ),
     projects: list(
       'Projects whose objects, spaces and virtual clusters are allowed.',
-      object('A project.', { project: string('Name of the project; * is all.') }),
+      object('A project.', { project: string('Name of the project; * means all.') }),
     ),
     spaces: list(
       'Spaces that are allowed.',
-      object('A space.', { project: string('Name of the project.'), space: string('Name of the space; * is all.') }),
+      object('A space.', { project: string('Name of the project.'), space: string('Name of the space; * means all.') }),
     ),
     virtualClusters: list(
       'Virtual clusters that are allowed, and their kube configs.',
       object('A virtual cluster.', {
         project: string('Name of the project.'),
-        virtualCluster: string('Name of the virtual cluster; * is all.'),
+        virtualCluster: string('Name of the virtual cluster; * means all.'),
       }),
     ),
     clusters: list(
       'Connected clusters that are allowed.',
-      object('A connected cluster.', { cluster: string('Name of the cluster; * is all.') }),
+      object('A connected cluster.', { cluster: string('Name of the cluster; * means all.') }),
     ),
     rules: list('Rules in the style of RBAC.', rule, { deprecated: 'spec.scope.projects, spaces and virtualClusters' }),
-    allowPlatformCli: boolean('The same as a role platformCLI.', { deprecated: 'spec.scope.roles' }),
+    allowPlatformCli: boolean('Same as the role platformCLI.', { deprecated: 'spec.scope.roles' }),
   },
 )
 

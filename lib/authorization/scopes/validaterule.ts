@@ -64,10 +64,12 @@ function validateTargets({ requestTargets = [], cluster, virtualClusters = [] }:
   const leavesOut = (target: (typeof requestTargets)[number]) =>
     requestTargets.length > 0 && !requestTargets.includes(target)
   if (cluster && leavesOut('Cluster')) {
-    errors.push(invalid(`${path}.cluster`, cluster, 'needs the request target Cluster'))
+    errors.push(invalid(`${path}.cluster`, cluster, 'requires the request target Cluster'))
   }
   if (virtualClusters.length > 0 && leavesOut('ProjectVirtualCluster')) {
-    errors.push(invalid(`${path}.virtualClusters`, virtualClusters, 'needs the request target ProjectVirtualCluster'))
+    errors.push(
+      invalid(`${path}.virtualClusters`, virtualClusters, 'requires the request target ProjectVirtualCluster'),
+    )
   }
   if (cluster && virtualClusters.length > 0) {
     errors.push(invalid(`${path}.virtualClusters`, virtualClusters, 'may not be used together with cluster'))

@@ -5,10 +5,9 @@
 import type { KeySpec } from './identity.ts'
 
 /**
- * Reports whether the key could live longer with `next` than with `old`, for some pattern of use. That is the case for
- * a larger ttl (0 or absent means unlimited), for counting from the last activity instead of creation, and for
- * re-enabling a disabled key. A change that moves the expiry both ways also counts, such as a larger ttl that no longer
- * counts from the last activity.
+ * Reports whether the key could live longer with `next` than with `old`, for some pattern of use. A larger ttl (0 or
+ * absent means unlimited), counting from the last activity instead of creation, and re-enabling a disabled key do that.
+ * A change that moves the expiry both ways also counts, such as a larger ttl that no longer counts from the last activity.
  */
 export function lengthens(old: KeySpec, next: KeySpec): boolean {
   const before = seconds(old)

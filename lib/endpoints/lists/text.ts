@@ -1,6 +1,6 @@
 /**
- * Writes lists in the negotiated form as text in pieces. Decodes, presents and encodes one object at a time, so that the
- * memory of a list depends on its largest object and not on the sum of all objects.
+ * Writes lists in the negotiated form as text in pieces. Decodes, presents and encodes one object at a time. The memory
+ * of a list therefore depends on its largest object, not on the sum of all objects.
  */
 
 import { stringify } from '../../meta/encoding/json.ts'

@@ -25,7 +25,7 @@ export function bodyType(headers: Readonly<Record<string, string>>): MediaType {
 /** Returns a 415. It advises users of `curl -d` without a Content-Type, which also joins the lines of a file. */
 function unsupported(accepted: readonly string[], type: string | undefined, better: string): StatusError {
   if (type !== 'application/x-www-form-urlencoded') return unsupportedMediaType(accepted)
-  const advice = `a form cannot be read: with curl, send a file with --data-binary @FILE -H 'Content-Type: ${better}'`
+  const advice = `form data is not supported: to send a file with curl, use --data-binary @FILE -H 'Content-Type: ${better}'`
   return unsupportedMediaType(accepted, advice)
 }
 

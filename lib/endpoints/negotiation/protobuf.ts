@@ -15,7 +15,7 @@ const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 export const isProtobuf = (headers: Readonly<Record<string, string>>): boolean =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === 'application/vnd.kubernetes.protobuf'
 
-const malformed = (): StatusError => badRequest('the body is no well-formed Kubernetes protobuf object')
+const malformed = (): StatusError => badRequest('the body is not a well-formed Kubernetes protobuf object')
 
 /** Returns a base-128 number and the offset after it. Lengths and tags here fit 32 bits. */
 function varint(bytes: Uint8Array, at: number): [value: number, next: number] {

@@ -1,6 +1,6 @@
 /**
- * Reads the credentials of a virtual cluster from a secret, by allow-list. The writer of the secret must not be able to
- * run a program, read a file, use a proxy or disable TLS here, as a full kube config client would allow.
+ * Reads the credentials of a virtual cluster from a secret, by allow-list. A full kube config client would let the
+ * writer of the secret run a program, read a file, use a proxy or disable TLS here.
  */
 
 import { parseYaml } from '../../meta/encoding/yaml.ts'

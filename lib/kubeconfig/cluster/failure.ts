@@ -4,8 +4,8 @@ import { badGateway, StatusError, serviceUnavailable, timeout } from '../../meta
 const REACH = 'cannot be reached: '
 
 /**
- * One row for each cause: the HTTP status (503 unreachable, 504 too slow, 502 reachable but unusable), and the end of
- * the sentence that begins with the name of the virtual cluster.
+ * One row for each cause: the HTTP status and the end of the sentence that begins with the name of the virtual cluster.
+ * 503 means unreachable, 504 too slow, 502 reachable but unusable.
  */
 const causes = {
   refused: [503, `${REACH}the connection was refused`],

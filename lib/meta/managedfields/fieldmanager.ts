@@ -257,9 +257,10 @@ function tidied(object: JsonObject): JsonObject {
 }
 
 /**
- * Applies a configuration to the live object. Throws 400 for a configuration of another kind or with managedFields, 500 (as
- * Kubernetes does) for one that does not match its schema, and 409 with all conflicts. Merges status, resourceVersion and
- * uid like other fields; the caller interprets them. Sets the entry's time to `now` only if the object changes.
+ * Applies a configuration to the live object. Throws 400 for a configuration of another kind or with managedFields, and
+ * 409 with all conflicts. Throws 500, as Kubernetes does, for one that does not match its schema. Merges status,
+ * resourceVersion and uid like other fields; the caller interprets them. Sets the entry's time to `now` only if the
+ * object changes.
  */
 export function serverSideApply(write: ApplyWrite): KubeObject {
   validateConfig(write)

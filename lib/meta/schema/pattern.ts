@@ -1,11 +1,11 @@
-/** Patterns of schemas. They run on what clients send, so only those are taken that cannot run away. */
+/** Matches values against the patterns of schemas. Clients choose the values, so only patterns that cannot backtrack for long are accepted. */
 
-/** Longer values are refused by `maxLength` before the pattern is tried; a pattern needs one of at most this. */
+/** Maximum `maxLength` of a field with a pattern: `maxLength` rejects longer values before the pattern runs. */
 export const MAX_PATTERN_LENGTH = 1024
 
 /**
- * Whether backtracking stays polynomial of low degree on any text: no repeated group, no reference, nothing that looks
- * around, at most two repetitions without a bound.
+ * Reports whether the time for any text is a polynomial of low degree: the pattern has no repeated groups, no back
+ * references, no lookaround, and at most two unbounded repetitions.
  */
 export function isSafePattern(pattern: string): boolean {
   const bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')
@@ -16,7 +16,7 @@ export function isSafePattern(pattern: string): boolean {
 
 const compiled = new Map<string, RegExp>()
 
-/** Patterns are the kinds' own, never a client's. Throws for one that is not safe. */
+/** Reports whether the text matches the pattern, which must come from a kind, never from a client. Throws an Error for an unsafe pattern. */
 export function matchesPattern(pattern: string, text: string): boolean {
   let expression = compiled.get(pattern)
   if (!expression) {

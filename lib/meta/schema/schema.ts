@@ -1,7 +1,7 @@
 /**
- * Defines the schema language of kinds. A schema is the single source of a kind's TypeScript types, decoding, pruning,
- * warnings about unknown and deprecated fields, write-only fields, list ownership, OpenAPI and reference page. Schemas are
- * plain data; the other modules of this package process them.
+ * Defines the schema language of kinds. A schema is the single source of a kind's TypeScript types, OpenAPI and reference
+ * page. It also determines decoding, pruning, warnings about unknown and deprecated fields, write-only fields and list
+ * ownership. Schemas are plain data; the other modules of this package process them.
  */
 import { own } from '../value/walk.ts'
 

@@ -97,8 +97,9 @@ function cutManifest(manifest: JsonObject, schema: KindSchema): JsonObject {
 }
 
 /**
- * Removes the secrets from kubectl's copy of the manifest. Returns undefined if the text is not a JSON object or does not
- * match the kind, because it could then contain anything, or if a credential remains. Does not change text without secrets.
+ * Removes the secrets from kubectl's copy of the manifest. Returns undefined if a credential remains. Also returns
+ * undefined if the text is not a JSON object or does not match the kind, because it could then contain anything. Does not
+ * change text without secrets.
  */
 function cutLastApplied(text: string, schema: KindSchema): string | undefined {
   try {

@@ -37,7 +37,7 @@ function parsed(text: string): JsonValue {
   try {
     return parseJson(text).value
   } catch {
-    throw new FieldsV1Error('a list item is not named by JSON')
+    throw new FieldsV1Error('a list item is not identified by JSON')
   }
 }
 
@@ -45,10 +45,11 @@ const isScalar = (value: JsonValue): boolean => value === null || typeof value !
 
 function parseKey(text: string): FieldElement {
   const value = parsed(text)
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new FieldsV1Error('a key is no object')
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new FieldsV1Error('a key is not an object')
   const pairs = Object.entries(value)
   if (pairs.length === 0 || pairs.some(([, one]) => !isScalar(one))) {
-    throw new FieldsV1Error('a key does not consist of scalars')
+    throw new FieldsV1Error('a key contains a value that is not a scalar')
   }
   return keyElement(pairs)
 }
@@ -65,11 +66,11 @@ function parseElement(text: string): FieldElement | undefined {
       return parseKey(content)
     case 'v': {
       const value = parsed(content)
-      if (!isScalar(value)) throw new FieldsV1Error('an item of a set is no scalar')
+      if (!isScalar(value)) throw new FieldsV1Error('an item of a set is not a scalar')
       return valueElement(value)
     }
     case 'i':
-      if (!/^-?\d{1,15}$/.test(content)) throw new FieldsV1Error('an index is no number')
+      if (!/^-?\d{1,15}$/.test(content)) throw new FieldsV1Error('an index is not a number')
       return indexElement(Number(content))
     default:
       return undefined
@@ -84,7 +85,7 @@ function parseNode(element: FieldElement, value: JsonValue, depth: number, budge
 
 function parseBelow(value: JsonValue, depth: number, budget: Budget): FieldSet {
   if (value === null) return new Map()
-  if (typeof value !== 'object' || Array.isArray(value)) throw new FieldsV1Error('a field is no object')
+  if (typeof value !== 'object' || Array.isArray(value)) throw new FieldsV1Error('a field is not an object')
   if (depth > MAX_DEPTH) throw new FieldsV1Error('too deep')
   const result = new Map<string, FieldNode>()
   for (const [name, inner] of Object.entries(value)) {

@@ -74,7 +74,7 @@ function validateMembers(value: JsonValue, schema: Schema, path: string, found: 
 /** Returns Go's message for a value that is not a scalar of this type; undefined if the value is valid. */
 function scalarMessage(value: JsonValue, schema: Schema): string | undefined {
   const { type } = schema
-  // So it is with times.
+  // structured-merge-diff accepts any scalar as a time.
   if (type === 'string' && schema.format === 'date-time') {
     return typeof value === 'object' ? `expected any scalar, got ${shown(`&{${formatV(value)}}`)}` : undefined
   }

@@ -20,12 +20,12 @@ export function explainRoute(method: string, path: string): string {
   const served = own.filter((one) => one.plural === plural)
   const [resource] = served
   if (!resource)
-    return `${groupVersion} has no resource ${quoteSegment(plural)}: it has ${listed(own.map((one) => one.plural))}`
+    return `${groupVersion} has no resource ${quoteSegment(plural)}; its resources are ${listed(own.map((one) => one.plural))}`
   if (resource.namespaced !== isNamespaced) return otherPlace(resource)
   return below(served, resource, method, rest)
 }
 
-/** Explains a path that continues below a resource: with nothing, a name, or a subresource. */
+/** Explains a path below a resource: the collection, an object, or a subresource. */
 function below(
   served: readonly ServedResource[],
   { plural, stored, status }: ServedResource,
@@ -33,28 +33,28 @@ function below(
   [name, subresource, more]: readonly string[],
 ): string {
   if (!stored)
-    return name === undefined ? otherMethod(method, ['POST']) : `${plural} are created only, and have no names`
+    return name === undefined ? otherMethod(method, ['POST']) : `${plural} can only be created, and have no names`
   if (name === undefined) return otherMethod(method, COLLECTION)
   if (subresource === undefined) return otherMethod(method, OBJECT)
   const subresources = [...(status ? ['status'] : []), ...served.flatMap((one) => one.subresource ?? [])]
   if (more !== undefined || !subresources.includes(subresource))
-    return `${plural} have no subresource ${quoteSegment([subresource, more].filter(Boolean).join('/'))}: they have ${listed(subresources)}`
+    return `${plural} have no subresource ${quoteSegment([subresource, more].filter(Boolean).join('/'))}; their subresources are ${listed(subresources)}`
   return otherMethod(method, subresource === 'status' ? STATUS : ['POST'])
 }
 
 function elsewhere(groupVersion: string, plural: string): string {
   const places = servedResources.filter((one) => one.plural === plural).map((one) => one.groupVersion)
-  const found = places.length > 0 ? `${plural} are in ${listed(places)}` : 'GET /apis lists the API groups'
+  const found = places.length > 0 ? `${plural} are served in ${listed(places)}` : 'GET /apis lists the API groups'
   return `${quoteSegment(groupVersion)} is not served; ${found}`
 }
 
 const otherPlace = ({ groupVersion, plural, namespaced }: ServedResource): string =>
   namespaced
-    ? `${plural} are in a namespace: /apis/${groupVersion}/namespaces/NAMESPACE/${plural}`
-    : `${plural} are in no namespace: /apis/${groupVersion}/${plural}`
+    ? `${plural} are namespaced: /apis/${groupVersion}/namespaces/NAMESPACE/${plural}`
+    : `${plural} are cluster-scoped: /apis/${groupVersion}/${plural}`
 
 const otherMethod = (method: string, methods: readonly string[]): string =>
-  `${quoteSegment(method)} is not a method of this path, which has ${listed(methods)}`
+  `this path does not support ${quoteSegment(method)}; it supports ${listed(methods)}`
 
 const listed = (names: readonly string[]): string => {
   const all = [...new Set(names)]

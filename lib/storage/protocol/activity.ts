@@ -17,8 +17,8 @@ export function withActivity(one: Stored, activity: Item | undefined): Stored {
 }
 
 /**
- * Advances both times in one transaction with conditions on the credential, so that it recreates nothing of a deleted
- * object and overwrites no credential that has changed. Does nothing if a time is already as new, or if another transaction
+ * Advances both times in one transaction. Its conditions on the credential prevent it from recreating parts of a deleted
+ * object and from overwriting a changed credential. Does nothing if a time is already as new, or if another transaction
  * holds the items.
  */
 export async function touchActivity(

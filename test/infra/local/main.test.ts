@@ -266,7 +266,7 @@ describe('one sentence and exit code 1', () => {
   test('for a DynamoDB that does not respond', async () => {
     const AWS_ENDPOINT_URL_DYNAMODB = 'http://127.0.0.1:1'
     expect(await refusal({ AWS_ENDPOINT_URL_DYNAMODB, DATA_DIR: await newFolder() })).toMatch(
-      /^DynamoDB at http:\/\/127\.0\.0\.1:1 does not make the table keyplane-Table: .*ECONNREFUSED.*\n$/,
+      /^DynamoDB at http:\/\/127\.0\.0\.1:1 cannot create the table keyplane-Table: .*ECONNREFUSED.*\n$/,
     )
   })
 })

@@ -96,7 +96,7 @@ describe('paths', () => {
   })
 
   test('state which patches return 405', () => {
-    const unserved = operations.filter(({ operation }) => operation.description.startsWith('Not served (405)'))
+    const unserved = operations.filter(({ operation }) => operation.description.startsWith('Not supported (405)'))
     expect(unserved.map(({ path }) => path)).toEqual([
       `${base}/exampletokens/{name}`,
       `${base}/namespaces/{namespace}/parents/{name}/config`,

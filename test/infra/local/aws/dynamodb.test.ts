@@ -76,7 +76,7 @@ describe('resources', () => {
     expect(await make(dynamodb.url)).toEqual(refs)
     await dynamodb.close()
     await expect(make(dynamodb.url)).rejects.toThrow(
-      `DynamoDB at ${dynamodb.url} does not make the table keyplane-Table: `,
+      `DynamoDB at ${dynamodb.url} cannot create the table keyplane-Table: `,
     )
   })
 })
@@ -150,7 +150,7 @@ describe('the embedded DynamoDB', () => {
     })
     await expect(
       writer.send(new PutItemCommand({ TableName, Item: item(3), Expected: { pk: { Exists: false } } })),
-    ).rejects.toThrow('The embedded DynamoDB has no Expected here.')
+    ).rejects.toThrow('The embedded DynamoDB does not support Expected.')
     writer.destroy()
     await dynamodb.close()
     await expect(client(dynamodb.url).send(new PutItemCommand(absent))).rejects.toThrow()

@@ -54,7 +54,5 @@ test('returns undefined without a match', () => {
 })
 
 test('refuses two sibling variables', () => {
-  expect(() => createRouter(['GET /{a}', 'GET /{b}/c'].map(routeOf))).toThrow(
-    'two variables beside each other: a and b',
-  )
+  expect(() => createRouter(['GET /{a}', 'GET /{b}/c'].map(routeOf))).toThrow('two sibling variables: a and b')
 })

@@ -70,8 +70,8 @@ test.each([
 })
 
 test.each([
-  [{ Ref: 'Unknown' }, 'Unknown, of which nothing is known'],
-  [{ Ref: 'constructor' }, 'constructor, of which nothing is known'],
+  [{ Ref: 'Unknown' }, 'Unknown, which is unknown'],
+  [{ Ref: 'constructor' }, 'constructor, which is unknown'],
   [{ 'Fn::ImportValue': 'x' }, 'Fn::ImportValue'],
 ])('%j is refused', (value, message) => {
   expect(() => environmentOf({ VALUE: value })).toThrow(message)

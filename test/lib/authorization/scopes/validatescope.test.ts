@@ -137,7 +137,7 @@ describe('validateScope', () => {
           { cluster: 'c', requestTargets: ['Cluster', 'Management'] },
         ],
       },
-      ['rules[0].cluster: Invalid value: "c": needs the request target Cluster'],
+      ['rules[0].cluster: Invalid value: "c": requires the request target Cluster'],
     ],
     [
       'virtual clusters and targets',
@@ -148,7 +148,7 @@ describe('validateScope', () => {
         ],
       },
       [
-        'rules[0].virtualClusters: Invalid value: [{}]: needs the request target ProjectVirtualCluster',
+        'rules[0].virtualClusters: Invalid value: [{}]: requires the request target ProjectVirtualCluster',
         'rules[1].virtualClusters: Invalid value: [{}]: may not be used together with cluster',
       ],
     ],

@@ -52,7 +52,7 @@ describe('the type of a body', () => {
   it('advises senders of a form which Content-Type to use', () => {
     const form = typed('application/x-www-form-urlencoded')
     const advice = (type: string) =>
-      `; a form cannot be read: with curl, send a file with --data-binary @FILE -H 'Content-Type: ${type}'`
+      `; form data is not supported: to send a file with curl, use --data-binary @FILE -H 'Content-Type: ${type}'`
     expect(() => bodyType(form)).toThrow(`application/json, application/yaml${advice('application/yaml')}`)
     expect(() => patchType(form)).toThrow(advice('application/apply-patch+yaml'))
     expect(() => bodyType(typed('text/plain'))).toThrow(/application\/yaml$/)

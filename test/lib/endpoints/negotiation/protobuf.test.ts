@@ -18,7 +18,7 @@ const values = (...items: string[]) => message(...items.map((item) => field(1, i
 const refused = (body: Uint8Array) => {
   const attempt = () => decodeProtobuf(body, description)
   expect(attempt).toThrow(StatusError)
-  expect(attempt).toThrow('no well-formed Kubernetes protobuf object')
+  expect(attempt).toThrow('not a well-formed Kubernetes protobuf object')
 }
 
 describe('an object in protobuf', () => {
