@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.stop())
 beforeEach(async () => {
-  world = await newWorld(db)
+  world = await newWorld({ db })
   elapsed = 0
   calls = []
   failures = new Map()

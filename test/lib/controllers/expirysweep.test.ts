@@ -28,7 +28,7 @@ interface Clock {
 }
 
 async function worldAt(clock: Clock, limits = {}): Promise<World> {
-  return newWorld(db, { now: () => new Date(start + clock.at * 1000), limits })
+  return newWorld({ db, now: () => new Date(start + clock.at * 1000), limits })
 }
 
 const sweepOf = (world: World, options: Partial<Sweep> = {}): Sweep => ({

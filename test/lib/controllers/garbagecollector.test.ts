@@ -1,16 +1,9 @@
 /** Tests dependents and owners, with the stream and with the change log. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import { collectStream } from '../../../lib/controllers/streamrecords.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { blocking, newWorld, passesFilter, reference, type World } from './world.ts'
-
-let db: TestDynamoDB
-beforeAll(async () => {
-  db = await startDynamoDB()
-})
-afterAll(() => db.stop())
 
 /** Collects all changes so far, until nothing is left to do. */
 type Driver = (world: World) => () => Promise<void>
@@ -38,7 +31,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
   let collect: () => Promise<void>
 
   beforeEach(async () => {
-    world = await newWorld(db)
+    world = await newWorld()
     collect = driver(world)
   })
 

@@ -1,15 +1,8 @@
 /** Tests which dependents block which owners, without concurrent changes. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { isBlocked, type Node, nodeAt } from '../../../lib/controllers/graph.ts'
 import { OutOfTime } from '../../../lib/registry/parallel.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { blocking, intercepted, newWorld, reference, type World } from './world.ts'
-
-let db: TestDynamoDB
-beforeAll(async () => {
-  db = await startDynamoDB()
-})
-afterAll(() => db.stop())
 
 const foreground = { propagationPolicy: 'Foreground' } as const
 
@@ -35,7 +28,7 @@ test.each<[string, Record<string, string[]>, Record<string, boolean>]>([
   ['from both sides', { o: [], a: ['o'], b: ['o'], c: ['a', 'b'] }, { o: true, a: true, b: true, c: false }],
   ['in a circle and from outside', { a: ['b'], b: ['a'], c: ['a'] }, { a: true, b: false, c: false }],
 ])('blocked by %s', async (_, blocks, expected) => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   await waiting(world, blocks)
   const collector = world.collector()
   const found = Object.keys(blocks).map(async (name) => [name, await isBlocked(collector, await node(world, name))])
@@ -43,7 +36,7 @@ test.each<[string, Record<string, string[]>, Record<string, boolean>]>([
 })
 
 test('a member of the cycle that does not wait blocks the others', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   const a = await world.make('a')
   const b = await world.make('b', { ownerReferences: [reference(a, blocking)] })
   await world.change('a', (object) => ({
@@ -56,7 +49,7 @@ test('a member of the cycle that does not wait blocks the others', async () => {
 
 // A user with such objects must not stop the collector for other users.
 test('a cycle with many paths costs no more reads than its members', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   const width = 8
   const layer = (name: string) => Array.from({ length: width }, (_, index) => `${name}${index}`)
   const all = (names: string[], owners: string[]) => Object.fromEntries(names.map((name) => [name, owners]))
@@ -77,7 +70,7 @@ test('a cycle with many paths costs no more reads than its members', async () =>
 })
 
 test('running out of time is not taken for having no dependents', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   await waiting(world, { o: [], a: ['o'] })
   const owner = await node(world, 'o')
   const late = { ...world.collector(), hasTime: () => false }

@@ -1,6 +1,6 @@
 /** Tests work that is interrupted, repeated, done concurrently, or too much for one invocation. */
 import type { DynamoDBRecord } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
@@ -8,14 +8,7 @@ import { collectStream } from '../../../lib/controllers/streamrecords.ts'
 import type { DeleteOptions } from '../../../lib/registry/delete.ts'
 import { OutOfTime } from '../../../lib/registry/parallel.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { blocking, intercepted, newWorld, passesFilter, reference, type World } from './world.ts'
-
-let db: TestDynamoDB
-beforeAll(async () => {
-  db = await startDynamoDB()
-})
-afterAll(() => db.stop())
 
 class Dead extends Error {}
 
@@ -92,7 +85,7 @@ async function left(world: World, { left }: Scenario): Promise<Scenario['left']>
 describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario) => {
   test.each(['before', 'after'] as const)('%s any call: redelivered records finish the work', async (when) => {
     const attempt = async (n: number): Promise<boolean> => {
-      const world = await newWorld(db)
+      const world = await newWorld()
       await scenario.begin(world)
       const records = world.records().filter(passesFilter)
       const { dying, died } = dyingAt(world.storage, n, when)
@@ -112,7 +105,7 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
   })
 
   test('a new process finishes with a full pass', async () => {
-    const world = await newWorld(db)
+    const world = await newWorld()
     await scenario.begin(world)
     for (const n of [3, 9, 14]) {
       const { dying } = dyingAt(world.storage, n, 'after')
@@ -123,7 +116,7 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
   })
 
   test('two processes finish together', async () => {
-    const world = await newWorld(db)
+    const world = await newWorld()
     await scenario.begin(world)
     const records = world.records().filter(passesFilter)
     const outcomes = await Promise.all([
@@ -137,7 +130,7 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
   })
 
   test('records that are delivered again change nothing', async () => {
-    const world = await newWorld(db)
+    const world = await newWorld()
     await scenario.begin(world)
     const records = world.records().filter(passesFilter)
     await deliver(world, records)
@@ -161,7 +154,7 @@ describe('200 dependents', () => {
   const count = async ({ storage, instances }: World) => (await storage.list(instances.kind.table, {})).items.length
 
   test('are deleted over several invocations, each of which makes progress', async () => {
-    const world = await newWorld(db)
+    const world = await newWorld()
     await family(world, true)
     await world.delete('o', { propagationPolicy: 'Foreground' })
     const marked = world.records().filter(passesFilter)
@@ -182,7 +175,7 @@ describe('200 dependents', () => {
   })
 
   test('are released in parallel, and their owner after the last one', async () => {
-    const world = await newWorld(db)
+    const world = await newWorld()
     await family(world, false)
     await world.delete('o', { propagationPolicy: 'Orphan' })
     const collector = world.collector()
@@ -207,7 +200,7 @@ function beforeUpdates({ storage }: World, happen: () => Promise<unknown>): Stor
 }
 
 test('a concurrent change of the object is respected', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   const [o, other] = [await world.make('o'), await world.make('other')]
   await world.make('d', { ownerReferences: [reference(o)] })
   await world.delete('o')
@@ -223,7 +216,7 @@ test('a concurrent change of the object is respected', async () => {
 })
 
 test('an object that changes before the write is judged again', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   const [o, other] = [await world.make('o'), await world.make('other')]
   await world.make('d', { ownerReferences: [reference(o), reference(other)] })
   await world.delete('o')
@@ -242,7 +235,7 @@ describe('a dependent that changes constantly', () => {
   const hold = { finalizers: ['example.com/hold'] }
   /** A storage that changes its annotations before each write of the collector. */
   async function restless(policy: DeleteOptions['propagationPolicy'], metadata: object = {}) {
-    const world = await newWorld(db)
+    const world = await newWorld()
     const o = await world.make('o')
     await world.make('d', { ...metadata, ownerReferences: [reference(o)] })
     await world.delete('o', policy && { propagationPolicy: policy })
@@ -277,7 +270,7 @@ describe('a dependent that changes constantly', () => {
 })
 
 test('a dependent that cannot be deleted does not keep an owner that it does not block', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   const o = await world.make('o')
   await world.make('d', { ownerReferences: [reference(o)] })
   world.records()
@@ -294,7 +287,7 @@ test('a dependent that cannot be deleted does not keep an owner that it does not
 })
 
 test('a new object with the same name is not changed', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   const o = await world.make('o')
   await world.make('d', { ownerReferences: [reference(o)] })
   await world.delete('o')
@@ -309,7 +302,7 @@ test('a new object with the same name is not changed', async () => {
 
 test('keys over a lowered maximum ttl are still released', async () => {
   const limits: LifeLimits = {}
-  const world = await newWorld(db, { limits })
+  const world = await newWorld({ limits })
   const o = await world.make('o', {}, { ttl: 1000 })
   await world.make('d', { ownerReferences: [reference(o)] }, { ttl: 1000 })
   await world.delete('o', { propagationPolicy: 'Orphan' })

@@ -1,21 +1,14 @@
 /** Tests which stream records are delivered again. */
 import type { DynamoDBRecord } from 'aws-lambda'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { collectStream } from '../../../lib/controllers/streamrecords.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { intercepted, newWorld, passesFilter, reference } from './world.ts'
-
-let db: TestDynamoDB
-beforeAll(async () => {
-  db = await startDynamoDB()
-})
-afterAll(() => db.stop())
 
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
 const sequence = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber
 
 test('records whose tasks failed are returned in order; the others are done', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   for (const name of ['a', 'b', 'c']) await world.make(name, { ownerReferences: [ghost] })
   const records = world.records().filter(passesFilter)
   const { storage } = world
@@ -36,7 +29,7 @@ test('records whose tasks failed are returned in order; the others are done', as
 })
 
 test('unreadable records are returned', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   await world.make('a', { ownerReferences: [ghost] })
   const [record] = world.records().filter(passesFilter)
   const unreadable = structuredClone(record) as DynamoDBRecord
@@ -49,7 +42,7 @@ test('unreadable records are returned', async () => {
 })
 
 test('a task of several records is performed once', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   const o = await world.make('o', { finalizers: ['foregroundDeletion'] })
   for (const name of ['a', 'b', 'c']) {
     await world.make(name, { ownerReferences: [reference(o, { blockOwnerDeletion: true })] })
@@ -69,7 +62,7 @@ test('a task of several records is performed once', async () => {
 })
 
 test('irrelevant changes read nothing from the table', async () => {
-  const world = await newWorld(db)
+  const world = await newWorld()
   await world.make('a', {}, { displayName: 'x' })
   await world.change('a', (object) => ({ ...object, spec: { displayName: 'y' } }))
   const records = world.records().filter(passesFilter)

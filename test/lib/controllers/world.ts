@@ -20,13 +20,16 @@ import type { StoredKind } from '../../../lib/registry/kind.ts'
 import { objectKey, type Store } from '../../../lib/registry/store.ts'
 import { updateObject } from '../../../lib/registry/update.ts'
 import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
+import { marshalItem } from '../../../lib/storage/dynamodb/expressions.ts'
 import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
+import { type StorageOptions, storageOver } from '../../../lib/storage/protocol/storage.ts'
 import type { Place } from '../../support/copies.ts'
 import { endless } from '../../support/deadlines.ts'
 import { type TestDynamoDB, tableDefinition } from '../../support/dynamodb.ts'
+import { createMemoryItems } from '../../support/memoryitems.ts'
 
 export interface World {
-  /** The client of the table, for direct access. */
+  /** The client of the table, for direct access. Throws in memory. */
   place: Place
   storage: Storage
   keys: Store
@@ -42,7 +45,7 @@ export interface World {
   delete(name: string, options?: DeleteOptions): Promise<void>
   /** The side item that authenticates an access key. */
   credential(name: string): Promise<CompanionItem>
-  /** Puts items directly. */
+  /** Puts items directly. Throws in memory. */
   put(items: readonly object[]): Promise<void>
   /** Returns the parts of a collector, optionally over another storage of the same table. */
   collector(over?: Storage): Collector & { written: string[] }
@@ -53,26 +56,29 @@ export interface World {
 const user = controllerContext('test', new Date(), endless).user
 
 interface Options {
+  /** Keeps the table in this DynamoDB; in memory by default. */
+  db?: TestDynamoDB
   now?: () => Date
   limits?: LifeLimits
 }
 
-export async function newWorld(
-  db: TestDynamoDB,
-  { now = () => new Date(), limits = {} }: Options = {},
-): Promise<World> {
-  const table = `world-${randomUUID()}`
-  await db.client.send(new CreateTableCommand({ TableName: table, ...tableDefinition }))
-  const client = db.connect()
-  const records = recordStream(client)
-  const storage = createStorage({
-    client,
-    table,
-    now: Date.now,
-    elapsed: () => performance.now(),
-    random: Math.random,
-    sleep: (ms) => delay(ms),
-  })
+const real: StorageOptions = {
+  now: Date.now,
+  elapsed: () => performance.now(),
+  random: Math.random,
+  sleep: (ms) => delay(ms),
+}
+
+export async function newWorld({ db, now = () => new Date(), limits = {} }: Options = {}): Promise<World> {
+  const { wrote, records } = recordStream()
+  const place = db && (await newTable(db))
+  const storage =
+    db && place
+      ? createStorage({ client: recorded(db, wrote), table: place.table, ...real })
+      : storageOver(
+          createMemoryItems((puts) => wrote(puts.map((item) => marshalItem(item)))),
+          real,
+        )
   const over = (other: Storage) => ({
     keys: storeOf(OwnedAccessKey, other, limits),
     instances: storeOf(VirtualClusterInstance, other, limits),
@@ -89,7 +95,9 @@ export async function newWorld(
       : { store: instances, namespace: first, name: second }
   }
   const world: World = {
-    place: { client: db.client, table },
+    get place() {
+      return demand(place)
+    },
     storage,
     keys,
     instances,
@@ -131,7 +139,8 @@ export async function newWorld(
     async put(items) {
       for (let index = 0; index < items.length; index += 25) {
         const requests = items.slice(index, index + 25).map((one) => ({ PutRequest: { Item: marshall(one) } }))
-        await db.client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }))
+        const { client, table } = demand(place)
+        await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }))
       }
     },
     collector(other = storage) {
@@ -190,42 +199,63 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
 
 type Image = Record<string, { B?: Uint8Array | string }>
 
-/** Records the stream records of the client's transactions: rows and side items, each with its old image. */
-function recordStream(client: DynamoDBClient): () => DynamoDBRecord[] {
-  const images = new Map<string, Image>()
-  const pending: DynamoDBRecord[] = []
-  let sequence = 0
+function demand(place: Place | undefined): Place {
+  if (!place) throw new Error('this world is in memory')
+  return place
+}
+
+async function newTable({ client }: TestDynamoDB): Promise<Place> {
+  const table = `world-${randomUUID()}`
+  await client.send(new CreateTableCommand({ TableName: table, ...tableDefinition }))
+  return { client, table }
+}
+
+/** Returns a client that reports the puts of each transaction. */
+function recorded(db: TestDynamoDB, wrote: (puts: readonly Image[]) => void): DynamoDBClient {
+  const client = db.connect()
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (args) => {
         const answer = await next(args)
         if (commandName !== 'TransactWriteItemsCommand') return answer
         const { TransactItems = [] } = args.input as { TransactItems?: { Put?: { Item: Image } }[] }
-        for (const { Put } of TransactItems) {
-          if (!Put) continue
-          const { pk, sk } = Put.Item as unknown as Record<string, { S: string }>
-          const id = JSON.stringify([pk, sk])
-          const OldImage = images.get(id)
-          images.set(id, Put.Item)
-          pending.push(
-            JSON.parse(
-              JSON.stringify({
-                eventName: OldImage ? 'MODIFY' : 'INSERT',
-                dynamodb: {
-                  Keys: { pk, sk },
-                  NewImage: encoded(Put.Item),
-                  ...(OldImage && { OldImage: encoded(OldImage) }),
-                  SequenceNumber: String(++sequence).padStart(21, '0'),
-                },
-              }),
-            ),
-          )
-        }
+        wrote(TransactItems.flatMap(({ Put }) => (Put ? [Put.Item] : [])))
         return answer
       },
     { step: 'initialize' },
   )
-  return () => pending.splice(0)
+  return client
+}
+
+/** Makes stream records of the puts of transactions: rows and side items, each with its old image. */
+function recordStream() {
+  const images = new Map<string, Image>()
+  const pending: DynamoDBRecord[] = []
+  let sequence = 0
+  return {
+    records: () => pending.splice(0),
+    wrote(puts: readonly Image[]): void {
+      for (const put of puts) {
+        const { pk, sk } = put as unknown as Record<string, { S: string }>
+        const id = JSON.stringify([pk, sk])
+        const OldImage = images.get(id)
+        images.set(id, put)
+        pending.push(
+          JSON.parse(
+            JSON.stringify({
+              eventName: OldImage ? 'MODIFY' : 'INSERT',
+              dynamodb: {
+                Keys: { pk, sk },
+                NewImage: encoded(put),
+                ...(OldImage && { OldImage: encoded(OldImage) }),
+                SequenceNumber: String(++sequence).padStart(21, '0'),
+              },
+            }),
+          ),
+        )
+      }
+    },
+  }
 }
 
 /** Encodes bytes as base64: events are JSON. */
