@@ -40,18 +40,42 @@ export interface TestServer extends TestDeployment {
   make(path: string, object: object): Promise<Answer['json']>
 }
 
+export interface ServerOptions {
+  /** The interval of the garbage collector. */
+  streamSeconds?: number
+  /** Disables throttling. */
+  unthrottled?: boolean
+  /** Returns the port to listen on. */
+  choosePort?: () => Promise<number>
+}
+
+const attempts = 5
+
 /**
- * Starts everything. `environment` overrides settings of the deployment (such as MAX_KEY_TTL_SECONDS), `streamSeconds` is
- * the interval of the garbage collector, and `unthrottled` disables throttling.
+ * Starts everything. `environment` overrides settings of the deployment (such as MAX_KEY_TTL_SECONDS). The issuer contains
+ * the port, which must be known before the server listens: when the port is taken meanwhile, starts again on another one.
  */
 export async function startServer(
   environment: Record<string, string> = {},
-  { streamSeconds = 1, unthrottled = false }: { streamSeconds?: number; unthrottled?: boolean } = {},
+  { choosePort = freePort, ...options }: ServerOptions = {},
 ): Promise<TestServer> {
-  const [packaged, authority, port] = await Promise.all([
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOn(await choosePort(), environment, options)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || attempt === attempts) throw error
+    }
+  }
+}
+
+async function startOn(
+  port: number,
+  environment: Record<string, string>,
+  { streamSeconds = 1, unthrottled = false }: ServerOptions,
+): Promise<TestServer> {
+  const [packaged, authority] = await Promise.all([
     ensurePackaged({ quiet: true }),
     makeAuthority('keyplane test', validFor(1, Date.now())),
-    freePort(),
   ])
   const serving = await issueLoopback(authority, Date.now())
   const origin = `https://127.0.0.1:${port}`
@@ -67,6 +91,9 @@ export async function startServer(
     environment: deployment.environment,
     streamSeconds,
     unthrottled,
+  }).catch(async (error: unknown) => {
+    await deployment.stop()
+    throw error
   })
   let adminKey = ''
   await ensureFirstKey(deployment.parts, {

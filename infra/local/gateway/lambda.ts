@@ -32,13 +32,10 @@ type Handler = ((...args: unknown[]) => unknown) & { [streamingHandler]?: string
 /** "Invocation payload (request and response): 6 MB each": AWS Lambda quotas. */
 const maximumPayload = 6 * 1024 * 1024
 
-let instances = 0
-
 /** Every instance imports the bundles anew, because they read the environment at import. */
 export function createLambda({ functions, api }: Deployment, bundlesDir: string): Lambda {
   installRuntimeGlobal()
-  instances += 1
-  const instance = instances
+  const instance = randomUUID()
   const imported = new Map<string, Promise<Handler>>()
 
   const describe = (id: string): FunctionDescription => {
