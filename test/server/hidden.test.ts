@@ -186,8 +186,11 @@ describe('the history of an object that the user can no longer read', () => {
       `?resourceVersion=${at}&watch=1&timeoutSeconds=1`,
       `?resourceVersion=${at}&watch=1&timeoutSeconds=1&labelSelector=past%3Dyes`,
     ]
-    for (const query of requests) {
-      const { status, text } = await asAlice(`${collection}${query}`)
+    // All at once, because the watches wait for their timeout.
+    const answers = await Promise.all(
+      requests.map(async (query) => [query, await asAlice(`${collection}${query}`)] as const),
+    )
+    for (const [query, { status, text }] of answers) {
       expect([query, status, text]).toEqual([query, 200, expect.not.stringContaining(secret)])
     }
     const query = `?resourceVersion=${at}&resourceVersionMatch=Exact`
@@ -206,8 +209,9 @@ describe('the history of an object that the user can no longer read', () => {
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line))
         .map(({ type, object }) => [type, (object.rows?.[0].object ?? object).metadata.name])
-    for (const as of ['', ';as=Table;g=meta.k8s.io;v=v1', ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1']) {
-      expect(await events(`application/json${as}`)).toContainEqual(['DELETED', 'past-watched'])
+    const formats = ['', ';as=Table;g=meta.k8s.io;v=v1', ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1']
+    for (const received of await Promise.all(formats.map((as) => events(`application/json${as}`)))) {
+      expect(received).toContainEqual(['DELETED', 'past-watched'])
     }
   })
 })

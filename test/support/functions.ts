@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, vi } from 'vitest'
 import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../infra/local/gateway/streaming.ts'
 import { encodeCredential, encodeUser } from '../../lib/authentication/usercontext.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
@@ -65,8 +65,12 @@ const root = join(import.meta.dirname, '../..')
 const context = { getRemainingTimeInMillis: () => 60_000 }
 const issuer = 'https://keyplane.example.com/kubernetes/management'
 
-/** Starts a deployment and loads functions when they are first invoked. */
+/**
+ * Starts a deployment and loads functions when they are first invoked. They read the environment at import, so modules that
+ * an earlier test file of this process loaded are loaded anew.
+ */
 async function startFunctions(settings: Record<string, string> = {}): Promise<Functions> {
+  vi.resetModules()
   installRuntimeGlobal()
   const deployment = await startDeployment(issuer, settings)
   const load = async (name: string) => {
