@@ -24,8 +24,17 @@ export const encodeKeyInternal = ({ creator, carried, credential }: KeyInternal)
   credential: { version: credential.version, hash: credential.hash },
 })
 
-/** Parses the stored form. Throws an Error when `encodeKeyInternal` cannot have written the value. */
+/** Stored forms that have been read. One request needs a key's for its access, its status and its write, and none changes it. */
+const known = new WeakMap<JsonObject, KeyInternal>()
+
+/** Parses the stored form, once per stored object. Throws an Error when `encodeKeyInternal` cannot have written the value. */
 export function decodeKeyInternal(value: JsonObject): KeyInternal {
+  const internal = known.get(value) ?? parseKeyInternal(value)
+  known.set(value, internal)
+  return internal
+}
+
+function parseKeyInternal(value: JsonObject): KeyInternal {
   const { creator, carried, credential } = strictRecord('the internal part of a key', value, {
     creator: isIdentity,
     carried: Array.isArray,
