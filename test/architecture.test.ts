@@ -124,6 +124,16 @@ describe('imports', () => {
     })
   })
 
+  test('are restricted for every folder: the tables list each package of lib and each folder inside a package', () => {
+    const unlisted = [...new Set([...sources.keys()].map(dirname))].filter((folder) => {
+      if (/^(functions(\/.*)?|infra|infra\/plugins|lib\/apis(\/.*)?)$/.test(folder)) return false
+      const [layered] = Object.entries(layers).filter(([name]) => `${folder}/`.startsWith(`${name}/`))
+      if (layered) return !layered[1].includes(folder.slice(layered[0].length + 1) || '.')
+      return !/^lib\/[^/]+$/.test(folder) || !(packageFolderOf(`${folder}/`) in below)
+    })
+    expect(unlisted).toEqual([])
+  })
+
   test('go downward only', () => {
     const upward = imports.filter(({ from, to }) => {
       if (isPackage(to) || to.startsWith('node:') || packageFolderOf(from) === packageFolderOf(to)) return false
