@@ -43,7 +43,7 @@ async function optionsOf(values: Values): Promise<ClusterFilesOptions & { out?: 
   return {
     issuer,
     api: api === undefined ? issuer : url(api),
-    identity: identityOf(values),
+    identity: clusterIdentity(values),
     directory: directory.replace(/\/+$/, ''),
     ...(ca !== undefined && { certificateAuthority: await readFile(ca, 'utf8') }),
     ...(out !== undefined && { out }),
@@ -58,7 +58,7 @@ function url(text: string): string {
   }
 }
 
-function identityOf(values: Values): Place {
+function clusterIdentity(values: Values): Place {
   const { cluster, 'virtual-cluster': virtualCluster, uid } = values
   if ((cluster === undefined) === (virtualCluster === undefined)) {
     throw new UsageError('exactly one of --cluster and --virtual-cluster is required')

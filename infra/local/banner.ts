@@ -18,7 +18,7 @@ export interface BannerFacts {
 /** Returns the text, which starts and ends with a newline. */
 export function banner({ url, files, demoKubeconfig, keeps }: BannerFacts): string {
   const api = `${url}/apis/management.platform/v1`
-  const curl = `curl -sS --cacert ${quote(files.ca)} -H "Authorization: Bearer $(cat ${quote(files.accessKey)})" -H 'Content-Type: application/json'`
+  const curl = `curl -sS --cacert ${quoteForShell(files.ca)} -H "Authorization: Bearer $(cat ${quoteForShell(files.accessKey)})" -H 'Content-Type: application/json'`
   const instance = `${api}/namespaces/${DEMO.namespace}/virtualclusterinstances/${DEMO.name}`
   return `
 keyplane serves ${url}
@@ -30,7 +30,7 @@ and, as the administrator, fetch one with a client certificate and list pods wit
 
 ${curl} -d '{}' ${api}/selves
 
-export KUBECONFIG=${quote(files.kubeconfig)}
+export KUBECONFIG=${quoteForShell(files.kubeconfig)}
 KEY=$(kubectl create -o jsonpath='{.spec.key}' -f - <<'EOF'
 {"apiVersion": "management.platform/v1", "kind": "OwnedAccessKey", "metadata": {"generateName": "ci-"},
  "spec": {"user": "${DEMO.owner}", "ttl": 86400, "scope": {"projects": [{"project": "demo"}]}}}
@@ -38,7 +38,7 @@ EOF
 )
 kubectl get ownedaccesskeys
 
-curl -sS --cacert ${quote(files.ca)} -H "Authorization: Bearer $KEY" -H "Content-Type: application/yaml" --data-binary @- ${instance}/kubeconfig <<'EOF'
+curl -sS --cacert ${quoteForShell(files.ca)} -H "Authorization: Bearer $KEY" -H "Content-Type: application/yaml" --data-binary @- ${instance}/kubeconfig <<'EOF'
 apiVersion: management.platform/v1
 kind: VirtualClusterInstanceKubeConfig
 metadata:
@@ -47,12 +47,13 @@ spec: {}
 EOF
 
 ${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig |
-  node -e 'fs.writeFileSync(process.argv[1], JSON.parse(fs.readFileSync(0)).status.kubeConfig, { mode: 0o600 })' ${quote(demoKubeconfig)}
-kubectl --kubeconfig ${quote(demoKubeconfig)} get pods
+  node -e 'fs.writeFileSync(process.argv[1], JSON.parse(fs.readFileSync(0)).status.kubeConfig, { mode: 0o600 })' ${quoteForShell(demoKubeconfig)}
+kubectl --kubeconfig ${quoteForShell(demoKubeconfig)} get pods
 
 Press Ctrl-C to stop.
 `
 }
 
 /** Quotes a word for a POSIX shell. */
-export const quote = (text: string): string => (/^[\w./@:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+export const quoteForShell = (text: string): string =>
+  /^[\w./@:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

@@ -16,7 +16,7 @@ export interface OwnerReferencePermissions {
   mayDeleteOwner(reference: OwnerReference): Promise<boolean>
 }
 
-interface Subject {
+interface AdmittedObject {
   group: string
   kind: string
   resource: GroupResource
@@ -31,7 +31,7 @@ interface Subject {
  * and the uid of another user's, and correct the name later. Here, the changed name makes it a new reference.
  */
 export async function admitOwnerReferences(
-  { group, kind, resource, object }: Subject,
+  { group, kind, resource, object }: AdmittedObject,
   old: KubeObject | undefined,
   permissions: OwnerReferencePermissions,
 ): Promise<void> {

@@ -23,10 +23,10 @@ import {
   isOrphaning,
   isUnchanged,
   isWaiting,
-  metadataOf,
   type Node,
   type NodeKey,
   nodeAt,
+  nodeMetadata,
   ownerKey,
 } from './graph.ts'
 import { controllerContext } from './internalcontext.ts'
@@ -44,7 +44,7 @@ export interface Collector extends Graph {
 const manager = 'garbage-collector'
 
 /** How often a step is tried if other writers change the object at the same time. */
-const maxTries = 5
+const maxAttempts = 5
 
 const codeOf = (error: unknown): number | undefined => (error instanceof StatusError ? error.status.code : undefined)
 
@@ -61,13 +61,13 @@ async function onLive(
       return await step(node)
     } catch (error) {
       if (codeOf(error) === 404) return
-      if (codeOf(error) !== 409 || tries === maxTries) throw error
+      if (codeOf(error) !== 409 || tries === maxAttempts) throw error
     }
   }
 }
 
 const nameOf = (node: Node) => {
-  const { namespace = '', name = '' } = metadataOf(node)
+  const { namespace = '', name = '' } = nodeMetadata(node)
   return { namespace, name }
 }
 
@@ -80,7 +80,7 @@ async function edit(
 ): Promise<void> {
   const { store } = node
   const { group, version, kind, schema } = store.kind
-  const { uid = '' } = metadataOf(node)
+  const { uid = '' } = nodeMetadata(node)
   const now = collector.now()
   await updateObject(
     store,
@@ -114,7 +114,7 @@ async function unlink(
   drop: (reference: OwnerReference) => boolean,
   stands?: () => boolean,
 ): Promise<void> {
-  if (!metadataOf(node).ownerReferences?.some(drop)) return
+  if (!nodeMetadata(node).ownerReferences?.some(drop)) return
   const change = ({ ownerReferences = [], ...metadata }: ObjectMeta) => {
     const kept = ownerReferences.filter((one) => !drop(one))
     return { ...metadata, ...(kept.length > 0 && { ownerReferences: kept }) }
@@ -139,18 +139,18 @@ async function standingOf(collector: Collector, reference: OwnerReference, { sto
   const place = ownerKey(collector, reference, stored.object)
   if (!place) return 'unknown'
   const owner = await nodeAt(place)
-  if (!owner || metadataOf(owner).uid !== reference.uid) return 'dangling'
-  return isWaiting(metadataOf(owner)) ? 'waiting' : 'solid'
+  if (!owner || nodeMetadata(owner).uid !== reference.uid) return 'dangling'
+  return isWaiting(nodeMetadata(owner)) ? 'waiting' : 'solid'
 }
 
 async function hasDependents({ storage }: Collector, node: Node): Promise<boolean> {
-  const { value = [] } = await dependentsOf(storage, metadataOf(node).uid ?? '', 1).next()
+  const { value = [] } = await dependentsOf(storage, nodeMetadata(node).uid ?? '', 1).next()
   return value.length > 0
 }
 
 /** Deletes an object without existing owners. If some owner exists, removes the references to the others. */
 async function collect(collector: Collector, node: Node): Promise<void> {
-  const { uid, deletionTimestamp, ownerReferences = [] } = metadataOf(node)
+  const { uid, deletionTimestamp, ownerReferences = [] } = nodeMetadata(node)
   if (deletionTimestamp !== undefined || ownerReferences.length === 0 || uid === undefined) return
   const standings = await Promise.all(ownerReferences.map((one) => standingOf(collector, one, node)))
   if (standings.includes('unknown')) return
@@ -179,7 +179,7 @@ export const collectDependents = (collector: Collector, uid: string): Promise<vo
 /** Releases a waiting owner that no dependent blocks. */
 export const releaseUnblocked = (collector: Collector, place: NodeKey): Promise<void> =>
   onLive(place, async (owner) => {
-    if (!isWaiting(metadataOf(owner)) || (await isBlocked(collector, owner))) return
+    if (!isWaiting(nodeMetadata(owner)) || (await isBlocked(collector, owner))) return
     await release(collector, owner, FOREGROUND)
   })
 
@@ -188,13 +188,13 @@ export const checkObject = (collector: Collector, place: NodeKey, notOlderThan?:
   onLive(place, (node) => lookAt(collector, node), notOlderThan)
 
 async function lookAt(collector: Collector, node: Node): Promise<void> {
-  const { uid = '' } = metadataOf(node)
-  if (isOrphaning(metadataOf(node))) {
+  const { uid = '' } = nodeMetadata(node)
+  if (isOrphaning(nodeMetadata(node))) {
     const isThis = (one: OwnerReference) => one.uid === uid
     // Unlink unconditionally: other changes of the dependent do not matter.
     await eachDependent(collector, uid, (dependent) => unlink(collector, dependent, isThis, () => true))
     await release(collector, node, ORPHAN)
-  } else if (isWaiting(metadataOf(node))) {
+  } else if (isWaiting(nodeMetadata(node))) {
     // Release the owner even if a dependent that does not block it cannot be deleted.
     await collectDependents(collector, uid).finally(() => releaseUnblocked(collector, node))
   } else {

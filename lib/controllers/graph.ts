@@ -30,17 +30,18 @@ export interface Node extends NodeKey {
   stored: Stored
 }
 
-export const metadataOf = ({ stored }: Pick<Node, 'stored'>): ObjectMeta => stored.object.metadata
+export const nodeMetadata = ({ stored }: Pick<Node, 'stored'>): ObjectMeta => stored.object.metadata
 
-const has = (finalizer: string, { finalizers }: ObjectMeta): boolean => finalizers?.includes(finalizer) === true
+const hasFinalizer = (finalizer: string, { finalizers }: ObjectMeta): boolean =>
+  finalizers?.includes(finalizer) === true
 
 /** Reports whether the object is being deleted and orphans its dependents. It has at most one of the two finalizers. */
 export const isOrphaning = (metadata: ObjectMeta): boolean =>
-  metadata.deletionTimestamp !== undefined && has(ORPHAN, metadata)
+  metadata.deletionTimestamp !== undefined && hasFinalizer(ORPHAN, metadata)
 
 /** Reports whether the object is being deleted and waits for the dependents that block it. */
 export const isWaiting = (metadata: ObjectMeta): boolean =>
-  metadata.deletionTimestamp !== undefined && has(FOREGROUND, metadata)
+  metadata.deletionTimestamp !== undefined && hasFinalizer(FOREGROUND, metadata)
 
 const counting = ({ metadata: { uid, ownerReferences = [], finalizers = [], deletionTimestamp } }: KubeObject) => ({
   uid,
@@ -86,9 +87,9 @@ const samePlace = (one: NodeKey | undefined, other: NodeKey): boolean =>
 
 /** Reports whether the dependent has a blocking reference to this owner. */
 function blocks(graph: Graph, dependent: Node, owner: Node): boolean {
-  return (metadataOf(dependent).ownerReferences ?? []).some(
+  return (nodeMetadata(dependent).ownerReferences ?? []).some(
     (reference) =>
-      reference.uid === metadataOf(owner).uid &&
+      reference.uid === nodeMetadata(owner).uid &&
       reference.blockOwnerDeletion === true &&
       samePlace(ownerKey(graph, reference, dependent.stored.object), owner),
   )
@@ -102,11 +103,11 @@ const maxCircle = 1000
  * few owner references upwards: downwards, it would have to read all dependents again for each dependent.
  */
 async function waitingFor(graph: Graph, owner: Node): Promise<ReadonlySet<string | undefined>> {
-  const found = new Set([metadataOf(owner).uid])
+  const found = new Set([nodeMetadata(owner).uid])
   const asked = new Set<string>()
   const queue = [owner]
   for (const node of queue) {
-    for (const reference of metadataOf(node).ownerReferences ?? []) {
+    for (const reference of nodeMetadata(node).ownerReferences ?? []) {
       const { uid, blockOwnerDeletion } = reference
       const place = ownerKey(graph, reference, node.stored.object)
       const id = `${place?.store.kind.plural}/${place?.key} ${uid}`
@@ -114,7 +115,7 @@ async function waitingFor(graph: Graph, owner: Node): Promise<ReadonlySet<string
       if (asked.size === maxCircle) return found
       asked.add(id)
       const above = await nodeAt(place)
-      if (!above || metadataOf(above).uid !== uid || !isWaiting(metadataOf(above)) || found.has(uid)) continue
+      if (!above || nodeMetadata(above).uid !== uid || !isWaiting(nodeMetadata(above)) || found.has(uid)) continue
       found.add(uid)
       queue.push(above)
     }
@@ -129,14 +130,14 @@ async function waitingFor(graph: Graph, owner: Node): Promise<ReadonlySet<string
 export async function isBlocked(graph: Graph & { hasTime: HasTime }, owner: Node): Promise<boolean> {
   let circle: Promise<ReadonlySet<string | undefined>> | undefined
   let isHeld = false
-  for await (const page of dependentsOf(graph.storage, metadataOf(owner).uid ?? '')) {
+  for await (const page of dependentsOf(graph.storage, nodeMetadata(owner).uid ?? '')) {
     await forEach(page, graph.hasTime, async (one) => {
       if (isHeld) return
       const dependent = await nodeAt(dependentKey(graph, one))
       if (!dependent || !blocks(graph, dependent, owner)) return
-      if (isWaiting(metadataOf(dependent))) {
+      if (isWaiting(nodeMetadata(dependent))) {
         circle ??= waitingFor(graph, owner)
-        if ((await circle).has(metadataOf(dependent).uid)) return
+        if ((await circle).has(nodeMetadata(dependent).uid)) return
       }
       isHeld = true
     })

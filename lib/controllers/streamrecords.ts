@@ -2,7 +2,7 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import { rowChange } from '../storage/dynamodb/stream.ts'
 import type { Collector } from './garbagecollector.ts'
-import { idOf, performAll, type Task, tasksOf } from './tasks.ts'
+import { performAll, type Task, taskId, tasksOf } from './tasks.ts'
 
 export interface Collected {
   /** The number of tasks from the records. */
@@ -29,7 +29,7 @@ export async function collectStream(collector: Collector, records: readonly Dyna
   const all = [...tasks.values()].flat()
   const failures = await performAll(collector, all)
   const isFailed = (record: DynamoDBRecord): boolean =>
-    unreadable.has(record) || tasks.get(record)?.some((task) => failures.has(idOf(task))) === true
+    unreadable.has(record) || tasks.get(record)?.some((task) => failures.has(taskId(task))) === true
   return {
     tasks: all.length,
     failed: records.filter(isFailed).map(({ dynamodb }) => dynamodb?.SequenceNumber ?? ''),

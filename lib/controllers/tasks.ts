@@ -48,7 +48,7 @@ export function tasksOf(graph: Graph, change: RowChange): Task[] {
 }
 
 /** Returns an id that is equal for duplicate tasks. */
-export const idOf = (task: Task): string =>
+export const taskId = (task: Task): string =>
   task.type === 'dependents' ? `dependents ${task.uid}` : `${task.type} ${task.resource}/${task.key}`
 
 /** Performs a task. Tasks can be repeated at any time, also after a partial failure. */
@@ -68,16 +68,17 @@ export interface Failure {
 export async function performAll(collector: Collector, tasks: Iterable<Task>): Promise<Map<string, Failure>> {
   const distinct = new Map<string, Task>()
   for (const task of tasks) {
-    const known = distinct.get(idOf(task))
-    if (!known || (known.type === 'look' && task.type === 'look' && known.rv < task.rv)) distinct.set(idOf(task), task)
+    const known = distinct.get(taskId(task))
+    if (!known || (known.type === 'look' && task.type === 'look' && known.rv < task.rv))
+      distinct.set(taskId(task), task)
   }
   const failures = new Map<string, Failure>()
   await forEach(
     distinct.values(),
     () => true,
     async (task) => {
-      if (!collector.hasTime()) failures.set(idOf(task), { task, error: new OutOfTime() })
-      else await perform(collector, task).catch((error: unknown) => void failures.set(idOf(task), { task, error }))
+      if (!collector.hasTime()) failures.set(taskId(task), { task, error: new OutOfTime() })
+      else await perform(collector, task).catch((error: unknown) => void failures.set(taskId(task), { task, error }))
     },
   )
   return failures

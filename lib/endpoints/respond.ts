@@ -13,7 +13,7 @@ import { type ApiRequest, type ApiResponse, queryValue } from './request.ts'
 export type Printed = KindInfo & { columns?: readonly Column[] }
 
 /** Encodes a value as YAML, as JSON indented by two spaces, or as compact JSON with a final newline. */
-export async function encode(value: unknown, { mediaType, pretty }: Output): Promise<string> {
+export async function encodeBody(value: unknown, { mediaType, pretty }: Output): Promise<string> {
   if (mediaType === 'application/yaml') return await dumpYaml(value as JsonObject)
   return pretty ? stringify(value, 2) : `${stringify(value)}\n`
 }
@@ -25,7 +25,7 @@ export async function respond(
   output: Output,
   warnings: readonly string[] = [],
 ): Promise<ApiResponse> {
-  return { status, headers: { 'content-type': output.mediaType }, warnings, body: await encode(value, output) }
+  return { status, headers: { 'content-type': output.mediaType }, warnings, body: await encodeBody(value, output) }
 }
 
 const jsonOutput = (pretty: boolean): Output => ({ mediaType: 'application/json', pretty })

@@ -3,7 +3,7 @@
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 import { badRequest } from '../meta/errors/status.ts'
 import type { KubeObject } from '../meta/types.ts'
-import { member } from './cluster/members.ts'
+import { memberOf } from './cluster/members.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 
 export interface Instance {
@@ -21,8 +21,8 @@ export interface Instance {
 /** Reads the stored object. A disabled ingress counts as absent. */
 export function toInstance({ metadata, spec = {} }: KubeObject): Instance {
   const { namespace = '', name = '', uid = '' } = metadata
-  const ingress = member(member(spec, 'accessPoint'), 'ingress')
-  const host = member(ingress, 'enabled') === false ? undefined : text(ingress, 'host')
+  const ingress = memberOf(memberOf(spec, 'accessPoint'), 'ingress')
+  const host = memberOf(ingress, 'enabled') === false ? undefined : text(ingress, 'host')
   const certificateAuthorityData = text(spec, 'certificateAuthorityData')
   return {
     namespace,
@@ -30,12 +30,12 @@ export function toInstance({ metadata, spec = {} }: KubeObject): Instance {
     uid,
     ...(host !== undefined && { host }),
     ...(certificateAuthorityData !== undefined && { certificateAuthorityData }),
-    secretReference: text(member(spec, 'credentialsSecretRef'), 'secretName') ?? `${namespace}/${name}`,
+    secretReference: text(memberOf(spec, 'credentialsSecretRef'), 'secretName') ?? `${namespace}/${name}`,
   }
 }
 
 function text(value: unknown, name: string): string | undefined {
-  const found = member(value, name)
+  const found = memberOf(value, name)
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 

@@ -22,7 +22,7 @@ export type Ttl = { seconds?: number } | { error: FieldError }
  */
 export function certificateTtl(ttl: number | bigint | undefined, { maxCertificateSeconds }: TtlLimits): Ttl {
   const max = maxCertificateSeconds ?? INT32_MAX
-  if (ttl === 0) return maxCertificateSeconds === undefined ? {} : { error: tooLong(ttl, max) }
+  if (ttl === 0) return maxCertificateSeconds === undefined ? {} : { error: ttlTooLong(ttl, max) }
   return checkTtl(ttl, max)
 }
 
@@ -39,12 +39,12 @@ function checkTtl(ttl: number | bigint | undefined, max: number): { seconds: num
   if (ttl < SHORTEST) {
     return { error: invalid(FIELD, ttl, 'may not specify a duration less than 600 seconds (10 minutes)') }
   }
-  return ttl > max ? { error: tooLong(ttl, max) } : { seconds: Number(ttl) }
+  return ttl > max ? { error: ttlTooLong(ttl, max) } : { seconds: Number(ttl) }
 }
 
 const FIELD = 'spec.certificateTTL'
 
-function tooLong(ttl: number | bigint, max: number): FieldError {
+function ttlTooLong(ttl: number | bigint, max: number): FieldError {
   const zero = ttl === 0 ? ', and 0 leaves the duration to the virtual cluster' : ''
   return invalid(FIELD, ttl, `may not specify a duration larger than ${max} seconds${zero}`)
 }

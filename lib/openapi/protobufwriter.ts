@@ -23,39 +23,39 @@ function delimited(number: number, parts: readonly Uint8Array[]): Uint8Array[] {
   return [tag(number, BYTES), varint(length), ...parts]
 }
 
-export const text: Field = (number, value) => delimited(number, [Buffer.from(String(value))])
+export const textField: Field = (number, value) => delimited(number, [Buffer.from(String(value))])
 
 /** Writes a boolean or an integer. */
-export const whole: Field = (number, value) => [tag(number, VARINT), varint(Number(value))]
+export const varintField: Field = (number, value) => [tag(number, VARINT), varint(Number(value))]
 
-export const double: Field = (number, value) => {
+export const doubleField: Field = (number, value) => {
   const bytes = Buffer.alloc(8)
   bytes.writeDoubleLE(Number(value))
   return [tag(number, FIXED64), bytes]
 }
 
 /** Writes a repeated field. */
-export const many =
+export const repeatedField =
   (field: Field): Field =>
   (number, values) =>
     (values as JsonValue[]).flatMap((value) => field(number, value))
 
 /** Writes a message whose only field, with this number, is the value. */
-export const within =
+export const wrapperField =
   (inner: number, field: Field): Field =>
   (number, value) =>
     delimited(number, field(inner, value))
 
 /** Writes an object as repeated messages of a name and a value. */
-export const named =
+export const namedField =
   (field: Field): Field =>
   (number, members) =>
     Object.entries(members as JsonObject).flatMap(([name, value]) =>
-      delimited(number, [...text(1, name), ...field(2, value)]),
+      delimited(number, [...textField(1, name), ...field(2, value)]),
     )
 
 /** Writes a value of any type as JSON, where the message expects YAML. */
-export const any: Field = (number, value) => delimited(number, text(2, stringify(value)))
+export const anyField: Field = (number, value) => delimited(number, textField(2, stringify(value)))
 
 export type MessageFields = Readonly<Record<string, readonly [number: number, field: Field]>>
 
@@ -63,12 +63,13 @@ export type MessageFields = Readonly<Record<string, readonly [number: number, fi
  * Writes a message with these members. Other members that begin with `x-` go to the repeated field `extensions`. Throws for
  * any other member, so that no member is dropped silently.
  */
-export function message(members: () => MessageFields, extensions?: number): Field {
+export function messageField(members: () => MessageFields, extensions?: number): Field {
   return (number, value) =>
     delimited(
       number,
       Object.entries(value as JsonObject).flatMap(([name, member]) => {
-        if (extensions !== undefined && name.startsWith('x-')) return named(any)(extensions, { [name]: member })
+        if (extensions !== undefined && name.startsWith('x-'))
+          return namedField(anyField)(extensions, { [name]: member })
         const [at, field] = members()[name] ?? []
         if (at === undefined || field === undefined) throw new Error(`no field of the message is called ${name}`)
         return field(at, member)

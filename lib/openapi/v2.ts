@@ -10,12 +10,12 @@ import { type OpenApiKind, pathsOf } from './paths.ts'
 import { openApiV2Protobuf } from './v2protobuf.ts'
 
 /** The keywords of v3 schemas that need translation. All others are the same in v2. */
-interface Schema {
+interface V2Schema {
   $ref?: string
-  allOf?: Schema[]
-  properties?: Record<string, Schema>
-  items?: Schema
-  additionalProperties?: Schema
+  allOf?: V2Schema[]
+  properties?: Record<string, V2Schema>
+  items?: V2Schema
+  additionalProperties?: V2Schema
   [keyword: string]: unknown
 }
 
@@ -29,7 +29,7 @@ function older({
   items,
   additionalProperties,
   ...rest
-}: Schema): Schema {
+}: V2Schema): V2Schema {
   return {
     ...rest,
     ...Object.assign({}, ...(allOf ?? []).map(older)),
@@ -40,11 +40,11 @@ function older({
   }
 }
 
-const each = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema> =>
+const each = (schemas: Readonly<Record<string, V2Schema>>): Record<string, V2Schema> =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, older(schema)]))
 
 interface Content {
-  content?: Record<string, { schema?: Schema }>
+  content?: Record<string, { schema?: V2Schema }>
 }
 
 interface Parameter {
@@ -52,7 +52,7 @@ interface Parameter {
   in: string
   required?: boolean
   description?: string
-  schema: Schema
+  schema: V2Schema
 }
 
 interface Operation {
@@ -65,7 +65,7 @@ interface Operation {
 /** Moves the schema of a parameter next to its name. */
 const olderParameter = ({ schema, ...parameter }: Parameter) => ({ ...parameter, ...schema })
 
-const schemaOf = ({ content = {} }: Content): Schema | undefined => {
+const schemaOf = ({ content = {} }: Content): V2Schema | undefined => {
   const [first] = Object.values(content)
   return first && older({ type: 'object', ...first.schema })
 }
@@ -110,7 +110,7 @@ export interface OpenApiV2 {
 
 /** Returns the document as JSON and as protobuf. */
 export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApiV2 {
-  const definitions = each(openApiSchemas(kinds) as Record<string, Schema>) as Record<string, JsonValue>
+  const definitions = each(openApiSchemas(kinds) as Record<string, V2Schema>) as Record<string, JsonValue>
   const document: JsonObject = {
     swagger: '2.0',
     info: { ...info, license: { ...info.license } },

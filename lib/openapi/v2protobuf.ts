@@ -3,61 +3,72 @@
  * whose field numbers these are.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
-import { any, double, encodeMessage, type Field, many, message, named, text, whole, within } from './protobufwriter.ts'
+import {
+  anyField,
+  doubleField,
+  encodeMessage,
+  type Field,
+  messageField,
+  namedField,
+  repeatedField,
+  textField,
+  varintField,
+  wrapperField,
+} from './protobufwriter.ts'
 
-const texts = many(text)
+const texts = repeatedField(textField)
 
-const schema: Field = message(
+const schema: Field = messageField(
   () => ({
-    $ref: [1, text],
-    format: [2, text],
-    description: [4, text],
-    maximum: [7, double],
-    minimum: [9, double],
-    maxLength: [11, whole],
-    minLength: [12, whole],
-    pattern: [13, text],
-    maxItems: [14, whole],
+    $ref: [1, textField],
+    format: [2, textField],
+    description: [4, textField],
+    maximum: [7, doubleField],
+    minimum: [9, doubleField],
+    maxLength: [11, varintField],
+    minLength: [12, varintField],
+    pattern: [13, textField],
+    maxItems: [14, varintField],
     required: [19, texts],
-    enum: [20, many(any)],
-    additionalProperties: [21, within(1, schema)],
-    type: [22, within(1, text)],
-    items: [23, within(1, schema)],
-    properties: [25, within(1, named(schema))],
-    readOnly: [27, whole],
+    enum: [20, repeatedField(anyField)],
+    additionalProperties: [21, wrapperField(1, schema)],
+    type: [22, wrapperField(1, textField)],
+    items: [23, wrapperField(1, schema)],
+    properties: [25, wrapperField(1, namedField(schema))],
+    readOnly: [27, varintField],
   }),
   31,
 )
 
-const bodyParameter = message(() => ({
-  description: [1, text],
-  name: [2, text],
-  in: [3, text],
-  required: [4, whole],
+const bodyParameter = messageField(() => ({
+  description: [1, textField],
+  name: [2, textField],
+  in: [3, textField],
+  required: [4, varintField],
   schema: [5, schema],
 }))
 
-const queryParameter = message(() => ({
-  required: [1, whole],
-  in: [2, text],
-  description: [3, text],
-  name: [4, text],
-  type: [6, text],
+const queryParameter = messageField(() => ({
+  required: [1, varintField],
+  in: [2, textField],
+  description: [3, textField],
+  name: [4, textField],
+  type: [6, textField],
 }))
 
-const pathParameter = message(() => ({
-  required: [1, whole],
-  in: [2, text],
-  description: [3, text],
-  name: [4, text],
-  type: [5, text],
+const pathParameter = messageField(() => ({
+  required: [1, varintField],
+  in: [2, textField],
+  description: [3, textField],
+  name: [4, textField],
+  type: [5, textField],
 }))
 
 /** The union of a parameter depends on its location (`in`): each is nested in another union. */
 const parameters: Readonly<Record<string, Field>> = {
-  body: within(1, within(1, bodyParameter)),
-  query: within(1, within(2, within(3, queryParameter))),
-  path: within(1, within(2, within(4, pathParameter))),
+  body: wrapperField(1, wrapperField(1, bodyParameter)),
+  query: wrapperField(1, wrapperField(2, wrapperField(3, queryParameter))),
+  path: wrapperField(1, wrapperField(2, wrapperField(4, pathParameter))),
 }
 
 const parameter: Field = (number, value) => {
@@ -66,55 +77,60 @@ const parameter: Field = (number, value) => {
   return field(number, value)
 }
 
-const response = within(
+const response = wrapperField(
   1,
-  message(() => ({ description: [1, text], schema: [2, within(1, schema)] })),
+  messageField(() => ({ description: [1, textField], schema: [2, wrapperField(1, schema)] })),
 )
 
-const security = message(() => ({
-  BearerToken: [1, (number, value) => named(stringArray)(number, { BearerToken: value })],
+const security = messageField(() => ({
+  BearerToken: [1, (number, value) => namedField(stringArray)(number, { BearerToken: value })],
 }))
-const stringArray: Field = (number, value) => within(1, texts)(number, value)
+const stringArray: Field = (number, value) => wrapperField(1, texts)(number, value)
 
-const operation = message(
+const operation = messageField(
   () => ({
     tags: [1, texts],
-    summary: [2, text],
-    description: [3, text],
-    operationId: [5, text],
+    summary: [2, textField],
+    description: [3, textField],
+    operationId: [5, textField],
     produces: [6, texts],
     consumes: [7, texts],
-    parameters: [8, many(parameter)],
-    responses: [9, within(1, named(response))],
+    parameters: [8, repeatedField(parameter)],
+    responses: [9, wrapperField(1, namedField(response))],
   }),
   13,
 )
 
-const pathItem = message(() => ({
+const pathItem = messageField(() => ({
   get: [2, operation],
   put: [3, operation],
   post: [4, operation],
   delete: [5, operation],
   patch: [8, operation],
-  parameters: [9, many(parameter)],
+  parameters: [9, repeatedField(parameter)],
 }))
 
-const apiKey = message(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }))
+const apiKey = messageField(() => ({
+  type: [1, textField],
+  name: [2, textField],
+  in: [3, textField],
+  description: [4, textField],
+}))
 
-const document = message(() => ({
-  swagger: [1, text],
+const document = messageField(() => ({
+  swagger: [1, textField],
   info: [
     2,
-    message(() => ({
-      title: [1, text],
-      version: [2, text],
-      license: [6, message(() => ({ name: [1, text], url: [2, text] }))],
+    messageField(() => ({
+      title: [1, textField],
+      version: [2, textField],
+      license: [6, messageField(() => ({ name: [1, textField], url: [2, textField] }))],
     })),
   ],
-  paths: [8, within(2, named(pathItem))],
-  definitions: [9, within(1, named(schema))],
-  security: [12, many(security)],
-  securityDefinitions: [13, within(1, named(within(2, apiKey)))],
+  paths: [8, wrapperField(2, namedField(pathItem))],
+  definitions: [9, wrapperField(1, namedField(schema))],
+  security: [12, repeatedField(security)],
+  securityDefinitions: [13, wrapperField(1, namedField(wrapperField(2, apiKey)))],
 }))
 
 /** Encodes an OpenAPI v2 document. Throws for members that the message has no field for. */

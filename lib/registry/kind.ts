@@ -162,8 +162,6 @@ export interface ProtobufMessage {
     | { name: string; type: 'message'; fields: ProtobufMessage }
 }
 
-export type Kind<S = never> = StoredKind<S> | VirtualKind<S>
-
 /** A kind as discovery and OpenAPI describe it. An `absent` kind has no objects and supports no writes. */
 export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'absent'; subresource?: string }
 

@@ -83,7 +83,7 @@ export const noteRule = ({ rule }: Extract<Access, { type: 'allowed' }>, context
 }
 
 /** Returns the Status of a denied access: 404 for a hidden object, so that users do not learn of others' objects. */
-export function refusal(
+export function accessError(
   kind: KindInfo,
   access: Exclude<Access, { type: 'allowed' }>,
   what: { verb: string; subresource: string; namespace: string; name: string },
@@ -109,7 +109,7 @@ export function checkAccess(
     return
   }
   const { name = '', namespace = '' } = stored.object.metadata
-  throw refusal(store.kind, access, { verb, subresource, namespace, name }, context)
+  throw accessError(store.kind, access, { verb, subresource, namespace, name }, context)
 }
 
 /** Returns the permission checks for the owner references of an object. */

@@ -90,7 +90,7 @@ const isFinalized = ({ metadata }: KubeObject): boolean =>
   (metadata.finalizers ?? []).length === 0
 
 /** Reports whether the spec changes. In Go, an integer and the same floating-point number differ. */
-const changesSpec = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): boolean =>
+const raisesGeneration = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): boolean =>
   specDiffers(object, old) || holdsFloat(object.spec, 'spec', floats)
 
 interface Judged {
@@ -130,7 +130,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))
   if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
-  if (subresource === '' && (draft.specChanged || changesSpec(draft, old))) {
+  if (subresource === '' && (draft.specChanged || raisesGeneration(draft, old))) {
     draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
   }
   if (subresource === '') refuseInvalid(draft.object, strategy.validate?.(draft, live, context) ?? [])

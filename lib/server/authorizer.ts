@@ -82,7 +82,7 @@ function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): 
 const isCatchAll = ({ resource }: APIGatewayRequestAuthorizerEvent): boolean => resource === '/{proxy+}'
 
 /** Returns the 403 for a request outside the scope. For an unserved path it says so, because no other scope would help. */
-function refusal(
+function scopeError(
   event: APIGatewayRequestAuthorizerEvent,
   attributes: Attributes,
   user: UserInfo,
@@ -98,12 +98,12 @@ const deny = ({ status }: StatusError, user: UserInfo): APIGatewayAuthorizerResu
   policy('Deny', user.name, { status: stringify(status) })
 
 /** The outcomes of an authorization, for the metrics. */
-type Outcome = 'allowed' | 'denied' | 'dead' | 'malformed' | 'unknown' | 'failed'
+type AuthorizationOutcome = 'allowed' | 'denied' | 'dead' | 'malformed' | 'unknown' | 'failed'
 
 /** Writes the audit record of a request that reaches no handler with a user. */
-type Refused = (outcome: Outcome, code: number, reason: string, who?: LogFields) => void
+type Refused = (outcome: AuthorizationOutcome, code: number, reason: string, who?: LogFields) => void
 
-async function authorize(
+async function authorizeRequest(
   event: APIGatewayRequestAuthorizerEvent,
   server: Server,
   refused: Refused,
@@ -135,7 +135,7 @@ async function authorize(
   const decision = evaluate(user.chain, attributes, server.scopes)
   if (!decision.allowed) {
     refused('denied', 403, decision.reason, who)
-    return deny(refusal(event, attributes, user, decision.reason, server), user)
+    return deny(scopeError(event, attributes, user, decision.reason, server), user)
   }
   await touch()
   return allow(user.name, {
@@ -151,7 +151,7 @@ export function authorizerHandler() {
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const began = performance.now()
     const calls = newCalls()
-    const measured = (outcome: Outcome): Measured[] => [
+    const measured = (outcome: AuthorizationOutcome): Measured[] => [
       { dimensions: { authorization: outcome }, values: { authorizations: 1 } },
       callMetrics(calls),
     ]
@@ -164,7 +164,7 @@ export function authorizerHandler() {
       server.log('info', 'audit', record, measured(outcome))
     }
     try {
-      const result = await countCalls(calls, () => authorize(event, server, refused))
+      const result = await countCalls(calls, () => authorizeRequest(event, server, refused))
       if (!isRecorded)
         server.log('info', 'authorization', { requestId: event.requestContext.requestId }, measured('allowed'))
       return result

@@ -27,7 +27,7 @@ export interface KeptText {
 
 const user = 'admin'
 
-const objectOf = (name: string): KubeObject => ({
+const firstKeyObject = (name: string): KubeObject => ({
   apiVersion: groupVersion(OwnedAccessKey),
   kind: OwnedAccessKey.kind,
   metadata: { generateName: `${name}-` },
@@ -53,7 +53,7 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
   const { group, version, kind, schema } = OwnedAccessKey
   const object = updateManagers({
     live: undefined,
-    updated: objectOf(user),
+    updated: firstKeyObject(user),
     manager: 'bootstrap',
     subresource: '',
     now,

@@ -9,7 +9,7 @@ import type { Metadata } from './streaming.ts'
 import type { Deployment } from './template.ts'
 
 /** Thrown when a function does not return a valid proxy response. */
-export class MalformedAnswer extends Error {
+class MalformedAnswer extends Error {
   override name = 'MalformedAnswer'
 }
 

@@ -8,7 +8,7 @@ interface Statement {
 }
 
 /** Thrown for a document that API Gateway would refuse, or that contains an unsupported element. */
-export class PolicyError extends Error {
+class PolicyError extends Error {
   override name = 'PolicyError'
 }
 

@@ -23,7 +23,7 @@ interface RuntimeStream extends Writable {
 export const streamingHandler = Symbol.for('aws.lambda.runtime.handler.streaming')
 
 /** Thrown when the stream ends or reaches the limit before a complete prelude. `end(body)` alone writes no prelude. */
-export class MalformedStream extends Error {
+class MalformedStream extends Error {
   override name = 'MalformedStream'
 }
 

@@ -11,7 +11,7 @@ import type { CsrApi } from './csrapi.ts'
 import type { JsonMembers } from './csrinput.ts'
 import { CSR } from './csrobject.ts'
 
-export interface RoutedRequest {
+export interface ClusterCall {
   method: string
   /** Raw path without the query. */
   path: string
@@ -38,7 +38,7 @@ export interface ClusterAnswer {
 }
 
 /** Handles a request. Throws a StatusError when it is refused. */
-export async function route(request: RoutedRequest, services: ClusterServices): Promise<ClusterAnswer> {
+export async function route(request: ClusterCall, services: ClusterServices): Promise<ClusterAnswer> {
   const target = targetOf(request.path)
   if (!target) return readPath(request, services)
   const verb = verbOf(request, target)
@@ -93,13 +93,13 @@ const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update',
 const isWatch = (query: URLSearchParams): boolean =>
   query.has('watch') && !/^(false|0|f)$/i.test(query.get('watch') ?? '')
 
-function verbOf({ method, query }: RoutedRequest, { name }: Target): string {
+function verbOf({ method, query }: ClusterCall, { name }: Target): string {
   if (method === 'GET' || method === 'HEAD') return name ? 'get' : isWatch(query) ? 'watch' : 'list'
   if (method === 'DELETE' && !name) return 'deletecollection'
   return VERBS[method] ?? method.toLowerCase()
 }
 
-async function readPath({ method, path, user }: RoutedRequest, { review }: ClusterServices): Promise<ClusterAnswer> {
+async function readPath({ method, path, user }: ClusterCall, { review }: ClusterServices): Promise<ClusterAnswer> {
   const trimmed = withoutTrailingSlashes(path) || '/'
   if (method !== 'GET' && method !== 'HEAD') return refuse()
   const refused = await review(user, { path: trimmed })
@@ -125,7 +125,7 @@ function optionsOf(query: URLSearchParams, verb: string) {
 }
 
 async function signingRequest(
-  { user, body, query }: RoutedRequest,
+  { user, body, query }: ClusterCall,
   verb: string,
   { name, subresource, namespace }: Target,
   csr: CsrApi,
@@ -149,7 +149,7 @@ async function signingRequest(
 }
 
 /** Ignores the body, which carries no information and which kubectl sends as protobuf. */
-function selfSubjectReview({ user: { name, uid, groups } }: RoutedRequest, services: ClusterServices): ClusterAnswer {
+function selfSubjectReview({ user: { name, uid, groups } }: ClusterCall, services: ClusterServices): ClusterAnswer {
   const userInfo = { username: name, ...(uid !== undefined && { uid }), groups }
   return {
     status: 201,
@@ -163,7 +163,7 @@ function selfSubjectReview({ user: { name, uid, groups } }: RoutedRequest, servi
 }
 
 function show(
-  { accept }: RoutedRequest,
+  { accept }: ClusterCall,
   verb: string,
   { resource, name, namespace }: Target,
   view: View,

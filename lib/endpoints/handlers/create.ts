@@ -6,7 +6,7 @@ import { wipeForCreate } from '../../meta/object/system.ts'
 import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { type CreateRequest, createObject } from '../../registry/create.ts'
-import { accessToCreate, noteRule, refusal } from '../../registry/store.ts'
+import { accessError, accessToCreate, noteRule } from '../../registry/store.ts'
 import type { Handler, StoredCall, StoredWrite } from '../call.ts'
 import { decodeRequest } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
@@ -24,7 +24,7 @@ export function checkMayCreate({ store, kind, context, request }: StoredWrite, v
     return
   }
   const { namespace, name } = request
-  throw refusal(kind, access, { verb, subresource: '', namespace, name }, context)
+  throw accessError(kind, access, { verb, subresource: '', namespace, name }, context)
 }
 
 /** Clears server-owned fields of a new object. */

@@ -90,7 +90,7 @@ const nextToken = ({ rv, next }: ListPage, namespace: string): string | undefine
   next === undefined ? undefined : encodeContinue({ rv, after: relative(namespace, next) })
 
 /** Returns the metadata of the list that begins with this page. Only limited lists have a continue token. */
-function metadataOf(
+function pageMetadata(
   page: ListPage,
   { all }: Pick<Selection, 'all'>,
   { namespace, isLimited }: { namespace: string; isLimited: boolean },
@@ -155,7 +155,7 @@ export async function openCollection(
   const first = await read(start)
   return {
     rv: first.rv,
-    metadata: metadataOf(first, selection, { namespace, isLimited }),
+    metadata: pageMetadata(first, selection, { namespace, isLimited }),
     pages: isLimited ? [first] : pagesFrom(first, read),
   }
 }

@@ -3,7 +3,7 @@
 import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
 import { badRequest, type StatusError } from '../../meta/errors/status.ts'
 import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
-import { checkFields, matchesFields, requirement } from '../../meta/selectors/fields.ts'
+import { checkFields, fieldRequirement, matchesFields } from '../../meta/selectors/fields.ts'
 import { matcherOf } from '../../meta/selectors/labelmatcher.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import type { StoredKind } from '../../registry/kind.ts'
@@ -41,8 +41,8 @@ export function selectionOf(
     all: labels.length === 0 && fields.length === 0,
     matches: ({ object }) =>
       matchesLabels(object.metadata.labels ?? {}) && matchesFields(fields, (field) => fieldValue(kind, object, field)),
-    name: requirement(fields, 'metadata.name'),
-    namespace: requirement(fields, 'metadata.namespace'),
+    name: fieldRequirement(fields, 'metadata.name'),
+    namespace: fieldRequirement(fields, 'metadata.namespace'),
   }
 }
 

@@ -52,7 +52,7 @@ function clauses(header: string): Clause[] {
   return sorted
 }
 
-function mediaTypeOf({ type, subtype }: Clause): Output['mediaType'] | undefined {
+function acceptedType({ type, subtype }: Clause): Output['mediaType'] | undefined {
   if (type === '*' && subtype === '*') return 'application/json'
   if (type !== 'application') return undefined
   if (subtype === 'json' || subtype === '*') return 'application/json'
@@ -101,7 +101,7 @@ export function negotiate(
   const header = headers.accept?.trim()
   if (!header) return { mediaType: 'application/json', pretty: !watch && wantsPretty(headers, pretty) }
   for (const clause of clauses(header)) {
-    const mediaType = mediaTypeOf(clause)
+    const mediaType = acceptedType(clause)
     if (!mediaType) continue
     // `sv` names the schema version, which only kinds have. There is one version.
     const version = clause.parameters.get('sv')
@@ -128,7 +128,7 @@ const openApiV2Protobuf = [
 export function negotiateOpenApiV2({ accept = '' }: Headers): 'json' | 'protobuf' {
   for (const clause of clauses(accept.trim() || '*/*')) {
     if (clause.type === 'application' && openApiV2Protobuf.includes(clause.subtype)) return 'protobuf'
-    if (mediaTypeOf(clause) === 'application/json') return 'json'
+    if (acceptedType(clause) === 'application/json') return 'json'
   }
   throw notAcceptable(['application/json', ...openApiV2Protobuf.map((subtype) => `application/${subtype}`)])
 }
@@ -149,7 +149,7 @@ export function negotiateDiscovery({ headers, query }: Asking): DiscoveryOutput 
   )
   for (const version of discoveryVersions) {
     for (const clause of asking) {
-      const mediaType = mediaTypeOf(clause)
+      const mediaType = acceptedType(clause)
       if (!mediaType || clause.parameters.get('v') !== version) continue
       return { mediaType, pretty: wantsPretty(headers, pretty, clause), version }
     }

@@ -70,16 +70,16 @@ function setEntry(map: JsonObject, { key = '', values }: JsonObject): void {
  * Decodes a message. Treats empty text as absent, because compiled clients write every field. The description limits the
  * depth of the recursion.
  */
-function message(bytes: Uint8Array, description: ProtobufMessage, left = { values: MAX_VALUES }): JsonObject {
+function decodeMessage(bytes: Uint8Array, description: ProtobufMessage, left = { values: MAX_VALUES }): JsonObject {
   const result: JsonObject = {}
   for (const [number, value] of fields(bytes)) {
     const field = Object.hasOwn(description, number) ? description[number] : undefined
     if (!field) continue
     if (left.values-- === 0) throw malformed()
-    if (field.type === 'message') result[field.name] = message(value, field.fields, left)
+    if (field.type === 'message') result[field.name] = decodeMessage(value, field.fields, left)
     else if (field.type === 'map') {
       result[field.name] ??= {}
-      setEntry(result[field.name] as JsonObject, message(value, entry, left))
+      setEntry(result[field.name] as JsonObject, decodeMessage(value, entry, left))
     } else if (field.type === 'strings') {
       result[field.name] ??= []
       ;(result[field.name] as JsonValue[]).push(text(value))
@@ -100,8 +100,8 @@ const envelope: ProtobufMessage = {
 export function decodeProtobuf(body: Uint8Array, description: ProtobufMessage): JsonObject {
   if (Buffer.compare(body.subarray(0, magic.length), magic) !== 0) throw malformed()
   const content = body.subarray(magic.length)
-  const { type } = message(content, envelope)
+  const { type } = decodeMessage(content, envelope)
   let raw: Uint8Array = new Uint8Array()
   for (const [number, value] of fields(content)) if (number === 2) raw = value
-  return { ...(type as JsonObject | undefined), ...message(raw, description) }
+  return { ...(type as JsonObject | undefined), ...decodeMessage(raw, description) }
 }

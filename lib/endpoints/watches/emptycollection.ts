@@ -22,13 +22,13 @@ export interface EmptyResource {
 /** The resourceVersion of every list. The collection never changes. */
 const resourceVersion = '1'
 
-type Services = Pick<EndpointServices, 'sleep' | 'elapsed' | 'openWatch'>
+type WatchServices = Pick<EndpointServices, 'sleep' | 'elapsed' | 'openWatch'>
 
 /** Returns the response to a GET of the collection. Throws 400, 406 and 422 like other lists and watches. */
 export async function emptyCollection(
   request: ApiRequest,
   { apiVersion, kind }: EmptyResource,
-  services: Services,
+  services: WatchServices,
 ): Promise<ApiResponse> {
   const options = listOptions(request.query, true)
   const { watch } = options
@@ -52,7 +52,7 @@ export async function emptyCollection(
 async function* silence(
   resource: EmptyResource,
   options: ListOptions,
-  { sleep, elapsed }: Services,
+  { sleep, elapsed }: WatchServices,
   watch: OpenWatch,
 ): AsyncGenerator<string> {
   const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = options

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../meta/types.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import type { ClusterClient } from '../cluster/client.ts'
 import { ClusterError, type ClusterFailure, clusterError } from '../cluster/failure.ts'
-import { member } from '../cluster/members.ts'
+import { memberOf } from '../cluster/members.ts'
 
 export const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const APPROVER = 'KeyplaneKubeConfig'
@@ -57,7 +57,7 @@ export async function createSigningRequest(
   }
   const { client, signal } = services
   const object = await client.send({ method: 'POST', path: PATH, body, signal })
-  const uid = member(object.metadata, 'uid')
+  const uid = memberOf(object.metadata, 'uid')
   // Only the requested object may be approved; a webhook may have changed it.
   if (typeof uid !== 'string' || uid === '' || !sameRequest(object, name, uid, wanted)) {
     throw clusterError('garbage', client.name, 'the CertificateSigningRequest is not the one that was created')
@@ -91,7 +91,7 @@ export async function awaitCertificate(created: Created, services: SigningServic
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     const object = await read(created, services)
     isApproved(object, client)
-    const certificate = member(object.status, 'certificate')
+    const certificate = memberOf(object.status, 'certificate')
     if (typeof certificate === 'string' && certificate !== '')
       return Buffer.from(certificate, 'base64').toString('utf8')
     await sleep(pause, signal)
@@ -135,21 +135,21 @@ async function read({ name, uid, spec }: Created, { client, signal }: SigningSer
 
 /** Reports whether the request is approved. Throws when it is denied or the signer has failed, which are both final. */
 function isApproved(object: JsonObject, client: ClusterClient): boolean {
-  const types = conditions(object).map((one) => member(one, 'type'))
+  const types = conditions(object).map((one) => memberOf(one, 'type'))
   if (types.includes('Denied')) throw clusterError('denied', client.name)
   if (types.includes('Failed')) throw clusterError('failed', client.name)
   return types.includes('Approved')
 }
 
 function conditions(object: JsonObject): unknown[] {
-  const found = member(object.status, 'conditions')
+  const found = memberOf(object.status, 'conditions')
   return Array.isArray(found) ? found : []
 }
 
 function sameRequest(object: JsonObject, name: string, uid: string, wanted: JsonObject): boolean {
   const { metadata, spec } = object
   const same = ['request', 'signerName', 'expirationSeconds', 'usages'].every(
-    (field) => JSON.stringify(member(spec, field)) === JSON.stringify(wanted[field]),
+    (field) => JSON.stringify(memberOf(spec, field)) === JSON.stringify(wanted[field]),
   )
-  return same && member(metadata, 'name') === name && member(metadata, 'uid') === uid
+  return same && memberOf(metadata, 'name') === name && memberOf(metadata, 'uid') === uid
 }

@@ -8,7 +8,7 @@ export type Refuse = (place: string, why: string) => never
 export type Members<K extends string> = { readonly [N in K]?: unknown }
 
 /** Returns an own member of a value, or undefined when it is absent or the value is not an object. */
-export const member = (value: unknown, name: string): unknown => (isObject(value) ? own(value, name) : undefined)
+export const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? own(value, name) : undefined)
 
 /** Returns the object's members. Refuses values that are not objects, and members that are not in `allowed`. */
 export function readMembers<const K extends string>(

@@ -44,13 +44,18 @@ interface Findings {
 }
 
 /** The location of a value: the struct's name and the path of fields, without indexes and map keys. */
-interface Place {
+interface DecodePlace {
   struct: string
   fields: readonly string[]
   path: string
 }
 
-function mismatch(value: JsonValue, type: string, { struct, fields }: Place, what = goJsonType(value)): GoDecodeError {
+function mismatch(
+  value: JsonValue,
+  type: string,
+  { struct, fields }: DecodePlace,
+  what = goJsonType(value),
+): GoDecodeError {
   const place = fields.length > 0 ? `Go struct field ${struct}.${fields.join('.')}` : 'Go value'
   return new GoDecodeError(`json: cannot unmarshal ${what} into ${place} of type ${type}`)
 }
@@ -58,7 +63,12 @@ function mismatch(value: JsonValue, type: string, { struct, fields }: Place, wha
 /** Formats a float64 that is not an int64. */
 const goNumber = (value: number | bigint): string => String(value)
 
-function decodeNumber(value: number | bigint, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
+function decodeNumber(
+  value: number | bigint,
+  type: GoType,
+  place: DecodePlace,
+  findings: Findings,
+): JsonValue | undefined {
   if (type.kind !== 'int64') return wrong(value, type, place, findings)
   const literal = findings.floats.get(place.path)
   const integer = literal === undefined && (typeof value === 'bigint' || Number.isSafeInteger(value))
@@ -69,13 +79,13 @@ function decodeNumber(value: number | bigint, type: GoType, place: Place, findin
   return value === 0 && !type.keepZero && !type.pointer ? undefined : value
 }
 
-function decodeText(value: string, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
+function decodeText(value: string, type: GoType, place: DecodePlace, findings: Findings): JsonValue | undefined {
   if (type.kind === 'time') return findings.lenient && !parseTime(value) ? undefined : normalizeTime(value)
   if (type.kind !== 'string') return wrong(value, type, place, findings)
   return value === '' && !type.keepZero && !type.pointer ? undefined : value
 }
 
-function wrong(value: JsonValue, type: GoType, place: Place, findings: Findings): undefined {
+function wrong(value: JsonValue, type: GoType, place: DecodePlace, findings: Findings): undefined {
   if (findings.lenient) return undefined
   const error = mismatch(value, type.type, place)
   // A time has its own decoder, whose errors end the decoding.
@@ -91,7 +101,7 @@ function zero(type: GoType): JsonValue | undefined {
   return type.kind === 'string' && type.keepZero ? '' : undefined
 }
 
-function decodeStruct(object: JsonObject, struct: GoStruct, place: Place, findings: Findings): JsonObject {
+function decodeStruct(object: JsonObject, struct: GoStruct, place: DecodePlace, findings: Findings): JsonObject {
   const name = struct.name ?? struct.type.replace(/^v1\./, '')
   const members = new Map<string, JsonValue>()
   for (const [field, value] of sortedEntries(object)) {
@@ -115,7 +125,7 @@ function decodeStruct(object: JsonObject, struct: GoStruct, place: Place, findin
   return Object.fromEntries(result)
 }
 
-function decodeList(items: JsonValue[], type: GoType, place: Place, findings: Findings): JsonValue[] | undefined {
+function decodeList(items: JsonValue[], type: GoType, place: DecodePlace, findings: Findings): JsonValue[] | undefined {
   const decoded = items.map((item, index) => {
     const at = { ...place, path: `${place.path}[${index}]` }
     return (item === null ? undefined : decode(item, type, at, findings)) ?? zero(type) ?? null
@@ -123,7 +133,7 @@ function decodeList(items: JsonValue[], type: GoType, place: Place, findings: Fi
   return decoded.length === 0 ? undefined : decoded
 }
 
-function decodeMap(object: JsonObject, type: GoType, place: Place, findings: Findings): JsonObject | undefined {
+function decodeMap(object: JsonObject, type: GoType, place: DecodePlace, findings: Findings): JsonObject | undefined {
   const members = sortedEntries(object).map(([key, value]): [string, JsonValue] => {
     const decoded = value === null ? undefined : decode(value, type, place, findings)
     return [key, decoded ?? zero(type) ?? null]
@@ -132,7 +142,7 @@ function decodeMap(object: JsonObject, type: GoType, place: Place, findings: Fin
 }
 
 /** Returns undefined for an omitted value and for an invalid one, which it records in `findings`. */
-function decode(value: JsonValue, type: GoType, place: Place, findings: Findings): JsonValue | undefined {
+function decode(value: JsonValue, type: GoType, place: DecodePlace, findings: Findings): JsonValue | undefined {
   if (type.kind === 'raw') return deepCopy(value)
   if (typeof value === 'number' || typeof value === 'bigint') return decodeNumber(value, type, place, findings)
   if (typeof value === 'string') return decodeText(value, type, place, findings)

@@ -95,7 +95,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
     if (text[start] === '-' && text[start + 1] === '0') unusual = true // -0 is 0
     if ((exponent || fraction) && floats.size < MAX_FLOATS) {
       const literal = floatLiteral(text.slice(start, at))
-      if (literal !== undefined) floats.set(pathText(path), literal)
+      if (literal !== undefined) floats.set(formatPath(path), literal)
     }
     if (!exponent && at - start < 16) return
     const size = Number(text.slice(start, at))
@@ -158,7 +158,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
       const name = memberName()
       path.push(name)
       if (names.has(name) && !again.has(name) && duplicates.size < MAX_FINDINGS) {
-        duplicates.add(pathText(path))
+        duplicates.add(formatPath(path))
         again.add(name)
       }
       names.add(name)
@@ -217,7 +217,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
   return { duplicates: [...duplicates], unusual, floats }
 }
 
-function pathText(path: readonly (string | number)[]): string {
+function formatPath(path: readonly (string | number)[]): string {
   let shown = ''
   for (const one of path) {
     if (typeof one === 'number') shown += `[${one}]`

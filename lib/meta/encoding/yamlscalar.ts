@@ -32,7 +32,7 @@ const TIMESTAMP = /^\d{4}-\d\d?-\d\d?(?:$|[Tt ]\d)/
 /** Limits the digits passed to BigInt: a 64-bit number never needs more in any base. */
 const LONGEST = 70
 
-type Kind = 'str' | 'int' | 'float' | 'bool' | 'null'
+type ScalarKind = 'str' | 'int' | 'float' | 'bool' | 'null'
 
 /** Resolves a scalar. `plain` scalars have neither quotes nor block style. `tag` is the full name of the tag, or ''. */
 export function scalarValue(text: string, plain: boolean, tag: string): JsonValue {
@@ -57,7 +57,7 @@ export function scalarValue(text: string, plain: boolean, tag: string): JsonValu
   }
 }
 
-function resolve(text: string): [Kind, JsonValue] {
+function resolve(text: string): [ScalarKind, JsonValue] {
   const word = WORDS.get(text)
   if (word !== undefined) return [word === null ? 'null' : 'bool', word]
   if (!/^[-+.0-9]/.test(text)) return ['str', text]

@@ -12,9 +12,9 @@ import { groupVersion, parseGroupVersion } from '../groupversion.ts'
 import { decodeMeta } from '../object/decodemeta.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type FieldPath, fieldElement, pathText } from '../structuredmerge/element.ts'
-import { difference, EMPTY, has, setOf, union } from '../structuredmerge/set.ts'
+import { difference, EMPTY, hasPath, setOf, union } from '../structuredmerge/set.ts'
 import { configurationErrors, isTyped } from '../structuredmerge/typecheck.ts'
-import { asObject, isEmpty } from '../structuredmerge/typed.ts'
+import { asObject, isEmptyOrNull } from '../structuredmerge/typed.ts'
 import type { GroupVersionKind, JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { deepEqual } from '../value/equal.ts'
 import { KUBECTL, lastAppliedFields, updateLastApplied } from './lastapplied.ts'
@@ -31,7 +31,7 @@ import {
 import { type Applied, applyConfiguration, type Conflict, updateOwnership } from './ownership.ts'
 
 /** The parameters that updates and applies share. */
-interface Write {
+interface ManagedWrite {
   /** The name from the request or its User-Agent; '' becomes `unknown`. */
   manager: string
   subresource: '' | 'status'
@@ -41,14 +41,14 @@ interface Write {
   schema: ObjectSchema
 }
 
-export interface UpdateWrite extends Write {
+export interface UpdateWrite extends ManagedWrite {
   /** The stored object; undefined on creation. */
   live: KubeObject | undefined
   /** The object to store, with the managedFields of the request. */
   updated: KubeObject
 }
 
-export interface ApplyWrite extends Write {
+export interface ApplyWrite extends ManagedWrite {
   live: KubeObject | undefined
   /** The decoded body of the request. */
   config: JsonObject
@@ -87,7 +87,7 @@ const NEVER_OWNED = setOf(
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 
 const actor = (
-  { manager, subresource, gvk }: Write,
+  { manager, subresource, gvk }: ManagedWrite,
   operation: 'Apply' | 'Update',
 ): Omit<Manager, 'fields' | 'time'> => ({
   manager: manager || 'unknown',
@@ -97,7 +97,7 @@ const actor = (
 })
 
 /** Returns the object without managedFields, which have no owner and are not compared. */
-function plainObject(object: KubeObject | undefined, { gvk }: Write): JsonObject {
+function plainObject(object: KubeObject | undefined, { gvk }: ManagedWrite): JsonObject {
   if (object === undefined) return { apiVersion: groupVersion(gvk), kind: gvk.kind }
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
@@ -123,7 +123,7 @@ function managersBefore({ live, updated, subresource, gvk, schema }: UpdateWrite
 }
 
 /** Assigns the fields that differ between `live` and `updated` to the acting manager. */
-function book(live: JsonObject, updated: JsonObject, managers: Managers, write: Write): Managers {
+function book(live: JsonObject, updated: JsonObject, managers: Managers, write: ManagedWrite): Managers {
   const { managers: others, taken } = updateOwnership(
     live,
     updated,
@@ -246,14 +246,14 @@ function merged(write: ApplyWrite, live: JsonObject, managers: Managers): Applie
   const result = applyConfiguration({ ...application, force })
   if (result.type === 'applied' || manager !== KUBECTL) return result
   const own = lastAppliedFields(live, groupVersion(gvk), schema)
-  const conflicts = own ? result.conflicts.filter(({ path }) => !has(own, path)) : result.conflicts
+  const conflicts = own ? result.conflicts.filter(({ path }) => !hasPath(own, path)) : result.conflicts
   return conflicts.length > 0 ? { type: 'conflicts', conflicts } : applyConfiguration({ ...application, force: true })
 }
 
 /** Drops null and empty members of metadata, as Kubernetes does. */
 function tidied(object: JsonObject): JsonObject {
   const metadata = Object.entries(asObject(object.metadata) ?? {})
-  return { ...object, metadata: Object.fromEntries(metadata.filter(([, value]) => !isEmpty(value))) }
+  return { ...object, metadata: Object.fromEntries(metadata.filter(([, value]) => !isEmptyOrNull(value))) }
 }
 
 /**

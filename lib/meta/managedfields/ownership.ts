@@ -13,10 +13,10 @@ import {
   type FieldNode,
   type FieldSet,
   intersection,
-  paths,
   recursiveDifference,
   union,
   unionOf,
+  walkPaths,
 } from '../structuredmerge/set.ts'
 import { type At, asObject, isDeclared, stepSchema } from '../structuredmerge/typed.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
@@ -101,7 +101,7 @@ function removeUnowned(merged: JsonObject, last: FieldSet, owned: FieldSet, sche
 function conflictsOf(managers: Managers, taken: FieldSet, acting: string): Conflict[] {
   const others = [...managers].filter(([id]) => id !== acting).sort(([a], [b]) => byBytes(a, b))
   return others.flatMap(([id, manager]) =>
-    Array.from(paths(intersection(manager.fields, taken)), (path) => ({ id, manager, path })),
+    Array.from(walkPaths(intersection(manager.fields, taken)), (path) => ({ id, manager, path })),
   )
 }
 

@@ -96,18 +96,18 @@ export function applyJsonPatch(
   document: JsonValue,
   operations: readonly PatchOperation[],
 ): { value: JsonValue; floats: Floats } {
-  const state: State = { document: literalsOf(document), budget: COPY_BUDGET }
+  const state: PatchState = { document: literalsOf(document), budget: COPY_BUDGET }
   for (const one of operations) applyOperation(state, one)
   checkDepth(state.document, 0)
   return valuesOf(state.document)
 }
 
-interface State {
+interface PatchState {
   document: JsonValue
   budget: number
 }
 
-function applyOperation(state: State, { op, path, from, value: given }: PatchOperation): void {
+function applyOperation(state: PatchState, { op, path, from, value: given }: PatchOperation): void {
   const value = given ?? null
   switch (op) {
     case 'add':
@@ -138,7 +138,7 @@ function applyOperation(state: State, { op, path, from, value: given }: PatchOpe
 }
 
 /** Adds a value, but never a new root, like kube-apiserver. */
-function add(state: State, path: string | undefined, value: JsonValue): void {
+function add(state: PatchState, path: string | undefined, value: JsonValue): void {
   const { parent, pointer, key } = resolve(state, path)
   const end = Array.isArray(parent) ? parent.length : 0
   const index = Array.isArray(parent) && key !== '-' ? arrayIndex(key, end + 1) : end
@@ -146,7 +146,7 @@ function add(state: State, path: string | undefined, value: JsonValue): void {
 }
 
 /** Replaces a value. Adds a missing member (an error in RFC 6902), but requires an element of a list to exist. */
-function replace(state: State, path: string | undefined, value: JsonValue): void {
+function replace(state: PatchState, path: string | undefined, value: JsonValue): void {
   if (path === '') {
     // Ignore a new root that is neither an object nor a list.
     if (typeof value === 'object' && value !== null) state.document = value
@@ -157,7 +157,7 @@ function replace(state: State, path: string | undefined, value: JsonValue): void
   write(state, Array.isArray(parent) ? 'replace' : 'add', `${pointer}/${member}`, value)
 }
 
-function remove(state: State, path: string | undefined): JsonValue {
+function remove(state: PatchState, path: string | undefined): JsonValue {
   const { parent, pointer, key } = resolve(state, path)
   if (!Array.isArray(parent) && !Object.hasOwn(parent, key)) throw unprocessable()
   const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : escaped(key)
@@ -165,7 +165,7 @@ function remove(state: State, path: string | undefined): JsonValue {
 }
 
 /** Returns the value at a path: null for a missing member, as `copy` and `test` require. Throws for a missing element. */
-function read(state: State, path: string | undefined): JsonValue {
+function read(state: PatchState, path: string | undefined): JsonValue {
   if (path === '') return state.document
   const { parent, key } = resolve(state, path)
   return (Array.isArray(parent) ? parent[arrayIndex(key, parent.length)] : own(parent, key)) ?? null
@@ -173,7 +173,7 @@ function read(state: State, path: string | undefined): JsonValue {
 
 /** Resolves a path over own members only; `pointer` is the path of the parent, with normalized indexes. */
 function resolve(
-  state: State,
+  state: PatchState,
   path: string | undefined,
 ): { parent: JsonObject | JsonValue[]; pointer: string; key: string } {
   const keys = parsePointer(path)
@@ -213,7 +213,7 @@ function arrayIndex(key: string, bound: number): number {
 }
 
 /** Applies one canonical operation in place and returns the removed value. Hides the library's errors, which quote the document. */
-function write(state: State, op: 'add' | 'replace' | 'remove', path: string, value?: JsonValue): JsonValue {
+function write(state: PatchState, op: 'add' | 'replace' | 'remove', path: string, value?: JsonValue): JsonValue {
   try {
     const done = jsonpatch.applyOperation(state.document, { op, path, value }, false, true, false)
     state.document = done.newDocument
@@ -224,7 +224,7 @@ function write(state: State, op: 'add' | 'replace' | 'remove', path: string, val
 }
 
 /** Copies literals and subtracts their size from the budget. */
-function charged(state: State, value: JsonValue, depth: number): JsonValue {
+function charged(state: PatchState, value: JsonValue, depth: number): JsonValue {
   state.budget -= typeof value === 'string' ? value.length : 2
   if (state.budget < 0 || depth > MAX_DEPTH) throw unprocessable()
   if (typeof value === 'string') return copyLiteral(value)

@@ -60,11 +60,11 @@ function pruneObject(object: JsonObject, schema: Schema, path: string, walk: Wal
 }
 
 /** Reports whether a field is unused: some clients send every field of a struct, empty ones too. */
-const isEmpty = (value: JsonValue): boolean =>
+const isUnused = (value: JsonValue): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value
 
 function pruneValue(value: JsonValue, schema: Schema, path: string, walk: Walk): JsonValue {
-  if (schema.deprecated !== undefined && !isEmpty(value)) {
+  if (schema.deprecated !== undefined && !isUnused(value)) {
     walk.deprecated.push({ path, instead: schema.deprecated })
     // The warning about this field covers the fields inside it.
     return pruneInside(value, schema, path, { ...walk, deprecated: [] })

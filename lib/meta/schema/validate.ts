@@ -20,7 +20,7 @@ import type { IntegerSchema, KindSchema, ListSchema, MapSchema, ObjectSchema, Sc
 import { memberSchema } from './schema.ts'
 
 /** `field` is the path in the cause, `name` the path in the message; they differ on the status endpoint. */
-interface Place {
+interface FieldPlace {
   field: string
   name: string
   /** True inside a write-only field, whose values no message may show. */
@@ -28,24 +28,24 @@ interface Place {
   floats: Floats
 }
 
-function shownAt(place: Place, value: JsonValue): string {
+function shownAt(place: FieldPlace, value: JsonValue): string {
   if (place.hidden) return REDACTED
   return isNumber(value) && place.floats.has(place.field) ? floatText(Number(value)) : formatValue(value)
 }
 
-const finding = (type: FieldErrorType, place: Place, value: JsonValue, detail: string): FieldError => ({
+const finding = (type: FieldErrorType, place: FieldPlace, value: JsonValue, detail: string): FieldError => ({
   type,
   field: place.field,
   message: `Invalid value: ${shownAt(place, value)}: ${place.name} in body ${detail}`,
 })
 
-const memberOf = (place: Place, member: string): Place => ({
+const memberOf = (place: FieldPlace, member: string): FieldPlace => ({
   ...place,
   field: child(place.field, member),
   name: child(place.name, member),
 })
 
-const itemOf = (place: Place, index: number): Place => ({
+const itemOf = (place: FieldPlace, index: number): FieldPlace => ({
   ...place,
   field: `${place.field}[${index}]`,
   name: `${place.name}[${index}]`,
@@ -64,7 +64,7 @@ const isNumber = (value: JsonValue): value is number | bigint => typeof value ==
 
 const fitsInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value
 
-function schemaType(value: JsonValue, { field, floats }: Place): string {
+function schemaType(value: JsonValue, { field, floats }: FieldPlace): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   if (!isNumber(value)) return typeof value
@@ -76,7 +76,7 @@ function schemaType(value: JsonValue, { field, floats }: Place): string {
 const isWholeFloat = (value: JsonValue): boolean => Number.isSafeInteger(value)
 
 /** `Invalid value: "string": spec.ttl in body must be of type integer: "string"`. Names of types need no redaction. */
-const wrongType = (place: Place, expected: string, actual: string): FieldError =>
+const wrongType = (place: FieldPlace, expected: string, actual: string): FieldError =>
   finding('FieldValueTypeInvalid', place, actual, `must be of type ${expected}: "${actual}"`)
 
 /** Returns go-openapi's name for the type of a value where the schema requires a string with a format. */
@@ -86,7 +86,7 @@ function formatOf(type: string): string {
   return type === 'number' ? 'float64' : ''
 }
 
-function checkType(value: JsonValue, schema: Schema, place: Place): FieldError[] {
+function checkType(value: JsonValue, schema: Schema, place: FieldPlace): FieldError[] {
   const expected = TYPE_NAMES[schema.type]
   const actual = schemaType(value, place)
   if (actual === expected || (expected === 'integer' && isWholeFloat(value))) return []
@@ -98,7 +98,7 @@ function checkType(value: JsonValue, schema: Schema, place: Place): FieldError[]
 const FORMATS = { 'date-time': isDateTime, uri: isUri }
 
 /** Reports only the first violated bound, as go-openapi does. Counts characters, although the message says bytes. */
-function checkBounds(value: string, schema: StringSchema, place: Place): FieldError[] {
+function checkBounds(value: string, schema: StringSchema, place: FieldPlace): FieldError[] {
   const { minLength = 0, maxLength = schema.pattern ? MAX_PATTERN_LENGTH : Number.POSITIVE_INFINITY, pattern } = schema
   const length = value.length > maxLength || minLength > 0 ? [...value].length : value.length
   const bad = (detail: string): FieldError[] => [finding('FieldValueInvalid', place, value, detail)]
@@ -107,7 +107,7 @@ function checkBounds(value: string, schema: StringSchema, place: Place): FieldEr
   return pattern === undefined || matchesPattern(pattern, value) ? [] : bad(`should match '${pattern}'`)
 }
 
-function checkString(value: string, schema: StringSchema, place: Place): FieldError[] {
+function checkString(value: string, schema: StringSchema, place: FieldPlace): FieldError[] {
   const { format } = schema
   const errors = checkBounds(value, schema, place)
   if (format === undefined || FORMATS[format](value)) return errors
@@ -118,7 +118,7 @@ function checkString(value: string, schema: StringSchema, place: Place): FieldEr
 const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }
 
 /** Unlike custom resources, enforces the range of `int32`: a larger value could not be passed on. */
-function checkNumber(value: number | bigint, schema: IntegerSchema, place: Place): FieldError[] {
+function checkNumber(value: number | bigint, schema: IntegerSchema, place: FieldPlace): FieldError[] {
   const { minimum, maximum } = { ...(schema.format === 'int32' && INT32), ...schema }
   const bad = (detail: string): FieldError[] => [finding('FieldValueInvalid', place, value, detail)]
   if (minimum !== undefined && value < minimum) return bad(`should be greater than or equal to ${minimum}`)
@@ -126,7 +126,7 @@ function checkNumber(value: number | bigint, schema: IntegerSchema, place: Place
   return []
 }
 
-function checkItems(items: JsonValue[], schema: ListSchema, place: Place): FieldError[] {
+function checkItems(items: JsonValue[], schema: ListSchema, place: FieldPlace): FieldError[] {
   const { maxItems = Number.POSITIVE_INFINITY } = schema
   const errors = findingsOf(items, (item, index) => check(item, undefined, schema.items, itemOf(place, index)))
   if (items.length > maxItems) errors.push(tooMany(place.field, items.length, maxItems))
@@ -137,7 +137,7 @@ function checkMembers(
   object: JsonObject,
   old: JsonValue | undefined,
   schema: ObjectSchema | MapSchema,
-  place: Place,
+  place: FieldPlace,
 ): FieldError[] {
   const before = isObject(old) ? old : {}
   const errors = findingsOf(sortedEntries(object), ([name, value]) => {
@@ -149,7 +149,7 @@ function checkMembers(
   return [...errors, ...missing.map((name) => required(memberOf(place, name).field))]
 }
 
-function checkValue(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: Place): FieldError[] {
+function checkValue(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: FieldPlace): FieldError[] {
   return [
     ...checkType(value, schema, place),
     ...(typeof value === 'string' && schema.type === 'string' ? checkString(value, schema, place) : []),
@@ -162,7 +162,7 @@ function checkValue(value: JsonValue, old: JsonValue | undefined, schema: Schema
   ]
 }
 
-function checkEnum(value: JsonValue, { enum: allowed }: StringSchema, place: Place): FieldError[] {
+function checkEnum(value: JsonValue, { enum: allowed }: StringSchema, place: FieldPlace): FieldError[] {
   if (allowed === undefined || allowed.some((one) => one === value)) return []
   const supported = allowed.map((one) => quote(one)).join(', ')
   const message = `Unsupported value: ${shownAt(place, value)}: supported values: ${supported}`
@@ -170,7 +170,7 @@ function checkEnum(value: JsonValue, { enum: allowed }: StringSchema, place: Pla
 }
 
 /** Skips unchanged values, so that a stricter schema does not block unrelated changes. */
-function check(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: Place): FieldError[] {
+function check(value: JsonValue, old: JsonValue | undefined, schema: Schema, place: FieldPlace): FieldError[] {
   if (old !== undefined && deepEqual(value, old) && !holdsFloat(value, place.field, place.floats)) return []
   return checkValue(value, old, schema, schema.writeOnly ? { ...place, hidden: true } : place)
 }

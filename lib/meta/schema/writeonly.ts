@@ -129,7 +129,7 @@ function cleanAnnotations(object: JsonObject, schema: KindSchema): JsonObject {
     : rest
 }
 
-const isEmpty = (value: JsonValue): boolean => value === null || value === ''
+const isBlank = (value: JsonValue): boolean => value === null || value === ''
 
 /**
  * Separates the write-only values from an object and cleans kubectl's last-applied annotation. Absent, null and empty values
@@ -138,7 +138,7 @@ const isEmpty = (value: JsonValue): boolean => value === null || value === ''
 export function splitWriteOnly(object: KubeObject, schema: KindSchema): { object: KubeObject; secrets: Secret[] } {
   const secrets = writeOnlyFields(schema).flatMap(({ path }): Secret[] => {
     const value = valueAt(object, path)
-    return value === undefined || isEmpty(value) ? [] : [{ path, value }]
+    return value === undefined || isBlank(value) ? [] : [{ path, value }]
   })
   return { object: cleanAnnotations(cut(object, schema), schema) as KubeObject, secrets }
 }

@@ -21,7 +21,7 @@ export function matchesFields(selector: FieldSelector, value: (field: string) =>
 }
 
 /** Returns the value that the selector requires of a field, for example the name that limits a list to one object. */
-export function requirement(selector: FieldSelector, field: string): string | undefined {
+export function fieldRequirement(selector: FieldSelector, field: string): string | undefined {
   return selector.find((one) => one.operator === '=' && one.field === field)?.value
 }
 

@@ -5,7 +5,7 @@
 import type { LabelRequirement, LabelSelector } from './labels.ts'
 
 /** Combines all requirements of a selector for one label. */
-interface Condition {
+interface LabelCondition {
   required: boolean
   forbidden: boolean
   excluded: Set<string>
@@ -17,7 +17,7 @@ interface Condition {
 
 /** Returns a function that matches an object's labels. `!=` and `notin` also match objects without the label. */
 export function matcherOf(selector: LabelSelector): (labels: Readonly<Record<string, string>>) => boolean {
-  const conditions = new Map<string, Condition>()
+  const conditions = new Map<string, LabelCondition>()
   for (const term of selector) {
     const condition = conditions.get(term.key) ?? newCondition()
     conditions.set(term.key, condition)
@@ -29,7 +29,7 @@ export function matcherOf(selector: LabelSelector): (labels: Readonly<Record<str
     Object.entries(labels).every(([key, label]) => takes(conditions.get(key), label))
 }
 
-const newCondition = (): Condition => ({
+const newCondition = (): LabelCondition => ({
   required: false,
   forbidden: false,
   excluded: new Set(),
@@ -38,7 +38,7 @@ const newCondition = (): Condition => ({
   below: undefined,
 })
 
-function add(condition: Condition, { operator, values }: LabelRequirement): void {
+function add(condition: LabelCondition, { operator, values }: LabelRequirement): void {
   if (operator === '!') condition.forbidden = true
   else if (operator === '!=' || operator === 'notin') for (const value of values) condition.excluded.add(value)
   else condition.required = true
@@ -54,7 +54,7 @@ const larger = (a: bigint | undefined, b: bigint | undefined) => (a === undefine
 const smaller = (a: bigint | undefined, b: bigint | undefined) =>
   a === undefined || (b !== undefined && b < a) ? b : a
 
-function takes(condition: Condition | undefined, label: string): boolean {
+function takes(condition: LabelCondition | undefined, label: string): boolean {
   if (condition === undefined) return true
   const { forbidden, excluded, allowed, above, below } = condition
   if (forbidden || excluded.has(label) || allowed?.has(label) === false) return false

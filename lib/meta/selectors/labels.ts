@@ -42,44 +42,44 @@ export function parseLabelSelector(text: string): LabelSelector {
 }
 
 /** A `word` is a key or value; so are `in` and `notin` where the grammar allows no operator. */
-interface Token {
+interface LexicalToken {
   kind: 'word' | 'in' | 'notin' | 'end' | '=' | '==' | '!=' | '!' | '(' | ')' | ',' | '<' | '>'
   text: string
 }
 
 interface Parser {
-  tokens: Token[]
+  tokens: LexicalToken[]
   at: number
 }
 
-const END: Token = { kind: 'end', text: '' }
+const END: LexicalToken = { kind: 'end', text: '' }
 
 /**
  * Splits the text into tokens. Words end at whitespace and at operators; the parser validates them later. A NUL, which Go's
  * lexer treats as the end of input, ends a word or an operator, otherwise the text.
  */
-function tokenize(text: string): Token[] {
-  const tokens: Token[] = []
+function tokenize(text: string): LexicalToken[] {
+  const tokens: LexicalToken[] = []
   for (const [whole] of text.matchAll(/(?:[!=]=|[=!(),<>]|[^=!(),<> \t\r\n\0]+)\0?|\0/g)) {
     const found = whole.endsWith('\0') ? whole.slice(0, -1) : whole
     if (found === '') break
-    const kind = /^(?:[!=]=|[=!(),<>]|in|notin)$/.test(found) ? (found as Token['kind']) : 'word'
+    const kind = /^(?:[!=]=|[=!(),<>]|in|notin)$/.test(found) ? (found as LexicalToken['kind']) : 'word'
     tokens.push({ kind, text: found })
   }
   return tokens
 }
 
-const peek = ({ tokens, at }: Parser): Token => tokens[at] ?? END
+const peek = ({ tokens, at }: Parser): LexicalToken => tokens[at] ?? END
 
-function take(parser: Parser): Token {
+function take(parser: Parser): LexicalToken {
   const token = peek(parser)
   parser.at++
   return token
 }
 
-const isWord = (kind: Token['kind']): boolean => kind === 'word' || kind === 'in' || kind === 'notin'
+const isWord = (kind: LexicalToken['kind']): boolean => kind === 'word' || kind === 'in' || kind === 'notin'
 
-const startsRequirement = (kind: Token['kind']): boolean => isWord(kind) || kind === '!'
+const startsRequirement = (kind: LexicalToken['kind']): boolean => isWord(kind) || kind === '!'
 
 const unable = (why: string) => badRequest(`unable to parse requirement: ${why}`)
 
@@ -101,7 +101,7 @@ function requirement(parser: Parser): LabelRequirement {
   return { key, operator, values }
 }
 
-function binaryOperator({ kind, text }: Token): LabelOperator {
+function binaryOperator({ kind, text }: LexicalToken): LabelOperator {
   switch (kind) {
     case 'in':
     case 'notin':

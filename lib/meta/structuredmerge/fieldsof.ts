@@ -9,7 +9,7 @@ import { deepEqual } from '../value/equal.ts'
 import { own } from '../value/walk.ts'
 import type { FieldPath } from './element.ts'
 import { type FieldSet, type GrowingSet, insert } from './set.ts'
-import { type At, asList, asObject, byElement, isDeclared, isEmpty, isLeaf, visibleMembers } from './typed.ts'
+import { type At, asList, asObject, byElement, isDeclared, isEmptyOrNull, isLeaf, visibleMembers } from './typed.ts'
 
 function addListFields(value: JsonValue, schema: ListSchema, path: FieldPath, set: GrowingSet): void {
   for (const { element, items } of byElement(schema, asList(value) ?? []).values()) {
@@ -25,7 +25,7 @@ function addMemberFields(value: JsonValue, schema: At, path: FieldPath, set: Gro
     const one = members[name] ?? null
     const inner = [...path, element]
     addFields(one, at, inner, set)
-    const emptyMap = one === null || (asObject(one) !== undefined && isEmpty(one))
+    const emptyMap = one === null || (asObject(one) !== undefined && isEmptyOrNull(one))
     if (emptyMap || !isDeclared(schema, name)) insert(set, inner)
   }
 }
@@ -99,7 +99,7 @@ function compareMembers(a: Maybe, b: Maybe, schema: At, path: FieldPath, result:
 }
 
 const isBlank = (value: Maybe, schema: At): boolean =>
-  isEmpty(schema?.type === 'list' ? asList(value) : asObject(value))
+  isEmptyOrNull(schema?.type === 'list' ? asList(value) : asObject(value))
 
 function compareNodes(a: Maybe, b: Maybe, schema: At, path: FieldPath, result: Growing): void {
   if (a === undefined && b === undefined) return

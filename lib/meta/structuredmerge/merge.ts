@@ -10,23 +10,23 @@ import type { JsonObject, JsonValue } from '../types.ts'
 import { own } from '../value/walk.ts'
 import { type FieldElement, fieldElement } from './element.ts'
 import type { FieldSet } from './set.ts'
-import { type At, asList, asObject, isEmpty, isLeaf, itemElement } from './typed.ts'
+import { type At, asList, asObject, isEmptyOrNull, isLeaf, itemElement } from './typed.ts'
 
 type Maybe = JsonValue | undefined
 
-interface Item {
+interface MergeItem {
   element: FieldElement
   value: JsonValue
 }
 
-const named = (items: readonly JsonValue[], schema: ListSchema): Item[] =>
+const named = (items: readonly JsonValue[], schema: ListSchema): MergeItem[] =>
   items.flatMap((value) => {
     const element = itemElement(schema, value)
     return typeof element === 'string' ? [] : [{ element, value }]
   })
 
 /** Indexes items by id. Duplicates become null, because it is ambiguous which of them to merge with an applied item. */
-function index(items: readonly Item[]): Map<string, JsonValue> {
+function index(items: readonly MergeItem[]): Map<string, JsonValue> {
   const result = new Map<string, JsonValue>()
   for (const { element, value } of items) result.set(element.id, result.has(element.id) ? null : value)
   return result
@@ -93,7 +93,7 @@ export function mergeConfiguration(live: Maybe, config: Maybe, schema: At): Mayb
     return a.length === 0 && b.length === 0 ? config : mergeItems(a, b, schema)
   }
   const [a, b] = [asObject(live) ?? {}, asObject(config) ?? {}]
-  return isEmpty(a) && isEmpty(b) ? config : mergeMembers(a, b, schema)
+  return isEmptyOrNull(a) && isEmptyOrNull(b) ? config : mergeMembers(a, b, schema)
 }
 
 function removeFromItems(items: readonly JsonValue[], fields: FieldSet, schema: ListSchema): JsonValue[] {
@@ -122,5 +122,5 @@ export function removeFields(value: JsonValue, fields: FieldSet, schema: At): Js
     schema?.type === 'list'
       ? removeFromItems(asList(value) ?? [], fields, schema)
       : removeFromMembers(asObject(value) ?? {}, fields, schema)
-  return isEmpty(content) ? null : content
+  return isEmptyOrNull(content) ? null : content
 }

@@ -48,7 +48,7 @@ export function setOf(...paths: readonly FieldPath[]): FieldSet {
 }
 
 /** Reports whether the set contains exactly this path; its descendants do not count. */
-export function has(set: FieldSet, path: FieldPath): boolean {
+export function hasPath(set: FieldSet, path: FieldPath): boolean {
   let nodes = set
   let node: FieldNode | undefined
   for (const element of path) {
@@ -142,8 +142,8 @@ export const sortNodes = (set: FieldSet): FieldNode[] =>
   [...set.values()].sort((a, b) => compareElements(a.element, b.element))
 
 /** Yields all paths in the order of conflicts: first the siblings that are members, then their descendants. */
-export function* paths(set: FieldSet, prefix: FieldPath = []): Generator<FieldPath> {
+export function* walkPaths(set: FieldSet, prefix: FieldPath = []): Generator<FieldPath> {
   const nodes = sortNodes(set)
   for (const { element, member } of nodes) if (member) yield [...prefix, element]
-  for (const { element, below } of nodes) if (below.size > 0) yield* paths(below, [...prefix, element])
+  for (const { element, below } of nodes) if (below.size > 0) yield* walkPaths(below, [...prefix, element])
 }

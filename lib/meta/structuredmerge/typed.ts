@@ -76,7 +76,7 @@ export function isLeaf(schema: At): boolean {
 }
 
 /** Reports whether the value is an empty list, an empty map or null. */
-export const isEmpty = (value: JsonValue | undefined): boolean =>
+export const isEmptyOrNull = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 
 function keyedItem(item: JsonValue, { keys = [], keyDefaults = {} }: ListSchema): FieldElement | string {

@@ -19,7 +19,7 @@ import {
   negotiateOpenApiV2,
 } from '../../endpoints/negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, queryValue } from '../../endpoints/request.ts'
-import { encode, respond } from '../../endpoints/respond.ts'
+import { encodeBody, respond } from '../../endpoints/respond.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { notFound, routeNotFound } from '../../meta/errors/status.ts'
 import { dnsLabelErrors } from '../../meta/object/names.ts'
@@ -66,7 +66,7 @@ async function aggregated(request: ApiRequest, path: string, output: DiscoveryOu
   const value = path === '/api' ? aggregatedCore(version) : aggregatedGroups(listed, version)
   const contentType = `${mediaType};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
   const headers = { 'cache-control': 'public', 'content-type': contentType }
-  return kept(request, etagOf(stringify(value)), headers, await encode(value, output))
+  return kept(request, etagOf(stringify(value)), headers, await encodeBody(value, output))
 }
 
 /** Returns the document at a path that starts with /api or /apis, or undefined if there is none. */

@@ -71,20 +71,20 @@ function asked(event: AuditedEvent, config: Pick<Config, 'basePath'>): LogFields
     const { kind, target: _, verb } = attributes
     if (kind === 'nonresource') return { verb, path: attributes.path }
     const { group, resource, subresource, namespace, name } = attributes
-    return { verb, apiGroup: group, resource, ...present({ subresource, namespace, name }) }
+    return { verb, apiGroup: group, resource, ...omitEmpty({ subresource, namespace, name }) }
   } catch (error) {
     if (error instanceof StatusError) return { verb: event.httpMethod.toLowerCase(), path: event.resource }
     throw error
   }
 }
 
-const present = (texts: Record<string, string>): LogFields =>
+const omitEmpty = (texts: Record<string, string>): LogFields =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''))
 
 function bounded(name: string, value: LogFields[string]): LogFields[string] {
   const most = OTHERS[name] ?? LONGEST
-  if (typeof value === 'string') return plain(value, most)
-  return typeof value === 'object' ? value.slice(0, MOST_ITEMS).map((item) => plain(item, most)) : value
+  if (typeof value === 'string') return printableText(value, most)
+  return typeof value === 'object' ? value.slice(0, MOST_ITEMS).map((item) => printableText(item, most)) : value
 }
 
 /** Control, format (invisible, direction-changing), surrogate and line separator characters. */
@@ -93,7 +93,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 const PRINTABLE_ASCII = /^[ -~]*$/
 
 /** Returns printable text of at most `most` characters. */
-function plain(text: string, most: number): string {
+function printableText(text: string, most: number): string {
   // Cut before redacting, to bound the work, and again afterwards.
   const redacted = withoutCredentials(text.slice(0, 16 * most))
   if (redacted.length <= most && PRINTABLE_ASCII.test(redacted)) return redacted

@@ -38,13 +38,13 @@ export interface Config {
   readonly maxKeysPerOwner: number
 }
 
-function text(environment: Environment, name: string): string {
+function requiredText(environment: Environment, name: string): string {
   const value = environment[name]
   if (!value) throw new Error(`environment variable ${name} is not set`)
   return value
 }
 
-const whole = (environment: Environment, name: string, absent: number): number =>
+const wholeNumber = (environment: Environment, name: string, absent: number): number =>
   environment[name] ? Number(environment[name]) : absent
 
 const daySeconds = 86_400
@@ -57,31 +57,31 @@ export function readConfig(environment: Environment): Config {
   checkEnvironment(environment)
   return {
     get tableName() {
-      return text(environment, 'TABLE_NAME')
+      return requiredText(environment, 'TABLE_NAME')
     },
     get basePath() {
       return withoutTrailingSlashes(environment.BASE_PATH ?? '/kubernetes/management')
     },
     get stage() {
-      return text(environment, 'STAGE')
+      return requiredText(environment, 'STAGE')
     },
     get issuer() {
-      return withoutTrailingSlashes(text(environment, 'ISSUER'))
+      return withoutTrailingSlashes(requiredText(environment, 'ISSUER'))
     },
     get pepperSecretId() {
-      return text(environment, 'PEPPER_SECRET_ID')
+      return requiredText(environment, 'PEPPER_SECRET_ID')
     },
     get accessKeySecretId() {
-      return text(environment, 'ACCESS_KEY_SECRET_ID')
+      return requiredText(environment, 'ACCESS_KEY_SECRET_ID')
     },
     get signingKeyIds() {
-      return text(environment, 'SIGNING_KEY_IDS')
+      return requiredText(environment, 'SIGNING_KEY_IDS')
         .split(',')
         .map((id) => id.trim())
         .filter((id) => id !== '')
     },
     get virtualClusterSecretsPrefix() {
-      return text(environment, 'VIRTUAL_CLUSTER_SECRETS_PREFIX')
+      return requiredText(environment, 'VIRTUAL_CLUSTER_SECRETS_PREFIX')
     },
     get projectNamespacePrefix() {
       return environment.PROJECT_NAMESPACE_PREFIX ?? 'p-'
@@ -90,22 +90,22 @@ export function readConfig(environment: Environment): Config {
       return environment.SPACE_NAMESPACE ?? 'p-{project}-s-{space}'
     },
     get maxKeyTtlSeconds() {
-      return whole(environment, 'MAX_KEY_TTL_SECONDS', 0)
+      return wholeNumber(environment, 'MAX_KEY_TTL_SECONDS', 0)
     },
     get maxTokenTtlSeconds() {
-      return whole(environment, 'MAX_TOKEN_TTL_SECONDS', 30 * daySeconds)
+      return wholeNumber(environment, 'MAX_TOKEN_TTL_SECONDS', 30 * daySeconds)
     },
     get maxCertificateTtlSeconds() {
-      return whole(environment, 'MAX_CERTIFICATE_TTL_SECONDS', 0)
+      return wholeNumber(environment, 'MAX_CERTIFICATE_TTL_SECONDS', 0)
     },
     get keyRetentionSeconds() {
-      return whole(environment, 'KEY_RETENTION_SECONDS', 7 * daySeconds)
+      return wholeNumber(environment, 'KEY_RETENTION_SECONDS', 7 * daySeconds)
     },
     get watchesPerKey() {
-      return whole(environment, 'WATCHES_PER_KEY', 100)
+      return wholeNumber(environment, 'WATCHES_PER_KEY', 100)
     },
     get maxKeysPerOwner() {
-      return whole(environment, 'MAX_KEYS_PER_OWNER', 1000)
+      return wholeNumber(environment, 'MAX_KEYS_PER_OWNER', 1000)
     },
   }
 }

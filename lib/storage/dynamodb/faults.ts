@@ -3,7 +3,7 @@ import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { own } from '../../meta/value/walk.ts'
 import { type FaultKind, ItemsFault } from '../items.ts'
 
-const kinds: Readonly<Record<string, FaultKind>> = {
+const faultKinds: Readonly<Record<string, FaultKind>> = {
   TransactionConflictException: 'conflict',
   ProvisionedThroughputExceededException: 'throttled',
   RequestLimitExceeded: 'throttled',
@@ -33,7 +33,7 @@ const silences: ReadonlySet<unknown> = new Set([
 
 function faultKind(error: unknown): FaultKind | undefined {
   if (!(error instanceof Error)) return undefined
-  const kind = own(kinds, error.name)
+  const kind = own(faultKinds, error.name)
   if (kind) return kind
   if (silences.has(error.name) || ('code' in error && silences.has(error.code))) return 'unanswered'
   // Without $fault the error is not a service exception: the response could not be parsed.

@@ -32,7 +32,7 @@ export async function readChanges(context: Context, table: Table, since: number)
     if (rev <= revision.settled && (item === undefined || isExpired(item, context.now()))) throw expiredError(rev)
     if (item === undefined) return batch
     const slot = readSlot(item)
-    if (slot.type !== 'VOID') batch.changes.push(changeOf(slot))
+    if (slot.type !== 'VOID') batch.changes.push(decodeChange(slot))
     batch.rv = rev
   }
   return to < revision.n ? { ...batch, more: true } : batch
@@ -58,7 +58,7 @@ async function readOn(
 }
 
 /** Decodes a change. A DELETED change has the last state with the revision of the deletion, from which clients resume. */
-function changeOf({ type, rev, key, state: next, prev }: Slot): Change {
+function decodeChange({ type, rev, key, state: next, prev }: Slot): Change {
   const shown = next ?? prev
   if (type === 'VOID' || shown === undefined) throw new Error(`revision ${rev} has no state of ${key}`)
   return {

@@ -87,18 +87,18 @@ function written(resource: string, { rev, type, key, partitions, left }: Slot): 
 async function areVisible({ items }: Context, expected: ReadonlyMap<string, ExpectedRow>): Promise<boolean> {
   const rows = new Map<string, Item>()
   const keys = [...expected.values()].map(({ key }) => key)
-  for (const row of await items.batchGet(keys, ['pk', 'sk', 'rv'])) rows.set(idOf(row), row)
+  for (const row of await items.batchGet(keys, ['pk', 'sk', 'rv'])) rows.set(itemId(row), row)
   return [...expected].every(([id, { rev, absent }]) => {
     const row = rows.get(id)
     return row === undefined ? absent : rvOf(row) >= rev
   })
 }
 
-const idOf = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`
+const itemId = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`
 
 /** Adds the rows of a slot to the expected ones; later slots replace earlier ones. */
 function expect(expected: Map<string, ExpectedRow>, resource: string, slot: Slot): void {
-  for (const one of written(resource, slot)) expected.set(idOf(one.key), one)
+  for (const one of written(resource, slot)) expected.set(itemId(one.key), one)
 }
 
 /**

@@ -86,14 +86,14 @@ export async function writeObjectRow(
       await settleAfterWrite(context, table.resource, revision).catch(() => undefined)
       return { ...before, ...after(key, mutation, revision.n, live?.shown), rv: revision.n }
     }
-    if (outcome.companion !== undefined) throw refusal(mutation, outcome.companion)
+    if (outcome.companion !== undefined) throw companionError(mutation, outcome.companion)
     await pause(outcome.cause)
     live = await readRow(context, table, key)
   }
 }
 
 /** Returns the error for a companion whose condition failed. */
-function refusal({ companions = [] }: ChangingMutation, companion: number): StorageError {
+function companionError({ companions = [] }: ChangingMutation, companion: number): StorageError {
   return companions[companion]?.op === 'unchanged'
     ? new StorageError('CompanionChanged', 'a companion has changed', { companion })
     : new StorageError('CompanionExists', 'a companion exists already', { companion })

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { banner, quote } from '../../../infra/local/banner.ts'
+import { banner, quoteForShell } from '../../../infra/local/banner.ts'
 import { wordsOfOneShell } from '../../support/shelltext.ts'
 
 const folder = `/tmp/it's "my" $HOME; data`
@@ -21,11 +21,11 @@ const argumentsOf = (script: string): string[] => {
 }
 
 test.each([folder, `''`, 'a b', '$(id)', '`id`', '\\', '!', '*'])('%s is quoted as one shell word', (word) => {
-  expect(argumentsOf(`curl ${quote(word)}`)).toEqual(['curl', word, ''])
+  expect(argumentsOf(`curl ${quoteForShell(word)}`)).toEqual(['curl', word, ''])
 })
 
 test('plain paths are not quoted', () => {
-  expect(quote('/home/me/project/.local/ca.crt')).toBe('/home/me/project/.local/ca.crt')
+  expect(quoteForShell('/home/me/project/.local/ca.crt')).toBe('/home/me/project/.local/ca.crt')
 })
 
 test('the commands work in a shell, in a folder with any name', () => {

@@ -30,14 +30,14 @@ import type { ReviewServices } from './reviewservices.ts'
 const kind = 'SubjectAccessReview'
 const management = { type: 'Management' } as const
 
-interface Spec extends AskedAttributes {
+interface ReviewSpec extends AskedAttributes {
   user?: string
   groups?: string[]
   uid?: string
   extra?: Record<string, string[]>
 }
 
-function validate(spec: Spec): FieldError[] {
+function validate(spec: ReviewSpec): FieldError[] {
   const someone = spec.user || spec.groups?.length
   const why = 'at least one of user or group must be specified'
   return [...validateAsked(spec), ...(someone ? [] : [invalid('spec.user', spec.user ?? '', why)])]
@@ -55,7 +55,7 @@ const noOpinion: JsonObject = { allowed: false }
  */
 async function judge(
   { key, chain, place }: Outsider,
-  spec: Spec,
+  spec: ReviewSpec,
   caller: UserInfo,
   services: ReviewServices,
 ): Promise<JsonObject> {
@@ -74,7 +74,7 @@ async function judge(
 
 /** Returns how this API would decide the request if the user sent it with an access key without a scope. */
 async function judgeHere(
-  { user = '', groups = [], uid }: Spec,
+  { user = '', groups = [], uid }: ReviewSpec,
   attributes: Attributes,
   context: RequestContext,
   services: ReviewServices,
@@ -130,7 +130,7 @@ export const SubjectAccessReview: VirtualKind<ReviewServices> = {
     const asking = reviewAttributes('subjectaccessreviews', management)
     const mayAsk = await services.decide(context, asking)
     if (!mayAsk.allowed) throw forbiddenFor(asking, context.user, mayAsk.reason)
-    const spec = (review.spec ?? {}) as Spec
+    const spec = (review.spec ?? {}) as ReviewSpec
     const errors = validate(spec)
     if (errors.length > 0) throw invalidObject(group, kind, '', errors)
     const outsider = readExtras(spec.extra ?? {})

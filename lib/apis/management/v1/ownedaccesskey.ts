@@ -54,7 +54,7 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
  * Throws 409 if a key changes itself after it was changed since the request was allowed. Otherwise a request in flight
  * could undo that somebody disabled, narrowed, rotated or deleted the key. A retry is authorized again.
  */
-function demandUnchanged({ key }: UserInfo, { object }: Draft, old: Stored | undefined): void {
+function checkUnchanged({ key }: UserInfo, { object }: Draft, old: Stored | undefined): void {
   const { name = '', uid, generation } = (old?.object ?? object).metadata
   if (!old && name === key.name && key.uid !== '') throw alreadyExists(resource, name)
   if (uid !== key.uid || key.generation === undefined || key.generation === generation) return
@@ -83,7 +83,7 @@ function strategy(services: Services): Strategy {
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old) => validate(services, draft, old),
     authorize(draft, old, { user, now }) {
-      demandUnchanged(user, draft, old)
+      checkUnchanged(user, draft, old)
       const next = specOf(draft.object)
       const moment = { now, maxTtl: services.keys.limits.maxTtl }
       const reason = old

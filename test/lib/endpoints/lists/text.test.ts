@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { listPieces, type Pages, respondList } from '../../../../lib/endpoints/lists/text.ts'
 import type { Output } from '../../../../lib/endpoints/negotiation/accept.ts'
 import type { ApiRequest } from '../../../../lib/endpoints/request.ts'
-import { encode, type Printed } from '../../../../lib/endpoints/respond.ts'
+import { encodeBody, type Printed } from '../../../../lib/endpoints/respond.ts'
 import type { KubeObject } from '../../../../lib/meta/types.ts'
 import { endless } from '../../../support/deadlines.ts'
 
@@ -90,7 +90,7 @@ describe('a list in pieces', () => {
         expect(head[member]).toEqual(none)
         const whole = { ...head, [member]: elements.length > 0 ? elements : none }
         // A list does not need the YAML end-of-document marker.
-        expect(await of(pages)).toBe((await encode(whole, output)).replace(/\n\.\.\.\n$/, '\n'))
+        expect(await of(pages)).toBe((await encodeBody(whole, output)).replace(/\n\.\.\.\n$/, '\n'))
       }),
       { numRuns: 60 },
     )

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { FieldPath } from '../../../../lib/meta/structuredmerge/element.ts'
 import { compareObjects, toFieldSet } from '../../../../lib/meta/structuredmerge/fieldsof.ts'
 import { parseFieldsV1 } from '../../../../lib/meta/structuredmerge/fieldsv1.ts'
-import { type FieldSet, paths } from '../../../../lib/meta/structuredmerge/set.ts'
+import { type FieldSet, walkPaths } from '../../../../lib/meta/structuredmerge/set.ts'
 import type { At } from '../../../../lib/meta/structuredmerge/typed.ts'
 import { asObject } from '../../../../lib/meta/structuredmerge/typed.ts'
 import type { JsonObject, JsonValue, KubeObject, ManagedFieldsEntry } from '../../../../lib/meta/types.ts'
@@ -90,7 +90,7 @@ const scripts = fc.array(operations, { minLength: 1, maxLength: 5 })
 
 const setOfEntry = ({ fieldsV1 }: ManagedFieldsEntry): FieldSet => parseFieldsV1(fieldsV1 ?? null)
 const textOf = (path: FieldPath): string => path.map(({ id }) => id).join('/')
-const texts = (set: FieldSet): string[] => Array.from(paths(set), textOf)
+const texts = (set: FieldSet): string[] => Array.from(walkPaths(set), textOf)
 function last(script: readonly Operation[]): KubeObject | undefined {
   return play(script).findLast(({ object }) => object)?.object
 }
@@ -152,7 +152,7 @@ describe('server-side apply', () => {
           const value = at(live, path)
           return deepEqual(value, {}) && !isPresent(parent) && given.some((one) => one.startsWith(`${parent}/`))
         }
-        const lost = [...paths(before)].filter((path) => {
+        const lost = [...walkPaths(before)].filter((path) => {
           const text = textOf(path)
           return !now.has(text) && !isPresent(text) && !isGivenUp(text) && !isEmptied(path, text)
         })
@@ -165,7 +165,7 @@ describe('server-side apply', () => {
     fc.assert(
       fc.property(scripts, (script) => {
         const live = last(script)
-        const claimed = (live?.metadata.managedFields ?? []).flatMap((entry) => [...paths(setOfEntry(entry))])
+        const claimed = (live?.metadata.managedFields ?? []).flatMap((entry) => [...walkPaths(setOfEntry(entry))])
         expect(claimed.filter((path) => at(live, path) === undefined)).toEqual([])
       }),
     )

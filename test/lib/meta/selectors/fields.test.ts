@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { StatusError } from '../../../../lib/meta/errors/status.ts'
-import { checkFields, matchesFields, parseFieldSelector, requirement } from '../../../../lib/meta/selectors/fields.ts'
+import {
+  checkFields,
+  fieldRequirement,
+  matchesFields,
+  parseFieldSelector,
+} from '../../../../lib/meta/selectors/fields.ts'
 import vectors from '../vectors/fields.json' with { type: 'json' }
 
 interface Vector {
@@ -25,7 +30,7 @@ describe('field selectors', () => {
     if (error !== undefined) return expect(message(selector, [])).toBe(error)
     const parsed = parseFieldSelector(selector)
     expect(parsed).toEqual(requirements)
-    expect(requirement(parsed, 'metadata.name')).toBe(name)
+    expect(fieldRequirement(parsed, 'metadata.name')).toBe(name)
   })
 
   it('reject unsupported fields', () => {

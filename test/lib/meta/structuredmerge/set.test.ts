@@ -15,13 +15,13 @@ import {
   difference,
   EMPTY,
   type FieldSet,
-  has,
+  hasPath,
   insert,
   intersection,
-  paths,
   recursiveDifference,
   setOf,
   union,
+  walkPaths,
 } from '../../../../lib/meta/structuredmerge/set.ts'
 import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
 
@@ -44,7 +44,7 @@ const elements: fc.Arbitrary<FieldElement> = fc.oneof(
 const fieldPaths = fc.array(elements, { minLength: 1, maxLength: 4 })
 const sets = fc.array(fieldPaths, { maxLength: 12 }).map((all) => setOf(...all))
 
-const ids = (set: FieldSet): string[] => Array.from(paths(set), (path) => path.map(({ id }) => id).join(' '))
+const ids = (set: FieldSet): string[] => Array.from(walkPaths(set), (path) => path.map(({ id }) => id).join(' '))
 const same = (a: FieldSet, b: FieldSet): void => expect(ids(a)).toEqual(ids(b))
 
 /** Checks the invariant of all sets: each node is a member or has descendants. */
@@ -81,8 +81,10 @@ describe('set operations', () => {
   it('remove whole subtrees recursively', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
-        const covered = (path: FieldPath): boolean => path.some((_, i) => has(b, path.slice(0, i + 1)))
-        const kept = [...paths(a)].filter((path) => !covered(path)).map((path) => path.map(({ id }) => id).join(' '))
+        const covered = (path: FieldPath): boolean => path.some((_, i) => hasPath(b, path.slice(0, i + 1)))
+        const kept = [...walkPaths(a)]
+          .filter((path) => !covered(path))
+          .map((path) => path.map(({ id }) => id).join(' '))
         const result = recursiveDifference(a, b)
         expect(ids(result)).toEqual(kept)
         expect(sound(result)).toBe(true)
@@ -104,7 +106,7 @@ describe('set operations', () => {
     const set = new Map()
     insert(set, [])
     expect(set.size).toBe(0)
-    expect(has(setOf([fieldElement('a')]), [])).toBe(false)
+    expect(hasPath(setOf([fieldElement('a')]), [])).toBe(false)
   })
 })
 
