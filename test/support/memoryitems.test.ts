@@ -126,7 +126,7 @@ const sorted = (item: Item) => Object.fromEntries(Object.entries(item).sort(([on
 
 test('600 random operations have the answers of DynamoDB', async () => {
   const table = itemsIn(db.client, db.table, Date.now)
-  const memory = createMemoryItems()
+  const memory = createMemoryItems(Date.now)
   const counts = new Map<string, number>()
   const next = operations(1, (kind) => counts.set(kind, (counts.get(kind) ?? 0) + 1))
   const outcomes = { done: 0, refused: 0 }
@@ -138,4 +138,15 @@ test('600 random operations have the answers of DynamoDB', async () => {
   }
   expect(counts.size).toBe(10)
   expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(50)
+})
+
+test('nothing is written after the deadline', async () => {
+  const item = { pk: 'late', sk: '#' }
+  for (const items of [itemsIn(db.client, db.table, () => 1001), createMemoryItems(() => 1001)]) {
+    const late = { kind: 'unanswered' }
+    await expect(items.putIfAbsent(item, 1000)).rejects.toMatchObject(late)
+    await expect(items.transact([{ type: 'put', item }], 1000)).rejects.toMatchObject(late)
+    expect(await items.get(item)).toBeUndefined()
+    expect(await items.transact([{ type: 'put', item }], 1001)).toEqual({ done: true })
+  }
 })

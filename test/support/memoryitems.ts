@@ -4,13 +4,24 @@
  * DynamoDB.
  */
 import type { IndexQuery } from '../../lib/storage/interface.ts'
-import type { Condition, Item, ItemQuery, Items, ItemWrite } from '../../lib/storage/items.ts'
+import {
+  type Condition,
+  type Item,
+  type ItemQuery,
+  type Items,
+  ItemsFault,
+  type ItemWrite,
+} from '../../lib/storage/items.ts'
 import type { ItemKey } from '../../lib/storage/keys.ts'
 
-/** `wrote` receives the items of each transaction with its puts, before it is answered. */
-export function createMemoryItems(wrote: (puts: readonly Item[]) => void = () => {}): Items {
+/** Deadlines are judged by `now`. `wrote` receives the puts of each transaction before it is answered. */
+export function createMemoryItems(now: () => number, wrote: (puts: readonly Item[]) => void = () => {}): Items {
   const partitions = new Map<string, Map<string, Item>>()
   const at = ({ pk, sk }: ItemKey): Item | undefined => partitions.get(pk)?.get(sk)
+
+  function checkTime(deadline: number): void {
+    if (now() > deadline) throw new ItemsFault('unanswered', new Error('too late to be sent'))
+  }
 
   function store({ pk, sk }: ItemKey, item: Item | undefined): void {
     const partition = partitions.get(pk) ?? new Map<string, Item>()
@@ -48,13 +59,14 @@ export function createMemoryItems(wrote: (puts: readonly Item[]) => void = () =>
     batchGet: async (keys, attributes) => keys.flatMap((key) => project(at(key), attributes) ?? []),
     query: async (one) => query(one),
     queryIndex: async (one) => queryIndex(one),
-    async putIfAbsent(item) {
+    async putIfAbsent(item, deadline) {
+      checkTime(deadline)
       const there = at(item)
       if (!there) store(item, item)
       return copy(there)
     },
-    async allocate(key, now) {
-      const { n, settled, floor, at: time } = { n: 1, settled: 1, floor: 1, at: now, ...at(key) }
+    async allocate(key, began) {
+      const { n, settled, floor, at: time } = { n: 1, settled: 1, floor: 1, at: began, ...at(key) }
       store(key, { ...at(key), ...key, n: Number(n) + 1, settled, floor, at: time })
       return copy(at(key)) as Item
     },
@@ -67,7 +79,8 @@ export function createMemoryItems(wrote: (puts: readonly Item[]) => void = () =>
       if (!there || !(Number(there.settled) >= n) || there.at !== was) return
       store(key, { ...there, at: time, ...(isFloor && { floor: n }) })
     },
-    async transact(writes) {
+    async transact(writes, deadline) {
+      checkTime(deadline)
       const refused = writes.flatMap((write, index) => (holds(write, at(keyOf(write))) ? [] : [index]))
       if (refused.length > 0) return { done: false, refused, conflicts: [] }
       for (const write of writes) store(keyOf(write), written(write, at(keyOf(write))))

@@ -76,7 +76,7 @@ export async function newWorld({ db, now = () => new Date(), limits = {} }: Opti
     db && place
       ? createStorage({ client: recorded(db, wrote), table: place.table, ...real })
       : storageOver(
-          createMemoryItems((puts) => wrote(puts.map((item) => marshalItem(item)))),
+          createMemoryItems(real.now, (puts) => wrote(puts.map((item) => marshalItem(item)))),
           real,
         )
   const over = (other: Storage) => ({

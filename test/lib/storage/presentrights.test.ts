@@ -3,12 +3,22 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countCalls, meter, newCalls } from '../../../lib/server/process/metrics.ts'
 import type { ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
+import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { type Happened, mayRead, newestStates, perform, statesAt, step, tableOf } from '../../support/history.ts'
+import { createMemoryItems } from '../../support/memoryitems.ts'
 import { createRealStorage } from '../../support/storage.ts'
 
 let db: TestDynamoDB
+/** Over DynamoDB. */
 let storage: Storage
+/** The histories are long, and need no table. */
+const inMemory = storageOver(createMemoryItems(Date.now), {
+  now: Date.now,
+  elapsed: () => performance.now(),
+  random: Math.random,
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+})
 let tables = 0
 
 beforeAll(async () => {
@@ -22,7 +32,7 @@ const histories = fc.array(step, { minLength: 1, maxLength: 14 })
 async function happen(steps: Parameters<typeof perform>[2][]): Promise<{ table: Table; history: Happened[] }> {
   const table = tableOf(`rights${tables++}`)
   const history: Happened[] = []
-  for (const one of steps) await perform(storage, table, one, history)
+  for (const one of steps) await perform(inMemory, table, one, history)
   return { table, history }
 }
 
@@ -31,7 +41,7 @@ async function listed(table: Table, request: ListRequest): Promise<[name: string
   const found: [string, number][] = []
   let next: ListRequest | undefined = request
   while (next) {
-    const page = await storage.list(table, next)
+    const page = await inMemory.list(table, next)
     found.push(...page.items.map((one): [string, number] => [one.key, one.read().rv]))
     next = page.next === undefined ? undefined : { ...request, after: page.next, at: page.rv }
   }
@@ -55,7 +65,7 @@ test('a list of an old revision shows only objects that the reader may see then 
         expect(found).toEqual([expected, expected, expected.filter(([name]) => name === key)])
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 100 },
   )
 }, 60_000)
 
@@ -64,10 +74,10 @@ test('latest returns the newest state of an object, or the last one before its d
     fc.asyncProperty(histories, async (steps) => {
       const { table, history } = await happen(steps)
       const newest = newestStates(history)
-      for (const { changes } of [await storage.changes(table, 1)]) {
+      for (const { changes } of [await inMemory.changes(table, 1)]) {
         for (const { type, stored } of changes) {
           if (type === 'DELETED') continue
-          const { rv, object } = await storage.latest(table, stored)
+          const { rv, object } = await inMemory.latest(table, stored)
           expect([object.metadata.uid, rv]).toEqual([
             stored.object.metadata.uid,
             newest.get(stored.object.metadata.uid ?? '')?.rv,
@@ -75,7 +85,7 @@ test('latest returns the newest state of an object, or the last one before its d
         }
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 100 },
   )
 }, 60_000)
 

@@ -1,17 +1,16 @@
-/** Tests reads and writes over items in the states that crashes, TTL and time leave behind. */
-import { DeleteItemCommand, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createStorage, itemsIn } from '../../../lib/storage/dynamodb/dynamodb.ts'
+/** Tests reads and writes over items (in memory) in the states that crashes, TTL and time leave behind. */
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Storage, Table } from '../../../lib/storage/interface.ts'
-import { revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
+import type { Item, Items } from '../../../lib/storage/items.ts'
+import { type ItemKey, revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
+import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../support/deadlines.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { createMemoryItems } from '../../support/memoryitems.ts'
 import { create, remove, set, widgets as shape, widget } from './fixtures.ts'
 
 const hour = 3_600_000
 
-let db: TestDynamoDB
+let items: Items
 let storage: Storage
 let widgets: Table
 let count = 0
@@ -19,51 +18,51 @@ let count = 0
 let waited: number
 let shift: number
 
-beforeAll(async () => {
-  db = await startDynamoDB()
-})
-afterAll(() => db.stop())
+/** Runs in every sleep. */
+let during: () => Promise<unknown>
+
 beforeEach(() => {
+  during = async () => {}
   widgets = { ...shape, resource: `recovery${count++}` }
   waited = 0
   shift = 0
   const began = Date.now()
-  storage = createStorage({
-    client: db.client,
-    table: db.table,
-    now: () => began + waited + shift,
+  const now = () => began + waited + shift
+  items = createMemoryItems(now)
+  storage = storageOver(items, {
+    now,
     elapsed: () => waited,
     random: () => 0.5,
     async sleep(ms) {
       waited += ms
+      await during()
     },
   })
 })
 
-const keyOf = (key: { pk: string; sk: string }) => marshall({ pk: key.pk, sk: key.sk })
 const slot = (rev: number) => slotKey(widgets.resource, rev)
-const drop = (key: { pk: string; sk: string }) =>
-  db.client.send(new DeleteItemCommand({ TableName: db.table, Key: keyOf(key) }))
-const put = (item: Record<string, unknown>) =>
-  db.client.send(new PutItemCommand({ TableName: db.table, Item: marshall(item) }))
-async function read(key: { pk: string; sk: string }) {
-  const { Item } = await db.client.send(new GetItemCommand({ TableName: db.table, Key: keyOf(key) }))
-  return Item && unmarshall(Item)
-}
+const drop = (key: ItemKey) => items.transact([{ type: 'delete', key }], Number.POSITIVE_INFINITY)
+const put = (item: Item | undefined) => items.transact(item ? [{ type: 'put', item }] : [], Number.POSITIVE_INFINITY)
+const read = (key: ItemKey) => items.get(key)
 /** A writer that took a revision and crashed. */
-const abandon = () => itemsIn(db.client, db.table, Date.now).allocate(revisionKey(widgets.resource), Date.now())
-const revision = () => read(revisionKey(widgets.resource))
+const abandon = () => items.allocate(revisionKey(widgets.resource), Date.now())
+async function revision(): Promise<Record<'n' | 'settled' | 'at' | 'floor', number>> {
+  const { n, settled, at, floor } = (await read(revisionKey(widgets.resource))) ?? ({} as Item)
+  return { n: Number(n), settled: Number(settled), at: Number(at), floor: Number(floor) }
+}
 const assign = (attribute: string, value: number) =>
-  db.client.send(
-    new UpdateItemCommand({
-      TableName: db.table,
-      Key: keyOf(revisionKey(widgets.resource)),
-      UpdateExpression: 'SET #a = :v',
-      ExpressionAttributeNames: { '#a': attribute },
-      ExpressionAttributeValues: marshall({ ':v': value }),
-    }),
+  items.transact(
+    [{ type: 'set', key: revisionKey(widgets.resource), attributes: { [attribute]: value } }],
+    Number.POSITIVE_INFINITY,
   )
 const names = async (request = {}) => (await storage.list(widgets, request)).items.map(({ key }) => key)
+
+const real = {
+  now: Date.now,
+  elapsed: () => performance.now(),
+  random: Math.random,
+  sleep: async () => {},
+}
 
 describe('a gap', () => {
   test('below a filled slot is voided by a list after patience', async () => {
@@ -108,13 +107,7 @@ describe('a gap', () => {
   })
 
   test('that a reader voids makes the late commit retry', async () => {
-    const late = createStorage({
-      client: db.connect(),
-      table: db.table,
-      now: Date.now,
-      random: Math.random,
-      sleep: async () => {},
-    })
+    const late = storageOver(items, real)
     let isFirst = true
     const { rv } = await late.create(
       { ...widgets, partitions: () => [] },
@@ -129,20 +122,20 @@ describe('a gap', () => {
     )
     expect(rv).toBe(2)
     // Again, but a reader voids the slot between the revision and the transaction.
-    const client = db.connect()
-    client.middlewareStack.add(
-      (next, { commandName }) =>
-        async (args) => {
-          if (commandName === 'TransactWriteItemsCommand' && isFirst) {
+    const paused = storageOver(
+      {
+        ...items,
+        async transact(...args) {
+          if (isFirst) {
             isFirst = false
             await create(storage, 'quick', {}, widgets)
             await storage.list(widgets, {})
           }
-          return next(args)
+          return items.transact(...args)
         },
-      { step: 'initialize', name: 'pause' },
+      },
+      real,
     )
-    const paused = createStorage({ client, table: db.table, now: Date.now, random: Math.random, sleep: async () => {} })
     expect((await create(paused, 'slow', {}, widgets)).rv).toBe(5)
     expect((await storage.changes(widgets, 1)).changes.map(({ rv: at, key }) => [at, key])).toEqual([
       [2, 'late'],
@@ -169,7 +162,7 @@ describe('an expired log', () => {
   })
 
   test('treats an expired slot as missing before TTL removes it', async () => {
-    await put({ ...(await read(slot(4))), expires: Math.floor(Date.now() / 1000) - 1 })
+    await put({ ...(await read(slot(4))), ...slot(4), expires: Math.floor(Date.now() / 1000) - 1 })
     await expect(storage.changes(widgets, 3)).rejects.toMatchObject({ code: 'Expired' })
     await expect(names({ at: 3 })).rejects.toMatchObject({ code: 'Expired' })
   })
@@ -240,7 +233,7 @@ describe('tombstones', () => {
     await create(storage, 'a', { secret: 'x', in: ['p'] }, widgets)
     await remove(storage, 'a', widgets)
     for (const pk of [rowsOf(widgets.resource), rowsOf(widgets.resource, 'p')]) {
-      const { expires, ...row } = (await read({ pk, sk: 'a' })) ?? {}
+      const { expires, ...row } = (await read({ pk, sk: 'a' })) ?? ({} as Item)
       expect(row).toEqual({ pk, sk: 'a', rv: 3, gone: true })
       expect(expires).toBeCloseTo(Date.now() / 1000 + 48 * 3600, -2)
     }
@@ -262,7 +255,7 @@ describe('a partly visible transaction', () => {
     await set(storage, 'a', { v: 2 }, widgets)
     await create(storage, 'b', {}, widgets)
     const later = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
-    await put(row ?? {})
+    await put(row)
     await drop({ pk: rowsOf(widgets.resource), sk: 'b' })
     const { items, rv } = await storage.list(widgets, {})
     expect([rv, items.map((one) => [one.key, one.read().object.spec?.v])]).toEqual([
@@ -274,7 +267,7 @@ describe('a partly visible transaction', () => {
     ])
     await storage.sweep(widgets)
     expect(await revision()).toMatchObject({ settled: 1 })
-    await put(later ?? {})
+    await put(later)
     await storage.sweep(widgets)
     expect(await revision()).toMatchObject({ settled: 1 })
   })
@@ -284,9 +277,10 @@ describe('a partly visible transaction', () => {
     const row = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
     await set(storage, 'a', { v: 2 }, widgets)
     const later = await read({ pk: rowsOf(widgets.resource), sk: 'a' })
-    await put(row ?? {})
+    await put(row)
     expect((await storage.get(widgets, 'a'))?.rv).toBe(2)
     const seen: (number | undefined)[] = []
+    during = () => put(later)
     const reading = storage.update(
       widgets,
       'a',
@@ -296,9 +290,9 @@ describe('a partly visible transaction', () => {
       },
       { ...unhurried, notOlderThan: 3 },
     )
-    await put(later ?? {})
     await reading
     expect(seen).toEqual([3])
+    expect(waited).toBeGreaterThan(0)
     waited = 0
     expect((await storage.get(widgets, 'a', { notOlderThan: 900 }))?.rv).toBe(3)
     expect(waited).toBe(0)
@@ -348,7 +342,7 @@ test('a watch passes a range of gaps longer than one batch', async () => {
 
 test('writers settle every few revisions', async () => {
   for (let i = 0; i < 84; i++) await create(storage, `k${i}`, { in: i % 3 ? ['p'] : [] }, widgets)
-  const { n, settled, at } = (await revision()) ?? {}
+  const { n, settled, at } = await revision()
   expect(n).toBe(85)
   expect(settled).toBeGreaterThan(30)
   expect(at).toBeLessThanOrEqual(Date.now())
@@ -356,36 +350,34 @@ test('writers settle every few revisions', async () => {
 })
 
 describe('a sweep during writes', () => {
-  /** A storage that runs something else before each request of this kind. */
-  const interrupted = (operation: string, before: () => Promise<unknown>): Storage => {
-    const client = db.connect()
-    client.middlewareStack.add(
-      (next, { commandName }) =>
-        async (args) => {
-          if (commandName === operation) await before()
-          return next(args)
+  /** A storage that runs something else before it reads several items. */
+  const interrupted = (before: () => Promise<unknown>): Storage =>
+    storageOver(
+      {
+        ...items,
+        async batchGet(...args) {
+          await before()
+          return items.batchGet(...args)
         },
-      { step: 'initialize', name: 'interruption' },
+      },
+      { ...real, now: () => Date.now() + shift },
     )
-    const now = () => Date.now() + shift
-    return createStorage({ client, table: db.table, now, random: () => 0.5, sleep: async () => {} })
-  }
 
   test('records its progress, so that lists work for longer than the stale limit', async () => {
     let written = 0
     const outrun = async () => {
-      const { n: seen } = (await revision()) ?? {}
-      for (let settled = 0; settled <= seen; settled = (await revision())?.settled) {
+      const { n: seen } = await revision()
+      for (let settled = 0; settled <= seen; settled = (await revision()).settled) {
         await create(storage, `k${written++}`, {}, widgets)
       }
       await create(storage, `k${written++}`, {}, widgets)
     }
     await create(storage, 'first', {}, widgets)
-    const sweeper = interrupted('BatchGetItemCommand', outrun)
+    const sweeper = interrupted(outrun)
     for (let hours = 0; hours < 14; hours += 3) {
       shift = hours * hour
       await sweeper.sweep(widgets)
-      const { at, floor } = (await revision()) ?? {}
+      const { at, floor } = await revision()
       expect(Math.abs(at - Date.now() - shift)).toBeLessThan(60_000)
       expect(floor).toBe(1)
       expect((await names()).length).toBe(written + 1)
@@ -395,8 +387,8 @@ describe('a sweep during writes', () => {
   test('raises the floor when nothing was settled for hours', async () => {
     for (let i = 0; i < 4; i++) await create(storage, `k${i}`, {}, widgets)
     await assign('at', Date.now() - 7 * hour)
-    await interrupted('BatchGetItemCommand', () => assign('settled', 9)).sweep(widgets)
-    const { settled, floor, at } = (await revision()) ?? {}
+    await interrupted(() => assign('settled', 9)).sweep(widgets)
+    const { settled, floor, at } = await revision()
     expect([settled, floor]).toEqual([9, 5])
     expect(Date.now() - at).toBeLessThan(60_000)
   })
@@ -405,7 +397,7 @@ describe('a sweep during writes', () => {
     for (let i = 0; i < 4; i++) await create(storage, `k${i}`, {}, widgets)
     const noted = Date.now() - hour
     await assign('at', Date.now() - 7 * hour)
-    await interrupted('BatchGetItemCommand', () => assign('at', noted)).sweep(widgets)
+    await interrupted(() => assign('at', noted)).sweep(widgets)
     expect(await revision()).toMatchObject({ at: noted, floor: 1 })
   })
 })
