@@ -12,6 +12,8 @@ import { badRequest, invalidObject } from '../meta/errors/status.ts'
 import { validateFieldManager } from '../meta/object/managername.ts'
 import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields.ts'
 import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
+import type { RequestContext } from '../registry/kind.ts'
+import type { Call } from './call.ts'
 import type { PatchType } from './negotiation/mediatypes.ts'
 import { type ApiRequest, queryValue } from './request.ts'
 
@@ -176,4 +178,10 @@ export function listOptions(query: Query, watchable: boolean): ListOptions {
   const errors = watch ? watchErrors(match, options) : listErrors(match, options)
   if (errors.length > 0) throw optionsError('ListOptions', errors)
   return { ...options, resourceVersionMatch: match as ListOptions['resourceVersionMatch'] }
+}
+
+/** Returns the context of a write. Notes a dry run at once: the audit record must show it even if the request fails later. */
+export function withDryRun(context: Call['context'], dryRun: boolean): RequestContext {
+  if (dryRun) context.note('dryRun', true)
+  return { ...context, dryRun }
 }

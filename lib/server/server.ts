@@ -174,7 +174,7 @@ export function createServer(environment: Environment): Server {
     },
     decide: (context, attributes) => decide(server, context, attributes),
     checkChain,
-    async demandKey(context) {
+    async checkKeyHolds(context) {
       const current = await server.keyGeneration(context)
       const { generation = current } = context.user.key
       if (current === undefined || current !== generation) throw keyChanged()

@@ -11,7 +11,7 @@ import type { Handler, StoredCall, StoredWrite } from '../call.ts'
 import { decodeRequest } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
-import { createOptions } from '../options.ts'
+import { createOptions, withDryRun } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './writesteps.ts'
@@ -41,9 +41,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const type = bodyType(request.headers)
   checkBodySize(request.body)
   const options = createOptions(request.query)
-  // The audit record must show a dry run even if the request fails or times out.
-  if (options.dryRun) call.context.note('dryRun', true)
-  const context = { ...call.context, dryRun: options.dryRun }
+  const context = withDryRun(call.context, options.dryRun)
   const write = { ...call, context, options }
   // Before decoding: users who may not create learn nothing about their body.
   checkMayCreate(write, 'create')

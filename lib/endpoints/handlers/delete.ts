@@ -18,7 +18,7 @@ import { selectionOf } from '../lists/selection.ts'
 import { listPieces } from '../lists/text.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
-import { dryRunErrors, listOptions, queryFlag, queryInteger } from '../options.ts'
+import { dryRunErrors, listOptions, queryFlag, queryInteger, withDryRun } from '../options.ts'
 import { type ApiRequest, type ApiResponse, queryValue } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { respond, respondObject } from '../respond.ts'
@@ -89,9 +89,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const output = negotiate(request)
   checkBodySize(request.body)
   const { dryRun, ...options } = await deleteOptions(request)
-  // The audit record must show a dry run even if the request fails or times out.
-  if (dryRun) call.context.note('dryRun', true)
-  const context = { ...call.context, dryRun }
+  const context = withDryRun(call.context, dryRun)
 
   const { gone, stored } = await deleteObject(store, request, options, context)
   const { name = '', uid = '' } = stored.object.metadata
@@ -146,9 +144,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   const { limit } = listed
   const selection = selectionOf(kind, listed)
   const { dryRun, ...options } = await deleteOptions(request)
-  // The audit record must show a dry run even if the request fails or times out.
-  if (dryRun) call.context.note('dryRun', true)
-  const context = { ...call.context, dryRun }
+  const context = withDryRun(call.context, dryRun)
 
   const check = await startKeyCheck(context, services)
   // A resourceVersion is exact here even without a limit.

@@ -20,7 +20,7 @@ import { isGuarded, judgeFields } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { checkBodySize, patchType } from '../negotiation/bodies.ts'
 import type { PatchType } from '../negotiation/mediatypes.ts'
-import { patchOptions } from '../options.ts'
+import { patchOptions, withDryRun } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { checkMayCreate, clearServerFields } from './create.ts'
@@ -158,9 +158,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const output = negotiate(request)
   checkBodySize(request.body)
   const options = patchOptions(request.query, type)
-  // The audit record must show a dry run even if the request fails or times out.
-  if (options.dryRun) call.context.note('dryRun', true)
-  const context = { ...call.context, dryRun: options.dryRun }
+  const context = withDryRun(call.context, options.dryRun)
 
   const write = { ...call, context, options }
   const { patch, create } = patcherOf(write, type)

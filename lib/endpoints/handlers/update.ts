@@ -9,7 +9,7 @@ import type { Handler, StoredCall } from '../call.ts'
 import { decodeRequest } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
-import { updateOptions } from '../options.ts'
+import { updateOptions, withDryRun } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { checkName, ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './writesteps.ts'
@@ -22,9 +22,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const output = negotiate(request)
   checkBodySize(request.body)
   const options = updateOptions(request.query)
-  // The audit record must show a dry run even if the request fails or times out.
-  if (options.dryRun) call.context.note('dryRun', true)
-  const context = { ...call.context, dryRun: options.dryRun }
+  const context = withDryRun(call.context, options.dryRun)
   // kube-apiserver checks the media type of an update after its options, and that of a create before its size.
   const type = bodyType(request.headers)
 

@@ -12,7 +12,7 @@ import { type DecodedRequest, decodeRequest, judgeFields } from '../decodereques
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { decodeProtobuf, isProtobuf } from '../negotiation/protobuf.ts'
-import { createOptions } from '../options.ts'
+import { createOptions, withDryRun } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { respondObject } from '../respond.ts'
@@ -58,9 +58,7 @@ async function handle(call: VirtualCall): Promise<ApiResponse> {
   const output = negotiate(request)
   checkBodySize(request.body)
   const options = createOptions(request.query)
-  // The audit record must show a dry run even if the request fails or times out.
-  if (options.dryRun) call.context.note('dryRun', true)
-  const context = { ...call.context, dryRun: options.dryRun }
+  const context = withDryRun(call.context, options.dryRun)
   const write = { ...call, context, options }
 
   const { object: decoded, floats } = await decode(write)

@@ -1,4 +1,4 @@
-/** Steps that create, update and patch share. Source: k8s.io/apiserver endpoints/handlers/rest.go. */
+/** Defines the steps that writes share. Source: k8s.io/apiserver endpoints/handlers/rest.go. */
 import { badRequest } from '../../meta/errors/status.ts'
 import { defaultFieldManager } from '../../meta/object/managername.ts'
 import type { ObjectSchema } from '../../meta/schema/schema.ts'

@@ -10,7 +10,7 @@ import { countMarks } from './count.ts'
 import { readLatest } from './latest.ts'
 import { listAt, newestRevision } from './list.ts'
 import { sweepLog } from './revision.ts'
-import { readObjectAt, writeObjectRow } from './write.ts'
+import { readStored, writeStored } from './write.ts'
 
 export interface StorageOptions {
   /** The wall clock, unix ms. */
@@ -27,11 +27,10 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
   const clock = { elapsed, random, sleep }
   const context: Context = { ...clock, now, items: withRetries(items, clock), gaps: new Map() }
   return {
-    get: (table, key, options) => readObjectAt(context, table, key, options),
+    get: (table, key, options) => readStored(context, table, key, options),
     update: (table, key, mutate, { deadline, notOlderThan }) =>
-      writeObjectRow(context, table, key, mutate, { read: true, notOlderThan, deadline }),
-    create: (table, key, mutate, { deadline }) =>
-      writeObjectRow(context, table, key, mutate, { read: false, deadline }),
+      writeStored(context, table, key, mutate, { read: true, notOlderThan, deadline }),
+    create: (table, key, mutate, { deadline }) => writeStored(context, table, key, mutate, { read: false, deadline }),
     list: (table, request) => listAt(context, table, request),
     count: ({ resource }, partition, most) => countMarks(context, resource, partition, most),
     changes: (table, since) => readChanges(context, table, since),

@@ -62,7 +62,7 @@ export type WriteMode = CommitOptions & ({ read: true; notOlderThan?: number | u
  * Writes an object. Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate,
  * Busy and Unavailable: then nothing was written. After Undecided, the write may have taken effect.
  */
-export async function writeObjectRow(
+export async function writeStored(
   context: Context,
   table: Table,
   key: string,
@@ -113,7 +113,7 @@ function after(key: string, change: ChangingMutation, rv: number, before: Stored
 }
 
 /** Reads one object. Throws TooNew if revision `reached` does not exist. */
-export async function readObjectAt(
+export async function readStored(
   context: Context,
   table: Table,
   key: string,

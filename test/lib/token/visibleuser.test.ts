@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isVisibleUser, visibleGroups } from '../../../lib/token/visibleuser.ts'
 
-test('outsideGroups omits Kubernetes groups and adds platform:admins for administrators', () => {
+test('visibleGroups omits Kubernetes groups and adds platform:admins for administrators', () => {
   expect(visibleGroups(['system:masters', 'system:authenticated', 'ops', 'team:b', 'ops', ''])).toEqual([
     'ops',
     'platform:admins',
@@ -10,7 +10,7 @@ test('outsideGroups omits Kubernetes groups and adds platform:admins for adminis
   ])
 })
 
-test('outsideGroups never marks anyone else as an administrator', () => {
+test('visibleGroups never marks anyone else as an administrator', () => {
   expect(visibleGroups(['platform:admins', 'system:authenticated'])).toEqual([])
 })
 

@@ -33,7 +33,7 @@ export interface Services {
   /** Throws 403 unless the scope chain of the request allows the attributes. */
   checkChain(context: RequestContext, attributes: Attributes): void
   /** Throws 401 if the key of the request was changed since the request was allowed. */
-  demandKey(context: RequestContext): Promise<void>
+  checkKeyHolds(context: RequestContext): Promise<void>
   /** Returns a virtual cluster instance. Throws 404 if the user may not see it, 403 if they may not use it this way. */
   instance(
     reference: { namespace: string; name: string },

@@ -71,7 +71,7 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
     )
     if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
     // Check the key again: the virtual cluster may have been slow, and an issued certificate cannot be revoked.
-    if (wanted.clientCert && !context.dryRun) await services.demandKey(context)
+    if (wanted.clientCert && !context.dryRun) await services.checkKeyHolds(context)
     for (const warning of made.warnings) context.warn(warning)
     for (const [name, fact] of Object.entries(made.facts)) context.note(name, fact)
     const { uid } = stored.object.metadata
