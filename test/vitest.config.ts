@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Tests of pure packages: they share no state, so they run in threads and keep the modules that other files loaded. */
 const pure = [
@@ -13,23 +15,51 @@ const pure = [
   'token',
 ].map((name) => `test/lib/${name}/**/*.test.ts`)
 
+/**
+ * Tests of the whole server and of the functions. They restore what they change in their process, so they run in processes
+ * that keep the modules that other files loaded. Functions read the environment at import, so they share no process with servers.
+ */
+const servers = ['test/kinds/**/*.test.ts', 'test/server/**/*.test.ts']
+const functions = ['test/functions/**/*.test.ts']
+
+/** Projects in the order in which they start; the last one has the shortest files. */
+const order = ['whole', 'servers', 'functions', 'pure']
+
+/** Small files with long tests. Vitest orders files by size when it has not yet recorded their durations. */
+const long = ['/test/conformance/', '/test/server/faults', '/test/server/hidden']
+
+/** Starts long files first, so that no core is idle at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isShort = ({ moduleId }: TestSpecification) => !long.some((part) => moduleId.includes(part))
+    return sorted.sort(
+      (a, b) =>
+        order.indexOf(a.project.name) - order.indexOf(b.project.name) || Number(isShort(a)) - Number(isShort(b)),
+    )
+  }
+}
+
 export default defineConfig({
   test: {
-    // The tests wait more than they compute: one worker for each core, where the default leaves one core idle.
-    maxWorkers: '100%',
+    // The tests wait for a quarter of their time: one worker more than there are cores keeps all cores busy.
+    maxWorkers: availableParallelism() + 1,
     root: new URL('..', import.meta.url).pathname,
     testTimeout: 30_000,
     // Of tests that say they may run at the same time: recorded scenarios, which mostly wait.
     maxConcurrency: 32,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'pure', include: pure, pool: 'threads', isolate: false } },
+      { extends: true, test: { name: 'servers', include: servers, isolate: false } },
+      { extends: true, test: { name: 'functions', include: functions, isolate: false } },
       {
         extends: true,
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
           // The differential tests need a kube-apiserver, and have their own configuration.
-          exclude: [...pure, 'test/differential/**'],
+          exclude: [...pure, ...servers, ...functions, 'test/differential/**'],
         },
       },
     ],
