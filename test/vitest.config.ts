@@ -46,7 +46,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     root: new URL('..', import.meta.url).pathname,
     testTimeout: 30_000,
-    // Of tests that say they may run at the same time: recorded scenarios, which mostly wait.
+    // The maximum for concurrent tests: recorded scenarios, which mostly wait.
     maxConcurrency: 32,
     sequence: { sequencer: LongestFirst },
     projects: [

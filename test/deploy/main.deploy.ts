@@ -1,9 +1,11 @@
 /**
  * Deploys the packaged template with the command of the project on an emulator that enforces the roles.
- * The emulator cannot: stream answers and put the authorizer's context into those of the gateway (below, by name); look at the
- * partitions that a role is granted (test/infra/guarded.test.ts does); measure, raise alarms and search logs
- * (test/infra/guarded.test.ts compares what is measured with what is looked at); throttle (test/infra/local/gateway/throttle.test.ts);
- * restore a table to a moment (test/infra/restore.test.ts begins with a copy); reserve concurrency (test/infra/settings.test.ts).
+ * The emulator lacks the following features, which other tests cover:
+ * - streamed responses, and the authorizer's context in responses of the gateway: see the tests below that name them;
+ * - conditions of roles on partitions, metrics, alarms and log searches: test/infra/guarded.test.ts;
+ * - throttling: test/infra/local/gateway/throttle.test.ts;
+ * - point-in-time recovery: test/infra/restore.test.ts, which starts with a copy;
+ * - reserved concurrency: test/infra/settings.test.ts.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { CreateSecretCommand, GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'

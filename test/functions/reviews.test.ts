@@ -120,7 +120,7 @@ describe('reviews/selfsubjectaccessreview', () => {
   })
 })
 
-describe('what is asked about others', () => {
+describe('a review of another user', () => {
   // A caller who may review any token or user could try out keys and learn the permissions of others.
   test.each(['tokenreview', 'subjectaccessreview'])('reviews/%s returns 403 for an ordinary user', async (name) => {
     const { status: code, json } = await functions.invoke(`reviews/${name}`, { user: alice })

@@ -21,7 +21,7 @@ interface Alarm {
   missing: string
 }
 
-/** An alarm by its name without the deployment's: what it looks at, by the function or rule where it names one; when it begins. */
+/** Describes each alarm by its name without the deployment: its metric, with the function or rule that it names, and its threshold. */
 function alarms(): Map<string, Alarm> {
   const read = ofType('AWS::CloudWatch::Alarm').map(([, { Properties }]): [string, Alarm] => {
     const { Namespace, MetricName, Dimensions = [], ComparisonOperator, Threshold, Period } = Properties
@@ -68,7 +68,7 @@ test.each<[alarm: string, begins: string, metric: string]>([
   ['settle-errors', '>= 10, 2 of 2 x 900 s', 'AWS/Lambda Errors SettleLambdaFunction'],
   ['settle-stopped', '< 1, 2 of 2 x 900 s', 'AWS/Lambda Invocations SettleLambdaFunction'],
 ])('alarm %s begins at %s', (name, begins, metric) => {
-  // What must happen and does not is missing.
+  // An alarm on too few events treats missing data as breaching.
   const missing = begins.startsWith('<') ? 'breaching' : 'notBreaching'
   expect(alarms().get(name)).toEqual({ metric, begins, missing })
 })

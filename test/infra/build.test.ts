@@ -125,7 +125,7 @@ describe('package', () => {
     expect(JSON.parse(first).Resources.GetLambdaFunction.Properties.Handler).toBe('functions/things/get.handler')
     expect(await readFile(join(bundles, 'functions/things/get.mjs'), 'utf8')).toContain('from lib')
 
-    // A template names the moment of its making.
+    // The template contains the time of its creation.
     await ensurePackaged({ quiet: true, root })
     expect(await readFile(template, 'utf8')).toBe(first)
     await put('lib/text.ts', `export const text: string = 'changed'`)

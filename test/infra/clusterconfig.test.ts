@@ -79,7 +79,7 @@ test('authorization.yaml reviews only keyplane users, denies them without a resp
 test.each([
   ['keyplane-authorization.kubeconfig', 'authorization.k8s.io/v1/subjectaccessreviews'],
   ['keyplane-authentication.kubeconfig', 'authentication.k8s.io/v1/tokenreviews'],
-])('%s leads to the review, with a key that lies beside it', async (name, path) => {
+])('%s points to the review, and to a key file in the same folder', async (name, path) => {
   const config = new KubeConfig()
   const options = { ...cluster, api: 'https://other.example.com', certificateAuthority: 'PEM' }
   config.loadFromString(await dumpYaml(fileOf(options, name)))

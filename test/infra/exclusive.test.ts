@@ -23,19 +23,22 @@ async function holder(file: string) {
   return child
 }
 
-test.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])('is released when %s terminates its holder', async (signal) => {
-  const file = join(folder, signal)
-  const child = await holder(file)
-  expect(takeLock(file)).toBeUndefined()
-  const ended = once(child, 'exit')
-  child.kill(signal)
-  await ended
-  const unlock = takeLock(file)
-  expect(takeLock(file)).toBeUndefined()
-  unlock?.()
-  takeLock(file)?.()
-})
+test.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])(
+  'the lock is released when %s terminates its holder',
+  async (signal) => {
+    const file = join(folder, signal)
+    const child = await holder(file)
+    expect(takeLock(file)).toBeUndefined()
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+    const unlock = takeLock(file)
+    expect(takeLock(file)).toBeUndefined()
+    unlock?.()
+    takeLock(file)?.()
+  },
+)
 
-test('throws for a file that cannot be written', () => {
+test('takeLock throws for a file that cannot be written', () => {
   expect(() => takeLock(join(folder, 'nowhere', 'lock'))).toThrow('unable to open database file')
 })

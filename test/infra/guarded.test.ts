@@ -211,7 +211,7 @@ test('a watch checks that its key is still valid', async () => {
   try {
     const before = called()
     const watched = at.request('GET', `${instances}?watch=1&resourceVersion=0&timeoutSeconds=60`, token)
-    // Beyond its beginning, from which it counts the time.
+    // Wait until the watch has started: it counts the time from there.
     await vi.waitFor(() => expect(called()).toBeGreaterThan(before + 8), patience)
     ahead = 11_000
     await vi.waitFor(() => expect(asked()).not.toHaveLength(0), patience)
@@ -291,7 +291,7 @@ test('alarms and dashboard use published metrics, and the page documents them', 
     const [, name = '', dimension = ''] = one.split(' ')
     expect(page).toMatch(new RegExp(`^\\| .*\`${name}\`.* \\|${dimension && ` \`${dimension}\``}`, 'm'))
   }
-  // Each value of a dimension is a metric that is paid for; an authorizer that failed is one that did not happen here.
+  // AWS bills each value of a dimension as a metric. Add the outcome `failed` of the authorizer, which does not occur here.
   const told = [...values.values()].reduce((sum, { size }) => sum + size, 0)
   const untold = [...metrics].filter((one) => one.split(' ').length === 2).length
   const filtered = [...watched.filtered].filter((one) => !metrics.has(one)).length
@@ -300,10 +300,10 @@ test('alarms and dashboard use published metrics, and the page documents them', 
   expect(cost).toContain(`all of them are ${all}, $${(0.3 * all).toFixed(2)}`)
 })
 
-/** Functions that serve no client requests; each of the others is an endpoint. */
+/** Functions that serve no client requests. All others are endpoints. */
 const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'settle', 'sweep']
 
-/** Source: the metrics that Lambda, API Gateway, EventBridge, DynamoDB and SQS say that they publish, and by which dimensions. */
+/** Source: the documented metrics and dimensions of Lambda, API Gateway, EventBridge, DynamoDB and SQS. */
 const ofServices = new Set([
   ...['Count', '4XXError', '5XXError', 'Latency'].map((one) => metricId('AWS/ApiGateway', one, ['ApiName', 'Stage'])),
   ...['Errors', 'Throttles', 'ConcurrentExecutions'].map((one) => metricId('AWS/Lambda', one, [])),

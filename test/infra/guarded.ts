@@ -1,6 +1,6 @@
 /**
- * The packaged functions behind the local gateway, where each call to AWS is allowed only if the role of the function that
- * makes it allows it: what IAM would do with the policies of the template.
+ * Runs the packaged functions behind the local gateway. Each call to AWS is allowed only if the role of the calling
+ * function allows it, as IAM decides with the policies of the template.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'

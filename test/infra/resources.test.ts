@@ -20,7 +20,7 @@ beforeAll(() => {
 })
 
 test('every resource type is covered by a test', async () => {
-  // AWS::ApiGateway::Resource: the steps of paths, looked at as routes by test/agreement.test.ts.
+  // AWS::ApiGateway::Resource: the segments of paths, which test/agreement.test.ts tests as routes.
   const files = await Array.fromAsync(glob('test/{agreement.test,infra/*}.ts', { cwd: root }))
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   const types = new Set(Object.values(packaged.resources).map(({ Type }) => Type))
@@ -35,7 +35,7 @@ test('no cfn-lint finding is suppressed', () => {
 
 test('the authorizer runs for every request', () => {
   const { AuthorizerUri, RestApiId, ...rest } = only('AWS::ApiGateway::Authorizer')
-  // Without a source of identity: a request without a key is refused by it too.
+  // Without an identity source, the authorizer also decides requests without a key.
   expect(rest).toEqual({ AuthorizerResultTtlInSeconds: 0, Name: 'authorizer', Type: 'REQUEST' })
   expect(JSON.stringify(AuthorizerUri)).toContain('"AuthorizerLambdaFunction"')
 })
@@ -63,7 +63,7 @@ test('methods without an authorizer have no other authorization and require no A
 test('a function has only code, size, role and the names of the resources that it uses', () => {
   for (const [id, { Properties }] of ofType('AWS::Lambda::Function')) {
     const { Code, Handler, FunctionName, Timeout, Environment, Role, ...rest } = Properties
-    // These two wait, and do nothing else.
+    // These two only wait.
     const waits = /^(Namespaces|Customresourcedefinitions)Dashlist/.test(id)
     const MemorySize = waits ? 128 : 512
     expect([id, rest]).toEqual([id, { Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize }])

@@ -15,7 +15,7 @@ let defaults: Record<string, unknown>
 let named: string[]
 let accepts: ValidateFunction
 beforeAll(async () => {
-  // Without the tags of CloudFormation, which the settings have none of.
+  // Drops the tags of CloudFormation, which the settings do not contain.
   const text = (await readFile(join(root, 'serverless.yml'), 'utf8')).replace(/!\w+ /g, '')
   const { params, custom } = load(text) as {
     params: { default: Record<string, unknown> }
@@ -134,7 +134,7 @@ test('every parameter reaches the place where it takes effect', async () => {
     SPACE_NAMESPACE: params['space-namespace'],
   })
   const { Stage, AccessLog, ExecutionLog } = resources.Resources
-  // CloudFormation takes either.
+  // CloudFormation accepts both.
   const limits = { ThrottlingRateLimit: '1005', ThrottlingBurstLimit: '1006' }
   expect(Stage.Properties.MethodSettings).toEqual([expect.objectContaining(limits)])
   const days = [provider.logRetentionInDays, ...[AccessLog, ExecutionLog].map((log) => log.Properties.RetentionInDays)]

@@ -44,7 +44,7 @@ test('each key is a separate resource that outlives the stack', () => {
 })
 
 test('a key removed from the list is no longer a resource and is retained', () => {
-  // The command line gives a number.
+  // The command line passes a number.
   expect(Object.keys(placed(2).Resources)).toEqual(['Table', 'SigningKey2'])
 })
 

@@ -1,6 +1,6 @@
 /** Reads the metrics that the alarms and the dashboard of a packaged template use. */
 
-/** `NAMESPACE NAME DIMENSION,DIMENSION`, and the values of dimensions that are written out, by `NAMESPACE NAME DIMENSION`. */
+/** `metrics` are `NAMESPACE NAME DIMENSION,DIMENSION`; `values` are the literal values of dimensions by `NAMESPACE NAME DIMENSION`. */
 export interface Watched {
   metrics: ReadonlySet<string>
   values: ReadonlyMap<string, ReadonlySet<string>>
@@ -74,7 +74,7 @@ export function readWatched(text: string): Watched {
   return { metrics, values, filtered: new Set(filtered) }
 }
 
-/** `.` is what stands there in the row before, `...` all that does but for the end. */
+/** `.` repeats the value of the previous row at this position, `...` all its values except the last ones. */
 function whole(row: readonly string[], before: readonly string[]): string[] {
   if (row[0] === '...') return [...before.slice(0, before.length - (row.length - 1)), ...row.slice(1)]
   return row.map((one, index) => (one === '.' ? (before[index] ?? '') : one))

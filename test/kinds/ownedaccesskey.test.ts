@@ -235,7 +235,7 @@ describe('the life of a key', () => {
     expect(await use(key, later(100))).toBe('access key has expired')
   })
 
-  test('disabling ends the key, and enabling restores it', async () => {
+  test('disabling makes the key invalid, and enabling makes it valid again', async () => {
     const { name, key } = await made({ disabled: true })
     expect(await use(key, noon)).toBe('access key is disabled')
     expect(await shown(name, noon)).toMatchObject({ phase: 'Disabled' })

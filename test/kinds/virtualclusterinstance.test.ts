@@ -29,7 +29,7 @@ describeKind(kind, () => deployment.parts, {
   ],
 })
 
-describe('who may', () => {
+describe('access to an instance', () => {
   const carol = userNamed('carol', ['team:ops'])
   const may = async (spec: object, user: typeof alice, verb: string, subresource = '') => {
     const world = worldOf(kind, deployment.parts)

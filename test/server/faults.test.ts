@@ -1,6 +1,6 @@
 /**
  * Tests the whole API while a fifth of all SDK calls to the table fails in every way under 32 writers, and while every call
- * fails. Answers must be true, and clients must be able to find out what no answer told them.
+ * fails. Answers must be true. Without an answer, clients must be able to find out what happened.
  */
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'

@@ -232,7 +232,7 @@ spec:
   })
 
   test.concurrent.each(['background', 'foreground', 'orphan'])(
-    'delete --cascade=%s of what owns nothing',
+    'delete --cascade=%s deletes an object without dependents',
     async (cascade) => {
       await made(`cascade-${cascade}`)
       const { code, stdout } = await api.kubectl.run(

@@ -1,4 +1,4 @@
-/** The reference page of a kind in Markdown, made from its schema. */
+/** Writes the reference page of a kind in Markdown from its schema. */
 import type { Schema } from '../../lib/meta/schema/schema.ts'
 import { child } from '../../lib/meta/value/walk.ts'
 import type { OpenApiKind } from '../../lib/openapi/paths.ts'
@@ -18,7 +18,7 @@ function typeName(schema: Schema): string {
   }
 }
 
-/** What may be said about one field, shortest first. */
+/** The properties of one field, shortest first. */
 function notes(schema: Schema, required: boolean): string[] {
   return [
     ...(required ? ['Required.'] : []),
@@ -56,7 +56,7 @@ function limits(schema: Schema): string[] {
   ]
 }
 
-/** A text in a cell of a table. */
+/** Escapes a text for a cell of a table. */
 const cell = (text: string): string => text.replace(/[|*]/g, '\\$&').replaceAll('\n', ' ')
 
 function rows(schema: Schema, path: string): string[] {
@@ -71,7 +71,7 @@ function rows(schema: Schema, path: string): string[] {
   })
 }
 
-/** One line for each field of spec and status, in the order of the schema. Ends with a newline. The pages lie beside the kinds. */
+/** Returns the page, with a line for each field of spec and status in the order of the schema. Ends with a newline. The pages are stored beside the kinds. */
 export function referencePage(kind: OpenApiKind): string {
   const parts = Object.entries({ spec: kind.schema.spec, status: kind.schema.status })
   const sections = parts.flatMap(([name, schema]) => {

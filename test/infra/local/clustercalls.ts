@@ -109,7 +109,7 @@ export function useVirtualCluster() {
     return { ...rest, code, body }
   }
 
-  /** Signing follows the approval on its own; the answers to this are in order, so it ends by itself or by the test's time. */
+  /** Waits until the request is signed or failed. Signing follows the approval asynchronously. */
   async function settled(name: string) {
     for (;;) {
       const { body } = await asManager(`${CSRS}/${name}`)

@@ -194,7 +194,7 @@ describe('npm start', () => {
   })
 })
 
-/** A terminal for a command: what is written to it is typed. */
+/** Runs a command in a terminal, to which the standard input is typed. */
 const inTerminal = ['-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)', process.execPath, main]
 const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
 
@@ -230,7 +230,7 @@ test.skipIf(!hasPython)(
   60_000,
 )
 
-describe('one sentence and exit code 1', () => {
+describe('npm start exits with one sentence and code 1', () => {
   const refusal = async (environment: Record<string, string>, ...args: string[]) => {
     const server = start(environment, ...args)
     expect([await server.ended, server.output.stdout]).toEqual([1, ''])

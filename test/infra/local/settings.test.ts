@@ -22,7 +22,7 @@ test.each([
       kubebuilderAssets: '/project/k',
     },
   ],
-])('--memory %j with %j', (memory, environment, settings) => {
+])('readSettings with memory %j accepts %j', (memory, environment, settings) => {
   expect(readSettings(memory, environment, '/project')).toEqual(settings)
 })
 
@@ -32,6 +32,6 @@ test.each([
   [{ PORT: '8443x' }, 'PORT must be a number from 0 to 65535.'],
   [{ AWS_ENDPOINT_URL_DYNAMODB: '127.0.0.1:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
   [{ AWS_ENDPOINT_URL_DYNAMODB: 'localhost:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
-])('%j is refused', (environment, sentence) => {
+])('readSettings refuses %j', (environment, sentence) => {
   expect(() => readSettings(false, environment, '/project')).toThrow(new StartupError(sentence))
 })

@@ -69,7 +69,7 @@ describe('authenticate', () => {
     `${KEY}x`,
     KEY.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
     'x'.repeat(10_000),
-  ])('junk costs no read: %s', async (token) => {
+  ])('a malformed token costs no read: %s', async (token) => {
     const { deps, log } = world(undefined, { hashes: () => Promise.reject(new Error('hashed')) })
     expect(await authenticate(token, deps)).toEqual({ unknown: true })
     expect(log).toEqual([])

@@ -169,7 +169,7 @@ describe('acceptsKeys', () => {
     ['rejects a chain with an empty scope', [ofSpace, {}], false],
     ['rejects a space that another scope excludes', [ofSpace, { spaces: [{ project: 'a', space: 't' }] }], false],
     ['rejects a chain without a scope', [], false],
-  ])('a cluster that says which one it is: %s', (_, chain, expected) => {
+  ])('a cluster that identifies itself: %s', (_, chain, expected) => {
     expect(acceptsKeysOfSpaces(chain, eu)).toBe(expected)
     expect(acceptsKeysOfSpaces(chain, vc('p-a', 's'))).toBe(false)
   })

@@ -37,7 +37,7 @@ export type Play = (call: Call) => void | Promise<void>
 
 export interface FaultyCluster {
   url: string
-  /** Of an administrator of the cluster. */
+  /** Token of an administrator of the cluster. */
   credentials: Credentials & { token: string }
   calls: { step: Step; line: string; body: unknown }[]
   stored: Map<string, SigningRequest>
@@ -49,9 +49,9 @@ export interface ClusterOptions {
   plays?: Partial<Record<Step, Play>>
   /** Its own certificate; default: for 127.0.0.1 and localhost. */
   server?: Pair
-  /** What the signer signs, beyond what is asked. */
+  /** What the signer adds to the request before it signs. */
   signed?: Wish
-  /** How often a request is read before it is signed. */
+  /** Number of reads of a request before it is signed. */
   readsBeforeSigned?: number
 }
 

@@ -35,7 +35,7 @@ describe('toInstance', () => {
     ['empty members', { accessPoint: {}, certificateAuthorityData: '', credentialsSecretRef: { secretName: '' } }],
     ['nulls', { accessPoint: null, certificateAuthorityData: null, credentialsSecretRef: null }],
     ['an ingress that is switched off', { accessPoint: { ingress: { enabled: false, host: 'dev.example.com' } } }],
-  ])('%s: no host, and the secret is named like the instance', (_, spec) => {
+  ])('returns no host, and the default name of the secret: %s', (_, spec) => {
     expect(read(spec)).toEqual({ namespace: 'p-shop', name: 'dev', uid: 'u', secretReference: 'p-shop/dev' })
   })
 })
@@ -81,7 +81,7 @@ describe('serverAddress', () => {
     'https://127.1',
     'https://[0:0:0:0:0:0:0:1]',
     'https:///b.example.com',
-  ])('%j is a field error', (server) => {
+  ])('returns a field error for %j', (server) => {
     expect(serverAddress(instance(), server)).toEqual({
       error: {
         type: 'FieldValueInvalid',
@@ -99,7 +99,7 @@ describe('serverAddress', () => {
     'https://b.example.com:8443/a%20b/C',
     'https://10.0.0.1:6443',
     'https://[2001:db8::1]:6443',
-  ])('%j is taken as it is', (server) => {
+  ])('uses %j unchanged', (server) => {
     expect(serverAddress(instance(), server)).toBe(server)
   })
 

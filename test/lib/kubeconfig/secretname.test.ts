@@ -24,7 +24,7 @@ test.each([
   'a\n',
   'ä',
   '%2e%2e/a',
-])('%j leads out of it or is no name', (reference) => {
+])('secretName rejects %j, which is not a name or leaves the prefix', (reference) => {
   expect(name(reference)).toMatchObject({ error: { type: 'FieldValueInvalid', field: 'spec.x' } })
 })
 

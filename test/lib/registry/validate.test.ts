@@ -50,7 +50,7 @@ describe('an object of another kind', () => {
   })
 })
 
-test('too many owners are refused without a look at each', () => {
+test('too many owners are refused without validating each', () => {
   const ownerReferences = Array.from({ length: 41 }, (_, index) => ({
     apiVersion: 'v1',
     kind: 'Owner',
@@ -98,7 +98,7 @@ describe('very many errors', () => {
     ['labels', { metadata: { name: 'a', labels: wide('l', 'a b') } }],
     ['annotations', { metadata: { name: 'a', annotations: wide('a', '') } }],
     ['finalizers', { metadata: { name: 'a', finalizers: many((index) => `f ${index}`) } }],
-  ])('are looked for until an answer is full: %s', (_, more) => {
+  ])('are collected until a response is full: %s', (_, more) => {
     for (const errors of [validateNew(lists, draft(more)), validateChange(lists, draft(more), thing({}), '')]) {
       expect(errors.length).toBeGreaterThan(100)
       expect(errors.length).toBeLessThan(6000)

@@ -46,7 +46,7 @@ describe('extras', () => {
     '[{"clusters":[],"clusters":[]}]',
     `[${'{},'.repeat(8)}{}]`,
     `[{"clusters":[{"cluster":"${'x'.repeat(4100)}"}]}]`,
-  ])('are a problem with scopes that nobody wrote: %j', (scopes) => {
+  ])('are a problem when the scopes are malformed: %j', (scopes) => {
     expect(readExtras({ ...whole, [EXTRA.scopes]: [scopes] })).toEqual({
       problem: 'the extra of the user does not contain valid scopes',
     })

@@ -34,6 +34,6 @@ test.each([
   ['system:', false],
   ['', false],
   ['systematic', true],
-])('user %j may leave: %j', (user, expected) => {
+])('clusters may see user %j: %j', (user, expected) => {
   expect(isVisibleUser(user)).toBe(expected)
 })

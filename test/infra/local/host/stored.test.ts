@@ -40,7 +40,7 @@ test('a change that cannot be written is discarded', async () => {
   expect(stored.state).toEqual({ n: 0 })
 })
 
-test('the empty state is nobody else’s', async () => {
+test('each store without a file has an empty state of its own', async () => {
   const empty = { list: [] as number[] }
   const stored = await openStored(undefined, empty)
   await stored.change(({ list }) => list.push(1))

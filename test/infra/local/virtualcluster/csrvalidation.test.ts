@@ -6,7 +6,7 @@ import { base64, CSRS, csr, useVirtualCluster, type Wanted } from '../clustercal
 
 const { asManager, create } = useVirtualCluster()
 
-describe('create, 422', () => {
+describe('a create returns 422', () => {
   const sentence = (name: string, what: string) =>
     `CertificateSigningRequest.certificates.k8s.io "${name}" is invalid: ${what}`
   const tooShort = (seconds: number) =>
@@ -54,12 +54,12 @@ describe('create, 422', () => {
     expect(body.reason).toBe('Invalid')
   })
 
-  test('refuses an unknown usage', async () => {
+  test('for an unknown usage', async () => {
     const { body } = await create({ spec: { usages: ['constructor'] } })
     expect(body.message).toContain('spec.usages[0]: Unsupported value: "constructor": supported values: "any", ')
   })
 
-  test('refuses a request signed by another key', async () => {
+  test('for a request signed by another key', async () => {
     const { request } = await createCertificateRequest('alice', [])
     const der = Buffer.from(request.replace(/-----[^-]+-----|\s/g, ''), 'base64')
     der.writeUInt8(der.readUInt8(der.length - 1) ^ 1, der.length - 1)
@@ -73,13 +73,13 @@ describe('create, 422', () => {
     ['', 'metadata.name: Required value: name or generateName is required'],
     ['..', `metadata.name: Invalid value: "..": may not be '..'`],
     ['a/b', `metadata.name: Invalid value: "a/b": may not contain '/'`],
-  ])('the name %j', async (name, what) => {
+  ])('for the name %j', async (name, what) => {
     const { code, body } = await create({ name })
     expect([code, body.message]).toEqual([422, sentence(name, what)])
   })
 })
 
-describe('create, 403', () => {
+describe('a create returns 403', () => {
   const refused = async (wanted: Wanted) => {
     const { name, code, body } = await create(wanted)
     expect([code, body.message]).toEqual([
@@ -102,7 +102,7 @@ describe('create, 403', () => {
   })
 })
 
-describe('create, 400 and 409', () => {
+describe('a create with an invalid object', () => {
   test.each([
     [
       { apiVersion: 'certificates.k8s.io/v2' },
@@ -146,7 +146,7 @@ describe('create, 400 and 409', () => {
     expect(body.message).toContain(message)
   })
 
-  test.each(['', '{', '[]', 'null', '"x"'])('the body %j', async (body) => {
+  test.each(['', '{', '[]', 'null', '"x"'])('returns 400 for the body %j', async (body) => {
     expect((await asManager(CSRS, { method: 'POST', body })).code).toBe(400)
   })
 
@@ -157,7 +157,7 @@ describe('create, 400 and 409', () => {
     expect(large.code).toBe(413)
   })
 
-  test('refuses a name in use', async () => {
+  test('returns 409 for a name in use', async () => {
     const { name } = await create()
     const { code, body } = await create({ name })
     expect([code, body.message]).toEqual([

@@ -204,7 +204,7 @@ test('the request is deleted after an unexpected error', async () => {
   expect(cluster.stored.size).toBe(0)
 })
 
-describe('a request that is not what was asked for', () => {
+describe('an unexpected certificate request', () => {
   test.each<[string, Record<string, unknown>]>([
     ['another signer', { signerName: 'kubernetes.io/kubelet-serving' }],
     ['another request', { request: 'eA==' }],
@@ -245,7 +245,7 @@ describe('a request that is not what was asked for', () => {
     expect(cluster.stored.size).toBe(0)
   })
 
-  test("a certificate that outlives the deployment's maximum is not handed out", async () => {
+  test("a certificate that outlives the deployment's maximum is not returned", async () => {
     const cluster = await start({ signed: { notAfter: new Date(Date.now() + 86_400_000) } })
     const error = await failure(issueClientCertificate({ ...order, maxSeconds: 3600 }, services(cluster)))
     expect(error).toMatchObject({ failure: 'wrong-certificate' })

@@ -437,7 +437,7 @@ describe('kubectl during its migration from client-side to server-side apply', (
   })
 
   it.each(['junk{', '', '[]', '{"kind":"Thing"}', JSON.stringify({ ...whole({}), apiVersion: 'v2' })])(
-    'gets nothing out of the annotation %j',
+    'takes no fields from the annotation %j',
     (text) => {
       const step = last(clientSide({ text: 'a' }, text), applied('kubectl', { spec: { text: 'b' } }))
       expect(step.error).toContain('conflict with "kubectl-client-side-apply" using example.com/v1: .spec.text')

@@ -38,7 +38,7 @@ describe('mergePatch', () => {
     (vectors as { doc: JsonObject; patch: JsonObject; result: JsonObject }[]).filter(
       ({ patch }) => !differences.includes(JSON.stringify(patch)),
     ),
-  )('answers as kube-apiserver: $doc with $patch', ({ doc, patch, result }) =>
+  )('returns the same as kube-apiserver: $doc with $patch', ({ doc, patch, result }) =>
     expect(mergePatch(doc, patch)).toEqual(result),
   )
 

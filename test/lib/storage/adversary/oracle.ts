@@ -122,7 +122,7 @@ function judgeRows(slots: readonly Slot[], truth: ReadonlyMap<string, Item>): st
   return wrong
 }
 
-/** Every slot up to a revision was filled when a reader was told so. */
+/** Whenever a reader learned that all slots up to a revision were filled, they were. */
 function undecided(log: ReadonlyMap<number, Recorded>, from: number, rv: number, at: number): number[] {
   const open: number[] = []
   for (let rev = from + 1; rev <= rv; rev++) if (!((log.get(rev)?.at ?? Number.POSITIVE_INFINITY) <= at)) open.push(rev)
