@@ -36,7 +36,7 @@ const kept = 600
 const page = 500
 
 const any = ({ names }: Contender): string => `${path}/${names[Math.floor(Math.random() * names.length)]}`
-const saying = (turn: number): string => `${turn} ${Math.random()}`
+const describeTurn = (turn: number): string => `${turn} ${Math.random()}`
 
 const operations: Readonly<Record<string, Operation>> = {
   async create(to, { doomed }) {
@@ -50,12 +50,12 @@ const operations: Readonly<Record<string, Operation>> = {
       method: 'PATCH',
       path: any(contender),
       type: 'application/json-patch+json',
-      body: [{ op: 'replace', path: '/spec/description', value: saying(turn) }],
+      body: [{ op: 'replace', path: '/spec/description', value: describeTurn(turn) }],
     }),
   apply(to, contender, turn) {
     const at = any(contender)
     const { apiVersion, kind } = accessKey('')
-    const body = { apiVersion, kind, spec: { displayName: saying(turn) } }
+    const body = { apiVersion, kind, spec: { displayName: describeTurn(turn) } }
     const type = 'application/apply-patch+yaml'
     return to.send(200, { method: 'PATCH', path: `${at}?fieldManager=bench&force=true`, type, body })
   },
@@ -106,14 +106,14 @@ async function measure(contender: Contender, operation: Operation, count: number
 }
 
 const medians = (all: readonly Figures[]): Figures => {
-  const of = (name: keyof Figures): number => median(all.map((one) => one[name]))
+  const medianOf = (name: keyof Figures): number => median(all.map((one) => one[name]))
   return {
-    rate: of('rate'),
-    cpu: of('cpu'),
-    store: of('store'),
-    p50: of('p50'),
-    p99: of('p99'),
-    refused: of('refused'),
+    rate: medianOf('rate'),
+    cpu: medianOf('cpu'),
+    store: medianOf('store'),
+    p50: medianOf('p50'),
+    p99: medianOf('p99'),
+    refused: medianOf('refused'),
   }
 }
 
@@ -129,7 +129,7 @@ async function row(contenders: readonly Contender[], name: string, count: number
   const figures = contenders.map((): Figures[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const [index, contender] of contenders.entries()) {
-      if (name === 'delete') await stock(contender, seconds)
+      if (name === 'delete') await createStock(contender, seconds)
       figures[index]?.push(await measure(contender, operation, count, seconds))
     }
   }
@@ -137,7 +137,7 @@ async function row(contenders: readonly Contender[], name: string, count: number
 }
 
 /** More objects than a round can delete. */
-async function stock(contender: Contender, seconds: number): Promise<void> {
+async function createStock(contender: Contender, seconds: number): Promise<void> {
   const to = connections(contender.server, 16)
   const missing = Math.ceil(500 * (seconds + 0.3)) - contender.doomed.length
   if (missing > 0) await spread(missing, 16, () => operations.create?.(to, contender, 0) ?? Promise.resolve())

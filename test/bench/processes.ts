@@ -22,7 +22,7 @@ export async function serverProcess(program: string, profile?: string): Promise<
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
   })
-  const served = await Promise.race([once(child, 'message'), failed(child)])
+  const served = await Promise.race([once(child, 'message'), rejectOnExit(child)])
   return {
     ...(served[0] as Served),
     pid: child.pid ?? 0,
@@ -34,7 +34,7 @@ export async function serverProcess(program: string, profile?: string): Promise<
   }
 }
 
-async function failed(child: ChildProcess): Promise<never> {
+async function rejectOnExit(child: ChildProcess): Promise<never> {
   const [code] = await once(child, 'exit')
   throw new Error(`the server ended with ${code}`)
 }

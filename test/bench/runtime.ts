@@ -25,7 +25,7 @@ async function post(path: string, body: string): Promise<void> {
   await once(ask(path, { method: 'POST', headers }).end(body), 'response')
 }
 
-const said = (error: unknown): string => JSON.stringify({ errorMessage: String(error), errorType: 'Error' })
+const errorText = (error: unknown): string => JSON.stringify({ errorMessage: String(error), errorType: 'Error' })
 
 async function handlerNamed(name: string) {
   const dot = name.lastIndexOf('.')
@@ -61,7 +61,7 @@ async function answerStreaming(
 
 installRuntimeGlobal()
 const handler = await handlerNamed(_HANDLER).catch(async (error: unknown) => {
-  await post('init/error', said(error))
+  await post('init/error', errorText(error))
   process.exit(1)
 })
 const next = ask('invocation/next', { headers: { [cpuHeader]: cpu() } }).end()
@@ -79,6 +79,6 @@ try {
   else
     await post(`invocation/${context.awsRequestId}/response`, JSON.stringify((await handler(event, context)) ?? null))
 } catch (error) {
-  await post(`invocation/${context.awsRequestId}/error`, said(error))
+  await post(`invocation/${context.awsRequestId}/error`, errorText(error))
 }
 process.exit()

@@ -48,7 +48,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
       })
       const answer = arrival('answer')
       const [request, response] = await Promise.race([arrival('invocation/next'), failure])
-      const asked = measured(request)
+      const asked = readMeasurement(request)
       const deadline = Date.now() + 60_000
       response.writeHead(200, {
         'Content-Type': 'application/json',
@@ -60,7 +60,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
       response.end(JSON.stringify(event))
       const [given, thanks] = await answer
       await text(given)
-      const answered = measured(given)
+      const answered = readMeasurement(given)
       thanks.writeHead(202).end()
       return { asked, sent, answered }
     },
@@ -72,7 +72,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
 }
 
 /** A stream sends its CPU time at its end. */
-const measured = ({ headers, trailers }: IncomingMessage): Asked => ({
+const readMeasurement = ({ headers, trailers }: IncomingMessage): Asked => ({
   at: performance.now(),
   cpu: Number(trailers[cpuHeader] ?? headers[cpuHeader]),
 })

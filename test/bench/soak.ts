@@ -61,7 +61,7 @@ function urlOf({ stdout, pid }: ChildProcess): Promise<string> {
 }
 
 /** Megabytes by process and second of the run. */
-async function sampled(pid: number, hasTime: () => boolean): Promise<Map<string, number[]>> {
+async function sampleMemory(pid: number, hasTime: () => boolean): Promise<Map<string, number[]>> {
   const samples = new Map<string, number[]>()
   while (hasTime()) {
     for (const [name, megabytes] of await memoryOf(pid)) samples.set(name, [...(samples.get(name) ?? []), megabytes])
@@ -92,7 +92,7 @@ function printRequests(title: string, seconds: number, { times, refused }: Load)
 }
 
 /** Returns the listed objects by name. */
-async function listed(work: Load): Promise<Map<string, unknown>> {
+async function listObjects(work: Load): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>()
   for (let token = ''; ; ) {
     const { status, json } = await work.call(`${path}?limit=500&continue=${encodeURIComponent(token)}`)
@@ -104,7 +104,7 @@ async function listed(work: Load): Promise<Map<string, unknown>> {
 }
 
 /** Returns the differences between a watch and the list. */
-function amiss({ store }: Reflector, found: ReadonlyMap<string, unknown>): string[] {
+function differencesOf({ store }: Reflector, found: ReadonlyMap<string, unknown>): string[] {
   const sizes = store.size === found.size ? [] : [`a watch has ${store.size} objects, the list ${found.size}`]
   const marks = [...found].flatMap(([name, mark]) => {
     const seen = store.get(name)?.spec?.description
@@ -115,13 +115,13 @@ function amiss({ store }: Reflector, found: ReadonlyMap<string, unknown>): strin
 
 /** Checks that nothing is lost or duplicated and that watches agree with the list. */
 async function judge(work: Load, reflectors: readonly Reflector[]): Promise<void> {
-  const found = await listed(work)
+  const found = await listObjects(work)
   const wrong = work.judge(found)
   for (const one of reflectors) {
-    await Promise.race([one.until(() => amiss(one, found).length === 0), delay(patienceMs)])
+    await Promise.race([one.until(() => differencesOf(one, found).length === 0), delay(patienceMs)])
     const revisions = one.seen.map(({ rv }) => rv)
     if (revisions.some((rv, index) => rv <= (revisions[index - 1] ?? 0))) wrong.push('a watch went back')
-    wrong.push(...amiss(one, found))
+    wrong.push(...differencesOf(one, found))
   }
   if (wrong.length > 0) throw new Error(`${wrong.length} are wrong: ${wrong.slice(0, 10).join('; ')}`)
   say(`\nAs acknowledged: ${found.size} objects, and ${reflectors[0]?.seen.length} changes in ${watchers} watches.`)
@@ -176,7 +176,7 @@ export async function benchSoak({ minutes }: { minutes: number }): Promise<void>
       const options = { timeoutSeconds: 20 + index }
       reflectors.push(await startReflector({ base, certificateAuthority, adminKey, call: work.call }, path, options))
     }
-    const sampling = sampled(server.pid, hasTime)
+    const sampling = sampleMemory(server.pid, hasTime)
     await Promise.all(Array.from({ length: callers }, (_, number) => work.caller(number, hasTime)))
     printRequests(`Soak: ${callers} callers and ${watchers} watches for ${minutes} min`, seconds, work)
     printMemory(await sampling)

@@ -118,11 +118,12 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
     await delay(Math.random() * 2 * meanMs)
   }
   await watching
-  const since = (from: ReadonlyMap<string, number>): number[] =>
+  const delaysSince = (from: ReadonlyMap<string, number>): number[] =>
     [...delivered].map(([name, at]) => at - (from.get(name) ?? Number.NaN))
-  const rows = Object.entries({ 'begin of the write': since(started), acknowledgement: since(acknowledged) }).map(
-    ([name, times]) => [name, quantile(times, 0.5), quantile(times, 0.99)],
-  )
+  const rows = Object.entries({
+    'begin of the write': delaysSince(started),
+    acknowledgement: delaysSince(acknowledged),
+  }).map(([name, times]) => [name, quantile(times, 0.5), quantile(times, 0.99)])
   table(`Watch delivery of ${writes} changes, one every ${meanMs} ms`, ['since', 'p50 ms', 'p99 ms'], rows)
   const rv = await storage.revision(kind)
   const idle = await during(meter, () => storage.changes(kind, rv))

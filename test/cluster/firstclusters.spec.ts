@@ -194,7 +194,7 @@ test('with only an OIDC issuer users and groups work and scopes do not, as the p
     metadata: { name: 'ci-oidc' },
     spec: { user: 'ci' },
   })
-  const made = async (scope: object) => {
+  const createToken = async (scope: object) => {
     const body = { apiVersion: 'management.platform/v1', kind: 'DirectClusterEndpointToken', spec: { ttl: 600, scope } }
     const path = '/apis/management.platform/v1/directclusterendpointtokens'
     return (await server.call(path, { method: 'POST', token: spec.key, body })).json.status.token
@@ -203,10 +203,10 @@ test('with only an OIDC issuer users and groups work and scopes do not, as the p
     shell(
       `kubectl --kubeconfig /dev/null --server ${address.url} --insecure-skip-tls-verify --token ${token} get ${what}`,
     )
-  const narrow = await made({ rules: [{ cluster: 'oidc', namespaces: ['shop'], verbs: ['get'] }] })
+  const narrow = await createToken({ rules: [{ cluster: 'oidc', namespaces: ['shop'], verbs: ['get'] }] })
   // The scope allows only reads in one namespace, but no webhook enforces it.
   await expect.poll(() => get(narrow, 'secrets --all-namespaces'), fetched).toMatchObject({ code: 0 })
-  const other = await get(await made({ clusters: [{ cluster: 'another' }] }), 'namespaces')
+  const other = await get(await createToken({ clusters: [{ cluster: 'another' }] }), 'namespaces')
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('Unauthorized')])
   await server.call('/apis/management.platform/v1/ownedaccesskeys/ci-oidc', { method: 'DELETE' })
   expect(await get(narrow, 'namespaces')).toMatchObject({ code: 0 })

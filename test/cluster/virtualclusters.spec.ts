@@ -70,7 +70,7 @@ async function withKubectl<T>(text: string, use: (kubectl: Awaited<ReturnType<ty
   }
 }
 
-const left = async (plane: Plane) => (await plane.call(requests, plane.certificate)).json.items
+const remainingRequests = async (plane: Plane) => (await plane.call(requests, plane.certificate)).json.items
 
 beforeAll(async () => {
   server = await startServer()
@@ -103,7 +103,7 @@ describe('a client certificate', () => {
       expect((await kubectl.run('get', 'namespaces', '-o', 'name')).stdout).toContain('namespace/default')
       expect((await kubectl.run('get', 'secrets', '-A')).stderr).toContain('User "alice" cannot list')
     })
-    expect(await left(dev)).toEqual([])
+    expect(await remainingRequests(dev)).toEqual([])
   })
 
   test('of an administrator has the group platform:admins, never system:masters', async () => {
@@ -139,7 +139,7 @@ describe('a client certificate', () => {
     const { status, json } = await kubeconfig('dev', { clientCert: true, certificateTTL })
     expect([status, json.reason]).toEqual([422, 'Invalid'])
     expect(json.details.causes[0].field).toBe('spec.certificateTTL')
-    expect(await left(dev)).toEqual([])
+    expect(await remainingRequests(dev)).toEqual([])
   })
 
   test('is refused for a scope that restricts access inside the virtual cluster', async () => {
@@ -204,12 +204,12 @@ describe('a token', () => {
 })
 
 describe('a failure names its cause and leaves nothing behind:', () => {
-  const failing = async (name: string, secret?: string, address: Pick<Address, 'port' | 'authority'> = dev) => {
+  const requestFrom = async (name: string, secret?: string, address: Pick<Address, 'port' | 'authority'> = dev) => {
     await makeInstance(name, address)
     if (secret !== undefined) await server.keepCredentials(`p-team/${name}`, secret)
     const { status, json } = await kubeconfig(name, { clientCert: true })
     expect(json.message).toContain(`p-team/${name}`)
-    expect(await left(dev)).toEqual([])
+    expect(await remainingRequests(dev)).toEqual([])
     return status
   }
 
@@ -217,11 +217,11 @@ describe('a failure names its cause and leaves nothing behind:', () => {
     const { status, json } = await kubeconfig('unsigned', { clientCert: true })
     expect([status, json.reason]).toEqual([504, 'Timeout'])
     expect(json.message).toContain('p-team/unsigned')
-    expect(await left(unsigning)).toEqual([])
+    expect(await remainingRequests(unsigning)).toEqual([])
   })
 
   test.each(['approver', 'requester'] as const)('the user is not allowed to approve: %s', async (role) => {
-    expect(await failing(role, credentials(dev.url, dev.authority, dev.tokens[role]))).toBe(502)
+    expect(await requestFrom(role, credentials(dev.url, dev.authority, dev.tokens[role]))).toBe(502)
   })
 
   test('the user has no rights', async () => {
@@ -231,25 +231,25 @@ describe('a failure names its cause and leaves nothing behind:', () => {
       'client-certificate': certificate,
       'client-key': key,
     }
-    expect(await failing('nobody', JSON.stringify(secret))).toBe(502)
+    expect(await requestFrom('nobody', JSON.stringify(secret))).toBe(502)
   })
 
   test('an unknown token', async () => {
-    expect(await failing('unknown', credentials(dev.url, dev.authority, 'not-a-token'))).toBe(502)
+    expect(await requestFrom('unknown', credentials(dev.url, dev.authority, 'not-a-token'))).toBe(502)
   })
 
   test('another certificate authority', async () => {
     const stranger = await makeAuthority('stranger', validFor(30, Date.now()))
-    expect(await failing('stranger', credentials(dev.url, stranger, dev.tokens.manager))).toBe(503)
+    expect(await requestFrom('stranger', credentials(dev.url, stranger, dev.tokens.manager))).toBe(503)
   })
 
   test('an unreachable server', async () => {
     const nowhere = { ...dev, port: await freePort() }
     const secret = credentials(`https://127.0.0.1:${nowhere.port}`, dev.authority, dev.tokens.manager)
-    expect(await failing('nowhere', secret, nowhere)).toBe(503)
+    expect(await requestFrom('nowhere', secret, nowhere)).toBe(503)
   })
 
   test('missing credentials', async () => {
-    expect(await failing('none')).toBe(503)
+    expect(await requestFrom('none')).toBe(503)
   })
 })

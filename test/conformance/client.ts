@@ -49,7 +49,7 @@ export function createClient(target: Target): Client {
           sent.destroy()
           const events = lines.complete.slice(0, most).map((line) => JSON.parse(line))
           const code = response.statusCode ?? 0
-          resolve({ code, headers: joined(response.headers), text: lines.text(), events, ended })
+          resolve({ code, headers: joinHeaders(response.headers), text: lines.text(), events, ended })
         }
         const seconds = streams ? (step.watch?.seconds ?? watchSeconds) : answerSeconds
         const timer = setTimeout(() => finish(false), seconds * 1000)
@@ -90,7 +90,7 @@ function headersOf(target: Target, step: Request & { as?: string }, text: string
   return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
-const joined = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
+const joinHeaders = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
 
 /** Collects bytes and returns complete non-empty lines. */

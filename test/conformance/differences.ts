@@ -49,10 +49,10 @@ export function differences(step: Step, got: Answer, additions: readonly string[
   const isNothing = want.code === 404 && want.text !== undefined
   const additional = ['retry-after', ...(isNothing ? ['warning'] : [])].filter((name) => !want.headers?.[name])
   const ignored = new Set([...(step.ignoreHeaders ?? []), ...additional])
-  const shown = ({ headers, ...answer }: Answer): Answer => ({
+  const withoutIgnored = ({ headers, ...answer }: Answer): Answer => ({
     ...answer,
     headers: Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !ignored.has(name))),
   })
   const allowed = additions.flatMap((pointer) => allPlaces(pointer, step.only))
-  return compare(shown(want), shown(got), '', allowed)
+  return compare(withoutIgnored(want), withoutIgnored(got), '', allowed)
 }

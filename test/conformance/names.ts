@@ -22,7 +22,7 @@ const VERSION = /(resource ?version\b[^0-9\n]{0,24})\b(\d+)\b/gi
 const CURRENT = /(resource version: \w+, current: )\d+/g
 const AGE = /^(\d+[smhd])+$/
 
-const named = (time: string): string => (Math.abs(Date.parse(time) - Date.now()) < hour ? 'time' : time)
+const nameTime = (time: string): string => (Math.abs(Date.parse(time) - Date.now()) < hour ? 'time' : time)
 
 /** Returns JSON with sorted members as a sort key. */
 function sortable(value: Json): string {
@@ -57,11 +57,11 @@ export function createNames(run: string): Names {
       if (typeof resourceVersion === 'string' && !versions.has(version))
         versions.set(version, `rv#${versions.size + 1}`)
     }
-    if (name?.startsWith(cut(generateName))) generates(generateName)
+    if (name?.startsWith(cutBase(generateName))) generates(generateName)
   }
 
   function generates(base: Json): void {
-    if (cut(base) !== '') bases.add(cut(base))
+    if (cutBase(base) !== '') bases.add(cutBase(base))
   }
 
   function learn(value: Json): void {
@@ -75,7 +75,7 @@ export function createNames(run: string): Names {
   function text(original: string): string {
     let result = original
     for (const [uid, name] of uids) result = result.replaceAll(uid, name)
-    for (const base of bases) result = result.replaceAll(suffixed(base), `${base}*****`)
+    for (const base of bases) result = result.replaceAll(suffixPattern(base), `${base}*****`)
     result = result.replaceAll(run, '{{run}}')
     return result
       .replace(VERSION, (_, words: string, version: string) => {
@@ -83,7 +83,7 @@ export function createNames(run: string): Names {
         return words + (version === '0' ? version : (known ?? 'set'))
       })
       .replace(CURRENT, '$1set')
-      .replace(TIME, named)
+      .replace(TIME, nameTime)
   }
 
   function string(value: string, key: string | undefined, parent: Json): string {
@@ -111,7 +111,7 @@ export function createNames(run: string): Names {
 }
 
 /** Returns the part of a base that a generated name contains. */
-const cut = (base: Json): string => (typeof base === 'string' ? base.slice(0, 58) : '')
+const cutBase = (base: Json): string => (typeof base === 'string' ? base.slice(0, 58) : '')
 
-const suffixed = (base: string): RegExp =>
+const suffixPattern = (base: string): RegExp =>
   new RegExp(`${base.replace(/[^\w]/g, '\\$&')}[bcdfghjklmnpqrstvwxz2456789]{5}\\b`, 'g')

@@ -55,7 +55,7 @@ async function take(step: Step, client: Client, names: Names, saved: Record<stri
   const request = fill({ method, path, headers, body, during }, saved)
   const base = /"?generateName"?: ?"([^"]+)"/.exec(textOf(request.body))?.[1]
   if (base !== undefined) names.generates(base)
-  const reply = await client.send({ ...(JSON.parse(JSON.stringify(request)) as Step), ...rest(user, watch) })
+  const reply = await client.send({ ...(JSON.parse(JSON.stringify(request)) as Step), ...requestOptions(user, watch) })
   const value = await parsed(reply)
   names.learn(value)
   for (const event of reply.events) names.learn(event.object)
@@ -63,10 +63,10 @@ async function take(step: Step, client: Client, names: Names, saved: Record<stri
     const found = read(value, pointer)
     if (found !== undefined) saved[name] = String(found)
   }
-  return recorded(step, reply, value, names)
+  return recordAnswer(step, reply, value, names)
 }
 
-const rest = (user: string | undefined, watch: Step['watch']) => ({
+const requestOptions = (user: string | undefined, watch: Step['watch']) => ({
   ...(user !== undefined && { as: user }),
   ...(watch && { watch }),
 })
@@ -85,7 +85,7 @@ async function parsed(reply: Reply): Promise<Json> {
   }
 }
 
-async function recorded(step: Step, reply: Reply, value: Json, names: Names): Promise<Answer> {
+async function recordAnswer(step: Step, reply: Reply, value: Json, names: Names): Promise<Answer> {
   const { code, headers, text, events, ended } = reply
   const shown = comparedHeaders.flatMap((name) => {
     const header = headers[name]
@@ -100,11 +100,11 @@ async function recorded(step: Step, reply: Reply, value: Json, names: Names): Pr
   }
   if (isYaml(reply)) return { ...answer, lines: linesOf(await dumpYaml(names.value(value))) }
   if (value === undefined) return { ...answer, text: names.text(text) }
-  return { ...answer, body: step.only ? picked(step.only, value, names) : names.value(without(value, ignored)) }
+  return { ...answer, body: step.only ? pickValues(step.only, value, names) : names.value(without(value, ignored)) }
 }
 
 /** Returns the values at the pointers, null for missing ones. */
-function picked(pointers: readonly string[], json: Json, names: Names): Json {
+function pickValues(pointers: readonly string[], json: Json, names: Names): Json {
   return Object.fromEntries(
     pointers.map((pointer) => {
       const at = pointer.lastIndexOf('/')

@@ -10,7 +10,7 @@ import { startSubject } from './subject.ts'
 const below = (pointer: string, parent: string): boolean => pointer === parent || pointer.startsWith(`${parent}/`)
 
 /** Returns the differences without an exception and the exceptions without a difference. */
-function judged(failures: readonly Failure[], allowed: readonly Exception[]) {
+function judgeFailures(failures: readonly Failure[], allowed: readonly Exception[]) {
   const explains = ({ step, pointers }: Exception, { number, pointer }: Failure): boolean =>
     step === number && pointers.some((parent) => below(pointer, parent))
   return {
@@ -49,7 +49,7 @@ export async function conformanceSuite({ folder, collectsGarbage, tokens }: Suit
     test.for(scenarios.map((scenario) => [scenario.file, scenario] as const))('%s', async ([file, scenario]) => {
       const failures = await check(scenario, subject)
       const allowed = exceptions.filter((exception) => exception.file === file)
-      expect(judged(failures, allowed)).toEqual({ unexpected: [], needless: [] })
+      expect(judgeFailures(failures, allowed)).toEqual({ unexpected: [], needless: [] })
     })
   })
 }

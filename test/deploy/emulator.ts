@@ -82,9 +82,9 @@ function start(python: string, port: number, temporary: string) {
     },
   })
   const written: Buffer[] = []
-  const heard = (chunk: Buffer) => void written.push(chunk)
-  child.stdout.on('data', heard)
-  child.stderr.on('data', heard)
+  const collectOutput = (chunk: Buffer) => void written.push(chunk)
+  child.stdout.on('data', collectOutput)
+  child.stderr.on('data', collectOutput)
   return { child, log: () => Buffer.concat(written).toString() }
 }
 

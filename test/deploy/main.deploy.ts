@@ -47,7 +47,7 @@ async function post(path: string, body: object, token = adminKey): Promise<Answe
 const status = async (path: string, token: string, method = 'GET') =>
   (await client.call(path, { method, token })).status
 
-const typed = (kind: string, metadata: object, spec: object, group = 'management.platform/v1') => ({
+const typedObject = (kind: string, metadata: object, spec: object, group = 'management.platform/v1') => ({
   apiVersion: group,
   kind,
   metadata,
@@ -55,7 +55,7 @@ const typed = (kind: string, metadata: object, spec: object, group = 'management
 })
 
 async function makeKey(name: string, spec: object, token?: string): Promise<string> {
-  const { json } = await post(keys, typed('OwnedAccessKey', { name }, spec), token)
+  const { json } = await post(keys, typedObject('OwnedAccessKey', { name }, spec), token)
   confidential.push(json.spec.key)
   return json.spec.key
 }
@@ -125,9 +125,9 @@ test('a key can be created, read, changed and restricted by a scope', async () =
 
   const scoped = await makeKey('alice-ci', { ttl: 1800, scope: { projects: [{ project: 'demo' }] } }, alice)
   expect(await status(`${keys}/alice`, scoped)).toBe(403)
-  expect((await post('/apis/management.platform/v1/selves', typed('Self', {}, {}), scoped)).json.status.accessKey).toBe(
-    'alice-ci',
-  )
+  expect(
+    (await post('/apis/management.platform/v1/selves', typedObject('Self', {}, {}), scoped)).json.status.accessKey,
+  ).toBe('alice-ci')
   expect(await status(`${keys}/alice`, await makeKey('bob', { user: 'bob' }))).toBe(404)
 })
 
@@ -145,10 +145,14 @@ test('a kube config contains a token for its virtual cluster', async () => {
     new CreateSecretCommand({ Name: `keyplane/${stage}/virtualclusters/p-demo/demo`, SecretString }),
   )
   const spec = { owner: { user: 'alice' }, accessPoint: { ingress: { host: 'demo.example.com' } } }
-  const made = await post(instances, typed('VirtualClusterInstance', { name: 'demo' }, spec))
+  const made = await post(instances, typedObject('VirtualClusterInstance', { name: 'demo' }, spec))
   const token = await makeKey('alice-demo', { user: 'alice', scope: { projects: [{ project: 'demo' }] } })
   expect(await status(`${instances}/demo`, token)).toBe(200)
-  const { json } = await post(`${instances}/demo/kubeconfig`, typed('VirtualClusterInstanceKubeConfig', {}, {}), token)
+  const { json } = await post(
+    `${instances}/demo/kubeconfig`,
+    typedObject('VirtualClusterInstanceKubeConfig', {}, {}),
+    token,
+  )
   const [, signed = ''] = /token: ([\w.-]+)/.exec(json.status.kubeConfig) ?? []
   const { uid } = made.json.metadata
   expect(await claimsOf(signed, `${deployed.url}/virtualclusters/p-demo/demo/${uid}`)).toMatchObject({ sub: 'alice' })
@@ -156,13 +160,13 @@ test('a kube config contains a token for its virtual cluster', async () => {
 
 test('reviews authenticate and authorize keys', async () => {
   const west = await makeKey('carol-west', { user: 'carol', scope: { clusters: [{ cluster: 'west' }] } })
-  const asked = typed('TokenReview', {}, { token: west }, 'authentication.k8s.io/v1')
+  const asked = typedObject('TokenReview', {}, { token: west }, 'authentication.k8s.io/v1')
   const { json } = await post('/apis/authentication.k8s.io/v1/tokenreviews', asked)
   expect(json.status).toMatchObject({ authenticated: true, user: { username: 'carol' } })
   const token = await makeKey('carol', { user: 'carol' })
   const resourceAttributes = { group: 'management.platform', resource: 'ownedaccesskeys', verb: 'get', name: 'carol' }
   const review = (kind: string, more = {}) =>
-    typed(kind, {}, { resourceAttributes, ...more }, 'authorization.k8s.io/v1')
+    typedObject(kind, {}, { resourceAttributes, ...more }, 'authorization.k8s.io/v1')
   const own = await post(
     '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     review('SelfSubjectAccessReview'),
@@ -185,10 +189,10 @@ test('a revoked key is refused at the next request', async () => {
 })
 
 test('the stream of the table triggers the garbage collector', async () => {
-  const parent = await post(instances, typed('VirtualClusterInstance', { name: 'parent' }, {}))
+  const parent = await post(instances, typedObject('VirtualClusterInstance', { name: 'parent' }, {}))
   const { uid } = parent.json.metadata
   const owner = { apiVersion: 'management.platform/v1', kind: 'VirtualClusterInstance', name: 'parent', uid }
-  await post(instances, typed('VirtualClusterInstance', { name: 'child', ownerReferences: [owner] }, {}))
+  await post(instances, typedObject('VirtualClusterInstance', { name: 'child', ownerReferences: [owner] }, {}))
   expect(await status(`${instances}/parent`, adminKey, 'DELETE')).toBe(200)
   while ((await status(`${instances}/child`, adminKey)) !== 404) await delay(200)
 })
@@ -221,7 +225,7 @@ test.each<[name: string, request: () => Promise<unknown>]>([
 async function clusterToken(): Promise<string> {
   const spec = { ttl: 600, scope: { clusters: [{ cluster: 'west' }] } }
   const path = '/apis/management.platform/v1/directclusterendpointtokens'
-  return (await post(path, typed('DirectClusterEndpointToken', {}, spec))).json.status.token
+  return (await post(path, typedObject('DirectClusterEndpointToken', {}, spec))).json.status.token
 }
 
 const publishedKids = async (): Promise<string[]> => {

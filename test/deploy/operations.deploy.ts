@@ -257,9 +257,9 @@ test('bootstrap creates a first key only when no administrator key works', async
 
 test('resources that a removal keeps can be deleted by hand', async () => {
   const said = await at.npm('remove', '--yes')
-  const named = (what: string) => new RegExp(`^${what} +(\\S+)$`, 'm').exec(said)?.[1] ?? ''
-  const table = named('table')
-  const given = { TABLE: table, PEPPER: named('pepper'), 'SIGNING-KEY': named('signing key') }
+  const outputNamed = (what: string) => new RegExp(`^${what} +(\\S+)$`, 'm').exec(said)?.[1] ?? ''
+  const table = outputNamed('table')
+  const given = { TABLE: table, PEPPER: outputNamed('pepper'), 'SIGNING-KEY': outputNamed('signing key') }
   expect(await shell(page('Removing a stage', 0, given))).toContain('DeletionDate')
   await expect(shell(`aws dynamodb describe-table --table-name ${table}`)).rejects.toThrow('ResourceNotFoundException')
 })

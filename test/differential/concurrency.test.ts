@@ -25,7 +25,7 @@ interface Apply {
   metadata?: object
 }
 
-async function applied(
+async function applyAll(
   client: Client,
   name: string,
   { of, query = '', metadata }: Apply,
@@ -45,7 +45,7 @@ async function applied(
 async function outcome(client: Client, run: string, apply: Apply) {
   const names = Array.from({ length: objects }, (_, index) => `${run}-${index}`)
   const replies = await Promise.all(
-    names.flatMap((name) => Array.from({ length: writers }, (_, writer) => applied(client, name, apply, writer))),
+    names.flatMap((name) => Array.from({ length: writers }, (_, writer) => applyAll(client, name, apply, writer))),
   )
   const codes: Record<number, number> = {}
   for (const { code } of replies) codes[code] = (codes[code] ?? 0) + 1

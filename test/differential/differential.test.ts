@@ -44,7 +44,7 @@ test(`sequences ${from} to ${to} have the same answers on both servers`, async (
   const tolerated = new Map<string, number>()
   let requests = 0
   let next = from
-  const lane = async (): Promise<void> => {
+  const runLane = async (): Promise<void> => {
     while (next <= to) {
       const sequence = generate(next++)
       const compared = await settledComparison(sequence)
@@ -53,7 +53,7 @@ test(`sequences ${from} to ${to} have the same answers on both servers`, async (
       for (const [reason, times] of compared.tolerated) tolerated.set(reason, (tolerated.get(reason) ?? 0) + times)
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: lanes }, runLane))
   process.stdout.write(`${requests} requests; tolerated: ${JSON.stringify(Object.fromEntries(tolerated), null, 1)}\n`)
   expect(found).toEqual([])
 })

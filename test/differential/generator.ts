@@ -51,7 +51,7 @@ export function generate(seed: number): Scenario {
   return {
     file: `seed-${seed}`,
     about: `seed ${seed}`,
-    steps: random.chance(0.3) ? watched(world, sequence) : sequence,
+    steps: random.chance(0.3) ? appendWatch(world, sequence) : sequence,
   }
 }
 
@@ -68,7 +68,7 @@ const actions: Readonly<Record<ActionName, (world: World, name: string) => Step>
 }
 
 /** Generates the steps, followed by a watch of all changes. */
-function watched(world: World, all: readonly Step[]): Step[] {
+function appendWatch(world: World, all: readonly Step[]): Step[] {
   const { random } = world
   const selectors = [...runSelector(world), ...(random.chance(0.5) ? [random.pick(['a', '!a', 'a=x', 'b!=x'])] : [])]
   const query = (more: [string, string][]): string =>
@@ -95,7 +95,7 @@ function watched(world: World, all: readonly Step[]): Step[] {
 /** Lists of cluster-scoped kinds would show objects of concurrent runs. */
 const runSelector = ({ kind }: World): string[] => (kind.scope === 'Cluster' ? ['run={{run}}'] : [])
 
-const odd = ({ random, oddness }: World): boolean => random.chance(oddness / 4)
+const isOdd = ({ random, oddness }: World): boolean => random.chance(oddness / 4)
 
 function collection({ kind, random }: World, wild = false): string {
   if (kind.scope === 'Cluster') return wild ? `/namespaces/{{run}}/${kind.plural}` : `/${kind.plural}`
@@ -104,7 +104,7 @@ function collection({ kind, random }: World, wild = false): string {
 }
 
 const nameOf = (world: World, name: string): string =>
-  odd(world) ? world.random.pick(['nope', 'Bad_Name', 'a..b', '-x', `${'n'.repeat(254)}`]) : `{{run}}-${name}`
+  isOdd(world) ? world.random.pick(['nope', 'Bad_Name', 'a..b', '-x', `${'n'.repeat(254)}`]) : `{{run}}-${name}`
 
 const item = (world: World, name: string): string => `${collection(world)}/${nameOf(world, name)}`
 
@@ -121,7 +121,7 @@ const runLabel = ({ kind }: World): Json => (kind.scope === 'Cluster' ? { run: '
 function typeMeta(world: World): Json {
   const { kind, random } = world
   const right = { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind }
-  if (!odd(world)) return right
+  if (!isOdd(world)) return right
   return random.pick([
     {},
     { kind: kind.kind },
@@ -138,20 +138,20 @@ function typeMeta(world: World): Json {
 function objectFor(world: World, name: string, density = 0.35): Json {
   const { random, oddness, mood, kind } = world
   const metadata = { ...metadataOf(random, oddness, mood), name: `{{run}}-${name}` }
-  if (odd(world))
+  if (isOdd(world))
     metadata.name = random.pick(['', 'Bad_Name', '{{run}}-c', null, 5, 'a'.repeat(254), '{{run}}.b', 'x/y'])
-  if (odd(world)) delete metadata.name
-  if (random.chance(0.3) || odd(world))
-    metadata.namespace = kind.scope === 'Cluster' || odd(world) ? 'other' : '{{run}}'
+  if (isOdd(world)) delete metadata.name
+  if (random.chance(0.3) || isOdd(world))
+    metadata.namespace = kind.scope === 'Cluster' || isOdd(world) ? 'other' : '{{run}}'
   const label = runLabel(world)
-  if (label && !odd(world))
+  if (label && !isOdd(world))
     metadata.labels = typeof metadata.labels === 'object' ? { ...metadata.labels, ...label } : label
   const object: Json = { ...typeMeta(world), metadata }
   if (random.chance(0.9)) object.spec = sampleObject(world.spec, random, oddness, density)
   if (random.chance(0.15)) object.status = sampleObject(world.status, random, oddness)
-  if (odd(world)) object.spec = random.pick([null, [], 'text', 5, {}])
-  if (odd(world)) object.metadata = {}
-  if (odd(world)) object[random.pick(['unknown', 'data', 'Spec'])] = random.pick([1, {}, null])
+  if (isOdd(world)) object.spec = random.pick([null, [], 'text', 5, {}])
+  if (isOdd(world)) object.metadata = {}
+  if (isOdd(world)) object[random.pick(['unknown', 'data', 'Spec'])] = random.pick([1, {}, null])
   return object
 }
 
@@ -168,7 +168,7 @@ function step(world: World, method: string, path: string, parts: Partial<Step> &
   return { method, path, ...(Object.keys(all).length > 0 && { headers: all }), ...rest, ...tables }
 }
 
-function sent(world: World, value: Json, type?: string): Partial<Step> {
+function writeBody(world: World, value: Json, type?: string): Partial<Step> {
   const { body, type: actual } = written(value, world.random, world.oddness, type)
   const isPlain = typeof body !== 'string' && actual === 'application/json'
   return { body, ...(!isPlain && { headers: { 'content-type': actual } }) }
@@ -190,11 +190,11 @@ function create(world: World, name: string): Step {
         `${'g'.repeat(70)}-`,
       ])
   }
-  if (odd(world) && object.metadata)
+  if (isOdd(world) && object.metadata)
     object.metadata.resourceVersion = random.pick(['1', '0', '', 'abc', 5, '00', '01', ...oddVersions('7').slice(3)])
-  const isElsewhere = world.kind.scope === 'Cluster' && odd(world)
+  const isElsewhere = world.kind.scope === 'Cluster' && isOdd(world)
   const path = `${collection(world, isElsewhere)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
-  return step(world, 'POST', path, { ...sent(world, object), save: saves(name, true) })
+  return step(world, 'POST', path, { ...writeBody(world, object), save: saves(name, true) })
 }
 
 /** Returns correct and wrong identities of the object for a body. */
@@ -228,7 +228,7 @@ function update(world: World, name: string): Step {
   if (object.metadata) object.metadata.resourceVersion = version(world, name)
   identify(world, object.metadata, name)
   const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
-  return step(world, 'PUT', path, { ...sent(world, object), save: saves(name) })
+  return step(world, 'PUT', path, { ...writeBody(world, object), save: saves(name) })
 }
 
 function partial(world: World, name: string): Json {
@@ -242,21 +242,21 @@ function partial(world: World, name: string): Json {
   if (object.metadata && random.chance(0.1)) object.metadata.resourceVersion = version(world, name)
   identify(world, object.metadata, name)
   if (random.chance(0.5)) delete object.metadata
-  const cleared = (one: Json): void => {
+  const clearMembers = (one: Json): void => {
     if (typeof one !== 'object') return
     for (const member of Object.keys(one ?? {})) {
       if (random.chance(0.15)) one[member] = null
       else if (one[member] !== null && typeof one[member] === 'object' && !Array.isArray(one[member]))
-        cleared(one[member])
+        clearMembers(one[member])
     }
   }
-  if (random.chance(0.5)) cleared(object.spec)
-  if (random.chance(oddness)) cleared(object)
+  if (random.chance(0.5)) clearMembers(object.spec)
+  if (random.chance(oddness)) clearMembers(object)
   return object
 }
 
 const patchType = (world: World, type: string): string =>
-  odd(world)
+  isOdd(world)
     ? world.random.pick([
         'application/strategic-merge-patch+json',
         '',
@@ -271,27 +271,27 @@ function mergePatch(world: World, name: string): Step {
   const { random, oddness, mood } = world
   const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
   const type = patchType(world, 'application/merge-patch+json')
-  return step(world, 'PATCH', path, { ...sent(world, partial(world, name), type), save: saves(name) })
+  return step(world, 'PATCH', path, { ...writeBody(world, partial(world, name), type), save: saves(name) })
 }
 
 function jsonPatch(world: World, name: string): Step {
   const { random, oddness, mood } = world
   const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, mood.dryRun))}`
   const type = patchType(world, 'application/json-patch+json')
-  return step(world, 'PATCH', path, { ...sent(world, jsonPatchOf(random, oddness), type), save: saves(name) })
+  return step(world, 'PATCH', path, { ...writeBody(world, jsonPatchOf(random, oddness), type), save: saves(name) })
 }
 
 function apply(world: World, name: string): Step {
   const { random, oddness, mood } = world
   const object = objectFor(world, name)
-  if (object.metadata && !odd(world)) delete object.metadata.managedFields
+  if (object.metadata && !isOdd(world)) delete object.metadata.managedFields
   dropEmpty(object.metadata)
   if (object.metadata && random.chance(0.1)) delete object.metadata.name
   if (object.metadata && random.chance(0.05)) object.metadata.resourceVersion = version(world, name)
   identify(world, object.metadata, name)
   const path = `${item(world, name)}${subresource(world)}${queryText(writeQuery(random, oddness, mood.dryRun, true))}`
   const type = patchType(world, 'application/apply-patch+yaml')
-  return step(world, 'PATCH', path, { ...sent(world, object, type), save: saves(name) })
+  return step(world, 'PATCH', path, { ...writeBody(world, object, type), save: saves(name) })
 }
 
 /**
@@ -313,7 +313,7 @@ function dropEmpty(metadata: Json): void {
 
 function get(world: World, name: string): Step {
   const { random } = world
-  const query = odd(world)
+  const query = isOdd(world)
     ? random.pick([
         '?resourceVersion=0',
         '?resourceVersion=abc',
@@ -333,7 +333,7 @@ function list(world: World): Step {
   const { random, oddness } = world
   const query = listQuery(random, oddness, runSelector(world))
   if (world.kind.scope === 'Namespaced' && random.chance(0.15)) return listEverywhere(world, query)
-  const path = `${collection(world, odd(world) && world.kind.scope === 'Namespaced')}${queryText(query)}`
+  const path = `${collection(world, isOdd(world) && world.kind.scope === 'Namespaced')}${queryText(query)}`
   return step(world, 'GET', path, {
     isList: true,
     save: { continue: '/metadata/continue', rv_list: '/metadata/resourceVersion' },
@@ -355,18 +355,18 @@ function listEverywhere(world: World, query: readonly [string, string][]): Step 
 function deleteOptions(world: World, name: string): Json {
   const { random } = world
   const options: Json = {}
-  if (random.chance(0.3)) options.kind = odd(world) ? random.pick(['Other', '', 5]) : 'DeleteOptions'
+  if (random.chance(0.3)) options.kind = isOdd(world) ? random.pick(['Other', '', 5]) : 'DeleteOptions'
   if (random.chance(0.3))
-    options.apiVersion = odd(world)
+    options.apiVersion = isOdd(world)
       ? random.pick(['other/v1', 5])
       : random.pick(['v1', 'meta.k8s.io/v1', 'management.platform/v1'])
   if (random.chance(0.4))
-    options.propagationPolicy = odd(world)
+    options.propagationPolicy = isOdd(world)
       ? random.pick(['Foo', '', 5, null])
       : random.pick(['Foreground', 'Background', 'Orphan'])
-  if (random.chance(0.1)) options.orphanDependents = odd(world) ? random.pick(['true', null]) : random.chance(0.5)
+  if (random.chance(0.1)) options.orphanDependents = isOdd(world) ? random.pick(['true', null]) : random.chance(0.5)
   if (random.chance(0.2))
-    options.gracePeriodSeconds = odd(world) ? random.pick([-1, '5', null, 1.5]) : random.pick([0, 5])
+    options.gracePeriodSeconds = isOdd(world) ? random.pick([-1, '5', null, 1.5]) : random.pick([0, 5])
   if (random.chance(0.2 + world.mood.preconditions)) {
     options.preconditions = random.pick([
       { uid: `{{uid_${name}}}` },
@@ -376,12 +376,12 @@ function deleteOptions(world: World, name: string): Json {
       { uid: 'other' },
       { uid: `{{uid_${name}}}`, resourceVersion: `{{first_${name}}}` },
       {},
-      ...(odd(world) ? [{ uid: 5 }, null, 'text', { uid: '' }] : []),
+      ...(isOdd(world) ? [{ uid: 5 }, null, 'text', { uid: '' }] : []),
     ])
   }
   if (random.chance(0.07 + world.mood.dryRun))
-    options.dryRun = odd(world) ? random.pick([['true'], 'All', [], null]) : ['All']
-  if (odd(world)) options.unknown = 1
+    options.dryRun = isOdd(world) ? random.pick([['true'], 'All', [], null]) : ['All']
+  if (isOdd(world)) options.unknown = 1
   return options
 }
 
@@ -391,13 +391,13 @@ function remove(world: World, name: string): Step {
   if (random.chance(0.2))
     query.push([
       'propagationPolicy',
-      random.pick(['Foreground', 'Orphan', 'Background', ...(odd(world) ? ['Foo', ''] : [])]),
+      random.pick(['Foreground', 'Orphan', 'Background', ...(isOdd(world) ? ['Foo', ''] : [])]),
     ])
-  if (random.chance(world.mood.dryRun)) query.push(['dryRun', odd(world) ? 'true' : 'All'])
-  if (odd(world)) query.push(['orphanDependents', random.pick(['true', 'false', 'x', ''])])
-  if (odd(world)) query.push(['gracePeriodSeconds', random.pick(['0', 'abc', '-1', ''])])
-  const body = random.chance(0.5) ? sent(world, deleteOptions(world, name)) : {}
-  const path = `${item(world, name)}${odd(world) ? '/status' : ''}${queryText(query)}`
+  if (random.chance(world.mood.dryRun)) query.push(['dryRun', isOdd(world) ? 'true' : 'All'])
+  if (isOdd(world)) query.push(['orphanDependents', random.pick(['true', 'false', 'x', ''])])
+  if (isOdd(world)) query.push(['gracePeriodSeconds', random.pick(['0', 'abc', '-1', ''])])
+  const body = random.chance(0.5) ? writeBody(world, deleteOptions(world, name)) : {}
+  const path = `${item(world, name)}${isOdd(world) ? '/status' : ''}${queryText(query)}`
   return step(world, 'DELETE', path, { ...body, save: saves(name) })
 }
 
@@ -405,6 +405,6 @@ function removeAll(world: World, name: string): Step {
   const { random, oddness } = world
   // A resourceVersion is a precondition on each object here too.
   const query = listQuery(random, oddness, runSelector(world)).filter(([, value]) => value !== '{{rv_list}}')
-  const body = random.chance(0.4) ? sent(world, deleteOptions(world, name)) : {}
+  const body = random.chance(0.4) ? writeBody(world, deleteOptions(world, name)) : {}
   return step(world, 'DELETE', `${collection(world)}${queryText(query)}`, { isList: true, ...body })
 }

@@ -25,11 +25,11 @@ export const managers = ['m1', 'm2', 'm3', 'kubectl']
 
 function mapOf(random: Random, oddness: number, values: readonly Json[], badValues: readonly Json[]): Json {
   if (random.chance(oddness / 4)) return random.pick([null, [], 'text', 5, {}])
-  const odd = () => random.chance(oddness)
+  const isOdd = () => random.chance(oddness)
   return Object.fromEntries(
     Array.from({ length: random.below(3) }, () => [
-      odd() ? random.pick(badKeys) : random.pick(keys),
-      odd() ? random.pick(badValues) : random.pick(values),
+      isOdd() ? random.pick(badKeys) : random.pick(keys),
+      isOdd() ? random.pick(badValues) : random.pick(values),
     ]),
   )
 }

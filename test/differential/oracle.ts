@@ -137,11 +137,11 @@ class Exited extends Error {}
 /** Polls every 100 ms. A refused connection counts as not ready. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + startSeconds * 1000
-  const no = (error: unknown): false => {
+  const isNotReady = (error: unknown): false => {
     if (error instanceof Exited) throw error
     return false
   }
-  while (!(await condition().catch(no))) {
+  while (!(await condition().catch(isNotReady))) {
     if (Date.now() > end) throw new Error('the kube-apiserver does not come up')
     await delay(100)
   }

@@ -18,14 +18,14 @@ async function source(argument: string): Promise<{ path: string; scenario: Scena
 }
 
 /** Prints one step per line, which is short and keeps diffs small. */
-const written = ({ about, steps }: Scenario): string =>
+const formatScenario = ({ about, steps }: Scenario): string =>
   `{"about":${JSON.stringify(about)},"steps":[\n${steps.map((step) => JSON.stringify(step)).join(',\n')}\n]}\n`
 
 const oracle = await startOracle(process.env.KUBEBUILDER_ASSETS ?? '')
 try {
   for (const argument of process.argv.slice(2)) {
     const { path, scenario } = await source(argument)
-    await writeFile(path, written(await recorded(scenario, oracle)))
+    await writeFile(path, formatScenario(await recorded(scenario, oracle)))
     process.stdout.write(`recorded ${path}\n`)
   }
 } finally {

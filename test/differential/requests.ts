@@ -7,10 +7,10 @@ import { oddCharacters, withLiterals } from './values.ts'
 type Query = [string, string][]
 
 export const queryText = (query: Query): string =>
-  query.length === 0 ? '' : `?${query.map(([name, value]) => `${name}=${encoded(value)}`).join('&')}`
+  query.length === 0 ? '' : `?${query.map(([name, value]) => `${name}=${encodeValue(value)}`).join('&')}`
 
 /** Keeps placeholders unescaped. */
-const encoded = (value: string): string =>
+const encodeValue = (value: string): string =>
   value
     .split(/(\{\{\w+\}\})/)
     .map((part) => (part.startsWith('{{') ? part : encodeURIComponent(part)))

@@ -19,7 +19,7 @@ function textOf({ body, lines = [] }: Answer): string {
 
 const unquoted = (text: string): string => text.replace(/["']/g, '')
 
-const both = (want: Answer, got: Answer, pattern: RegExp): boolean =>
+const bothMatch = (want: Answer, got: Answer, pattern: RegExp): boolean =>
   want.code === got.code && [want, got].every((answer) => pattern.test(textOf(answer)))
 
 const sorted = (answer: Answer): string => sortedText(JSON.stringify(answer))
@@ -145,7 +145,8 @@ const tolerances: readonly Tolerance[] = [
   },
   {
     reason: 'messages of kube-apiserver quote a merge patch with the original digits of its numbers',
-    fits: (want, got) => both(want, got, /is invalid: patch: Invalid value/) && numberless(want) === numberless(got),
+    fits: (want, got) =>
+      bothMatch(want, got, /is invalid: patch: Invalid value/) && numberless(want) === numberless(got),
   },
   {
     reason: 'sorted lines of YAML include those of computed members',
@@ -202,7 +203,7 @@ const tolerances: readonly Tolerance[] = [
   },
   {
     reason: 'messages about invalid YAML have the wording of the parser',
-    fits: (want, got) => both(want, got, /yaml: (line \d+: )?(did|found|could|mapping|control|unknown)/),
+    fits: (want, got) => bothMatch(want, got, /yaml: (line \d+: )?(did|found|could|mapping|control|unknown)/),
   },
   {
     reason: 'an omitted kind or apiVersion is inferred from the endpoint',
@@ -216,7 +217,7 @@ const tolerances: readonly Tolerance[] = [
   {
     reason: 'messages quote a body without a kind as it was read, without secrets',
     fits: (want, got) =>
-      both(
+      bothMatch(
         want,
         got,
         /Object '?Kind'? is missing in|json parse error: json: cannot unmarshal|unexpected GroupVersion string/,

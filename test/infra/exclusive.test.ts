@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Starts a process that holds the lock until it is killed. */
-async function holder(file: string) {
+async function startHolder(file: string) {
   const script = `const { takeLock } = await import('${module}'); globalThis.held = takeLock('${file}'); console.log(typeof held); setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [said] = await once(child.stdout.setEncoding('utf8'), 'data')
@@ -27,7 +27,7 @@ test.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])(
   'the lock is released when %s terminates its holder',
   async (signal) => {
     const file = join(folder, signal)
-    const child = await holder(file)
+    const child = await startHolder(file)
     expect(takeLock(file)).toBeUndefined()
     const ended = once(child, 'exit')
     child.kill(signal)

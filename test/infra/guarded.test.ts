@@ -50,7 +50,7 @@ const revision = (kind: string, UpdateExpression: string, value: number) =>
       ExpressionAttributeValues: { ':value': { N: String(value) } },
     }),
   )
-const made = async (path: string, body: object, token = admin) => at.request('POST', path, token, body)
+const create = async (path: string, body: object, token = admin) => at.request('POST', path, token, body)
 const owner = ({ kind, metadata }: { kind: string; metadata: { name: string; uid: string } }) => ({
   ownerReferences: [
     {
@@ -64,9 +64,9 @@ const owner = ({ kind, metadata }: { kind: string; metadata: { name: string; uid
 })
 
 test('access keys', async () => {
-  const alice = await made(keys, key('alice', { user: 'alice', ttl: 3600 }))
+  const alice = await create(keys, key('alice', { user: 'alice', ttl: 3600 }))
   const token: string = alice.spec.key
-  await made(
+  await create(
     keys,
     key('bob', { key: 'b'.repeat(40), ttl: 1800, identity: { connectorData: 'x' } }, owner(alice)),
     token,
@@ -98,9 +98,9 @@ test('access keys', async () => {
 })
 
 test('virtual cluster instances', async () => {
-  const alice = await made(keys, key('alice-2', { user: 'alice' }))
+  const alice = await create(keys, key('alice-2', { user: 'alice' }))
   const token: string = alice.spec.key
-  const one = await made(instances, instance('one', { owner: { user: 'alice' } }, owner(alice)))
+  const one = await create(instances, instance('one', { owner: { user: 'alice' } }, owner(alice)))
   for (const path of [
     `${instances}/one`,
     instances,
@@ -118,7 +118,7 @@ test('virtual cluster instances', async () => {
     status: { phase: 'Ready' },
   })
   await at.request('DELETE', `${instances}/one`, token)
-  await made(instances, instance('two'))
+  await create(instances, instance('two'))
   await at.request('DELETE', instances, admin)
 })
 
@@ -128,22 +128,22 @@ test('tokens, kube configs, reviews and documents', async () => {
     'p-demo/three',
     kubeConfigFile({ name: 'manager', server: 'https://three.example.com', certificateAuthority, token: 'manager' }),
   )
-  const three = await made(instances, instance('three', { accessPoint: { ingress: { host: 'three.example.com' } } }))
-  await made(`${instances}/three/kubeconfig`, {
+  const three = await create(instances, instance('three', { accessPoint: { ingress: { host: 'three.example.com' } } }))
+  await create(`${instances}/three/kubeconfig`, {
     apiVersion: 'management.platform/v1',
     kind: 'VirtualClusterInstanceKubeConfig',
     spec: {},
   })
-  await made('/apis/management.platform/v1/directclusterendpointtokens', {
+  await create('/apis/management.platform/v1/directclusterendpointtokens', {
     spec: { scope: { clusters: [{ cluster: 'west' }] } },
   })
-  await made('/apis/management.platform/v1/selves', {})
-  await made('/apis/authentication.k8s.io/v1/selfsubjectreviews', {})
-  const token = (await made(keys, key('dave', { user: 'dave' }))).spec.key
-  await made('/apis/management.platform/v1/selves', { spec: { accessKey: token } })
-  await made('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } })
+  await create('/apis/management.platform/v1/selves', {})
+  await create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {})
+  const token = (await create(keys, key('dave', { user: 'dave' }))).spec.key
+  await create('/apis/management.platform/v1/selves', { spec: { accessKey: token } })
+  await create('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } })
   const agent = (
-    await made(
+    await create(
       keys,
       key('agent', {
         user: 'agent',
@@ -151,29 +151,29 @@ test('tokens, kube configs, reviews and documents', async () => {
       }),
     )
   ).spec.key
-  await made('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } }, agent)
+  await create('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } }, agent)
   const asked = { group: 'management.platform', verb: 'get' }
   for (const resourceAttributes of [
     { ...asked, resource: 'ownedaccesskeys', name: 'dave' },
     { ...asked, resource: 'virtualclusterinstances', namespace: 'p-demo', name: three.metadata.name },
   ]) {
-    await made('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: { resourceAttributes } }, token)
-    await made('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'dave', resourceAttributes } })
+    await create('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: { resourceAttributes } }, token)
+    await create('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'dave', resourceAttributes } })
   }
-  await made('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'p-demo' } }, token)
+  await create('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'p-demo' } }, token)
   for (const path of ['/apis', '/openapi/v3', '/openid/v1/jwks', '/version']) await at.request('GET', path, admin)
   await expect(at.request('GET', '/nothing', admin)).rejects.toThrow(': 404 ')
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   for (const path of ['/api/v1/namespaces', definitions]) await at.request('GET', path, admin)
-  await expect(made('/api/v1/namespaces', { metadata: { name: 'p-web' } })).rejects.toThrow(': 409 ')
+  await expect(create('/api/v1/namespaces', { metadata: { name: 'p-web' } })).rejects.toThrow(': 409 ')
 })
 
 test.each(kinds)('lists of %s close gaps in the log and settle it', async (kind) => {
   const path = kind === 'ownedaccesskeys' ? keys : instances
   const object = (name: string) => (kind === 'ownedaccesskeys' ? key(name, {}) : instance(name))
-  await made(path, object('before-1'))
+  await create(path, object('before-1'))
   await revision(kind, 'ADD #one :value', 1)
-  await made(path, object('after-1'))
+  await create(path, object('after-1'))
   await at.request('GET', path, admin)
   await revision(kind, 'SET #one = :value', 1)
   await at.request('GET', path, admin)
@@ -185,7 +185,7 @@ test.each(kinds)('lists of %s close gaps in the log and settle it', async (kind)
 
 test.each(kinds)('writers of %s settle the log', async (kind) => {
   const path = kind === 'ownedaccesskeys' ? keys : instances
-  await made(path, kind === 'ownedaccesskeys' ? key('often', {}) : instance('often'))
+  await create(path, kind === 'ownedaccesskeys' ? key('often', {}) : instance('often'))
   const settles = () =>
     at.calls.filter(
       ({ name, action, partitions }) =>
@@ -198,7 +198,7 @@ test.each(kinds)('writers of %s settle the log', async (kind) => {
 })
 
 test('a watch checks that its key is still valid', async () => {
-  const token = (await made(keys, key('watcher', { user: 'erin' }))).spec.key
+  const token = (await create(keys, key('watcher', { user: 'erin' }))).spec.key
   const asked = () =>
     at.calls.filter(
       ({ name, partitions }) => name === 'virtualclusterinstances/list' && partitions?.includes('ownedaccesskeys#o'),
@@ -223,17 +223,17 @@ test('a watch checks that its key is still valid', async () => {
 })
 
 test('garbage collector, sweep and settle', async () => {
-  const parent = await made(instances, instance('parent'))
-  await made(instances, instance('child', {}, owner(parent)))
-  const holder = await made(keys, key('holder', { user: 'holder' }))
-  await made(keys, key('held', { user: 'holder' }, owner(holder)))
+  const parent = await create(instances, instance('parent'))
+  await create(instances, instance('child', {}, owner(parent)))
+  const holder = await create(keys, key('holder', { user: 'holder' }))
+  await create(keys, key('held', { user: 'holder' }, owner(holder)))
   await at.request('DELETE', `${instances}/parent?propagationPolicy=Foreground`, admin)
   await at.request('DELETE', `${keys}/holder?propagationPolicy=Orphan`, admin)
   await at.invoke('garbagecollector', {})
   await expect(at.request('GET', `${instances}/child`, admin)).rejects.toThrow(': 404 ')
   await at.invoke('garbagecollector', JSON.parse(await readFile(join(root, 'events/garbagecollector.json'), 'utf8')))
 
-  await made(keys, key('brief', { user: 'brief', ttl: 1 }))
+  await create(keys, key('brief', { user: 'brief', ttl: 1 }))
   await age('brief')
   await at.invoke('sweep', {})
   await expect(at.request('GET', `${keys}/brief`, admin)).rejects.toThrow(': 404 ')
@@ -245,7 +245,7 @@ test('every function ran', async () => {
 })
 
 /** Returns the metrics that the functions published, in the format of `readWatched`, with the stage of the template. */
-function measured() {
+function readPublished() {
   const metrics = new Set<string>()
   const values = new Map<string, Set<string>>()
   for (const line of at.log.map((text) => JSON.parse(text))) {
@@ -267,15 +267,15 @@ test('alarms and dashboard use published metrics, and the page documents them', 
   const refused: [path: string, token: string, code: number][] = [
     [`${keys}/gone`, '', 401],
     [`${keys}/a%2Fb`, admin, 400],
-    [`${keys}/gone`, (await made(keys, key('narrow', { user: 'narrow', scope: {} }))).spec.key, 403],
-    [`${keys}/gone`, (await made(keys, key('off', { user: 'off', disabled: true }))).spec.key, 401],
+    [`${keys}/gone`, (await create(keys, key('narrow', { user: 'narrow', scope: {} }))).spec.key, 403],
+    [`${keys}/gone`, (await create(keys, key('off', { user: 'off', disabled: true }))).spec.key, 401],
   ]
   for (const [path, token, code] of refused) {
     await expect(at.request('GET', path, token)).rejects.toThrow(`: ${code} `)
   }
   const { template } = await ensurePackaged({ quiet: true })
   const watched = readWatched(await readFile(template, 'utf8'))
-  const { metrics, values } = measured()
+  const { metrics, values } = readPublished()
   const own = [...watched.metrics].filter((one) => one.startsWith('keyplane/dev '))
   expect(own.length).toBeGreaterThan(8)
   expect(own.filter((one) => !metrics.has(one) && !watched.filtered.has(one))).toEqual([])

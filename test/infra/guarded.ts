@@ -160,7 +160,7 @@ async function startGuard(environment: Record<string, string>, allows: (name: st
     const name = request.headers[header]
     const refused =
       typeof name === 'string' &&
-      askedOf(service, operation, JSON.parse(body.toString())).some((one) => !allows(name, one))
+      decisionsOf(service, operation, JSON.parse(body.toString())).some((one) => !allows(name, one))
     if (refused) {
       response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
       response.end(JSON.stringify({ __type: 'AccessDeniedException', message: `${name} may not ${operation}` }))
@@ -193,7 +193,7 @@ interface Write {
 
 /** Returns the IAM decisions that a call requires, one for each item of a transaction. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every operation.
-function askedOf(service: string, operation: string, body: any): Asked[] {
+function decisionsOf(service: string, operation: string, body: any): Asked[] {
   if (service === 'TrentService')
     return [{ action: `kms:${operation}`, resource: `key/${body.KeyId.split('/').pop()}` }]
   if (service === 'secretsmanager') {

@@ -31,9 +31,9 @@ beforeAll(() => {
 })
 
 const actions = (name: string) => roles.statements(name).flatMap(({ Action }) => Action)
-const those = (action: string, resource: string) =>
+const functionsWith = (action: string, resource: string) =>
   packaged.names.filter((name) => roles.allows(name, { action, resource }))
-const touching = (operations: readonly string[], partition: string) =>
+const functionsAccessing = (operations: readonly string[], partition: string) =>
   packaged.names.filter((name) =>
     operations.some((one) =>
       roles.allows(name, { action: `dynamodb:${one}`, resource: 'table', partitions: [partition] }),
@@ -70,13 +70,13 @@ test('only the roles grant permissions, and each grants those that it lists', ()
 
 test('only the secrets of virtual clusters and partitions of the table are granted by pattern', () => {
   const patterns = new Set<string>()
-  const inserted = (text: string) =>
+  const insertReferences = (text: string) =>
     text.replace(/\$\{([^}]+)\}/g, (_, name: string) => refs[name as keyof typeof refs] ?? '')
-  const look = (value: unknown) => {
-    if (typeof value === 'string' && /[*?]/.test(value)) patterns.add(inserted(value))
-    if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) look(one)
+  const collectPatterns = (value: unknown) => {
+    if (typeof value === 'string' && /[*?]/.test(value)) patterns.add(insertReferences(value))
+    if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) collectPatterns(one)
   }
-  for (const name of packaged.names) look(roles.statements(name))
+  for (const name of packaged.names) collectPatterns(roles.statements(name))
   expect([...patterns].sort()).toEqual([
     'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
     'credential#*',
@@ -114,31 +114,31 @@ test('the roles grant item operations on named partitions of the table only', ()
 test('only functions that authenticate or write keys access credentials', () => {
   const keyWriters = ['bootstrap', 'garbagecollector', ...writersOf('ownedaccesskeys'), 'sweep']
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
-  expect(touching([...reads, ...writes], 'credential#1#x')).toEqual([...keyWriters, ...authenticators].sort())
-  expect(touching(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
+  expect(functionsAccessing([...reads, ...writes], 'credential#1#x')).toEqual([...keyWriters, ...authenticators].sort())
+  expect(functionsAccessing(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
 })
 
 test('no function may query credentials', () => {
-  expect(touching(['Query'], 'credential#1#x')).toEqual([])
-  expect(touching(['Query'], 'credential')).toEqual([])
+  expect(functionsAccessing(['Query'], 'credential#1#x')).toEqual([])
+  expect(functionsAccessing(['Query'], 'credential')).toEqual([])
 })
 
 test.each(kinds)('only writers of %s may write their rows', (kind) => {
   const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'sweep'] : []
   const expected = ['garbagecollector', ...own, ...writersOf(kind)].sort()
-  expect(touching(writes, `${kind}#o`)).toEqual(expected)
-  expect(touching(writes, `${kind}#o#user:alice`)).toEqual(kind === 'ownedaccesskeys' ? expected : [])
+  expect(functionsAccessing(writes, `${kind}#o`)).toEqual(expected)
+  expect(functionsAccessing(writes, `${kind}#o#user:alice`)).toEqual(kind === 'ownedaccesskeys' ? expected : [])
 })
 
 test.each(kinds)('writers of %s write the log, and lists void its slots', (kind) => {
   const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'sweep'] : []
   const writers = ['garbagecollector', ...own, ...writersOf(kind)]
-  expect(touching(writes, `${kind}#log#7`)).toEqual([...writers, `${kind}/list`, 'settle'].sort())
-  expect(touching(['UpdateItem', 'DeleteItem'], `${kind}#log#7`)).toEqual(writers.sort())
+  expect(functionsAccessing(writes, `${kind}#log#7`)).toEqual([...writers, `${kind}/list`, 'settle'].sort())
+  expect(functionsAccessing(['UpdateItem', 'DeleteItem'], `${kind}#log#7`)).toEqual(writers.sort())
 })
 
 test.each(kinds)('no function may put or delete the revision of %s', (kind) => {
-  expect(touching(['PutItem', 'DeleteItem'], kind)).toEqual([])
+  expect(functionsAccessing(['PutItem', 'DeleteItem'], kind)).toEqual([])
 })
 
 test('a get may read the rows and revision of its kind only', () => {
@@ -149,7 +149,7 @@ test('a get may read the rows and revision of its kind only', () => {
       'dynamodb:GetItem',
       'dynamodb:BatchGetItem',
     ])
-    for (const partition of [kind, `${kind}#o`]) expect(touching(reads, partition)).toContain(name)
+    for (const partition of [kind, `${kind}#o`]) expect(functionsAccessing(reads, partition)).toContain(name)
     for (const partition of [
       `${other}#o`,
       `${other}`,
@@ -158,7 +158,7 @@ test('a get may read the rows and revision of its kind only', () => {
       'credential#1#x',
       'owner#x',
     ]) {
-      expect(touching(reads, partition)).not.toContain(name)
+      expect(functionsAccessing(reads, partition)).not.toContain(name)
     }
   }
 })
@@ -173,25 +173,25 @@ test('functions that respond from the request alone have no access to the table'
 test('only functions that serve watches count them', () => {
   const empty = ['customresourcedefinitions/list', 'namespaces/list']
   const watched = [...empty, 'ownedaccesskeys/list', 'virtualclusterinstances/list']
-  expect(touching([...reads, ...writes], 'watches#x')).toEqual(watched)
+  expect(functionsAccessing([...reads, ...writes], 'watches#x')).toEqual(watched)
   for (const partition of ['ownedaccesskeys', 'ownedaccesskeys#o', 'credential#1#x', 'owner#x'])
-    for (const name of empty) expect(touching([...reads, ...writes], partition)).not.toContain(name)
+    for (const name of empty) expect(functionsAccessing([...reads, ...writes], partition)).not.toContain(name)
 })
 
 test('only the sweep reads the index, and only the collector reads the stream and the owner index', () => {
-  expect(those('dynamodb:Query', 'table/index/expiry')).toEqual(['sweep'])
+  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['sweep'])
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
   for (const one of reading) {
-    expect(those(`dynamodb:${one}`, 'stream')).toEqual(['garbagecollector'])
+    expect(functionsWith(`dynamodb:${one}`, 'stream')).toEqual(['garbagecollector'])
     expect(packaged.names.filter((name) => actions(name).includes(`dynamodb:${one}`))).toEqual(['garbagecollector'])
   }
-  expect(those('sqs:SendMessage', 'queue')).toEqual(['garbagecollector'])
-  expect(touching(reads, 'owner#x')).toEqual(['garbagecollector'])
-  expect(touching([...reads, ...writes], 'collector#pass')).toEqual(['garbagecollector'])
+  expect(functionsWith('sqs:SendMessage', 'queue')).toEqual(['garbagecollector'])
+  expect(functionsAccessing(reads, 'owner#x')).toEqual(['garbagecollector'])
+  expect(functionsAccessing([...reads, ...writes], 'collector#pass')).toEqual(['garbagecollector'])
 })
 
 test('only functions that issue tokens may sign', () => {
-  expect(those('kms:Sign', 'key')).toEqual([
+  expect(functionsWith('kms:Sign', 'key')).toEqual([
     'directclusterendpointtokens/create',
     'virtualclusterinstances/kubeconfig/create',
   ])
@@ -199,7 +199,7 @@ test('only functions that issue tokens may sign', () => {
 
 test('only functions that need a secret read it, and only bootstrap writes secrets', () => {
   const get = 'secretsmanager:GetSecretValue'
-  expect(those(get, 'pepper')).toEqual([
+  expect(functionsWith(get, 'pepper')).toEqual([
     'authorizer',
     'bootstrap',
     'ownedaccesskeys/create',
@@ -208,9 +208,9 @@ test('only functions that need a secret read it, and only bootstrap writes secre
     'reviews/tokenreview',
     'selves/create',
   ])
-  expect(those(get, 'access-key')).toEqual(['bootstrap'])
+  expect(functionsWith(get, 'access-key')).toEqual(['bootstrap'])
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
-  expect(those(get, cluster)).toEqual(['virtualclusterinstances/kubeconfig/create'])
+  expect(functionsWith(get, cluster)).toEqual(['virtualclusterinstances/kubeconfig/create'])
   expect(packaged.names.filter((name) => actions(name).includes('secretsmanager:PutSecretValue'))).toEqual([
     'bootstrap',
   ])

@@ -54,13 +54,13 @@ function covers(
   if (Object.keys(keys).length > 0) throw new TypeError('only LeadingKeys are understood here')
   return (
     [Action].flat().includes(asked.action) &&
-    [Resource].flat().some((one) => matches(resolved(one, refs), asked.resource)) &&
+    [Resource].flat().some((one) => matches(resolveResource(one, refs), asked.resource)) &&
     (patterns === undefined ||
       (asked.partitions ?? []).every((partition) => patterns.some((pattern) => matches(pattern, partition))))
   )
 }
 
-function resolved(resource: unknown, refs: Readonly<Record<string, string>>): string {
+function resolveResource(resource: unknown, refs: Readonly<Record<string, string>>): string {
   if (typeof resource === 'string') return resource
   const { Ref, 'Fn::GetAtt': get, 'Fn::Sub': sub } = resource as Record<string, never>
   if (Ref) return refs[Ref] ?? ''

@@ -89,12 +89,12 @@ test('every parameter is documented with its default', async () => {
     const given = values.split(', ')
     for (const [index, name] of names.split(', ').entries()) shown.set(name.slice(1, -1), given[index] ?? '')
   }
-  const said = ([name, value]: [string, unknown]) => [
+  const documentedDefault = ([name, value]: [string, unknown]) => [
     name,
     shown.get(name)?.replaceAll('`', '').replace(/ = .*/, ''),
     value,
   ]
-  for (const [name, text, value] of Object.entries(defaults).map(said))
+  for (const [name, text, value] of Object.entries(defaults).map(documentedDefault))
     expect([name, text]).toEqual([name, String(value)])
   expect([...shown.keys()]).toEqual(expect.arrayContaining(named.filter((name) => name !== 'stage')))
 })

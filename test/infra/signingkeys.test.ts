@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const SigningKeys = createRequire(import.meta.url)(join(import.meta.dirname, '../../infra/plugins/signingkeys.cjs'))
 
 /** Returns the configuration with this setting. */
-function placed(setting: string | number) {
+function runPlugin(setting: string | number) {
   // Filled by the plugin.
   const grants: Record<string, Partial<Grant>> = { sign: {}, 'signing-keys': {} }
   const service = {
@@ -28,7 +28,7 @@ interface Grant {
 const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
 
 test('the first key signs, and all are published', () => {
-  const { grants, Outputs } = placed('2,1')
+  const { grants, Outputs } = runPlugin('2,1')
   const read = { Effect: 'Allow', Action: 'kms:GetPublicKey', Resource: [arn('SigningKey2'), arn('SigningKey')] }
   const environment = { SIGNING_KEY_IDS: { 'Fn::Join': [',', [{ Ref: 'SigningKey2' }, { Ref: 'SigningKey' }]] } }
   expect(grants['signing-keys']).toEqual({ environment, statements: [read] })
@@ -38,16 +38,16 @@ test('the first key signs, and all are published', () => {
 })
 
 test('each key is a separate resource that outlives the stack', () => {
-  const { Resources } = placed('1,2,7')
+  const { Resources } = runPlugin('1,2,7')
   const kept = { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' }
   expect(Resources).toEqual({ Table: {}, SigningKey: kept, SigningKey2: kept, SigningKey7: kept })
 })
 
 test('a key removed from the list is no longer a resource and is retained', () => {
   // The command line passes a number.
-  expect(Object.keys(placed(2).Resources)).toEqual(['Table', 'SigningKey2'])
+  expect(Object.keys(runPlugin(2).Resources)).toEqual(['Table', 'SigningKey2'])
 })
 
 test('refuses a key that is listed twice', () => {
-  expect(() => placed('1,2,1')).toThrow('signing-keys lists a key twice')
+  expect(() => runPlugin('1,2,1')).toThrow('signing-keys lists a key twice')
 })

@@ -22,7 +22,7 @@ export function readWatched(text: string): Watched {
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type).map(({ Properties }) => Properties)
   const metrics = new Set<string>()
   const values = new Map<string, Set<string>>()
-  const look = (namespace: string, name: string, dimensions: readonly (readonly [string, string])[]) => {
+  const addMetric = (namespace: string, name: string, dimensions: readonly (readonly [string, string])[]) => {
     const id = metricId(
       namespace,
       name,
@@ -35,7 +35,7 @@ export function readWatched(text: string): Watched {
     }
   }
   for (const { Namespace, MetricName, Dimensions = [] } of ofType('AWS::CloudWatch::Alarm')) {
-    look(
+    addMetric(
       Namespace,
       MetricName,
       Dimensions.map(({ Name, Value }: { Name: string; Value: unknown }) => [Name, String(Value)]),
@@ -58,7 +58,7 @@ export function readWatched(text: string): Watched {
           last,
         )
         const [namespace = '', name = '', ...pairs] = last
-        look(
+        addMetric(
           namespace,
           name,
           pairs.flatMap((one, index) => (index % 2 === 0 ? [[one, pairs[index + 1] ?? ''] as const] : [])),

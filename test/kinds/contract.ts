@@ -101,7 +101,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     world = worldOf(kind, server(), valid)
   })
   const fresh = () => `${kind.singular}-${++names}`
-  const made = async (metadata: ObjectMeta = {}) => {
+  const createStored = async (metadata: ObjectMeta = {}) => {
     const name = fresh()
     await world.create(world.object({ name, ...metadata }))
     return world.read(name)
@@ -141,17 +141,17 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     test('tries up to eight suffixes if a generated name is taken', async () => {
       const prefix = `${fresh()}-`
       /** The first name ends in bbbbb, and so do the next ones; the one after them in ccccc. */
-      const named = async (taken: number) => {
+      const nameAfter = async (taken: number) => {
         let drawn = 0
         const randomInt = () => (drawn++ < 5 * taken ? 0 : 1)
         const request = { object: world.object({ generateName: prefix }), secrets: [] }
         return createObject({ ...world.store, randomInt }, request, contextOf(admin))
       }
-      expect(nameOf((await named(1)).stored)).toBe(`${prefix}bbbbb`)
-      const { code, reason, message, details } = await refusal(named(8))
+      expect(nameOf((await nameAfter(1)).stored)).toBe(`${prefix}bbbbb`)
+      const { code, reason, message, details } = await refusal(nameAfter(8))
       expect([code, reason, details?.retryAfterSeconds]).toEqual([409, 'AlreadyExists', 1])
       expect(message).toContain('not able to generate a unique name')
-      expect(nameOf((await named(7)).stored)).toBe(`${prefix}ccccc`)
+      expect(nameOf((await nameAfter(7)).stored)).toBe(`${prefix}ccccc`)
     })
 
     test('truncates a long prefix to fit the suffix', async () => {
@@ -168,13 +168,13 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     )
 
     test('refuses a name that is taken', async () => {
-      const { object } = await made()
+      const { object } = await createStored()
       const status = await refusal(world.create(world.object({ name: object.metadata.name ?? '' })))
       expect([status.code, status.reason]).toEqual([409, 'AlreadyExists'])
     })
 
     test('refuses a name whose object is being deleted, and says so', async () => {
-      const held = await made({ finalizers: ['example.com/hold'] })
+      const held = await createStored({ finalizers: ['example.com/hold'] })
       await world.remove(nameOf(held))
       const status = await refusal(world.create(world.object({ name: nameOf(held) })))
       expect([status.code, status.reason]).toEqual([409, 'AlreadyExists'])
@@ -182,7 +182,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('allows a deleted name again, for another object', async () => {
-      const first = await made()
+      const first = await createStored()
       await world.remove(nameOf(first))
       await world.create(world.object({ name: nameOf(first) }))
       expect((await world.read(nameOf(first))).object.metadata.uid).not.toBe(first.object.metadata.uid)
@@ -219,7 +219,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('keeps the names of collections separate', async () => {
-      const { object } = await made()
+      const { object } = await createStored()
       const other = worldOf(kind, server())
       const found = other.read(object.metadata.name ?? '')
       if (kind.scope === 'Namespaced') expect((await refusal(found)).code).toBe(404)
@@ -229,7 +229,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
 
   describe('update', () => {
     test.each(updates)('stores %j as a new generation', async (spec) => {
-      const before = await made()
+      const before = await createStored()
       const { stored, created } = await world.change(nameOf(before), (live) => ({
         ...live,
         spec: structuredClone(spec),
@@ -240,13 +240,13 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('writes nothing if nothing changes', async () => {
-      const before = await made()
+      const before = await createStored()
       const { stored } = await world.change(nameOf(before), (live) => live)
       expect(stored.object.metadata.resourceVersion).toBe(before.object.metadata.resourceVersion)
     })
 
     test('keeps the generation when labels and annotations change', async () => {
-      const before = await made()
+      const before = await createStored()
       const { stored } = await world.change(nameOf(before), (live) => ({
         ...live,
         metadata: { ...live.metadata, labels: { a: 'b' }, annotations: { c: 'd' } },
@@ -260,7 +260,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('refuses a resourceVersion that is too old', async () => {
-      const before = await made()
+      const before = await createStored()
       await world.change(nameOf(before), (live) => ({ ...live, spec: another }))
       const status = await refusal(world.change(nameOf(before), () => ({ ...before.object, spec: {} })))
       expect([status.code, status.reason]).toEqual([409, 'Conflict'])
@@ -268,7 +268,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test.each([undefined, '', '0'])('refuses the resourceVersion %j', async (resourceVersion) => {
-      const before = await made()
+      const before = await createStored()
       const status = await refusal(
         world.change(nameOf(before), ({ metadata: { resourceVersion: _, ...metadata }, ...live }) => ({
           ...live,
@@ -279,7 +279,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('refuses a uid other than that of the object', async () => {
-      const before = await made()
+      const before = await createStored()
       const status = await refusal(world.change(nameOf(before), (live) => live, { uid: 'other' }))
       expect([status.code, status.reason]).toEqual([409, 'Conflict'])
     })
@@ -289,7 +289,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       { field: 'name', change: { name: 'other' } },
       { field: 'deletionTimestamp', change: { deletionTimestamp: '2001-01-01T00:00:00Z' } },
     ])('refuses another $field', async ({ field, change }) => {
-      const before = await made()
+      const before = await createStored()
       const status = await refusal(
         world.change(nameOf(before), (live) => ({ ...live, metadata: { ...live.metadata, ...change } })),
       )
@@ -301,20 +301,20 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       { field: 'generation', change: { generation: 77 } },
       { field: 'creationTimestamp', change: { creationTimestamp: '2001-01-01T00:00:00Z' } },
     ])('keeps the $field of the stored object', async ({ change }) => {
-      const before = await made()
+      const before = await createStored()
       await world.change(nameOf(before), (live) => ({ ...live, metadata: { ...live.metadata, ...change } }))
       expect((await world.read(nameOf(before))).object.metadata).toEqual(before.object.metadata)
     })
 
     test.each(invalid)('validates: $fields', async ({ spec, fields }) => {
-      const before = await made()
+      const before = await createStored()
       const status = await refusal(world.change(nameOf(before), (live) => ({ ...live, spec })))
       expect([status.code, causesOf(status)]).toEqual([422, fields])
       expect((await world.read(nameOf(before))).object).toEqual(before.object)
     })
 
     test('changes status only through the subresource, which changes nothing else', async () => {
-      const before = await made()
+      const before = await createStored()
       const plain = await world.change(nameOf(before), (live) => ({ ...live, status: { phase: 'Mine' } }))
       expect(plain.stored.object.status).toEqual(before.object.status)
       const { stored } = await world.change(
@@ -328,7 +328,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('returns the object of a dry run and stores nothing', async () => {
-      const before = await made()
+      const before = await createStored()
       const { stored } = await world.change(nameOf(before), (live) => ({ ...live, spec: another }), {
         context: contextOf(admin, { dryRun: true }),
       })
@@ -337,7 +337,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('loses neither of two concurrent updates', async () => {
-      const before = await made()
+      const before = await createStored()
       const label = (name: string) =>
         world.change(nameOf(before), (live) => ({
           ...live,
@@ -354,7 +354,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('removes an object without finalizers at once', async () => {
-      const before = await made()
+      const before = await createStored()
       const { gone, stored } = await world.remove(nameOf(before))
       expect([gone, stored.object.metadata.uid]).toEqual([true, before.object.metadata.uid])
       expect((await refusal(world.read(nameOf(before)))).code).toBe(404)
@@ -362,7 +362,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('marks an object with finalizers, and sets the timestamp only once', async () => {
-      const before = await made({ finalizers: ['example.com/hold'] })
+      const before = await createStored({ finalizers: ['example.com/hold'] })
       const at = (now: string) => world.remove(nameOf(before), {}, contextOf(admin, { now: new Date(now) }))
       const first = await at('2026-11-21T12:00:00Z')
       expect(first.gone).toBe(false)
@@ -376,7 +376,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('then allows only the removal of finalizers, and the last one removes the object', async () => {
-      const before = await made({ finalizers: ['example.com/a', 'example.com/b'] })
+      const before = await createStored({ finalizers: ['example.com/a', 'example.com/b'] })
       await world.remove(nameOf(before))
       const set = (...finalizers: string[]) =>
         world.change(nameOf(before), (live) => ({ ...live, metadata: { ...live.metadata, finalizers } }))
@@ -387,7 +387,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('cannot be undone', async () => {
-      const before = await made({ finalizers: ['example.com/hold'] })
+      const before = await createStored({ finalizers: ['example.com/hold'] })
       await world.remove(nameOf(before))
       const { stored } = await world.change(
         nameOf(before),
@@ -407,14 +407,14 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       { what: 'uid', of: () => ({ uid: 'other' }) },
       { what: 'resourceVersion', of: ({ rv }: Stored) => ({ resourceVersion: String(rv + 1000) }) },
     ])('refuses a precondition on $what that does not hold', async ({ of }) => {
-      const before = await made()
+      const before = await createStored()
       const status = await refusal(world.remove(nameOf(before), { preconditions: of(before) }))
       expect([status.code, status.reason]).toEqual([409, 'Conflict'])
       expect((await world.read(nameOf(before))).object).toEqual(before.object)
     })
 
     test('accepts preconditions that hold', async () => {
-      const before = await made()
+      const before = await createStored()
       const { uid = '', resourceVersion = '' } = before.object.metadata
       expect((await world.remove(nameOf(before), { preconditions: { uid, resourceVersion } })).gone).toBe(true)
     })
@@ -423,7 +423,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       { propagationPolicy: 'Orphan', finalizer: 'orphan' },
       { propagationPolicy: 'Foreground', finalizer: 'foregroundDeletion' },
     ] as const)('$propagationPolicy waits for the garbage collector', async ({ propagationPolicy, finalizer }) => {
-      const before = await made()
+      const before = await createStored()
       const { gone, stored } = await world.remove(nameOf(before), { propagationPolicy })
       expect([gone, stored.object.metadata.finalizers]).toEqual([false, [finalizer]])
       // A second request for background deletion succeeds.
@@ -431,7 +431,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('removes nothing on a dry run', async () => {
-      const before = await made()
+      const before = await createStored()
       const { gone } = await world.remove(nameOf(before), {}, contextOf(admin, { dryRun: true }))
       expect(gone).toBe(true)
       expect((await world.read(nameOf(before))).object).toEqual(before.object)
@@ -439,7 +439,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
   })
 
   describe('list', () => {
-    const listed = (request: Partial<Parameters<typeof listObjects>[1]> = {}) =>
+    const listNames = (request: Partial<Parameters<typeof listObjects>[1]> = {}) =>
       listObjects(
         world.store,
         { ...(world.namespace && { namespace: world.namespace }), ...request },
@@ -453,10 +453,10 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       for (const name of ['b', 'a']) {
         await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
       }
-      const { items, rv } = await listed(label(mark))
+      const { items, rv } = await listNames(label(mark))
       expect(items.map((one) => nameOf(one.read()))).toEqual([`${mark}-a`, `${mark}-b`])
       expect(Math.max(...items.map((item) => item.rv))).toBeLessThanOrEqual(rv)
-      expect((await listed(label('nothing'))).items).toEqual([])
+      expect((await listNames(label('nothing'))).items).toEqual([])
     })
 
     test('keeps the revision of the first page on further pages', async () => {
@@ -464,10 +464,10 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       for (const name of ['a', 'b', 'c']) {
         await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
       }
-      const first = await listed({ ...label(mark), limit: 2 })
+      const first = await listNames({ ...label(mark), limit: 2 })
       await world.remove(`${mark}-c`)
       await world.create(world.object({ name: `${mark}-d`, labels: { list: mark } }))
-      const rest = await listed({ ...label(mark), after: first.next ?? '', at: first.rv })
+      const rest = await listNames({ ...label(mark), after: first.next ?? '', at: first.rv })
       expect([...first.items, ...rest.items].map((one) => nameOf(one.read()))).toEqual([
         `${mark}-a`,
         `${mark}-b`,
@@ -480,10 +480,10 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       for (const name of ['a', 'b']) {
         await world.create(world.object({ name: `${mark}-${name}`, labels: { list: mark } }))
       }
-      const { items } = await listed(label(mark))
+      const { items } = await listNames(label(mark))
       await world.remove(`${mark}-a`)
       await deleteObjects(world.store, items, { options: {}, hasTime: () => true, done: () => {} }, contextOf(admin))
-      expect((await listed(label(mark))).items).toEqual([])
+      expect((await listNames(label(mark))).items).toEqual([])
     })
   })
 
@@ -513,7 +513,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('keeps references and merges duplicates', async () => {
-      const owner = await made()
+      const owner = await createStored()
       const name = fresh()
       const doubled = world.object({ name, ownerReferences: [reference(owner), reference(owner)] })
       await world.create(dedupeOwnerReferences(doubled, () => undefined))
@@ -521,7 +521,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     })
 
     test('refuses two controllers', async () => {
-      const [one, two] = [await made(), await made()]
+      const [one, two] = [await createStored(), await createStored()]
       const ownerReferences = [reference(one, { controller: true }), reference(two, { controller: true })]
       const status = await refusal(world.create(world.object({ name: fresh(), ownerReferences })))
       expect([status.code, causesOf(status)]).toEqual([422, ['metadata.ownerReferences']])

@@ -26,18 +26,18 @@ let alice: { name: string; uid: string; value: string }
 const records = (): Line[] => server.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'audit')
 
 /** Sends a request and returns the answer and its only audit record. */
-async function audited(path: string, call: Call = {}): Promise<{ answer: Answer; record: Line }> {
+async function callAudited(path: string, call: Call = {}): Promise<{ answer: Answer; record: Line }> {
   const answer = await server.call(path, call)
   const found = records().filter(({ requestId }) => requestId === answer.headers['audit-id'])
   expect(found).toHaveLength(1)
-  const { latencyMs, requestId, ...record } = unmeasured(found[0])
+  const { latencyMs, requestId, ...record } = withoutMetrics(found[0])
   expect(latencyMs).toBeGreaterThanOrEqual(0)
   expect(record.code).toBe(answer.status)
   return { answer, record }
 }
 
 /** Returns the record without its metrics, which `test/server/metrics.test.ts` covers. */
-function unmeasured({ _aws, ...line }: Line): Line {
+function withoutMetrics({ _aws, ...line }: Line): Line {
   for (const { Dimensions, Metrics } of _aws.CloudWatchMetrics) {
     const names = [...Dimensions.flat(), ...Metrics.map(({ Name }: { Name: string }) => Name)]
     for (const name of names) if (name !== 'latencyMs') delete line[name]
@@ -77,7 +77,7 @@ afterAll(async () => {
 
 describe('the audit record of an allowed request', () => {
   test('names the user, the key, the object of a read and the rules that allowed it', async () => {
-    const { record } = await audited(`${keys}/alice`, { token: alice.value })
+    const { record } = await callAudited(`${keys}/alice`, { token: alice.value })
     expect(record).toEqual({
       ...common,
       ...byAlice(),
@@ -92,12 +92,15 @@ describe('the audit record of an allowed request', () => {
 
   test('names the line of the scope that allowed it', async () => {
     const { value } = await makeKey({ user: 'alice', scope: { roles: [{ role: 'runner' }, { role: 'platformCLI' }] } })
-    const { record } = await audited(`${keys}/alice`, { token: value })
+    const { record } = await callAudited(`${keys}/alice`, { token: value })
     expect(record.reason).toBe('spec.scope.roles[1]; own access key')
   })
 
   test('names the created object, including one named by generateName', async () => {
-    const { answer, record } = await audited(keys, { ...creation({}, { generateName: 'made-' }), token: alice.value })
+    const { answer, record } = await callAudited(keys, {
+      ...creation({}, { generateName: 'made-' }),
+      token: alice.value,
+    })
     expect(record).toEqual({
       ...common,
       ...byAlice(),
@@ -114,7 +117,8 @@ describe('the audit record of an allowed request', () => {
 
   test('lists a new value of a key as a credential, and no other change', async () => {
     const { name } = await makeKey({ user: 'alice' })
-    const patch = (spec: object) => audited(`${keys}/${name}`, { method: 'PATCH', body: { spec }, headers: mergePatch })
+    const patch = (spec: object) =>
+      callAudited(`${keys}/${name}`, { method: 'PATCH', body: { spec }, headers: mergePatch })
     const rotated = await patch({ key: 'the-value-after-rotation-0123456789' })
     expect(rotated.record).toMatchObject({
       verb: 'patch',
@@ -126,33 +130,33 @@ describe('the audit record of an allowed request', () => {
   })
 
   test('names the object that the field selector of a list names', async () => {
-    const { record } = await audited(`${keys}?fieldSelector=metadata.name%3Dalice&limit=5`)
+    const { record } = await callAudited(`${keys}?fieldSelector=metadata.name%3Dalice&limit=5`)
     expect(record).toMatchObject({ ...byAdmin, ...ofKeys, verb: 'list', name: 'alice', code: 200 })
   })
 
   test('names the objects of a deleted collection', async () => {
     for (const name of ['bulk-b', 'bulk-a']) await makeKey({ user: 'bulk' }, { name })
-    const { record } = await audited(`${keys}?fieldSelector=spec.user%3Dbulk`, { method: 'DELETE' })
+    const { record } = await callAudited(`${keys}?fieldSelector=spec.user%3Dbulk`, { method: 'DELETE' })
     expect(record).toMatchObject({ verb: 'deletecollection', count: 2, names: ['bulk-a', 'bulk-b'], code: 200 })
   })
 
   test('marks a dry run', async () => {
     for (const call of [creation({}, { name: 'dry' }), { method: 'DELETE', path: '/alice' }]) {
-      const { record } = await audited(`${keys}${'path' in call ? call.path : ''}?dryRun=All`, call)
+      const { record } = await callAudited(`${keys}${'path' in call ? call.path : ''}?dryRun=All`, call)
       expect(record).toMatchObject({ dryRun: true, decision: 'allow' })
     }
-    expect((await audited(`${keys}/alice`)).record).not.toHaveProperty('dryRun')
+    expect((await callAudited(`${keys}/alice`)).record).not.toHaveProperty('dryRun')
   })
 
   test('records requests that fail for other reasons as allowed', async () => {
-    const invalid = await audited(keys, { ...creation({ ttl: -1 }, { name: 'x' }), token: alice.value })
+    const invalid = await callAudited(keys, { ...creation({ ttl: -1 }, { name: 'x' }), token: alice.value })
     expect(invalid.record).toMatchObject({ decision: 'allow', code: 422 })
-    const missing = await audited(`${keys}/nobody`, { token: alice.value })
+    const missing = await callAudited(`${keys}/nobody`, { token: alice.value })
     expect(missing.record).toMatchObject({ decision: 'allow', code: 404, name: 'nobody' })
   })
 
   test('names the path of a request that no endpoint serves', async () => {
-    const { record } = await audited('/nothing/here', { token: alice.value })
+    const { record } = await callAudited('/nothing/here', { token: alice.value })
     expect(record).toMatchObject({
       ...byAlice(),
       verb: 'get',
@@ -164,12 +168,12 @@ describe('the audit record of an allowed request', () => {
   })
 
   test('says who is at fault when a request fails', async () => {
-    const { record } = await audited(`${keys}?resourceVersion=999999999`, { token: alice.value })
+    const { record } = await callAudited(`${keys}?resourceVersion=999999999`, { token: alice.value })
     expect(record).toMatchObject({ ...byAlice(), decision: 'allow', code: 504, fault: 'client' })
   })
 
   test('gives the reason public for requests that need no key', async () => {
-    const { record } = await audited('/version', { token: '' })
+    const { record } = await callAudited('/version', { token: '' })
     expect(record).toEqual({ ...common, verb: 'get', path: '/version', decision: 'allow', reason: 'public', code: 200 })
   })
 })
@@ -177,7 +181,7 @@ describe('the audit record of an allowed request', () => {
 describe('the audit record of a denied request', () => {
   test('names the scope that denied the request', async () => {
     const { name, uid, value } = await makeKey({ user: 'alice', scope: { projects: [{ project: 'a' }] } })
-    const { record } = await audited(`${keys}/alice`, { token: value })
+    const { record } = await callAudited(`${keys}/alice`, { token: value })
     expect(record).toEqual({
       ...common,
       ...ofKeys,
@@ -193,7 +197,7 @@ describe('the audit record of a denied request', () => {
   })
 
   test('gives the same reason as the answer when the object is forbidden', async () => {
-    const { record } = await audited(`${keys}/alice/status`, {
+    const { record } = await callAudited(`${keys}/alice/status`, {
       token: alice.value,
       method: 'PATCH',
       body: { status: {} },
@@ -208,7 +212,7 @@ describe('the audit record of a denied request', () => {
   })
 
   test('gives the reason when the body asks for something forbidden', async () => {
-    const { record } = await audited(keys, { ...creation({ groups: ['ops'] }, { name: 'x' }), token: alice.value })
+    const { record } = await callAudited(keys, { ...creation({ groups: ['ops'] }, { name: 'x' }), token: alice.value })
     expect(record).toMatchObject({ decision: 'deny', code: 403 })
     expect(record.reason).toContain('spec.groups: "alice" is not in group "ops"')
   })
@@ -216,7 +220,7 @@ describe('the audit record of a denied request', () => {
   test('denies an apply that would create an object that the scope does not allow to create', async () => {
     const scope = { rules: [{ verbs: ['patch'] }] }
     const { value } = await makeKey({ user: 'alice', scope })
-    const { record } = await audited(`${keys}/applied?fieldManager=x`, {
+    const { record } = await callAudited(`${keys}/applied?fieldManager=x`, {
       token: value,
       method: 'PATCH',
       body: { apiVersion, kind: 'OwnedAccessKey', metadata: { name: 'applied' } },
@@ -232,13 +236,13 @@ describe('the audit record of a denied request', () => {
   // The client sees the 404 of a missing object.
   test('records hidden objects as denied, although the answer is 404', async () => {
     const { name } = await makeKey({ user: 'bob' })
-    const { answer, record } = await audited(`${keys}/${name}`, { token: alice.value })
+    const { answer, record } = await callAudited(`${keys}/${name}`, { token: alice.value })
     expect(answer.json.message).toBe(`ownedaccesskeys.management.platform "${name}" not found`)
     expect(record).toMatchObject({ decision: 'deny', reason: 'not visible to this user', code: 404, name })
   })
 
   test('records impersonation as denied', async () => {
-    const { record } = await audited(`${keys}/alice`, { headers: { 'impersonate-user': 'bob' } })
+    const { record } = await callAudited(`${keys}/alice`, { headers: { 'impersonate-user': 'bob' } })
     expect(record).toMatchObject({ decision: 'deny', code: 403 })
     expect(record.reason).toContain('cannot impersonate')
   })
@@ -250,7 +254,7 @@ describe('a request without a user', () => {
     { what: 'text that is not a key', token: 'some-password', reason: 'not an access key' },
     { what: 'an unknown key', token: STRANGER, reason: 'unknown access key' },
   ])('$what', async ({ token, reason }) => {
-    const { record } = await audited(`${keys}/alice`, { token })
+    const { record } = await callAudited(`${keys}/alice`, { token })
     const asked = { verb: 'get', name: 'alice', ...ofKeys }
     expect(record).toEqual({ ...common, ...asked, decision: 'deny', reason, code: 401 })
     if (token) expect(server.log.join('')).not.toContain(token.slice(0, 8))
@@ -263,7 +267,7 @@ describe('a request without a user', () => {
   ])('is recorded with the reason $reason', async ({ reason, spec = {}, metadata = {} }) => {
     const { name, uid, value } = await makeKey({ user: 'alice', ...spec }, { generateName: 'dead-', ...metadata })
     if ('finalizers' in metadata) await server.call(`${keys}/${name}`, { method: 'DELETE' })
-    const { record } = await audited(`${keys}/alice`, { token: value })
+    const { record } = await callAudited(`${keys}/alice`, { token: value })
     expect(record).toEqual({
       ...common,
       ...ofKeys,
@@ -279,7 +283,7 @@ describe('a request without a user', () => {
   })
 
   test('is recorded when its path is ambiguous', async () => {
-    const { record } = await audited(`${keys}/a%252Fb`, { token: alice.value })
+    const { record } = await callAudited(`${keys}/a%252Fb`, { token: alice.value })
     expect(record).toMatchObject({ ...byAlice(), verb: 'get', path: expect.stringMatching(/\{name\}$/), code: 400 })
     expect(record).toMatchObject({ decision: 'deny', reason: expect.stringContaining('Name parameter invalid') })
   })
@@ -293,12 +297,12 @@ describe('issued credentials', () => {
     name: 'x',
   }
   const kubeConfig = (spec: object, query = '') =>
-    audited(`${instances}/x/kubeconfig${query}`, {
+    callAudited(`${instances}/x/kubeconfig${query}`, {
       ...creation(spec, {}, 'VirtualClusterInstanceKubeConfig'),
       token: alice.value,
     })
   const directToken = (spec: object, query = '') =>
-    audited(`${management}/directclusterendpointtokens${query}`, {
+    callAudited(`${management}/directclusterendpointtokens${query}`, {
       ...creation(spec, {}, 'DirectClusterEndpointToken'),
       token: alice.value,
     })
@@ -371,7 +375,7 @@ describe('issued credentials', () => {
 
   test('lists no credential when a kube config is refused', async () => {
     const bob = await makeKey({ user: 'bob' })
-    const { record } = await audited(`${instances}/x/kubeconfig`, {
+    const { record } = await callAudited(`${instances}/x/kubeconfig`, {
       ...creation({}, {}, 'VirtualClusterInstanceKubeConfig'),
       token: bob.value,
     })
@@ -385,7 +389,7 @@ describe('issued credentials', () => {
     const ci = await makeKey({ user: 'alice', scope: { clusters: [{ cluster: 'eu' }] } })
     const reviews = '/apis/authentication.k8s.io/v1/tokenreviews'
     const ask = (token: string) =>
-      audited(reviews, {
+      callAudited(reviews, {
         token: agent.value,
         method: 'POST',
         body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
@@ -409,17 +413,21 @@ describe('the audit record', () => {
     }
     const { name, value } = await makeKey(spec, { name: 'canary' })
     expect(value).toBe(canary)
-    await audited(`${keys}/${name}`, { token: canary })
-    await audited(`${keys}/${name}`, { method: 'PATCH', body: { spec: { key: `${canary}-2` } }, headers: mergePatch })
-    await audited(`${keys}/${name}`, { token: canary })
-    await audited(keys, creation({ key: `${canary}-2` }, { name: 'another' }))
-    await audited(keys, creation({ key: `${canary} ` }, { name: 'another' }))
-    await audited(keys, {
+    await callAudited(`${keys}/${name}`, { token: canary })
+    await callAudited(`${keys}/${name}`, {
+      method: 'PATCH',
+      body: { spec: { key: `${canary}-2` } },
+      headers: mergePatch,
+    })
+    await callAudited(`${keys}/${name}`, { token: canary })
+    await callAudited(keys, creation({ key: `${canary}-2` }, { name: 'another' }))
+    await callAudited(keys, creation({ key: `${canary} ` }, { name: 'another' }))
+    await callAudited(keys, {
       method: 'POST',
       body: `{"spec":{"key":"${canary}"`,
       headers: { 'content-type': 'application/json' },
     })
-    await audited(`${keys}/${name}?token=${canary}`, { headers: { 'x-token': canary, cookie: canary } })
+    await callAudited(`${keys}/${name}?token=${canary}`, { headers: { 'x-token': canary, cookie: canary } })
     expect(server.log.join('')).not.toContain(canary)
     const handedOut = server.log.join('').match(/mpk_\w+|eyJ[\w-]+\.|-----BEGIN|client-key-data/g)
     expect(handedOut).toBeNull()
@@ -428,9 +436,9 @@ describe('the audit record', () => {
   test('redacts anything that looks like a credential, wherever it appears', async () => {
     const { value } = await makeKey({})
     const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl'
-    const path = await audited(`${keys}/${value}`)
+    const path = await callAudited(`${keys}/${value}`)
     expect(path.record.name).toBe('<redacted>')
-    const agent = await audited(`/${jwt}/x`, { headers: { 'user-agent': `curl ${value} ${jwt}` } })
+    const agent = await callAudited(`/${jwt}/x`, { headers: { 'user-agent': `curl ${value} ${jwt}` } })
     expect([agent.record.path, agent.record.userAgent]).toEqual(['/<redacted>/x', 'curl <redacted> <redacted>'])
     expect(server.log.join('')).not.toContain(value)
   })
@@ -438,7 +446,7 @@ describe('the audit record', () => {
   test('is one line of printable text, whatever names and headers contain', async () => {
     const before = server.log.length
     const name = encodeURIComponent('a\n{"message":"audit","user":"root"}\u2028\u202e\u0000')
-    const { record } = await audited(`${keys}?fieldSelector=metadata.name%3D${name}`, {
+    const { record } = await callAudited(`${keys}?fieldSelector=metadata.name%3D${name}`, {
       headers: { 'user-agent': 'tab\there \u00ff\u0085' },
     })
     const lines = server.log.slice(before)
@@ -449,17 +457,17 @@ describe('the audit record', () => {
 
   test('limits the user agent to 128 characters, names to 256, a reason to 512 and audiences to 16', async () => {
     const long = 'x'.repeat(3000)
-    const { record } = await audited(`${keys}?fieldSelector=metadata.name%3D${long}`, {
+    const { record } = await callAudited(`${keys}?fieldSelector=metadata.name%3D${long}`, {
       headers: { 'user-agent': long },
     })
     expect([record.userAgent.length, record.name.length]).toEqual([128, 256])
     const { value } = await makeKey({ user: 'alice', scope: {} })
-    const denied = await audited(`${keys}?fieldSelector=metadata.name%3D${long}`, { token: value })
+    const denied = await callAudited(`${keys}?fieldSelector=metadata.name%3D${long}`, { token: value })
     expect(denied.record).toMatchObject({ decision: 'deny', code: 403 })
     expect(denied.record.reason).toHaveLength(512)
     const clusters = Array.from({ length: 17 }, (_, number) => ({ cluster: `c-${number}` }))
     const token = creation({ scope: { clusters } }, {}, 'DirectClusterEndpointToken')
-    expect((await audited(`${management}/directclusterendpointtokens`, token)).record.audiences).toHaveLength(16)
+    expect((await callAudited(`${management}/directclusterendpointtokens`, token)).record.audiences).toHaveLength(16)
     expect(Math.max(...server.log.map((line) => line.length))).toBeLessThan(4096)
   })
 
@@ -476,7 +484,7 @@ describe('the audit record', () => {
         ExpressionAttributeValues: { ':none': { S: 'none' } },
       }),
     )
-    const { record } = await audited(`${keys}/alice`, { token: value })
+    const { record } = await callAudited(`${keys}/alice`, { token: value })
     expect(record).toMatchObject({ decision: 'deny', reason: 'the authorizer failed', code: 503 })
   })
 
@@ -485,7 +493,9 @@ describe('the audit record', () => {
     const rows = page.split('\n').filter((line) => line.startsWith('| `'))
     const explained = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name))
     const [example = ''] = /^ {4}\{.*\}$/m.exec(page) ?? []
-    const used = new Set([...records().map(unmeasured), JSON.parse(example)].flatMap((record) => Object.keys(record)))
+    const used = new Set(
+      [...records().map(withoutMetrics), JSON.parse(example)].flatMap((record) => Object.keys(record)),
+    )
     expect([...used].filter((name) => !explained.includes(name))).toEqual([])
     expect(explained.filter((name) => !used.has(name ?? ''))).toEqual([])
   })

@@ -180,7 +180,7 @@ describe('successful writes', () => {
 })
 
 describe('refused writes', () => {
-  const misfits = (name: string): [string, (value: string) => object][] => [
+  const invalidSpecs = (name: string): [string, (value: string) => object][] => [
     [`${name}: list`, (value) => ({ user: 'alice', key: [value] })],
     [`${name}: object`, (value) => ({ user: 'alice', key: { value } })],
     [`${name}: object of lists`, (value) => ({ user: 'alice', identity: [{ connectorData: value }] })],
@@ -195,16 +195,17 @@ describe('refused writes', () => {
 
   test('send the canary by POST, PUT, merge patch, JSON patch and apply', async () => {
     await post('target', object('target', { user: 'alice' }))
-    for (const [name, own] of misfits('create')) await post(name, object('misfit', own(canary('key'))), {}, refused)
-    for (const [name, own] of misfits('PUT')) await put(name, 'target', own(canary('key')), refused)
-    for (const [name, own] of misfits('merge')) {
+    for (const [name, own] of invalidSpecs('create'))
+      await post(name, object('misfit', own(canary('key'))), {}, refused)
+    for (const [name, own] of invalidSpecs('PUT')) await put(name, 'target', own(canary('key')), refused)
+    for (const [name, own] of invalidSpecs('merge')) {
       await patch(name, 'target', 'merge', { spec: own(canary('key')) }, refused)
     }
-    for (const [name, own] of misfits('JSON')) {
+    for (const [name, own] of invalidSpecs('JSON')) {
       const operations = [{ op: 'replace', path: '/spec', value: own(canary('key')) }]
       await patch(name, 'target', 'json', operations, refused)
     }
-    for (const [name, own] of misfits('apply')) {
+    for (const [name, own] of invalidSpecs('apply')) {
       const body = object('target', own(canary('key')))
       await patch(name, 'target', 'apply', body, refused, '?fieldManager=canary')
     }
@@ -245,7 +246,7 @@ describe('refused writes', () => {
 })
 
 describe('generated keys in the wrong place', () => {
-  const issued = () => canary('key', undefined, generateAccessKey(randomBytes))
+  const newGeneratedKey = () => canary('key', undefined, generateAccessKey(randomBytes))
 
   const places: [string, (value: string) => object][] = [
     ['name', (value) => ({ metadata: { name: value } })],
@@ -292,7 +293,7 @@ describe('generated keys in the wrong place', () => {
     await post('a place for none', object(target, { user: 'alice' }))
     const base = { apiVersion, kind: 'OwnedAccessKey' }
     for (const [name, place] of places) {
-      const made = place(issued()) as { metadata?: object; spec?: object }
+      const made = place(newGeneratedKey()) as { metadata?: object; spec?: object }
       const body = {
         ...base,
         ...made,
@@ -305,17 +306,17 @@ describe('generated keys in the wrong place', () => {
       await post(`${name} of a POST`, body, {}, codes, '?fieldValidation=Warn&dryRun=All')
       await post(`${name} of a strict POST`, body, {}, codes, '?fieldValidation=Strict&dryRun=All')
       const refused = [400, 409, 422, 500]
-      await patch(`${name} of a merge patch`, target, 'merge', place(issued()), [200, ...refused])
-      const applied = { ...base, ...place(issued()) }
+      await patch(`${name} of a merge patch`, target, 'merge', place(newGeneratedKey()), [200, ...refused])
+      const applied = { ...base, ...place(newGeneratedKey()) }
       await patch(`${name} of an apply`, target, 'apply', applied, [200, ...refused], '?fieldManager=m&force=true')
-      const operations = Object.entries(place(issued())).map(([member, value]) => ({
+      const operations = Object.entries(place(newGeneratedKey())).map(([member, value]) => ({
         op: 'replace',
         path: `/${member}`,
         value,
       }))
       await patch(`${name} of a JSON patch`, target, 'json', operations, [200, ...refused])
     }
-    const { json } = await post('a named field', object('x', { description: issued() }), {}, [422])
+    const { json } = await post('a named field', object('x', { description: newGeneratedKey() }), {}, [422])
     expect(json.details.causes).toEqual([
       {
         reason: 'FieldValueInvalid',
@@ -327,19 +328,19 @@ describe('generated keys in the wrong place', () => {
 
   test('are redacted in messages about paths, queries and headers', async () => {
     const any = [200, 400, 403, 404, 405, 406, 410, 415, 422, 504]
-    for (const path of ['', '/status', '/x']) await send(`path${path}`, `${keys}/${issued()}${path}`, {}, any)
-    await send('resource', `${management}/${issued()}`, {}, any)
-    await send('group', `/apis/${issued()}/v1/x`, {}, any)
-    await send('namespace', `/api/v1/namespaces/${issued()}`, {}, any)
+    for (const path of ['', '/status', '/x']) await send(`path${path}`, `${keys}/${newGeneratedKey()}${path}`, {}, any)
+    await send('resource', `${management}/${newGeneratedKey()}`, {}, any)
+    await send('group', `/apis/${newGeneratedKey()}/v1/x`, {}, any)
+    await send('namespace', `/api/v1/namespaces/${newGeneratedKey()}`, {}, any)
     const options = ['fieldSelector', 'labelSelector', 'limit', 'continue', 'resourceVersion', 'timeoutSeconds']
-    for (const option of options) await send(option, `${keys}?${option}=${issued()}`, {}, any)
-    await send('selected', `${keys}?fieldSelector=metadata.name%3D${issued()}`, {}, any)
+    for (const option of options) await send(option, `${keys}?${option}=${newGeneratedKey()}`, {}, any)
+    await send('selected', `${keys}?fieldSelector=metadata.name%3D${newGeneratedKey()}`, {}, any)
     for (const option of ['fieldManager', 'fieldValidation', 'dryRun']) {
-      await post(option, object('x', { user: 'alice' }), {}, any, `?${option}=${issued()}`)
+      await post(option, object('x', { user: 'alice' }), {}, any, `?${option}=${newGeneratedKey()}`)
     }
-    await send('propagation', `${keys}/none?propagationPolicy=${issued()}`, { method: 'DELETE' }, any)
+    await send('propagation', `${keys}/none?propagationPolicy=${newGeneratedKey()}`, { method: 'DELETE' }, any)
     for (const header of ['accept', 'content-type', 'impersonate-user', 'user-agent']) {
-      const headers = { 'content-type': 'application/json', [header]: issued() }
+      const headers = { 'content-type': 'application/json', [header]: newGeneratedKey() }
       await post(header, JSON.stringify(object('x', { user: 'alice' })), { headers }, any)
     }
   })
@@ -355,7 +356,7 @@ describe('generated keys in the wrong place', () => {
     ]
     const noted = []
     for (const [index, manifest] of manifests.entries()) {
-      for (const value of [issued(), canary('key')]) {
+      for (const value of [newGeneratedKey(), canary('key')]) {
         const text = JSON.stringify({ ...object(name, { user: 'alice' }), ...manifest(value) })
         const body = object(`${name}-${noted.length}`, { user: 'alice' }, { [lastApplied]: text })
         const { json } = await post(`noted ${index}`, body)
@@ -364,7 +365,7 @@ describe('generated keys in the wrong place', () => {
     }
     expect(new Set(noted.flat())).toEqual(new Set(['apiVersion', 'kind', 'metadata', 'spec']))
     // In known fields, only the value reveals a key.
-    const told = object(name, { user: 'alice', description: issued() })
+    const told = object(name, { user: 'alice', description: newGeneratedKey() })
     const { json } = await post('noted', object('told', {}, { [lastApplied]: JSON.stringify(told) }))
     expect(json.metadata.annotations).toBeUndefined()
   })
@@ -445,13 +446,13 @@ describe('the canary does not appear', () => {
   })
 
   test('in an open watch', () => {
-    expect(found(streamed.join(''))).toEqual([])
+    expect(canariesIn(streamed.join(''))).toEqual([])
   })
 
   test('in the log', () => {
     const log = server.log.join('')
     expect(log).toContain('"requestId"')
-    expect(found(log)).toEqual([])
+    expect(canariesIn(log)).toEqual([])
   })
 
   test('in managed fields', () => {
@@ -474,7 +475,7 @@ describe('the canary does not appear', () => {
         for (const [name, attribute] of Object.entries(item)) {
           if (attribute.B) compressed += 1
           const isSealed = item.pk?.S?.startsWith('credential#') && name.startsWith('sealed:')
-          const values = found(name + textOf(attribute)).filter((value) => !(isSealed && sealed.has(value)))
+          const values = canariesIn(name + textOf(attribute)).filter((value) => !(isSealed && sealed.has(value)))
           expect([item.pk?.S, name, values]).toEqual([item.pk?.S, name, []])
         }
       }
@@ -485,7 +486,7 @@ describe('the canary does not appear', () => {
 
   const textOf = (attribute: AttributeValue): string =>
     attribute.B ? inflateRawSync(attribute.B).toString() : JSON.stringify(attribute)
-  const found = (text: string): string[] =>
+  const canariesIn = (text: string): string[] =>
     canaries.flatMap(({ value }) => (forms(value).some((form) => text.includes(form)) ? [value] : []))
 })
 

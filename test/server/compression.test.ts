@@ -17,7 +17,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<string> {
 }
 
 /** Returns the answer of a streaming function with an unread body. */
-function answered(body: Body, headers: object, more: object = {}) {
+function compressAnswer(body: Body, headers: object, more: object = {}) {
   const response = { statusCode: 200, headers: { 'content-type': 'text/plain' }, multiValueHeaders: {}, body, ...more }
   const answer = compressBody(response, { headers } as never, true)
   return { headers: answer.headers, source: answer.body as unknown as Readable }
@@ -25,7 +25,7 @@ function answered(body: Body, headers: object, more: object = {}) {
 
 /** Returns the text and reports whether it was compressed. */
 async function read(body: Body, headers: object, more: object = {}): Promise<[text: string, compressed: boolean]> {
-  const { headers: sent, source } = answered(body, headers, more)
+  const { headers: sent, source } = compressAnswer(body, headers, more)
   const bytes = await buffer(source)
   const isCompressed = sent['content-encoding'] === 'gzip'
   expect(sent.vary).toBe(isCompressed ? 'Accept-Encoding' : undefined)
@@ -67,11 +67,11 @@ describe('a streaming function', () => {
   })
 
   test.each([gzip, {}])('does not end an answer cleanly when it fails halfway: %j', async (headers) => {
-    async function* failing(): AsyncGenerator<string> {
+    async function* failHalfway(): AsyncGenerator<string> {
       yield large
       throw new Error('halfway')
     }
-    await expect(buffer(answered(failing(), headers).source)).rejects.toThrow('halfway')
+    await expect(buffer(compressAnswer(failHalfway(), headers).source)).rejects.toThrow('halfway')
   })
 
   test.each([gzip, {}])('does not end an answer cleanly when it is cut while nobody reads it: %j', async (headers) => {
@@ -80,7 +80,7 @@ describe('a streaming function', () => {
       yield large
       await new Promise(() => {})
     }
-    const { source } = answered(waiting(), headers, { cut: cut.signal })
+    const { source } = compressAnswer(waiting(), headers, { cut: cut.signal })
     const ended = buffer(source)
     cut.abort()
     await expect(ended).rejects.toThrow()
@@ -95,7 +95,7 @@ describe('a streaming function', () => {
         left.resolve()
       }
     }
-    const { source } = answered(endless(), headers)
+    const { source } = compressAnswer(endless(), headers)
     source.once('data', () => source.destroy())
     await left.promise
   })

@@ -30,7 +30,7 @@ describe('a request that waits for the table until the answer 504', () => {
   const failures = () => functions.get().log.filter((line) => line.includes('"message":"request failed"')).length
 
   /** Sends a request with a near deadline and holds the operation until its answer and the end of `meanwhile`. */
-  async function outrun(
+  async function requestPastDeadline(
     operation: string,
     send: (received: number) => Promise<unknown>,
     meanwhile: () => Promise<unknown>,
@@ -50,7 +50,7 @@ describe('a request that waits for the table until the answer 504', () => {
     const { metadata: caller } = await make({ name: 'caller' }, { user: 'alice' })
     await make({ name: 'leaked' }, { user: 'alice' })
     const user = { ...alice, key: { name: 'caller', uid: caller.uid, generation: 1, type: '', user: 'alice' } }
-    await outrun(
+    await requestPastDeadline(
       'BatchGetItem',
       (received) =>
         call('patch', {
@@ -72,7 +72,7 @@ describe('a request that waits for the table until the answer 504', () => {
 
   test('does not delete the objects it listed', async () => {
     await make({ name: 'kept' })
-    await outrun(
+    await requestPastDeadline(
       'Query',
       (received) => call('deletecollection', { query: { fieldSelector: 'metadata.name=kept' }, received }),
       async () => undefined,

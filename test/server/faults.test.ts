@@ -158,7 +158,7 @@ const callsOfRequests = (): number[] =>
     .flatMap(({ message, storageCalls }) => (message === 'audit' ? [storageCalls] : []))
 
 describe('a table that does not answer', () => {
-  const named = (name: string) => ({
+  const keyNamed = (name: string) => ({
     method: 'POST',
     body: { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name }, spec: {} },
   })
@@ -167,7 +167,7 @@ describe('a table that does not answer', () => {
     network.weather = { share: 1, faults: ['lost'] }
     const answers = await Promise.all([
       server.call(path),
-      server.call(path, named('nothing')),
+      server.call(path, keyNamed('nothing')),
       server.call(`${path}?watch=1`),
     ])
     for (const answer of answers) {
@@ -176,7 +176,7 @@ describe('a table that does not answer', () => {
     }
     clear()
     expect((await server.call(`${path}/nothing`)).status).toBe(404)
-    expect((await server.call(path, named('nothing'))).status).toBe(201)
+    expect((await server.call(path, keyNamed('nothing'))).status).toBe(201)
   }, 60_000)
 
   test.each([
@@ -188,7 +188,7 @@ describe('a table that does not answer', () => {
     'to a create, by $operations $faults: $status',
     async ({ status, found, ...weather }) => {
       network.weather = { share: 1, ...weather }
-      const answer = await server.call(path, named(`refused-${status}`))
+      const answer = await server.call(path, keyNamed(`refused-${status}`))
       expect(answer.status).toBe(status)
       expectStatus(answer)
       clear()

@@ -35,7 +35,7 @@ const patch = (type: string, body: unknown): Call => ({
   body: JSON.stringify(body),
   headers: { 'content-type': `application/${type}` },
 })
-const seen = ({ status, headers, text }: Answer, name: string) => ({
+const normalizeName = ({ status, headers, text }: Answer, name: string) => ({
   status,
   warning: headers.warning,
   type: headers['content-type'],
@@ -71,7 +71,7 @@ describe.each([
     const [hidden, missing] = await Promise.all(
       ['others', 'nobody'].map(async (name) => {
         const { below = '', ...call } = request(name, kind)
-        return seen(await asAlice(`${collection}/${name}${below}`, call), name)
+        return normalizeName(await asAlice(`${collection}/${name}${below}`, call), name)
       }),
     )
     expect(hidden).toEqual(missing)
@@ -116,7 +116,9 @@ describe.each([
       const body = object('OwnedAccessKey', 'child', {}, { ownerReferences: [owner] })
       return asAlice(keys, { method: 'POST', body })
     }
-    expect(seen(await withOwner('others'), 'others')).toEqual(seen(await withOwner('nobody'), 'nobody'))
+    expect(normalizeName(await withOwner('others'), 'others')).toEqual(
+      normalizeName(await withOwner('nobody'), 'nobody'),
+    )
   })
 })
 
@@ -126,16 +128,20 @@ describe('the history of an object that the user can no longer read', () => {
   const merge = (spec: object) => patch('merge-patch+json', { spec })
 
   /** Creates an object that alice can read until the returned revision, and no longer. */
-  async function lost(collection: string, name: string, take: (path: string) => Promise<unknown>): Promise<number> {
+  async function createAndHide(
+    collection: string,
+    name: string,
+    take: (path: string) => Promise<unknown>,
+  ): Promise<number> {
     const path = `${collection}/${name}`
-    await server.make(collection, collection === keys ? theirs(name) : shared(name))
+    await server.make(collection, collection === keys ? keyOfAlice(name) : shared(name))
     const readable = await asAlice(path)
     expect([readable.status, readable.text]).toEqual([200, expect.stringContaining(secret)])
     await take(path)
     expect((await asAlice(path)).status).toBe(404)
     return Number(readable.json.metadata.resourceVersion)
   }
-  const theirs = (name: string) => accessKey(name, { user: 'alice', description: secret })
+  const keyOfAlice = (name: string) => accessKey(name, { user: 'alice', description: secret })
   const shared = (name: string) =>
     instance(name, { description: secret, access: [{ verbs: ['*'], users: ['alice'] }] }, { labels: { past: 'yes' } })
   const admin = async (path: string, call: Call) => expect((await server.call(path, call)).status).toBe(200)
@@ -173,7 +179,7 @@ describe('the history of an object that the user can no longer read', () => {
     ],
   ])('is hidden for one of the %s that %s', async (_, what, collection, take) => {
     const name = `past-${what.replaceAll(' ', '-')}`
-    const at = await lost(collection, name, take)
+    const at = await createAndHide(collection, name, take)
     const token = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: at, start: 'a\0' })).toString('base64url')
     const requests = [
       `?resourceVersion=${at}&resourceVersionMatch=Exact`,
@@ -201,7 +207,7 @@ describe('the history of an object that the user can no longer read', () => {
   })
 
   test('is hidden from a resumed watch, which receives the deletion in every format', async () => {
-    const at = await lost(instances, 'past-watched', (path) => admin(path, merge({ access: [] })))
+    const at = await createAndHide(instances, 'past-watched', (path) => admin(path, merge({ access: [] })))
     const query = `?resourceVersion=${at}&watch=1&timeoutSeconds=1`
     const events = async (accept: string) =>
       (await asAlice(`${instances}${query}`, { headers: { accept } })).text
@@ -220,7 +226,7 @@ test('a kube config does not reveal whether a hidden instance exists', async () 
   const [hidden, missing] = await Promise.all(
     ['others', 'nobody'].map(async (name) => {
       const body = { apiVersion, kind: 'VirtualClusterInstanceKubeConfig', spec: {} }
-      return seen(await asAlice(`${instances}/${name}/kubeconfig`, { method: 'POST', body }), name)
+      return normalizeName(await asAlice(`${instances}/${name}/kubeconfig`, { method: 'POST', body }), name)
     }),
   )
   expect(hidden).toEqual(missing)
@@ -233,7 +239,7 @@ test('creating an existing name returns AlreadyExists, even where the object is 
     ['others', 'ending'].flatMap((name) =>
       ['', '?dryRun=All'].map(async (query) => {
         const body = object('OwnedAccessKey', name)
-        return seen(await asAlice(`${keys}${query}`, { method: 'POST', body }), name)
+        return normalizeName(await asAlice(`${keys}${query}`, { method: 'POST', body }), name)
       }),
     ),
   )

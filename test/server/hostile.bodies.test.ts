@@ -236,7 +236,7 @@ describe('hostile bodies', () => {
   test('small bodies have no large answers', async () => {
     const list = (count: number, one: (index: number) => string) =>
       Array.from({ length: count }, (_, i) => one(i)).join()
-    const named = (metadata: string) =>
+    const bodyWith = (metadata: string) =>
       `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"generateName":"body-",${metadata}},"spec":{}}`
     const owner = (index: number) =>
       `{"apiVersion":"v1","kind":"K","name":"n","uid":"${index}","controller":true,"blockOwnerDeletion":true}`
@@ -244,9 +244,9 @@ describe('hostile bodies', () => {
       json(`{"groups":[${list(90_000, () => '0')}]}`),
       json(`{"scope":{"roles":[${list(40_000, () => '{"role":"x"}')}]}}`),
       json(`{"identity":{"extraClaims":{"${'x'.repeat(1_000_000)}":{${list(90_000, (index) => `"a${index}":0`)}}}}}`),
-      named(`"ownerReferences":[${list(10_000, owner)}]`),
-      named(`"labels":{${list(90_000, (index) => `"_${index}":"!"`)}}`),
-      named(`"labels":{"${'a-'.repeat(1_000_000)}":"${'<'.repeat(500_000)}"}`),
+      bodyWith(`"ownerReferences":[${list(10_000, owner)}]`),
+      bodyWith(`"labels":{${list(90_000, (index) => `"_${index}":"!"`)}}`),
+      bodyWith(`"labels":{"${'a-'.repeat(1_000_000)}":"${'<'.repeat(500_000)}"}`),
     ]
     for (const body of texts) {
       const { status, text } = await send({ method: 'POST', path: keys, token: held.alice, body })

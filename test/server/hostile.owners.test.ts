@@ -37,7 +37,7 @@ const patch = (type: string, body: unknown): Call => ({
 })
 const remove = (propagationPolicy: string): Call => ({ method: 'DELETE', body: { propagationPolicy } })
 
-async function madeBy(who: typeof asAlice, name: string, metadata: object = {}): Promise<Made> {
+async function createBy(who: typeof asAlice, name: string, metadata: object = {}): Promise<Made> {
   const { status, json, text } = await who(keys, { method: 'POST', body: accessKey(name, {}, metadata) })
   expect([status, status === 201 ? '' : text]).toEqual([201, ''])
   return json
@@ -45,7 +45,7 @@ async function madeBy(who: typeof asAlice, name: string, metadata: object = {}):
 
 let markers = 0
 /** Waits until the collector has handled all earlier writes. It reads changes in order. */
-async function collected(): Promise<void> {
+async function waitForCollector(): Promise<void> {
   for (let round = 0; round < 2; round++) {
     const name = `marker-${markers++}`
     const gone = { apiVersion, kind: 'OwnedAccessKey', name: 'never-was', uid: 'never-was' }
@@ -92,12 +92,12 @@ describe('the deletion of objects of other users', () => {
   ]
 
   test.each(writes)('is not blocked by an owner reference with another name: %s', async (_, write) => {
-    const victim = await madeBy(asBob, `victim-${markers++}`)
-    const own = await madeBy(asAlice, `own-${markers++}`)
+    const victim = await createBy(asBob, `victim-${markers++}`)
+    const own = await createBy(asAlice, `own-${markers++}`)
     // Both owners exist. The reference has the name of alice's object and the UID of the other.
     const lure = reference(own, { uid: victim.metadata.uid, ...blocking })
     const name = `lure-${markers++}`
-    await madeBy(asAlice, name, { finalizers: hold, ownerReferences: [lure] })
+    await createBy(asAlice, name, { finalizers: hold, ownerReferences: [lure] })
     /** Retries when the collector removed the invalid owner first. */
     const rename = async (): Promise<Answer> => {
       const { query = '', ...call } = write((await asAlice(`${keys}/${name}`)).json, [reference(victim, blocking)])
@@ -116,10 +116,10 @@ describe('the deletion of objects of other users', () => {
   })
 
   test('is not delayed by non-blocking references or by finalizers', async () => {
-    const [foreground, orphan] = [await madeBy(asBob, 'in-foreground'), await madeBy(asBob, 'orphaning')]
+    const [foreground, orphan] = [await createBy(asBob, 'in-foreground'), await createBy(asBob, 'orphaning')]
     const ownerReferences = [reference(foreground), reference(orphan)]
     for (const finalizers of [hold, ['foregroundDeletion'], ['orphan'], ['orphan', ...hold]]) {
-      const dependent = await madeBy(asAlice, `hanger-on-${markers++}`, { finalizers, ownerReferences })
+      const dependent = await createBy(asAlice, `hanger-on-${markers++}`, { finalizers, ownerReferences })
       await asAlice(`${keys}/${dependent.metadata.name}`, { method: 'DELETE' })
     }
     await asBob(`${keys}/in-foreground`, remove('Foreground'))
@@ -133,13 +133,13 @@ describe('the deletion of objects of other users', () => {
 test('owner references neither delete nor change objects of other users', async () => {
   await server.make(instances('p-a'), instance('x', { owner: { user: 'alice' } }))
   const others = await server.make(instances('p-b'), instance('x', { owner: { user: 'bob' } }))
-  const owner = await madeBy(asBob, 'owner')
-  const dependent = await madeBy(asBob, 'dependent', { ownerReferences: [reference(owner, blocking)] })
+  const owner = await createBy(asBob, 'owner')
+  const dependent = await createBy(asBob, 'dependent', { ownerReferences: [reference(owner, blocking)] })
   const before = await server.call(keys)
-  const theirs = ({ json }: Answer) =>
+  const othersIn = ({ json }: Answer) =>
     json.items.filter(({ metadata: { name } }: Made) => ['owner', 'dependent'].includes(name))
 
-  const mine = await madeBy(asAlice, 'mine')
+  const mine = await createBy(asAlice, 'mine')
   const anInstance = { kind: 'VirtualClusterInstance' }
   const tricks: Reference[][] = [
     [reference(owner)],
@@ -155,7 +155,7 @@ test('owner references neither delete nor change objects of other users', async 
   ]
   const made: string[] = []
   for (const ownerReferences of tricks) {
-    const { metadata } = await madeBy(asAlice, `trick-${made.length}`, { ownerReferences, finalizers: hold })
+    const { metadata } = await createBy(asAlice, `trick-${made.length}`, { ownerReferences, finalizers: hold })
     made.push(metadata.name)
   }
   // A cycle of alice's objects with one of another user, and references that change while the collector reads them.
@@ -170,21 +170,21 @@ test('owner references neither delete nor change objects of other users', async 
   await asAlice(`${instances('p-a')}/x`, patch('merge-patch+json', { metadata: { ownerReferences: tricks[5] ?? [] } }))
   await asAlice(`${keys}/mine`, remove('Foreground'))
   await asAlice(keys, { ...remove('Orphan') })
-  await collected()
-  expect(theirs(await server.call(keys))).toEqual(theirs(before))
+  await waitForCollector()
+  expect(othersIn(await server.call(keys))).toEqual(othersIn(before))
   expect((await asBob(`${instances('p-b')}/x`)).json.metadata.resourceVersion).toBe(others.metadata.resourceVersion)
   alice = (await server.make(keys, accessKey('alice-2', { user: 'alice' }))).spec.key
 })
 
 test('a hidden owner and a missing owner look the same to a watch', async () => {
-  await madeBy(asBob, 'hidden')
+  await createBy(asBob, 'hidden')
   const { resourceVersion } = (await asAlice(`${keys}?limit=1`)).json.metadata
   for (const name of ['hidden', 'nobody']) {
     const guess = reference({ metadata: { name, uid: 'guessed', resourceVersion: '' } })
-    await madeBy(asAlice, `guess-${name}`, { ownerReferences: [guess] })
-    await madeBy(asAlice, `held-${name}`, { finalizers: hold, ownerReferences: [guess] })
+    await createBy(asAlice, `guess-${name}`, { ownerReferences: [guess] })
+    await createBy(asAlice, `held-${name}`, { finalizers: hold, ownerReferences: [guess] })
   }
-  await collected()
+  await waitForCollector()
   const { text } = await asAlice(`${keys}?watch=1&timeoutSeconds=1&resourceVersion=${resourceVersion}`)
   const events = (name: string) =>
     text

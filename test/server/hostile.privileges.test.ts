@@ -124,16 +124,16 @@ describe('privileges', () => {
     const { metadata } = await victims.server.make(below.keys, key('watching', { user: 'alice', groups: ['dev'] }))
     const { parts } = victims.server
     const generation = () => parts.keyGeneration(contextOf({ ...alice, key: { ...metadata, type: 'User' } }))
-    const patched = async (body: object) => {
+    const patchAndRead = async (body: object) => {
       const headers = { 'content-type': 'application/merge-patch+json' }
       const { status } = await send({ method: 'PATCH', path: `${keys}/watching`, token: held.alice, headers, body })
       return [status, await generation()]
     }
     expect(await generation()).toBe(1)
-    expect(await patched({ metadata: { labels: { a: 'b' } } })).toEqual([200, 1])
-    expect(await patched({ spec: { key: randomBytes(24).toString('hex') } })).toEqual([200, 2])
-    expect(await patched({ spec: { scope: {} } })).toEqual([200, 3])
-    expect(await patched({ spec: { disabled: true } })).toEqual([200, undefined])
+    expect(await patchAndRead({ metadata: { labels: { a: 'b' } } })).toEqual([200, 1])
+    expect(await patchAndRead({ spec: { key: randomBytes(24).toString('hex') } })).toEqual([200, 2])
+    expect(await patchAndRead({ spec: { scope: {} } })).toEqual([200, 3])
+    expect(await patchAndRead({ spec: { disabled: true } })).toEqual([200, undefined])
     expect((await send({ method: 'DELETE', path: `${keys}/watching`, token: held.alice })).status).toBe(200)
   })
 

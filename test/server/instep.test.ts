@@ -48,7 +48,7 @@ async function write(round: string, labels: Record<string, string> = {}): Promis
   await create(`${round}-last`, labels)
 }
 
-const listed = async (query = ''): Promise<KubeObject[]> => (await server.call(`${path}?${query}`)).json.items
+const listObjects = async (query = ''): Promise<KubeObject[]> => (await server.call(`${path}?${query}`)).json.items
 
 interface Named {
   metadata?: { name?: string | undefined } | undefined
@@ -57,7 +57,7 @@ const byName = (one: Named, other: Named): number =>
   (one.metadata?.name ?? '') < (other.metadata?.name ?? '') ? -1 : 1
 
 async function expectInStep({ store }: Reflector): Promise<void> {
-  expect([...store.values()].sort(byName)).toEqual((await listed()).sort(byName))
+  expect([...store.values()].sort(byName)).toEqual((await listObjects()).sort(byName))
 }
 
 async function expectAllSeen({ seen }: Reflector, from: number): Promise<void> {
@@ -149,7 +149,7 @@ describe("client-go's reflector", () => {
 })
 
 describe('the informer of @kubernetes/client-node', () => {
-  async function informed(query: string) {
+  async function startInformer(query: string) {
     const relay = await startRelay(Number(new URL(server.base).port))
     const through = server.base.replace(new URL(server.base).port, String(relay.port))
     const config = new KubeConfig()
@@ -178,7 +178,7 @@ describe('the informer of @kubernetes/client-node', () => {
       errors: () => errors,
       has: (name: string) => new Promise<void>((resolve) => void waiting.set(name, resolve)),
       async expectInStep() {
-        expect([...informer.list()].sort(byName)).toEqual((await listed()).sort(byName))
+        expect([...informer.list()].sort(byName)).toEqual((await listObjects()).sort(byName))
       },
       async stop() {
         await informer.stop()
@@ -188,7 +188,7 @@ describe('the informer of @kubernetes/client-node', () => {
   }
 
   test('resumes when the server ends its watch', async () => {
-    const one = await informed('?timeoutSeconds=1')
+    const one = await startInformer('?timeoutSeconds=1')
     const all = one.has('informed-last')
     await write('informed')
     await all
@@ -201,7 +201,7 @@ describe('the informer of @kubernetes/client-node', () => {
   })
 
   test('catches up after its connection broke', async () => {
-    const one = await informed('')
+    const one = await startInformer('')
     const all = one.has('torn-last')
     const writing = write('torn')
     for (const name of ['torn-0-1', 'torn-1-2', 'torn-2-3']) {
@@ -216,7 +216,7 @@ describe('the informer of @kubernetes/client-node', () => {
   })
 
   test('lists again when its resourceVersion has expired', async () => {
-    const one = await informed('')
+    const one = await startInformer('')
     const seen = one.has('gone-last')
     await write('gone')
     await seen

@@ -216,8 +216,11 @@ Events:     <none>
 
   // kubectl decodes it from protobuf, as Argo CD does.
   test.concurrent('explain reads OpenAPI v2', async () => {
-    const explained = (path: string) => api.kubectl.run('explain', path, '--output=plaintext-openapiv2')
-    const [spec, list] = await Promise.all([explained('ownedaccesskeys.spec.ttl'), explained('vci.spec.access.verbs')])
+    const explainPath = (path: string) => api.kubectl.run('explain', path, '--output=plaintext-openapiv2')
+    const [spec, list] = await Promise.all([
+      explainPath('ownedaccesskeys.spec.ttl'),
+      explainPath('vci.spec.access.verbs'),
+    ])
     expect([spec.stderr, list.stderr]).toEqual(['', ''])
     expect(spec.stdout).toContain('FIELD:    ttl <integer>')
     expect(list.stdout).toContain('FIELD:    verbs <[]string>')

@@ -9,7 +9,7 @@ const key = (name: string, spec: object = {}, metadata: object = {}) =>
 describeKubectl('kubectl', () => {
   const api = useKubectl()
 
-  const made = (name: string, spec?: object, metadata?: object) => api.server.make(keys, key(name, spec, metadata))
+  const makeKey = (name: string, spec?: object, metadata?: object) => api.server.make(keys, key(name, spec, metadata))
   const read = async (name: string) => (await api.server.call(`${keys}/${name}`)).json
 
   test.concurrent('create -f with YAML shows a working key when asked to', async () => {
@@ -85,7 +85,7 @@ spec:
   })
 
   test.concurrent('create rejects existing, unknown and invalid objects and says why', async () => {
-    await made('taken')
+    await makeKey('taken')
     const wrong = key('wrong', { ttl: -1, type: 'Nonsense', nothing: true })
     const [taken, unknown, dry] = await Promise.all([
       api.kubectl.feed(JSON.stringify(key('taken')), 'create', '-f', '-'),
@@ -139,7 +139,7 @@ spec:
   })
 
   test.concurrent('replace writes an object once, and then reports a conflict', async () => {
-    await made('replaced', { displayName: 'before' })
+    await makeKey('replaced', { displayName: 'before' })
     const { stdout } = await api.kubectl.run('get', 'ownedaccesskey', 'replaced', '-o', 'json')
     const file = await api.kubectl.file('replaced.json', stdout.replace('before', 'after'))
     expect(await api.kubectl.run('replace', '-f', file)).toEqual(outputOf('replaced', 'replaced'))
@@ -152,7 +152,7 @@ spec:
   })
 
   test.concurrent('replace works without a resourceVersion and with --force', async () => {
-    const { metadata } = await made('forced')
+    const { metadata } = await makeKey('forced')
     const file = await api.kubectl.file('forced.json', key('forced', { description: 'new' }))
     expect(await api.kubectl.run('replace', '-f', file)).toEqual(outputOf('forced', 'replaced'))
     const { code, stdout } = await api.kubectl.run('replace', '--force', '-f', file)
@@ -162,7 +162,7 @@ spec:
   })
 
   test.concurrent('edit sends the edited object', async () => {
-    await made('edited', { displayName: 'before', ttl: 60 })
+    await makeKey('edited', { displayName: 'before', ttl: 60 })
     const editor = (script: string) => api.kubectl.file(`editor-${script.length}`, `#!/bin/sh\n${script}\n`)
     const edit = async (script: string) =>
       api.kubectl.runWith({ EDITOR: await editor(script) }, 'edit', 'ownedaccesskey', 'edited')
@@ -176,7 +176,7 @@ spec:
   })
 
   test.concurrent('patch sends merge and JSON patches, and a strategic patch returns the supported types', async () => {
-    await made('patched', {}, { annotations: { a: 'b' } })
+    await makeKey('patched', {}, { annotations: { a: 'b' } })
     const patch = (...args: string[]) => api.kubectl.run('patch', 'ownedaccesskey', 'patched', ...args)
     expect(await patch('--type=merge', '-p', '{"spec":{"disabled":true}}')).toEqual(outputOf('patched', 'patched'))
     expect((await patch('--type=merge', '-p', '{"spec":{"disabled":true}}')).stdout).toContain('patched (no change)')
@@ -218,7 +218,7 @@ spec:
   })
 
   test.concurrent('label and annotate change metadata', async () => {
-    await made('labeled')
+    await makeKey('labeled')
     const label = (...args: string[]) => api.kubectl.run('label', 'ownedaccesskey', 'labeled', ...args)
     expect(await label('tier=one')).toEqual(outputOf('labeled', 'labeled'))
     expect((await label('tier=two')).stderr).toBe("error: 'tier' already has a value (one), and --overwrite is false\n")
@@ -234,7 +234,7 @@ spec:
   test.concurrent.each(['background', 'foreground', 'orphan'])(
     'delete --cascade=%s deletes an object without dependents',
     async (cascade) => {
-      await made(`cascade-${cascade}`)
+      await makeKey(`cascade-${cascade}`)
       const { code, stdout } = await api.kubectl.run(
         'delete',
         'ownedaccesskey',
@@ -249,9 +249,9 @@ spec:
 
   test.concurrent('delete --cascade decides what happens to dependents', async () => {
     const dependents = async (cascade: string) => {
-      const { metadata, apiVersion, kind } = await made(`owner-${cascade}`)
+      const { metadata, apiVersion, kind } = await makeKey(`owner-${cascade}`)
       const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, blockOwnerDeletion: true }]
-      await made(`dependent-${cascade}`, {}, { ownerReferences })
+      await makeKey(`dependent-${cascade}`, {}, { ownerReferences })
       await api.kubectl.run('delete', 'ownedaccesskey', metadata.name, `--cascade=${cascade}`, '--timeout=20s')
       return read(`owner-${cascade}`)
     }
@@ -265,7 +265,7 @@ spec:
   })
 
   test.concurrent('delete works as a dry run, by label, by file, for a namespace and for a missing object', async () => {
-    await Promise.all(['one', 'two'].map((name) => made(`doomed-${name}`, {}, { labels: { doomed: 'yes' } })))
+    await Promise.all(['one', 'two'].map((name) => makeKey(`doomed-${name}`, {}, { labels: { doomed: 'yes' } })))
     const dry = await api.kubectl.run('delete', 'ownedaccesskey', 'doomed-one', '--dry-run=server')
     expect(dry.stdout).toBe('ownedaccesskey.management.platform "doomed-one" deleted (server dry run)\n')
     expect((await read('doomed-one')).kind).toBe('OwnedAccessKey')
@@ -295,7 +295,7 @@ spec:
   })
 
   test.concurrent('delete waits for finalizers', async () => {
-    await made('held', {}, { finalizers: ['example.com/hold'] })
+    await makeKey('held', {}, { finalizers: ['example.com/hold'] })
     const deleting = api.kubectl.start('delete', 'ownedaccesskey', 'held')
     await deleting.until(/deleted/)
     const held = await read('held')
@@ -306,7 +306,7 @@ spec:
   })
 
   test.concurrent('delete --raw deletes an object', async () => {
-    await made('raw')
+    await makeKey('raw')
     const { stdout } = await api.kubectl.run('delete', '--raw', `/kubernetes/management${keys}/raw`)
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Status', status: 'Success', details: { name: 'raw' } })
   })

@@ -23,7 +23,7 @@ afterAll(() => server?.stop())
 const lines = (): Line[] => server.log.map((line) => JSON.parse(line))
 
 /** Returns the metric lines of a request, from its authorizer and its handler, each with its metrics by name. */
-async function measuredBy(path: string, call: Parameters<TestServer['call']>[1] = {}) {
+async function callMeasured(path: string, call: Parameters<TestServer['call']>[1] = {}) {
   const answer = await server.call(path, call)
   return lines()
     .filter(({ requestId, _aws }) => _aws && requestId === answer.headers['audit-id'])
@@ -41,7 +41,10 @@ function metricsOf(line: Line): Record<string, number> {
 }
 
 test('a request has metrics by endpoint with its calls, and its authorization has metrics by outcome', async () => {
-  const [authorizer, handler] = await measuredBy(keys, { method: 'POST', body: { ...kind, metadata: { name: 'one' } } })
+  const [authorizer, handler] = await callMeasured(keys, {
+    method: 'POST',
+    body: { ...kind, metadata: { name: 'one' } },
+  })
   expect(authorizer?.metrics).toEqual({
     'authorization=allowed authorizations': 1,
     // The credential and its last activity.
@@ -63,12 +66,12 @@ test('a request has metrics by endpoint with its calls, and its authorization ha
 })
 
 test('a rejection by the handler counts as a client error', async () => {
-  const [, handler] = await measuredBy(`${keys}/nobody`)
+  const [, handler] = await callMeasured(`${keys}/nobody`)
   expect(handler?.metrics).toMatchObject({ 'endpoint=ownedaccesskeys get clientErrors': 1, storageCalls: 1 })
 })
 
 const apply = { method: 'PATCH', headers: { 'content-type': 'application/apply-patch+yaml' } }
-const applied = (name: string, more: object) => ({
+const applyBody = (name: string, more: object) => ({
   ...apply,
   body: JSON.stringify({ ...kind, metadata: { name }, ...more }),
 })
@@ -81,12 +84,12 @@ test.each<[number, string, Parameters<TestServer['call']>[1]]>([
   [504, '/one?resourceVersion=999999999', {}],
   [504, '?resourceVersion=999999999', { method: 'DELETE' }],
   [500, '', create({ name: 'new', resourceVersion: '5' })],
-  [500, '/one?fieldManager=m', applied('one', { spec: { unknown: 1 } })],
-  [500, '/one?fieldManager=m', applied('one', { spec: { groups: 'none' } })],
+  [500, '/one?fieldManager=m', applyBody('one', { spec: { unknown: 1 } })],
+  [500, '/one?fieldManager=m', applyBody('one', { spec: { groups: 'none' } })],
   [500, '/one', { headers: { accept: asPartial } }],
 ])('a %i that a client causes counts as a client error and logs no error: %s', async (code, path, call) => {
   const before = lines().filter(({ level }) => level === 'error').length
-  const [, handler] = await measuredBy(`${keys}${path}`, call)
+  const [, handler] = await callMeasured(`${keys}${path}`, call)
   expect(handler?.line).toMatchObject({
     code,
     fault: 'client',
@@ -101,7 +104,7 @@ test('creating a token calls KMS once', async () => {
   const body = { apiVersion: kind.apiVersion, kind: 'DirectClusterEndpointToken', spec: {} }
   const path = '/apis/management.platform/v1/directclusterendpointtokens'
   await server.call(path, { method: 'POST', body })
-  const [, handler] = await measuredBy(path, { method: 'POST', body })
+  const [, handler] = await callMeasured(path, { method: 'POST', body })
   expect(handler?.metrics).toMatchObject({ kmsCalls: 1, storageCalls: 0 })
 })
 
@@ -115,7 +118,7 @@ test('requests without a user count as authorizations only', async () => {
     { token: made.json.spec.key, outcome: 'denied' },
   ]
   for (const { token, outcome } of outcomes) {
-    const [authorizer, ...others] = await measuredBy(`${keys}/two`, { token })
+    const [authorizer, ...others] = await callMeasured(`${keys}/two`, { token })
     expect(authorizer?.metrics).toMatchObject({ [`authorization=${outcome} authorizations`]: 1 })
     expect(others).toEqual([])
   }
@@ -124,7 +127,7 @@ test('requests without a user count as authorizations only', async () => {
     body: { spec: { disabled: true } },
     headers: { 'content-type': 'application/merge-patch+json' },
   })
-  const [dead] = await measuredBy(`${keys}/two`, { token: made.json.spec.key })
+  const [dead] = await callMeasured(`${keys}/two`, { token: made.json.spec.key })
   expect(dead?.metrics).toMatchObject({ 'authorization=dead authorizations': 1 })
 })
 
@@ -141,22 +144,22 @@ const junk = {
 }
 
 test.each(Object.entries(junk))('%s causes no read of the table or the pepper', async (_, token) => {
-  const asked = await measuredBy(`${keys}/one`, { headers: { authorization: `Bearer ${token}` }, token: '' })
+  const asked = await callMeasured(`${keys}/one`, { headers: { authorization: `Bearer ${token}` }, token: '' })
   expect(asked.map(({ metrics }) => metrics)).toEqual([
     { 'authorization=unknown authorizations': 1, storageCalls: 0, kmsCalls: 0, secretCalls: 0 },
   ])
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } }
-  const [, review] = await measuredBy('/apis/authentication.k8s.io/v1/tokenreviews', { method: 'POST', body })
+  const [, review] = await callMeasured('/apis/authentication.k8s.io/v1/tokenreviews', { method: 'POST', body })
   expect(review?.metrics).toMatchObject({ storageCalls: 0, secretCalls: 0 })
 })
 
 test('a text that may be a custom key is looked up', async () => {
-  const [authorizer] = await measuredBy(`${keys}/one`, { token: 'x'.repeat(32) })
+  const [authorizer] = await callMeasured(`${keys}/one`, { token: 'x'.repeat(32) })
   expect(authorizer?.metrics).toMatchObject({ storageCalls: 1 })
 })
 
 test('text from clients never becomes a dimension', async () => {
-  const [, handler] = await measuredBy('/apis/management.platform/v1/inventedresources/x')
+  const [, handler] = await callMeasured('/apis/management.platform/v1/inventedresources/x')
   expect(Object.keys(handler?.metrics ?? {})).toContain('endpoint=none any clientErrors')
 })
 

@@ -20,7 +20,7 @@ describe('a key', () => {
   const start = Date.parse('2026-11-21T12:00:00Z')
   let now = start
   /** Returns the watches of a new key with a limit of two. The test controls the time. */
-  function counted() {
+  function countWatches() {
     now = start
     const { storage } = server.parts
     const open = watchCounter({ storage, most: 2, now: () => now, uuid: () => `id-${ids++}` })
@@ -29,7 +29,7 @@ describe('a key', () => {
   }
 
   test('has at most the allowed number of open watches, and can open another when one ends', async () => {
-    const { open, uid } = counted()
+    const { open, uid } = countWatches()
     const first = await open()
     await open()
     await expect(open()).rejects.toMatchObject({
@@ -47,7 +47,7 @@ describe('a key', () => {
   })
 
   test('cannot exceed the limit by opening many watches at once', async () => {
-    const { open, uid } = counted()
+    const { open, uid } = countWatches()
     const opened = await Promise.allSettled(Array.from({ length: 12 }, open))
     const many = opened.filter(({ status }) => status === 'fulfilled').length
     expect(many).toBeLessThanOrEqual(2)
@@ -56,7 +56,7 @@ describe('a key', () => {
 
   // A function may be killed together with its watches.
   test('can open others when the first ones are silent for a minute', async () => {
-    const { open } = counted()
+    const { open } = countWatches()
     const kept = await open()
     await open()
     now += 45_000
@@ -67,7 +67,7 @@ describe('a key', () => {
   })
 
   test('renews the record of a watch every half minute, not on each check', async () => {
-    const { open, uid } = counted()
+    const { open, uid } = countWatches()
     const { keep } = await open()
     const until = async () => (await server.parts.storage.queryCompanions(`watches#${uid}`)).items[0]?.attributes.until
     const first = await until()

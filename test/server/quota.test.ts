@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 const kind = 'OwnedAccessKey'
-const named = (metadata: object, spec: object = {}) => ({ apiVersion, kind, metadata, spec })
-const generated = (spec: object = {}) => named({ generateName: 'k-' }, spec)
+const keyObject = (metadata: object, spec: object = {}) => ({ apiVersion, kind, metadata, spec })
+const generated = (spec: object = {}) => keyObject({ generateName: 'k-' }, spec)
 const create = (token: string, body: object = generated(), query = '') =>
   server.call(`${keys}${query}`, { method: 'POST', token, body })
 const keyOf = async (spec: object): Promise<string> => (await server.make(keys, generated(spec))).spec.key
@@ -29,7 +29,7 @@ test('limits the keys of an owner, whoever creates them', async () => {
   ]
   expect((await create(scoped)).status).toBe(201)
   for (const token of [one, another, scoped]) {
-    const { status, json } = await create(token, named({ name: 'more' }))
+    const { status, json } = await create(token, keyObject({ name: 'more' }))
     expect([status, json]).toEqual([
       403,
       {
@@ -58,7 +58,7 @@ test('generated names, dry runs and applies have the same limit', async () => {
     method: 'PATCH',
     token,
     headers: { 'content-type': 'application/apply-patch+yaml' },
-    body: JSON.stringify(named({ name: 'applied' })),
+    body: JSON.stringify(keyObject({ name: 'applied' })),
   })
   for (const { status, json } of [await create(token, generated(), '?dryRun=All'), await apply])
     expect([status, json.message]).toEqual([403, expect.stringContaining(exceeded)])

@@ -50,13 +50,13 @@ describeKubectl('the tour', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  const pasted = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
+  const pasteLines = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
   const [begin = '', key = '', fetched = '', token = '', end = ''] = tour
 
   test.each(shells)('works unchanged in $name', async (shell) => {
     // Runs before the end of the tour removes the file.
     const looks = 'echo "mode $(stat -c %a demo.kubeconfig)"'
-    const { stdout, stderr, complaints } = await pasted(shell, begin, key, fetched, looks, token, end)
+    const { stdout, stderr, complaints } = await pasteLines(shell, begin, key, fetched, looks, token, end)
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
     expect(stdout).toContain('system:masters')
     expect(stdout).toMatch(/^NAME +READY +STATUS .*\n(?:.* Running .*\n)+mode 600$/m)
@@ -70,20 +70,20 @@ describeKubectl('the tour', () => {
 
   test.each(shells)('prints commands that work in $name', async (shell) => {
     const [, lines = ''] = printed.split('README.md has a five-minute tour.\n')
-    const { stdout, stderr, complaints } = await pasted(shell, lines.split('Press Ctrl-C to stop.', 1).join())
+    const { stdout, stderr, complaints } = await pasteLines(shell, lines.split('Press Ctrl-C to stop.', 1).join())
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
     expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running /ms)
     await rm(join(folder, '.local', 'demo.kubeconfig'))
   })
 
   test.each(shells)('says in $name why there is no kube config and writes no file', async (shell) => {
-    const { complaints, stderr } = await pasted(shell, begin, 'KEY=wrong', fetched)
+    const { complaints, stderr } = await pasteLines(shell, begin, 'KEY=wrong', fetched)
     expect([complaints[0], stderr]).toEqual(['failed 1', expect.stringContaining('Unauthorized')])
     await expect(readFile(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
   })
 
   test.each(shells)('revokes nothing in $name when no key was created', async (shell) => {
-    const { stdout, complaints } = await pasted(shell, begin, key.replace('user: alice', 'user: system:alice'), end)
+    const { stdout, complaints } = await pasteLines(shell, begin, key.replace('user: alice', 'user: system:alice'), end)
     expect(complaints.length).toBeGreaterThan(2)
     expect(stdout).not.toMatch(/patched|deleted/)
   })

@@ -141,7 +141,10 @@ const requests: readonly Asked[] = [
 ]
 
 /** Reports whether the review allows the request and whether the request passes. */
-async function judged(token: string, { resourceAttributes, nonResourceAttributes, method, path, body, type }: Asked) {
+async function judgeRequest(
+  token: string,
+  { resourceAttributes, nonResourceAttributes, method, path, body, type }: Asked,
+) {
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',
@@ -170,7 +173,7 @@ async function disagreements(spec: object): Promise<string[]> {
   const token: string = answer.json.spec.key
   const found: string[] = []
   for (const asked of requests) {
-    const { allowed, reason, status, message } = await judged(token, asked)
+    const { allowed, reason, status, message } = await judgeRequest(token, asked)
     expect(status, message).not.toBe(401)
     expect(status, message).toBeLessThan(500)
     // A missing object returns 404 to every user whose scope allows the request.

@@ -30,7 +30,7 @@ const self = (token: string): Promise<Answer> =>
 const value = (text: string): string => `value-of-${text}`.padEnd(40, '.')
 
 let count = 0
-async function made(metadata: object = {}): Promise<{ name: string; token: string }> {
+async function createKey(metadata: object = {}): Promise<{ name: string; token: string }> {
   const { spec, metadata: own } = await server.make(keys, accessKey(`key-${++count}`, { user: 'alice' }, metadata))
   return { name: own.name, token: spec.key }
 }
@@ -61,7 +61,7 @@ const changes: [string, number, object, (name: string) => Promise<Answer>][] = [
 
 describe.each(changes)('a key that is %s', (_, refused, metadata, end) => {
   test.each(Object.keys(uses))('is refused while it is used to %s', async (use) => {
-    const { name, token } = await made(metadata)
+    const { name, token } = await createKey(metadata)
     let isOver = false
     const after: number[] = []
     /** Uses the key continuously until three uses have begun after the change. */
@@ -94,7 +94,7 @@ test.each<[string, object, object, (spec: { disabled?: boolean; scope?: object }
   ['disabled', { disabled: true }, { disabled: false }, ({ disabled }) => disabled],
   ['narrowed', { scope: { clusters: [{ cluster: 'eu' }] } }, { scope: null }, ({ scope }) => scope !== undefined],
 ])('a key that is %s stays so, whatever it requests', async (_, spec, undo, holds) => {
-  const { name, token } = await made()
+  const { name, token } = await createKey()
   let isOver = false
   const ready: Promise<void>[] = []
   const users = [1, 2, 3, 4].map(async () => {
@@ -115,7 +115,7 @@ test.each<[string, object, object, (spec: { disabled?: boolean; scope?: object }
 })
 
 test('after concurrent rotations one value works and no earlier one does', async () => {
-  const { name, token } = await made()
+  const { name, token } = await createKey()
   const values = Array.from({ length: 10 }, (_, index) => value(`${name}-${index}`))
   const answers = await Promise.all(values.map((key) => change(name, { key })))
   expect(answers.map(({ status }) => status)).toEqual(values.map(() => 200))
@@ -126,7 +126,7 @@ test('after concurrent rotations one value works and no earlier one does', async
 
 test('a key that is disabled and rotated concurrently is invalid with both values', async () => {
   for (let round = 0; round < 5; round++) {
-    const { name, token } = await made()
+    const { name, token } = await createKey()
     const rotate = server.call(`${keys}/${name}`, { ...merge({ spec: { key: value(name) } }), token })
     await Promise.all([rotate, change(name, { disabled: true }), self(token)])
     const alive = await Promise.all([token, value(name)].map(async (key) => (await self(key)).status))
@@ -136,7 +136,7 @@ test('a key that is disabled and rotated concurrently is invalid with both value
 
 // A certificate cannot be revoked, and a virtual cluster may sign it slowly.
 test('a certificate that is signed after its key was deleted is not returned', async () => {
-  const { name, token } = await made()
+  const { name, token } = await createKey()
   const authority = await testAuthority()
   const cluster = await startFaultyCluster({
     authority,
@@ -165,7 +165,7 @@ test.each([
   ['deleted', (name: string) => server.call(`${keys}/${name}`, { method: 'DELETE' })],
   ['rotated', (name: string) => change(name, { key: value(name) })],
 ])('recording a use after the key was %s restores nothing', async (_, end) => {
-  const { name, token } = await made()
+  const { name, token } = await createKey()
   const { parts } = server
   const used = await parts.authenticate(token)
   expect((await end(name)).status).toBe(200)

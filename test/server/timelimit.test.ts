@@ -16,7 +16,7 @@ const gatewaySeconds = 29
 const context = { getRemainingTimeInMillis: () => 60_000 }
 
 /** Returns the answer of the function to its event, and its log. */
-async function invoked(endpoint: Endpoint) {
+async function invoke(endpoint: Endpoint) {
   const log = vi.fn()
   const minimal = createMinimalServer({ STAGE: 'test', ISSUER: 'https://keyplane.example.com' })
   const { config, now, sleep, elapsed } = minimal
@@ -28,7 +28,7 @@ async function invoked(endpoint: Endpoint) {
 }
 
 test('an endpoint that does not finish returns 504 while the gateway still waits', async () => {
-  const { answer, log } = await invoked(() => new Promise(() => {}))
+  const { answer, log } = await invoke(() => new Promise(() => {}))
   await vi.advanceTimersByTimeAsync((gatewaySeconds - 1) * 1000)
   const { statusCode, headers, body } = await answer
   expect(statusCode).toBe(504)
@@ -39,7 +39,7 @@ test('an endpoint that does not finish returns 504 while the gateway still waits
 })
 
 test('an answer in time leaves no timer running', async () => {
-  const { answer } = await invoked(async () => ({ status: 200, headers: {}, warnings: [], body: 'in time' }))
+  const { answer } = await invoke(async () => ({ status: 200, headers: {}, warnings: [], body: 'in time' }))
   expect(await answer).toMatchObject({ statusCode: 200, body: 'in time' })
   expect(vi.getTimerCount()).toBe(0)
 })

@@ -14,7 +14,7 @@ afterAll(() => server?.stop())
 const port = () => Number(new URL(server.origin).port)
 
 /** Returns everything that the server sends after these bytes until it closes. */
-async function answered(socket: Socket, text: string): Promise<string> {
+async function answerTo(socket: Socket, text: string): Promise<string> {
   let received = ''
   socket.on('data', (chunk) => {
     received += chunk
@@ -27,7 +27,7 @@ async function answered(socket: Socket, text: string): Promise<string> {
 async function overTls(text: string): Promise<string> {
   const socket = connectTls({ host: '127.0.0.1', port: port(), ca: server.certificateAuthority })
   await once(socket, 'secureConnect')
-  return answered(socket, text)
+  return answerTo(socket, text)
 }
 
 const statusOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
@@ -59,7 +59,7 @@ test('too large headers and text that is not HTTP return a Status', async () => 
 })
 
 test('a request without TLS returns a message that says so', async () => {
-  const answer = await answered(connectPlain(port(), '127.0.0.1'), head)
+  const answer = await answerTo(connectPlain(port(), '127.0.0.1'), head)
   expect(answer).toBe('HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n')
 })
 

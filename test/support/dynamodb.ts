@@ -106,20 +106,20 @@ async function startServer(file: string | undefined) {
     const child = spawn(binary, ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    const abandoned = () => child.kill('SIGKILL')
-    process.once('exit', abandoned)
+    const abandon = () => child.kill('SIGKILL')
+    process.once('exit', abandon)
     if (await isListening(child)) {
       return {
         endpoint: `http://127.0.0.1:${port}`,
         async stop() {
-          process.off('exit', abandoned)
+          process.off('exit', abandon)
           const ended = once(child, 'exit')
           child.kill('SIGKILL')
           await ended
         },
       }
     }
-    process.off('exit', abandoned)
+    process.off('exit', abandon)
     if (attempt === attempts) throw new Error(`the DynamoDB emulator did not start in ${attempts} attempts`)
   }
 }

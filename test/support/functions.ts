@@ -86,7 +86,7 @@ async function startFunctions(settings: Record<string, string> = {}): Promise<Fu
       const { handler, event: given } = await load(name)
       const event = changed(given, invocation)
       return name.endsWith('/list') || name === 'openapi'
-        ? streamed(handler, event)
+        ? collectStream(handler, event)
         : answerOf(await handler(event, context))
     },
     async run(name, change = (event) => event) {
@@ -163,7 +163,7 @@ function answerOf({ statusCode, headers, multiValueHeaders, body }: Buffered): A
   return { status: statusCode, headers: { ...headers, ...multiValueHeaders }, text: body, json: parsed(body) }
 }
 
-async function streamed(
+async function collectStream(
   handler: (event: unknown, stream: unknown, context: object) => Promise<unknown>,
   event: unknown,
 ): Promise<Answer> {

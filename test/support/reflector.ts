@@ -62,7 +62,7 @@ export async function startReflector(
   let resourceVersion = ''
   let cut = () => {}
   let stopped = false
-  const look = () => {
+  const checkWaiting = () => {
     for (const one of waiting) one()
   }
   const query = (more: Record<string, string>) =>
@@ -84,7 +84,7 @@ export async function startReflector(
     store.clear()
     for (const one of found) store.set(one.metadata.name ?? '', one)
     seen.length = 0
-    look()
+    checkWaiting()
   }
 
   /** Reports whether the resourceVersion has expired. */
@@ -102,7 +102,7 @@ export async function startReflector(
       if (type === 'DELETED') store.delete(name)
       else store.set(name, object)
     }
-    look()
+    checkWaiting()
     return false
   }
 
@@ -150,7 +150,7 @@ export async function startReflector(
   await list()
   const running = run()
   const failed = running.then(() => undefined)
-  failed.catch(look)
+  failed.catch(checkWaiting)
   return {
     store,
     seen,

@@ -18,7 +18,7 @@ afterEach(() => {
 })
 
 /** Lists for a client that reads only the first chunk. Resolves with how the list ended. */
-async function stalled(user: typeof alice, headers: object) {
+async function listAndStall(user: typeof alice, headers: object) {
   const { handler } = await import('../../../functions/ownedaccesskeys/list.ts')
   const { default: given } = await import('../../../events/ownedaccesskeys/list.json', { with: { type: 'json' } })
   const begun = Promise.withResolvers<void>()
@@ -56,7 +56,7 @@ test.each([{}, { 'Accept-Encoding': 'gzip' }])(
     }
     const { metadata } = await make({ name: 'slow' }, { user: 'alice' })
     const user = { ...alice, key: { ...alice.key, name: 'slow', uid: metadata.uid, generation: 1 } }
-    const { ended } = await stalled(user, headers)
+    const { ended } = await listAndStall(user, headers)
     let isOver = false
     ended
       .catch(() => undefined)

@@ -28,7 +28,7 @@ async function copyRow(name: string): Promise<void> {
 }
 
 /** Returns the responses of a process with little memory. They are fewer than the forms if it crashed. */
-async function listed(forms: readonly Form[]): Promise<Listed[]> {
+async function listForms(forms: readonly Form[]): Promise<Listed[]> {
   const child = fork(new URL('lister.ts', import.meta.url), {
     execArgv: [`--max-old-space-size=${heapMegabytes}`],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -54,7 +54,7 @@ const forms: Record<string, Form> = {
 test('lists many large keys in little memory', async () => {
   await make({ name: 'large' }, { user: 'alice', description: 'x'.repeat(characters) })
   await copyRow('large')
-  const answers = await listed(Object.values(forms))
+  const answers = await listForms(Object.values(forms))
   const found = Object.keys(forms).map((form, index) => {
     const { status, bytes = 0 } = answers[index] ?? {}
     return { form, status, isWhole: bytes > count * characters }

@@ -36,20 +36,20 @@ describe('201', () => {
 
 describe('201 and 200', () => {
   const times = 8
-  const answered = (answers: readonly { status: number }[], code: number) =>
+  const answersWith = (answers: readonly { status: number }[], code: number) =>
     answers.filter((one) => one.status === code)
   const atOnce = (name: string, spec: object, user = alice) =>
     Promise.all(Array.from({ length: times }, () => apply(name, spec, user)))
 
   test('of concurrent applies, only the response of the one that creates contains the key', async () => {
     const answers = await atOnce('raced', {})
-    expect([answered(answers, 201).length, answered(answers, 200).length]).toEqual([1, times - 1])
+    expect([answersWith(answers, 201).length, answersWith(answers, 200).length]).toEqual([1, times - 1])
     expect(answers.filter(({ json }) => 'key' in json.spec).map(({ status: code }) => code)).toEqual([201])
   })
 
   test('accepts the same supplied key in all concurrent applies', async () => {
     const answers = await atOnce('supplied', { key: 'supplied-by-all-of-them-0123456789-' })
-    expect([answered(answers, 201).length, answered(answers, 200).length]).toEqual([1, times - 1])
+    expect([answersWith(answers, 201).length, answersWith(answers, 200).length]).toEqual([1, times - 1])
     expect((await read('supplied')).metadata.generation).toBe(1)
   })
 

@@ -8,7 +8,7 @@ const functions = useFunctions()
 const ask = async (user: typeof alice) =>
   (await functions.invoke('selves/create', { user, headers: { accept: 'application/json' } })).json.status
 
-const made = async (name: string, spec: object = {}): Promise<string> =>
+const createKey = async (name: string, spec: object = {}): Promise<string> =>
   (await functions.invoke('ownedaccesskeys/create', { body: accessKey(name, { user: 'alice', ...spec }) })).json.spec
     .key
 const askOf = (given: string, query: Record<string, string> = {}) =>
@@ -47,7 +47,7 @@ describe('201', () => {
 
   test('returns the access key in spec, not the one of the request', async () => {
     const scope = { projects: [{ project: 'web' }] }
-    const given = await made('given', { user: 'bob', scope })
+    const given = await createKey('given', { user: 'bob', scope })
     const { status, json, text } = await askOf(given)
     expect([status, json.spec]).toEqual([201, {}])
     expect(json.status).toMatchObject({ subject: 'bob', accessKey: 'given', accessKeyScope: scope })
@@ -59,7 +59,7 @@ describe('201', () => {
   })
 
   test('does not count a dry run as a use of the access key in spec', async () => {
-    expect((await askOf(await made('unused'), { dryRun: 'All' })).json.status.accessKey).toBe('unused')
+    expect((await askOf(await createKey('unused'), { dryRun: 'All' })).json.status.accessKey).toBe('unused')
     expect(await lastActivityOf('unused')).toBeUndefined()
   })
 
@@ -81,7 +81,7 @@ describe('401', () => {
   })
 
   test('for an invalid access key in spec', async () => {
-    const given = await made('dead', { disabled: true })
+    const given = await createKey('dead', { disabled: true })
     expect((await askOf(given)).json).toMatchObject({ code: 401, message: 'access key is disabled' })
   })
 })

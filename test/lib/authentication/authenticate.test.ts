@@ -82,19 +82,26 @@ describe('authenticate', () => {
 
   const key = { name: 'ci', uid: 'u-1', user: 'admin' }
   test('returns the reason for an invalid key', async () => {
-    const dead = async (item: JsonObject, maxTtl?: number) =>
+    const authenticateItem = async (item: JsonObject, maxTtl?: number) =>
       authenticate(KEY, world(item, maxTtl === undefined ? {} : { maxTtl, now: () => (CREATED + maxTtl) * 1000 }).deps)
-    expect(await dead(itemOf(storedKey({ disabled: true })))).toEqual({ dead: 'access key is disabled', key })
+    expect(await authenticateItem(itemOf(storedKey({ disabled: true })))).toEqual({
+      dead: 'access key is disabled',
+      key,
+    })
     expect(
-      await dead(itemOf(storedKey({}, {}, { creationTimestamp: '2026-11-20T00:00:00Z' })), undefined),
+      await authenticateItem(itemOf(storedKey({}, {}, { creationTimestamp: '2026-11-20T00:00:00Z' })), undefined),
     ).toHaveProperty('user')
-    expect(await dead(itemOf(storedKey({ ttl: 5 }, {}, { creationTimestamp: '2026-11-20T00:00:00Z' })))).toEqual({
+    expect(
+      await authenticateItem(itemOf(storedKey({ ttl: 5 }, {}, { creationTimestamp: '2026-11-20T00:00:00Z' }))),
+    ).toEqual({
       dead: 'access key has expired',
       key,
     })
-    expect(await dead(itemOf(storedKey()), 3600)).toEqual({ dead: 'access key has expired', key })
+    expect(await authenticateItem(itemOf(storedKey()), 3600)).toEqual({ dead: 'access key has expired', key })
     expect(
-      await dead(itemOf(storedKey({}, {}, { deletionTimestamp: '2026-11-21T00:00:00Z', finalizers: ['a/b'] }))),
+      await authenticateItem(
+        itemOf(storedKey({}, {}, { deletionTimestamp: '2026-11-21T00:00:00Z', finalizers: ['a/b'] })),
+      ),
     ).toEqual({ dead: 'access key is being deleted', key })
   })
 

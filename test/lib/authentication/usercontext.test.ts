@@ -37,7 +37,7 @@ const user = fc
   })
   .map((value) => value as UserInfo)
 
-const encoded = (value: unknown) =>
+const encodeValue = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
 describe('the user in the context', () => {
@@ -84,7 +84,7 @@ describe('the user in the context', () => {
     expect(encodeUser({ ...alice, credential })).toBe(encodeUser(alice))
     expect(decodeCredential(encodeCredential(credential))).toEqual(credential)
     for (const wrong of [{ ...credential, hash: '' }, { ...credential, more: 1 }, { version: '1', hash: 'h' }, []]) {
-      expect(() => decodeCredential(encoded(wrong))).toThrow('the credential of the user')
+      expect(() => decodeCredential(encodeValue(wrong))).toThrow('the credential of the user')
     }
   })
 
@@ -92,21 +92,21 @@ describe('the user in the context', () => {
     ['nothing', ''],
     ['no base64url', `${encodeUser(alice)}=`],
     ['base64url with other bits at its end', 'eyB9'.slice(0, 3)],
-    ['no JSON', encoded('{')],
-    ['null', encoded('null')],
-    ['a list', encoded([])],
+    ['no JSON', encodeValue('{')],
+    ['null', encodeValue('null')],
+    ['a list', encodeValue([])],
     ['broken UTF-8', Buffer.from([0x22, 0xff, 0x22]).toString('base64url')],
-    ['no groups', encoded({ ...alice, groups: undefined })],
-    ['groups without system:authenticated', encoded({ ...alice, groups: ['dev'] })],
-    ['groups that are no list', encoded({ ...alice, groups: 'system:authenticated' })],
-    ['no chain', encoded({ ...alice, chain: undefined })],
-    ['a chain with unknown members', encoded({ ...alice, chain: [{ x: [] }] })],
-    ['no name', encoded({ ...alice, name: '' })],
-    ['an unknown member', encoded({ ...alice, admin: true })],
-    ['__proto__', encoded(JSON.stringify(alice).replace('{', '{"__proto__":{},'))],
-    ['a key without uid', encoded({ ...alice, key: { name: 'k', type: '' } })],
-    ['a key with an unknown member', encoded({ ...alice, key: { ...alice.key, x: 1 } })],
-    ['an expiry that is text', encoded({ ...alice, key: { ...alice.key, expires: '1' } })],
+    ['no groups', encodeValue({ ...alice, groups: undefined })],
+    ['groups without system:authenticated', encodeValue({ ...alice, groups: ['dev'] })],
+    ['groups that are no list', encodeValue({ ...alice, groups: 'system:authenticated' })],
+    ['no chain', encodeValue({ ...alice, chain: undefined })],
+    ['a chain with unknown members', encodeValue({ ...alice, chain: [{ x: [] }] })],
+    ['no name', encodeValue({ ...alice, name: '' })],
+    ['an unknown member', encodeValue({ ...alice, admin: true })],
+    ['__proto__', encodeValue(JSON.stringify(alice).replace('{', '{"__proto__":{},'))],
+    ['a key without uid', encodeValue({ ...alice, key: { name: 'k', type: '' } })],
+    ['a key with an unknown member', encodeValue({ ...alice, key: { ...alice.key, x: 1 } })],
+    ['an expiry that is text', encodeValue({ ...alice, key: { ...alice.key, expires: '1' } })],
     ['too much', 'A'.repeat(MAX_CONTEXT + 1)],
   ]
   test.each(bad)('rejects %s', (_, value) => expect(() => decodeUser(value)).toThrow())

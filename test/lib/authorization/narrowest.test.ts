@@ -9,7 +9,8 @@ import * as arbitrary from './arbitraries.ts'
 
 const OPTIONS = { projectNamespacePrefix: 'p-' }
 const group = 'management.platform'
-const of = (verb: string, resource: string, more: object = {}) => managementRequest({ group, resource, verb, ...more })
+const requestFor = (verb: string, resource: string, more: object = {}) =>
+  managementRequest({ group, resource, verb, ...more })
 const vci = 'virtualclusterinstances'
 const at = { namespace: 'p-a', name: 'x' }
 const metrics: Attributes = { kind: 'nonresource', target: { type: 'Management' }, verb: 'get', path: '/metrics' }
@@ -20,20 +21,20 @@ const rule = (verb: string, more: object = {}) => ({
 
 describe('missingEntry', () => {
   test.each<[string, Attributes, Scope]>([
-    ['an instance', of('get', vci, at), { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] }],
+    ['an instance', requestFor('get', vci, at), { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] }],
     [
       'its kube config',
-      of('create', vci, { ...at, subresource: 'kubeconfig' }),
+      requestFor('create', vci, { ...at, subresource: 'kubeconfig' }),
       { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },
     ],
     [
       'the instances of a project',
-      of('list', vci, { namespace: 'p-a' }),
+      requestFor('list', vci, { namespace: 'p-a' }),
       { roles: [{ role: 'platformCLI', projects: ['a'] }] },
     ],
-    ['a change of an instance', of('patch', vci, at), { projects: [{ project: 'a' }] }],
-    ['the keys', of('list', 'ownedaccesskeys'), rule('list')],
-    ['a key', of('delete', 'ownedaccesskeys', { name: 'k' }), rule('delete', { resourceNames: ['k'] })],
+    ['a change of an instance', requestFor('patch', vci, at), { projects: [{ project: 'a' }] }],
+    ['the keys', requestFor('list', 'ownedaccesskeys'), rule('list')],
+    ['a key', requestFor('delete', 'ownedaccesskeys', { name: 'k' }), rule('delete', { resourceNames: ['k'] })],
     ['a path', metrics, path('/metrics')],
     [
       'a review',
@@ -46,7 +47,9 @@ describe('missingEntry', () => {
   })
 
   test('returns undefined when two scopes of the chain deny the request', () => {
-    expect(missingEntry([{}, { projects: [{ project: 'b' }] }], of('list', 'ownedaccesskeys'), OPTIONS)).toBeUndefined()
+    expect(
+      missingEntry([{}, { projects: [{ project: 'b' }] }], requestFor('list', 'ownedaccesskeys'), OPTIONS),
+    ).toBeUndefined()
   })
 
   test('returns a valid scope that allows the request', () => {
@@ -64,7 +67,7 @@ describe('missingEntry', () => {
 })
 
 test('forbiddenByScope starts with the Kubernetes message and ends with the reason', () => {
-  const attributes = of('list', vci, { namespace: 'p-a' })
+  const attributes = requestFor('list', vci, { namespace: 'p-a' })
   const decision = evaluate([{}], attributes, OPTIONS)
   const { status } = forbiddenByScope(attributes, { name: 'alice', chain: [{}] }, decision.reason, OPTIONS)
   expect(status.message).toBe(

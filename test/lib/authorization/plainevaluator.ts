@@ -8,7 +8,7 @@ const MANAGED = 'management.platform'
 
 export function plainlyAllowed(chain: readonly Scope[], request: Attributes): boolean {
   for (const scope of chain) {
-    if (!always(request) && !lists(scope, request)) return false
+    if (!isAlwaysAllowed(request) && !lists(scope, request)) return false
   }
   return true
 }
@@ -18,7 +18,7 @@ export function plainlyAllowed(chain: readonly Scope[], request: Attributes): bo
  * cluster.
  */
 export function plainlyAllowedAt(chain: readonly Scope[], place: Place, request: Attributes): boolean {
-  if (always({ ...request, target: { type: 'Management' } })) return true
+  if (isAlwaysAllowed({ ...request, target: { type: 'Management' } })) return true
   for (const scope of chain) {
     if (place.type === 'virtualCluster') {
       const project = place.namespace.startsWith(PREFIX) ? place.namespace.substring(PREFIX.length) : ''
@@ -43,7 +43,7 @@ export function plainlyAllowedAt(chain: readonly Scope[], place: Place, request:
   return true
 }
 
-function always(r: Attributes): boolean {
+function isAlwaysAllowed(r: Attributes): boolean {
   if (r.target.type !== 'Management') return false
   if (r.kind === 'nonresource') {
     if (r.verb !== 'get' && r.verb !== 'head') return false

@@ -16,12 +16,12 @@ const rows = page
   .filter((line) => line.startsWith('| `{'))
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .map(([, scope = '', allows = '', , refuses = '']) => ({
-    text: quoted(scope)[0] ?? '',
-    allows: quoted(allows),
-    refuses: quoted(refuses),
+    text: codesIn(scope)[0] ?? '',
+    allows: codesIn(allows),
+    refuses: codesIn(refuses),
   }))
 
-function quoted(cell: string): string[] {
+function codesIn(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
 }
 

@@ -101,13 +101,13 @@ test('an interrupted pass continues at its position', async () => {
   await copyKey(world.place, 'copied', 509)
   await world.make('d', { ownerReferences: [ghost] })
   const run = timer()
-  const once = () => {
+  const allowOneStep = () => {
     let asked = 0
     return () => asked++ < 3
   }
   const read = []
   for (let remaining: boolean | undefined = true; remaining; ) {
-    const outcome = await run(once())
+    const outcome = await run(allowOneStep())
     read.push(outcome.read)
     remaining = outcome.remaining
   }

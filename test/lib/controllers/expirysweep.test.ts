@@ -275,7 +275,7 @@ test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow
 })
 
 describe('a run', () => {
-  const dead = async (count: number) => {
+  const createExpired = async (count: number) => {
     const clock = { at: 0 }
     const world = await worldAt(clock)
     await Promise.all(Array.from({ length: count }, (_, index) => world.make(`k${index}`, {}, { ttl: 60 })))
@@ -284,7 +284,7 @@ describe('a run', () => {
   }
 
   test('that runs out of time leaves the rest to the next', async () => {
-    const world = await dead(20)
+    const world = await createExpired(20)
     let steps = 0
     const first = await sweepExpired(sweepOf(world, { hasTime: () => steps++ < 25 }))
     expect(first).toMatchObject({ seen: 20, deleted: 5, remaining: true })
@@ -294,7 +294,7 @@ describe('a run', () => {
   })
 
   test('continues after a failure, and reports it', async () => {
-    const world = await dead(5)
+    const world = await createExpired(5)
     const { storage } = world
     const broken = new StorageError('Busy', 'too many tries')
     const update: Storage['update'] = (table, key, ...rest) =>
@@ -305,7 +305,7 @@ describe('a run', () => {
   })
 
   test('continues after an unreadable credential', async () => {
-    const world = await dead(3)
+    const world = await createExpired(3)
     const { storage } = world
     const getCompanions: Storage['getCompanions'] = async (keys) =>
       (await storage.getCompanions(keys)).map((one, index) => one && (index === 1 ? { ...one, attributes: {} } : one))
@@ -314,7 +314,7 @@ describe('a run', () => {
   })
 
   test('beside another run deletes each key once', async () => {
-    const world = await dead(40)
+    const world = await createExpired(40)
     const both = await Promise.all([sweepExpired(sweepOf(world)), sweepExpired(sweepOf(world))])
     expect(both.map(({ failed }) => failed)).toEqual([0, 0])
     expect(both.reduce((sum, { deleted }) => sum + deleted, 0)).toBe(40)

@@ -7,7 +7,7 @@ import { blocking, intercepted, newWorld, reference, type World } from './world.
 const foreground = { propagationPolicy: 'Foreground' } as const
 
 /** Creates objects, each with the names of the owners that it blocks. All are being deleted in the foreground. */
-async function waiting(world: World, blocks: Record<string, string[]>): Promise<void> {
+async function createWaiting(world: World, blocks: Record<string, string[]>): Promise<void> {
   const made = new Map<string, Awaited<ReturnType<World['make']>>>()
   for (const name of Object.keys(blocks)) made.set(name, await world.make(name))
   for (const [name, owners] of Object.entries(blocks)) {
@@ -29,7 +29,7 @@ test.each<[string, Record<string, string[]>, Record<string, boolean>]>([
   ['in a circle and from outside', { a: ['b'], b: ['a'], c: ['a'] }, { a: true, b: false, c: false }],
 ])('blocked by %s', async (_, blocks, expected) => {
   const world = await newWorld()
-  await waiting(world, blocks)
+  await createWaiting(world, blocks)
   const collector = world.collector()
   const found = Object.keys(blocks).map(async (name) => [name, await isBlocked(collector, await node(world, name))])
   expect(Object.fromEntries(await Promise.all(found))).toEqual(expected)
@@ -53,7 +53,7 @@ test('a cycle with many paths costs no more reads than its members', async () =>
   const width = 8
   const layer = (name: string) => Array.from({ length: width }, (_, index) => `${name}${index}`)
   const all = (names: string[], owners: string[]) => Object.fromEntries(names.map((name) => [name, owners]))
-  await waiting(world, {
+  await createWaiting(world, {
     o: ['d0'],
     ...all(layer('b'), ['o']),
     ...all(layer('c'), layer('b')),
@@ -71,7 +71,7 @@ test('a cycle with many paths costs no more reads than its members', async () =>
 
 test('running out of time is not taken for having no dependents', async () => {
   const world = await newWorld()
-  await waiting(world, { o: [], a: ['o'] })
+  await createWaiting(world, { o: [], a: ['o'] })
   const owner = await node(world, 'o')
   const late = { ...world.collector(), hasTime: () => false }
   await expect(isBlocked(late, owner)).rejects.toThrow(OutOfTime)

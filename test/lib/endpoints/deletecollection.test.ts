@@ -30,7 +30,7 @@ async function createCollection(count: number): Promise<string> {
   return collection
 }
 
-const left = async (collection: string): Promise<number> =>
+const countRemaining = async (collection: string): Promise<number> =>
   (await listObjects(store(), {}, 'list', context)).items.filter(({ key }) => key.startsWith(`p-a/${collection}-`))
     .length
 
@@ -90,13 +90,13 @@ describe('deletecollection', () => {
     const collection = await createCollection(40)
     const { status, json, most, notes } = await runDelete(collection)
     expect([status, json.items.length, most]).toEqual([200, 40, 16])
-    expect([notes.count, await left(collection)]).toEqual([40, 0])
+    expect([notes.count, await countRemaining(collection)]).toEqual([40, 0])
   })
 
   test('asks clients to repeat the request for a collection that is too large for one', async () => {
     const collection = await createCollection(50)
     const first = await runDelete(collection, { objects: 20 })
-    const gone = 50 - (await left(collection))
+    const gone = 50 - (await countRemaining(collection))
     expect([first.status, first.headers['retry-after'], first.notes.count]).toEqual([429, '1', gone])
     expect(first.json).toMatchObject({
       reason: 'TooManyRequests',
@@ -107,7 +107,7 @@ describe('deletecollection', () => {
     expect(gone).toBeLessThan(50)
     expect((await runDelete(collection, { objects: 10 })).status).toBe(429)
     const last = await runDelete(collection)
-    expect([last.status, await left(collection)]).toEqual([200, 0])
+    expect([last.status, await countRemaining(collection)]).toEqual([200, 0])
   })
 
   // A repeated request would make no progress either.
@@ -117,7 +117,7 @@ describe('deletecollection', () => {
   ])('returns 504 without Retry-After when %s', async (_, options) => {
     const collection = await createCollection(20)
     const { status, headers } = await runDelete(collection, options)
-    expect([status, headers['retry-after'], await left(collection)]).toEqual([504, undefined, 20])
+    expect([status, headers['retry-after'], await countRemaining(collection)]).toEqual([504, undefined, 20])
   })
 
   test('stops when its key is revoked', async () => {
@@ -128,14 +128,14 @@ describe('deletecollection', () => {
       'access key has been changed or deleted since the request was allowed',
     ])
     expect(done).toBeLessThan(10 + 2 * 16)
-    expect(await left(collection)).toBe(60 - done)
+    expect(await countRemaining(collection)).toBe(60 - done)
   })
 
   test('deletes one page of the requested limit at a time, in the order of names', async () => {
     const collection = await createCollection(5)
     const { status, json } = await runDelete(collection, { query: { limit: '2' } })
-    expect([status, json.items.length, await left(collection)]).toEqual([200, 2, 3])
+    expect([status, json.items.length, await countRemaining(collection)]).toEqual([200, 2, 3])
     const next = await runDelete(collection, { query: { limit: '2', continue: json.metadata.continue } })
-    expect([next.json.items.length, await left(collection)]).toEqual([2, 1])
+    expect([next.json.items.length, await countRemaining(collection)]).toEqual([2, 1])
   })
 })

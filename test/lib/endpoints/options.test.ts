@@ -42,10 +42,11 @@ describe('list options', () => {
   })
 
   it('request the initial events for a watch from any version', () => {
-    const asked = (query: Record<string, string>) => options({ watch: 'true', ...query }).sendInitialEvents
-    expect([asked({}), asked({ resourceVersion: '0' })]).toEqual([true, true])
-    expect(asked({ resourceVersion: '7' })).toBeUndefined()
-    expect(asked({ sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' })).toBe(false)
+    const requestsInitialEvents = (query: Record<string, string>) =>
+      options({ watch: 'true', ...query }).sendInitialEvents
+    expect([requestsInitialEvents({}), requestsInitialEvents({ resourceVersion: '0' })]).toEqual([true, true])
+    expect(requestsInitialEvents({ resourceVersion: '7' })).toBeUndefined()
+    expect(requestsInitialEvents({ sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' })).toBe(false)
   })
 
   it('accept 64-bit numbers', () => {

@@ -87,7 +87,7 @@ export async function startFaultyCluster(options: ClusterOptions): Promise<Fault
       ++reads >= readsBeforeSigned &&
       known.status.conditions?.some(({ type }) => type === 'Approved')
     ) {
-      const pem = await authority.sign(Buffer.from(known.spec.request, 'base64').toString(), signedFor(known, options))
+      const pem = await authority.sign(Buffer.from(known.spec.request, 'base64').toString(), wishFor(known, options))
       known.status.certificate = Buffer.from(pem).toString('base64')
     }
     if (step === 'delete') {
@@ -172,7 +172,7 @@ function stepOf(method = '', path: string): Step {
   return method === 'DELETE' ? 'delete' : 'read'
 }
 
-function signedFor({ spec }: SigningRequest, { signed = {} }: ClusterOptions): Wish {
+function wishFor({ spec }: SigningRequest, { signed = {} }: ClusterOptions): Wish {
   const seconds = spec.expirationSeconds ?? 365 * 86_400
   return { notAfter: new Date(Date.now() + seconds * 1000), ...signed }
 }

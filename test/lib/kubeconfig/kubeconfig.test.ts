@@ -55,11 +55,11 @@ type Secrets = Pick<AllSecrets, 'get' | 'refresh'>
 /** The secret of the instance before and after a rotation. */
 function secretsOf(texts: { kept?: string; now?: string }): Secrets & { read: string[] } {
   const read: string[] = []
-  const give = (text: string | undefined) => (id: string) => {
+  const returnText = (text: string | undefined) => (id: string) => {
     read.push(id)
     return text === undefined ? Promise.reject(new SecretError('NotFound', undefined)) : Promise.resolve(text)
   }
-  return { read, get: give(texts.kept), refresh: give(texts.now ?? texts.kept) }
+  return { read, get: returnText(texts.kept), refresh: returnText(texts.now ?? texts.kept) }
 }
 
 const secretText = (token = cluster.credentials.token) =>
@@ -101,7 +101,7 @@ const ask = (request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConf
     services(changes),
   )
 
-async function made(request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConfigServices> = {}) {
+async function createConfig(request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConfigServices> = {}) {
   const result = await ask(request, changes)
   if ('errors' in result || result.kubeConfig === undefined) throw new Error(JSON.stringify(result))
   const config = new KubeConfig()
@@ -109,7 +109,7 @@ async function made(request: Partial<KubeConfigRequest> = {}, changes: Partial<K
   return { ...result, config, cluster: config.getCurrentCluster(), user: config.getCurrentUser() }
 }
 
-const refused = (request: Partial<KubeConfigRequest>, changes: Partial<KubeConfigServices> = {}) =>
+const refusalOf = (request: Partial<KubeConfigRequest>, changes: Partial<KubeConfigServices> = {}) =>
   ask(request, changes).then(
     () => undefined,
     (error) => error.status,
@@ -117,7 +117,7 @@ const refused = (request: Partial<KubeConfigRequest>, changes: Partial<KubeConfi
 
 describe('with a token', () => {
   test('has the virtual cluster, its authority and a token for it only', async () => {
-    const { config, ...result } = await made()
+    const { config, ...result } = await createConfig()
     expect(config.getCurrentContext()).toBe('dev.p-shop')
     expect(result.cluster).toMatchObject({ name: 'dev.p-shop', server: 'https://dev.example.com' })
     expect(Buffer.from(result.cluster?.caData ?? '', 'base64').toString()).toBe(clusters.authority.certificate)
@@ -134,14 +134,14 @@ describe('with a token', () => {
 
   test('lasts the maximum for 0, limited to the lifetime of the key', async () => {
     const key = { ...user().key, expires: seconds + 60 }
-    const result = await made({ spec: { certificateTTL: 0 }, user: user({ key }) })
+    const result = await createConfig({ spec: { certificateTTL: 0 }, user: user({ key }) })
     expect(result.warnings).toEqual(['requested expiration of 604800 seconds shortened to 60 seconds'])
     expect(Date.parse(result.expirationTimestamp ?? '')).toBe((seconds + 60) * 1000)
   })
 
   test('passes on the scope of a scoped key', async () => {
     const chain = [{ rules: [{ verbs: ['get'] }] }]
-    const result = await made({ user: user({ chain }) })
+    const result = await createConfig({ user: user({ chain }) })
     const [, payload = ''] = (result.user?.token ?? '').split('.')
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
     expect(JSON.parse(claims['management.platform'].scopes)).toEqual(chain)
@@ -151,24 +151,24 @@ describe('with a token', () => {
     const other = await testAuthority('ingress')
     const secrets = secretsOf({})
     const certificateAuthorityData = toBase64(other.certificate)
-    const result = await made({ instance: { ...instance, certificateAuthorityData } }, { secrets })
+    const result = await createConfig({ instance: { ...instance, certificateAuthorityData } }, { secrets })
     expect(result.cluster?.caData).toBe(certificateAuthorityData)
     expect(secrets.read).toEqual([])
   })
 
   test('relies on public authorities without an authority', async () => {
-    const result = await made({}, { secrets: secretsOf({}) })
+    const result = await createConfig({}, { secrets: secretsOf({}) })
     expect(result.cluster?.caData).toBeUndefined()
   })
 
   test('signs nothing after the deadline', async () => {
     const sign = vi.fn()
-    expect(await refused({ deadline: () => 0 }, { signer: { ...signer, sign } })).toMatchObject({ code: 504 })
+    expect(await refusalOf({ deadline: () => 0 }, { signer: { ...signer, sign } })).toMatchObject({ code: 504 })
     expect(sign).not.toHaveBeenCalled()
   })
 
   test('uses the requested address', async () => {
-    const result = await made({ spec: { server: 'https://tunnel.example.com:9443/x' } })
+    const result = await createConfig({ spec: { server: 'https://tunnel.example.com:9443/x' } })
     expect(result.cluster?.server).toBe('https://tunnel.example.com:9443/x')
   })
 })
@@ -177,7 +177,10 @@ describe('with a client certificate', () => {
   const spec = { clientCert: true, certificateTTL: 3600 }
 
   test('is signed by the virtual cluster, which keeps no request', async () => {
-    const result = await made({ spec, user: user({ groups: ['ops', 'system:masters', 'system:authenticated'] }) })
+    const result = await createConfig({
+      spec,
+      user: user({ groups: ['ops', 'system:masters', 'system:authenticated'] }),
+    })
     const certificate = new X509Certificate(Buffer.from(result.user?.certData ?? '', 'base64'))
     expect(certificate.subject).toBe('O=ops\nO=platform:admins\nCN=ci')
     expect(Buffer.from(result.user?.keyData ?? '', 'base64').toString()).toContain('BEGIN PRIVATE KEY')
@@ -194,17 +197,17 @@ describe('with a client certificate', () => {
   })
 
   test('lasts a day by default and requests no duration for 0', async () => {
-    await made({ spec: { clientCert: true } })
+    await createConfig({ spec: { clientCert: true } })
     expect(cluster.calls[0]?.body).toHaveProperty('spec.expirationSeconds', 86_400)
     await start()
-    await made({ spec: { clientCert: true, certificateTTL: 0 } })
+    await createConfig({ spec: { clientCert: true, certificateTTL: 0 } })
     expect(cluster.calls[0]?.body).not.toHaveProperty('spec.expirationSeconds')
   })
 
   test('warns if it is shorter than requested or outlives its key', async () => {
     await start({ signed: { notAfter: new Date(now.getTime() + 7_200_000) } })
     const key = { ...user().key, expires: seconds + 60 }
-    const { warnings } = await made({ spec: { clientCert: true }, user: user({ key }) })
+    const { warnings } = await createConfig({ spec: { clientCert: true }, user: user({ key }) })
     expect(warnings).toEqual([
       expect.stringMatching(/^requested expiration of 86400 seconds shortened to 7(199|200) seconds$/),
       expect.stringMatching(
@@ -214,14 +217,14 @@ describe('with a client certificate', () => {
   })
 
   test('throws 403 only for a scope that restricts inside the virtual cluster', async () => {
-    expect(await refused({ spec, user: user({ chain: [{ rules: [{ verbs: ['get'] }] }] }) })).toMatchObject({
+    expect(await refusalOf({ spec, user: user({ chain: [{ rules: [{ verbs: ['get'] }] }] }) })).toMatchObject({
       code: 403,
       reason: 'Forbidden',
       message:
         'virtualclusterinstances/kubeconfig.management.platform "dev" is forbidden: a client certificate cannot be scoped, and the scope of the access key restricts what it may do there',
     })
     expect(cluster.calls).toEqual([])
-    await made({ spec, user: user({ chain: [{ projects: [{ project: 'shop' }] }] }) })
+    await createConfig({ spec, user: user({ chain: [{ projects: [{ project: 'shop' }] }] }) })
   })
 
   test('approves nothing after the deadline and deletes the request', async () => {
@@ -233,14 +236,14 @@ describe('with a client certificate', () => {
         send: (request) => client.send(request).finally(() => (left = 0)),
       }
     }
-    expect(await refused({ spec, deadline: () => left }, { connect })).toMatchObject({ code: 504 })
+    expect(await refusalOf({ spec, deadline: () => left }, { connect })).toMatchObject({ code: 504 })
     expect(cluster.calls.map(({ step }) => step)).toEqual(['create', 'delete'])
     expect(cluster.stored.size).toBe(0)
   })
 
   test('rereads rotated credentials once', async () => {
     const secrets = secretsOf({ kept: secretText('old'), now: secretText() })
-    await made({ spec }, { secrets })
+    await createConfig({ spec }, { secrets })
     expect(secrets.read).toEqual(Array(2).fill('keyplane/dev/virtualclusters/p-shop/dev'))
     const stale = secretsOf({ kept: secretText('old') })
     let connections = 0
@@ -248,7 +251,7 @@ describe('with a client certificate', () => {
       connections++
       return createClusterClient(...given)
     }
-    expect(await refused({ spec }, { secrets: stale, connect })).toMatchObject({
+    expect(await refusalOf({ spec }, { secrets: stale, connect })).toMatchObject({
       code: 502,
       message: 'virtual cluster "p-shop/dev" does not accept the stored credentials',
     })
@@ -268,16 +271,16 @@ describe('with a client certificate', () => {
       },
     })
     const secrets = secretsOf({ kept: secretText(), now: secretText('new') })
-    expect(await refused({ spec }, { secrets, deadline: () => controller.signal })).toMatchObject({ code: 502 })
+    expect(await refusalOf({ spec }, { secrets, deadline: () => controller.signal })).toMatchObject({ code: 502 })
     expect(secrets.read).toHaveLength(1)
     expect(cluster.calls.map(({ step }) => step)).toEqual(['create', 'approve', 'delete'])
   })
 
   test('respects the maximum of the deployment', async () => {
     const limits = { maxTokenSeconds: 604_800, maxCertificateSeconds: 7200 }
-    await made({ spec }, { limits })
+    await createConfig({ spec }, { limits })
     await start({ signed: { notAfter: new Date(now.getTime() + 86_400_000) } })
-    expect(await refused({ spec }, { limits })).toMatchObject({ code: 502 })
+    expect(await refusalOf({ spec }, { limits })).toMatchObject({ code: 502 })
   })
 
   test.each<[string, Partial<Instance>, Secrets | undefined, number, string]>([
@@ -310,7 +313,7 @@ describe('with a client certificate', () => {
       'virtual cluster "p-shop/dev" has unusable credentials: spec.certificateAuthorityData holds no certificate',
     ],
   ])('%s', async (_, changes, secrets, code, message) => {
-    const status = await refused({ spec, instance: { ...instance, ...changes } }, secrets && { secrets })
+    const status = await refusalOf({ spec, instance: { ...instance, ...changes } }, secrets && { secrets })
     expect(status).toMatchObject({ code })
     expect(status.message).toContain(message)
     expect(status.message).not.toContain('hunter2')
@@ -326,11 +329,11 @@ describe('with either credential', () => {
 
   test.each([true, false])('throws 400 without an address (clientCert %j)', async (clientCert) => {
     const { host: _, ...without } = instance
-    expect(await refused({ instance: without, spec: { clientCert } })).toMatchObject({ code: 400 })
+    expect(await refusalOf({ instance: without, spec: { clientCert } })).toMatchObject({ code: 400 })
   })
 
   test.each([true, false])('throws 403 for a user that clusters must not see (clientCert %j)', async (clientCert) => {
-    expect(await refused({ user: user({ name: 'system:admin' }), spec: { clientCert } })).toMatchObject({ code: 403 })
+    expect(await refusalOf({ user: user({ name: 'system:admin' }), spec: { clientCert } })).toMatchObject({ code: 403 })
   })
 
   test.each([true, false])('validates a dry run and creates nothing (clientCert %j)', async (clientCert) => {
@@ -344,7 +347,7 @@ describe('with either credential', () => {
     expect(await ask({ dryRun: true, spec: { clientCert, certificateTTL: 1 } }, changes)).toHaveProperty('errors')
     const chain = [{}]
     if (clientCert)
-      expect(await refused({ dryRun: true, spec: { clientCert }, user: user({ chain }) }, changes)).toMatchObject({
+      expect(await refusalOf({ dryRun: true, spec: { clientCert }, user: user({ chain }) }, changes)).toMatchObject({
         code: 403,
       })
     expect(secrets.read).toEqual([])

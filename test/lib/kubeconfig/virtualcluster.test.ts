@@ -38,7 +38,8 @@ const order = {
   labels: { 'app.kubernetes.io/managed-by': 'keyplane' },
 }
 const signal = AbortSignal.timeout(60_000)
-const left = async () => (await as({ token: cluster.token.manager }).send({ method: 'GET', path: PATH, signal })).items
+const remainingRequests = async () =>
+  (await as({ token: cluster.token.manager }).send({ method: 'GET', path: PATH, signal })).items
 
 describe('against the local virtual cluster, which validates like kube-apiserver', () => {
   test('issues a certificate that works for exactly this user', async () => {
@@ -56,7 +57,7 @@ describe('against the local virtual cluster, which validates like kube-apiserver
     expect(seconds).toBeGreaterThan(3600 - 600)
     expect(seconds).toBeLessThan(3600 + 600)
     expect(clientCertificate.warnings).toEqual([])
-    expect(await left()).toEqual([])
+    expect(await remainingRequests()).toEqual([])
   })
 
   test('lets the cluster choose the duration if none is requested', async () => {
@@ -70,7 +71,7 @@ describe('against the local virtual cluster, which validates like kube-apiserver
       failure: 'forbidden',
       status: { code: 502 },
     })
-    expect(await left()).toEqual([])
+    expect(await remainingRequests()).toEqual([])
   })
 
   test('fails for unknown credentials', async () => {

@@ -33,7 +33,7 @@ const entry = (operation: 'Apply' | 'Update', index: number, fields: JsonObject)
   fieldsType: 'FieldsV1',
   fieldsV1: { 'f:spec': { 'f:map': fields } },
 })
-const managed = (n: number, operation: 'Apply' | 'Update', fields: (index: number) => JsonObject) =>
+const managersOf = (n: number, operation: 'Apply' | 'Update', fields: (index: number) => JsonObject) =>
   object(
     { managedFields: many(n, (index) => entry(operation, index, fields(index))) as JsonObject[] },
     { map: keysOf(n, () => 'v') },
@@ -42,10 +42,10 @@ const own = (index: number) => ({ [`f:k${index}`]: {} })
 const chain = (depth: number): JsonObject => (depth === 0 ? {} : { 'f:x': chain(depth - 1) })
 
 const shapes: [string, (n: number) => KubeObject][] = [
-  ['managers that apply', (n) => managed(n, 'Apply', own)],
-  ['managers that apply one field', (n) => managed(n, 'Apply', () => own(0))],
-  ['managers that update', (n) => managed(n, 'Update', own)],
-  ['managers with deep fields', (n) => managed(n, 'Apply', () => chain(40))],
+  ['managers that apply', (n) => managersOf(n, 'Apply', own)],
+  ['managers that apply one field', (n) => managersOf(n, 'Apply', () => own(0))],
+  ['managers that update', (n) => managersOf(n, 'Update', own)],
+  ['managers with deep fields', (n) => managersOf(n, 'Apply', () => chain(40))],
   ['annotations', (n) => object({ annotations: keysOf(n, () => 'v') })],
   ['labels', (n) => object({ labels: keysOf(n, () => 'v') })],
   ['finalizers', (n) => object({ finalizers: many(n, (index) => `a/b${index}`) })],
@@ -64,25 +64,34 @@ const shapes: [string, (n: number) => KubeObject][] = [
 
 describe.each(shapes)('doubling the number of %s at most doubles the work', (_, make) => {
   const n = 200
-  const bare = ({ metadata: { managedFields: _, ...metadata }, ...rest }: KubeObject) => ({ ...rest, metadata })
+  const withoutManagers = ({ metadata: { managedFields: _, ...metadata }, ...rest }: KubeObject) => ({
+    ...rest,
+    metadata,
+  })
   const writes: [string, (one: KubeObject) => unknown][] = [
     ['a create', (one) => updateManagers({ ...write, live: undefined, updated: one })],
     ['an update', (one) => updateManagers({ ...write, live: one, updated: object({ labels: { a: 'b' } }) })],
     ['an update that keeps all', (one) => updateManagers({ ...write, live: one, updated: one })],
-    ['an apply', (one) => serverSideApply({ ...write, live: one, config: bare(one), force: true })],
+    ['an apply', (one) => serverSideApply({ ...write, live: one, config: withoutManagers(one), force: true })],
     [
       'an apply that applies less than before',
       (one) => {
-        const before = serverSideApply({ ...write, live: one, config: bare(one), force: true })
-        return serverSideApply({ ...write, live: before, config: bare(object({})), force: true })
+        const before = serverSideApply({ ...write, live: one, config: withoutManagers(one), force: true })
+        return serverSideApply({ ...write, live: before, config: withoutManagers(object({})), force: true })
       },
     ],
     [
       'an apply with conflicts',
       (one) => {
-        const before = serverSideApply({ ...write, manager: 'other', live: one, config: bare(one), force: true })
+        const before = serverSideApply({
+          ...write,
+          manager: 'other',
+          live: one,
+          config: withoutManagers(one),
+          force: true,
+        })
         const spec = { ...one.spec, text: 'other' }
-        return serverSideApply({ ...write, live: before, config: { ...bare(one), spec }, force: true })
+        return serverSideApply({ ...write, live: before, config: { ...withoutManagers(one), spec }, force: true })
       },
     ],
   ]

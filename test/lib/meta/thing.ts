@@ -17,7 +17,7 @@ import type { JsonObject, JsonValue, KubeObject } from '../../../lib/meta/types.
 const text = string('')
 const pair = object('', { a: text, b: text })
 const set = (items: ListSchema['items']) => list('', items, { listType: 'set' })
-const keyed = (keys: string[], items: ListSchema['items']) => list('', items, { listType: 'map', keys })
+const keyedList = (keys: string[], items: ListSchema['items']) => list('', items, { listType: 'map', keys })
 
 const spec = object('', {
   text,
@@ -33,12 +33,12 @@ const spec = object('', {
   mapOfObjects: map('', object('', { a: text, more: map('', text), deep: pair })),
   mapOfSets: map('', set(text)),
   nested: object('', { a: text, deep: object('', { a: text, list: list('', text), set: set(text) }) }),
-  byName: keyed(['name'], object('', { name: text, value: text, flag: boolean(''), tags: set(text), pair })),
-  byTwo: keyed(
+  byName: keyedList(['name'], object('', { name: text, value: text, flag: boolean(''), tags: set(text), pair })),
+  byTwo: keyedList(
     ['port', 'protocol'],
-    object('', { port: int64(''), protocol: text, note: text, inner: keyed(['id'], pairWithId()) }),
+    object('', { port: int64(''), protocol: text, note: text, inner: keyedList(['id'], pairWithId()) }),
   ),
-  wholeItems: keyed(['id'], object('', { id: text, value: text }, { atomic: true })),
+  wholeItems: keyedList(['id'], object('', { id: text, value: text }, { atomic: true })),
 })
 
 function pairWithId() {
@@ -48,7 +48,7 @@ function pairWithId() {
 const status = object('', {
   phase: text,
   seen: map('', text),
-  conditions: keyed(['type'], object('', { type: text, status: text, reason: text })),
+  conditions: keyedList(['type'], object('', { type: text, status: text, reason: text })),
 })
 
 export const thingKind = { group: 'example.com', version: 'v1', kind: 'Thing' }
@@ -70,7 +70,7 @@ export interface Step {
   object?: KubeObject
 }
 
-function written(operation: Operation, live: KubeObject | undefined, now: Date): KubeObject {
+function computeWrite(operation: Operation, live: KubeObject | undefined, now: Date): KubeObject {
   const { verb, manager, force = false, subresource = '', object } = operation
   const write = { live, manager, subresource, now, gvk: thingKind, schema: thing } as const
   if (verb === 'apply') return serverSideApply({ ...write, config: object, force })
@@ -81,17 +81,17 @@ function written(operation: Operation, live: KubeObject | undefined, now: Date):
  * Replaces null containers, which an apply leaves when it removes their content, by empty ones: validation would reject
  * null, but scripts continue. Keeps null where the configuration itself contains it.
  */
-function filled(value: JsonValue | undefined, said: JsonValue | undefined, schema: At): JsonValue | undefined {
+function fillContainers(value: JsonValue | undefined, said: JsonValue | undefined, schema: At): JsonValue | undefined {
   if (value === null && said !== null && (schema?.type === 'object' || schema?.type === 'map')) return {}
   if (value === null && said !== null && schema?.type === 'list') return []
   if (Array.isArray(value) && schema?.type === 'list') {
-    return value.map((item) => filled(item, undefined, schema.items) ?? null)
+    return value.map((item) => fillContainers(item, undefined, schema.items) ?? null)
   }
   const [members, sent] = [asObject(value), asObject(said) ?? {}]
   if (members === undefined) return value
   const entries = Object.entries(members).map(([name, one]) => [
     name,
-    filled(one, Object.hasOwn(sent, name) ? sent[name] : undefined, memberSchema(schema, name)),
+    fillContainers(one, Object.hasOwn(sent, name) ? sent[name] : undefined, memberSchema(schema, name)),
   ])
   return Object.fromEntries(entries)
 }
@@ -115,8 +115,8 @@ const EPOCH = Date.UTC(2000, 0, 1)
 /** Runs one write, ten seconds after the previous one; `nth` starts at 0. */
 export function playOne(operation: Operation, live: KubeObject | undefined, nth: number): Step {
   try {
-    const next = written(operation, live, new Date(EPOCH + (nth + 1) * 10_000))
-    const object = filled(next, operation.object, thing) as KubeObject
+    const next = computeWrite(operation, live, new Date(EPOCH + (nth + 1) * 10_000))
+    const object = fillContainers(next, operation.object, thing) as KubeObject
     return { object: stored(object, live, operation.subresource ?? '') }
   } catch (error) {
     if (!(error instanceof StatusError)) throw error

@@ -16,7 +16,7 @@ const info = { title: 'Test', version: 'v1', license: { name: 'Apache-2.0', url:
 const { text, protobuf, hash } = openApiV2([kind], info)
 const document = JSON.parse(text)
 const { definitions } = document
-const named = (name: string) =>
+const definitionsNamed = (name: string) =>
   Object.entries<Record<string, unknown>>(definitions).filter(([id]) => id.endsWith(`.${name}`))
 
 test('is valid Swagger 2.0', async () => {
@@ -41,7 +41,7 @@ describe('definitions', () => {
   // Terraform finds the types of a manifest by these names.
   test('are identified by kind, and the metadata by its name', () => {
     const groupVersionKind = { group: kind.group, version: kind.version, kind: kind.kind }
-    const [[, found] = ['', {}]] = named(kind.kind)
+    const [[, found] = ['', {}]] = definitionsNamed(kind.kind)
     expect(found).toMatchObject({ type: 'object', 'x-kubernetes-group-version-kind': [groupVersionKind] })
     const $ref = '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
     expect(found).toMatchObject({ properties: { metadata: { $ref, description: expect.any(String) } } })
@@ -49,7 +49,7 @@ describe('definitions', () => {
   })
 
   test('have every field, and no keyword of v3', () => {
-    const [[, found] = ['', {}]] = named(kind.kind)
+    const [[, found] = ['', {}]] = definitionsNamed(kind.kind)
     expect(found).toMatchObject({
       properties: {
         spec: {

@@ -66,14 +66,16 @@ test('too many owners are refused without validating each', () => {
 })
 
 test('too many managers are refused, and kept if already stored', () => {
-  const managed = (count: number) => ({
+  const objectWithManagers = (count: number) => ({
     metadata: { name: 'a', managedFields: Array.from({ length: count }, () => ({ operation: 'Apply' })) },
   })
   const refusal = 'Too many: 1001: must have at most 1000 items'
-  expect(validateNew(kind, draft(managed(1001))).map(({ message }) => message)).toEqual([refusal])
-  expect(validateNew(kind, draft(managed(1000)))).toEqual([])
-  expect(validateChange(kind, draft(managed(1001)), thing({}), '').map(({ message }) => message)).toEqual([refusal])
-  expect(validateChange(kind, draft(managed(1001)), thing(managed(1001)), '')).toEqual([])
+  expect(validateNew(kind, draft(objectWithManagers(1001))).map(({ message }) => message)).toEqual([refusal])
+  expect(validateNew(kind, draft(objectWithManagers(1000)))).toEqual([])
+  expect(validateChange(kind, draft(objectWithManagers(1001)), thing({}), '').map(({ message }) => message)).toEqual([
+    refusal,
+  ])
+  expect(validateChange(kind, draft(objectWithManagers(1001)), thing(objectWithManagers(1001)), '')).toEqual([])
 })
 
 describe('very many errors', () => {

@@ -20,7 +20,7 @@ import {
 import { edited, hurried } from './adversary/subject.ts'
 
 const seed = Number(process.env.SEED ?? 1)
-const wanted = (count: number) => Number(process.env.SCHEDULES ?? count)
+const scheduleCount = (count: number) => Number(process.env.SCHEDULES ?? count)
 
 /** Returns the seeds that failed, each with its first error. */
 async function failures(
@@ -36,7 +36,7 @@ async function failures(
   return failed
 }
 
-const timeout = 30_000 + wanted(0) * 100
+const timeout = 30_000 + scheduleCount(0) * 100
 
 describe('every schedule ends in the state of the log', () => {
   const profiles = { plain, expiring, lagging, recreating, making }
@@ -50,7 +50,9 @@ describe('every schedule ends in the state of the log', () => {
     '%s, in a hurry',
     async (name, count) => {
       const subject = await edited(hurried)
-      expect(await failures(subject, profiles[name], { from: seed, count: wanted(count), enough: 5 })).toEqual([])
+      expect(await failures(subject, profiles[name], { from: seed, count: scheduleCount(count), enough: 5 })).toEqual(
+        [],
+      )
     },
     timeout,
   )
@@ -59,7 +61,7 @@ describe('every schedule ends in the state of the log', () => {
     'plain, with the constants as they are',
     async () => {
       const subject = { storageOver, ItemsFault }
-      expect(await failures(subject, plain, { from: seed, count: wanted(60), enough: 5 })).toEqual([])
+      expect(await failures(subject, plain, { from: seed, count: scheduleCount(60), enough: 5 })).toEqual([])
     },
     timeout,
   )

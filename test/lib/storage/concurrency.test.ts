@@ -74,7 +74,7 @@ function unreliable(random: () => number): DynamoDBClient {
 }
 
 /** Reads the whole table: the log in the form of the oracle, and the rows. */
-async function evidence(written: readonly Written[]) {
+async function readEvidence(written: readonly Written[]) {
   const truth = new Map<string, Item>()
   const log = new Map<number, Recorded>()
   const deletes = new Map(
@@ -106,7 +106,7 @@ test('16 writers, listers and watchers agree with the log', async () => {
   while (crowd.size > 0) await sleep(20)
   // Wait for requests in flight of the processes that died.
   await sleep(200)
-  const { log, truth } = await evidence(run.written)
+  const { log, truth } = await readEvidence(run.written)
   expect([...violations, ...judge({ ...run, log, truth })]).toEqual([])
   expect(run.written.filter(({ outcome }) => outcome.type === 'acknowledged').length).toBeGreaterThan(40)
 })
@@ -201,6 +201,6 @@ test('a writer killed between any two calls leaves all or nothing, and blocks no
     expect((await storage.list(widgets, {})).items.length).toBe(steps)
     if (line === 'end') break
   }
-  const { log, truth } = await evidence([])
+  const { log, truth } = await readEvidence([])
   expect(judge({ log, truth, written: [], listed: [], watched: [] })).toEqual([])
 })

@@ -213,12 +213,12 @@ describe('companions', () => {
   })
 
   test('an existing object is reported before an existing companion', async () => {
-    const both = (c: unknown) => {
+    const createOnce = (c: unknown) => {
       if (c) throw new Refused('exists')
       return { type: 'put', object: widget('a'), internal: {}, companions: [put('1')] } as const
     }
-    await storage.create(widgets, 'a', both, unhurried)
-    await expect(storage.create(widgets, 'a', both, unhurried)).rejects.toThrow(Refused)
+    await storage.create(widgets, 'a', createOnce, unhurried)
+    await expect(storage.create(widgets, 'a', createOnce, unhurried)).rejects.toThrow(Refused)
   })
 
   test('set keeps other attributes, and delete removes the item', async () => {
@@ -468,20 +468,20 @@ describe('lists', () => {
     await create(storage, 'c', { in: ['y'] }, widgets)
     await create(storage, 'd', {}, widgets)
     const { rv } = await storage.list(widgets, {})
-    const of = (partitions: string[], at?: number) => names({ partitions, ...(at && { at }) })
-    expect(await of(['x'])).toEqual(['a', 'b'])
-    expect(await of(['x', 'y', 'x'])).toEqual(['a', 'b', 'c'])
-    expect(await of([])).toEqual([])
+    const namesIn = (partitions: string[], at?: number) => names({ partitions, ...(at && { at }) })
+    expect(await namesIn(['x'])).toEqual(['a', 'b'])
+    expect(await namesIn(['x', 'y', 'x'])).toEqual(['a', 'b', 'c'])
+    expect(await namesIn([])).toEqual([])
     await set(storage, 'a', { in: ['y'] }, widgets)
     await set(storage, 'a', { in: ['y'], more: 1 }, widgets)
     await set(storage, 'd', { in: ['x'] }, widgets)
     await remove(storage, 'b', widgets)
     await storage.sweep(widgets)
-    expect(await of(['x'])).toEqual(['d'])
-    expect(await of(['y'])).toEqual(['a', 'c'])
-    expect(await of(['x'], rv)).toEqual(['a', 'b'])
-    expect(await of(['y'], rv)).toEqual(['b', 'c'])
-    expect(await of(['y', 'x'], rv)).toEqual(['a', 'b', 'c'])
+    expect(await namesIn(['x'])).toEqual(['d'])
+    expect(await namesIn(['y'])).toEqual(['a', 'c'])
+    expect(await namesIn(['x'], rv)).toEqual(['a', 'b'])
+    expect(await namesIn(['y'], rv)).toEqual(['b', 'c'])
+    expect(await namesIn(['y', 'x'], rv)).toEqual(['a', 'b', 'c'])
     expect((await storage.list(widgets, { partitions: ['x', 'y'], limit: 2 })).next).toBe('c')
     expect(await names({ partitions: ['x', 'y'], limit: 1, after: 'c' })).toEqual(['d'])
   })

@@ -29,7 +29,7 @@ afterAll(() => db.stop())
 
 const histories = fc.array(step, { minLength: 1, maxLength: 14 })
 
-async function happen(steps: Parameters<typeof perform>[2][]): Promise<{ table: Table; history: Happened[] }> {
+async function createHistory(steps: Parameters<typeof perform>[2][]): Promise<{ table: Table; history: Happened[] }> {
   const table = tableOf(`rights${tables++}`)
   const history: Happened[] = []
   for (const one of steps) await perform(inMemory, table, one, history)
@@ -37,7 +37,7 @@ async function happen(steps: Parameters<typeof perform>[2][]): Promise<{ table: 
 }
 
 /** Reads all pages of a list in sequence. */
-async function listed(table: Table, request: ListRequest): Promise<[name: string, rv: number][]> {
+async function listAllPages(table: Table, request: ListRequest): Promise<[name: string, rv: number][]> {
   const found: [string, number][] = []
   let next: ListRequest | undefined = request
   while (next) {
@@ -51,7 +51,7 @@ async function listed(table: Table, request: ListRequest): Promise<[name: string
 test('a list of an old revision shows only objects that the reader may see then and now', async () => {
   await fc.assert(
     fc.asyncProperty(histories, fc.constantFrom(undefined, 1), async (steps, limit) => {
-      const { table, history } = await happen(steps)
+      const { table, history } = await createHistory(steps)
       const newest = newestStates(history)
       for (const at of [1, ...history.map(({ rv }) => rv)]) {
         const expected = [...statesAt(history, at).values()]
@@ -61,7 +61,7 @@ test('a list of an old revision shows only objects that the reader may see then 
         const request = { at, filter: mayRead('alice'), ...(limit && { limit }) }
         const key = history[0]?.name ?? ''
         const all = [request, { ...request, partitions: ['alice'] }, { ...request, key }]
-        const found = await Promise.all(all.map((one) => listed(table, one)))
+        const found = await Promise.all(all.map((one) => listAllPages(table, one)))
         expect(found).toEqual([expected, expected, expected.filter(([name]) => name === key)])
       }
     }),
@@ -72,7 +72,7 @@ test('a list of an old revision shows only objects that the reader may see then 
 test('latest returns the newest state of an object, or the last one before its deletion', async () => {
   await fc.assert(
     fc.asyncProperty(histories, async (steps) => {
-      const { table, history } = await happen(steps)
+      const { table, history } = await createHistory(steps)
       const newest = newestStates(history)
       for (const { changes } of [await inMemory.changes(table, 1)]) {
         for (const { type, stored } of changes) {

@@ -10,7 +10,7 @@ const clusters = (...names: string[]): Scope => ({ clusters: names.map((cluster)
 const spaces = (...texts: string[]): Scope => ({
   spaces: texts.map((text) => text.split('/')).map(([project = '', space = '']) => ({ project, space })),
 })
-const left = (...chain: Scope[]) =>
+const clustersOf = (...chain: Scope[]) =>
   clusterAudiences(ISSUER, chain).map((audience) => audience.slice(`${ISSUER}/clusters/`.length))
 
 describe('clusterAudiences', () => {
@@ -71,19 +71,19 @@ describe('clusterAudiences', () => {
     ['nothing for a rule about virtual clusters', [{ rules: [{ virtualClusters: [{ name: 'v' }] }] }], []],
     ['nothing for a cluster without a name', [{ clusters: [{}] }], []],
   ])('%s', (_, chain, expected) => {
-    expect(left(...chain)).toEqual(expected)
+    expect(clustersOf(...chain)).toEqual(expected)
   })
 
   test.each(['a/../b', 'a/*', 'A', 'a b', '-a', 'a.', '', 'a\n', 'x'.repeat(254), 'ä'])(
     'ignores a name that is not a DNS name: %j',
     (name) => {
-      expect(left(clusters(name))).toEqual([])
-      if (name !== '') expect(left({ rules: [{ cluster: name }] })).toEqual([])
+      expect(clustersOf(clusters(name))).toEqual([])
+      if (name !== '') expect(clustersOf({ rules: [{ cluster: name }] })).toEqual([])
     },
   )
 
   test('does not treat the wildcard of a rule as a name', () => {
-    expect(left({ rules: [{ cluster: '*' }] })).toEqual([])
+    expect(clustersOf({ rules: [{ cluster: '*' }] })).toEqual([])
   })
 })
 
@@ -129,7 +129,7 @@ test('a token is valid for every cluster at which the evaluator allows anything'
   fc.assert(
     fc.property(fc.array(scope, { maxLength: 3 }), fc.constantFrom('a', 'b'), (chain, cluster) => {
       const allowed = anywhere.some((namespace) => mayGet(chain, cluster, namespace))
-      const audiences = left(...chain)
+      const audiences = clustersOf(...chain)
       expect(audiences.includes(cluster) || audiences.includes('*')).toBe(allowed)
     }),
     { numRuns: 3000 },

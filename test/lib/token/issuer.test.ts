@@ -33,7 +33,7 @@ const user = (changes: Partial<UserInfo> = {}): UserInfo => ({
 const prepare = (request: Partial<ClusterTokenRequest> = {}) =>
   prepareClusterToken({ user: user(), now, ...request }, settings)
 
-function prepared(result: ReturnType<typeof prepare>): Prepared {
+function requirePrepared(result: ReturnType<typeof prepare>): Prepared {
   if ('errors' in result) throw new Error(JSON.stringify(result.errors))
   return result
 }
@@ -41,7 +41,7 @@ function prepared(result: ReturnType<typeof prepare>): Prepared {
 const problems = (result: ReturnType<typeof prepare>) =>
   'errors' in result ? result.errors.map(({ type, field, message }) => `${type} ${field}: ${message}`) : []
 
-function thrown(run: () => unknown): { code?: number; message?: string } {
+function statusOf(run: () => unknown): { code?: number; message?: string } {
   try {
     run()
   } catch (error) {
@@ -74,7 +74,7 @@ describe('a direct cluster token', () => {
   })
 
   test('has an empty chain when unrestricted', () => {
-    const { claims } = prepared(prepare())
+    const { claims } = requirePrepared(prepare())
     expect(claims.aud).toEqual([`${issuer}/clusters/*`])
     expect(claims['management.platform'].scopes).toBe('[]')
     expect(claims.exp - claims.iat).toBe(86_400)
@@ -83,30 +83,30 @@ describe('a direct cluster token', () => {
   test('has the scopes of the key before its own', () => {
     const mine = { clusters: [{ cluster: 'eu' }, { cluster: 'us' }] }
     const scope = { clusters: [{ cluster: 'us' }] }
-    const { claims } = prepared(prepare({ user: user({ chain: [mine] }), scope }))
+    const { claims } = requirePrepared(prepare({ user: user({ chain: [mine] }), scope }))
     expect(JSON.parse(claims['management.platform'].scopes)).toEqual([mine, scope])
     expect(claims.aud).toEqual([`${issuer}/clusters/us`])
   })
 
   test('puts administrators into platform:admins, not system:masters', () => {
     const groups = ['system:masters', 'system:authenticated', 'team:core']
-    expect(prepared(prepare({ user: user({ groups }) })).claims.groups).toEqual(['platform:admins', 'team:core'])
+    expect(requirePrepared(prepare({ user: user({ groups }) })).claims.groups).toEqual(['platform:admins', 'team:core'])
   })
 
   test('is limited to the lifetime of the key, with a warning', () => {
     const key = { ...user().key, expires: iat + 60 }
-    const { claims, warnings } = prepared(prepare({ user: user({ key }), ttl: 3600 }))
+    const { claims, warnings } = requirePrepared(prepare({ user: user({ key }), ttl: 3600 }))
     expect(claims.exp).toBe(iat + 60)
     expect(warnings).toEqual(['requested expiration of 3600 seconds shortened to 60 seconds'])
   })
 
   test('throws 403 for a user that clusters must not see', () => {
-    expect(thrown(() => prepare({ user: user({ name: 'system:admin' }) }))).toMatchObject({ code: 403 })
+    expect(statusOf(() => prepare({ user: user({ name: 'system:admin' }) }))).toMatchObject({ code: 403 })
   })
 
   test('throws 401 for a key that has just expired', () => {
     const key = { ...user().key, expires: iat }
-    expect(thrown(() => prepare({ user: user({ key }) }))).toMatchObject({ code: 401 })
+    expect(statusOf(() => prepare({ user: user({ key }) }))).toMatchObject({ code: 401 })
   })
 })
 
@@ -170,7 +170,7 @@ describe('a token for a virtual cluster', () => {
   test('throws 403 when the groups do not fit a header, and for a system: user', () => {
     const groups = Array.from({ length: 1000 }, (_, i) => `group-${i}`)
     const attempt = (changes: Partial<UserInfo>) =>
-      thrown(() => prepareVirtualClusterToken({ user: user(changes), cluster, seconds: 600, now }, settings))
+      statusOf(() => prepareVirtualClusterToken({ user: user(changes), cluster, seconds: 600, now }, settings))
     expect(attempt({ groups })).toMatchObject({ code: 403 })
     expect(attempt({ name: 'system:node:a' })).toMatchObject({ code: 403 })
   })
@@ -183,7 +183,7 @@ describe('the signed text', () => {
   })
 
   test('verifies with the published keys and has the predicted length', async () => {
-    const ready = prepared(prepare({ ttl: 3600 }))
+    const ready = requirePrepared(prepare({ ttl: 3600 }))
     const { token, expires } = await issueToken(ready, signer)
     const keys = createLocalJWKSet(await jwksDocument(signer))
     const { payload, protectedHeader } = await jwtVerify(token, keys, { currentDate: now })

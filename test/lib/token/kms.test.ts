@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => aws.stop())
 
 /** Counts outgoing calls by name. `answer` may replace KMS. */
-function counted(answer?: (command: string) => object | undefined) {
+function countCalls(answer?: (command: string) => object | undefined) {
   const calls: string[] = []
   const client = new KMSClient({ region, credentials, maxAttempts: 1, endpoint: aws.endpoints.kms })
   client.middlewareStack.add(
@@ -46,7 +46,7 @@ const unavailable = {
 
 describe('kmsSigner', () => {
   test('publishes every key by thumbprint, in the given order', async () => {
-    const { connect } = counted()
+    const { connect } = countCalls()
     const [first, second] = await kmsSigner(pair(), connect).keys()
     const [turned] = await kmsSigner([pair()[1], pair()[0]], connect).keys()
     expect(second).toEqual(turned)
@@ -56,7 +56,7 @@ describe('kmsSigner', () => {
   })
 
   test('signs with the key of the kid, even messages over the KMS limit for raw messages', async () => {
-    const { connect } = counted()
+    const { connect } = countCalls()
     const signer = kmsSigner(pair(), connect)
     const bytes = new Uint8Array(9000).fill(7)
     for (const key of await signer.keys()) {
@@ -67,7 +67,7 @@ describe('kmsSigner', () => {
   })
 
   test('signs tokens with the first key, and jose verifies them with the published keys', async () => {
-    const { connect } = counted()
+    const { connect } = countCalls()
     const signer = kmsSigner(pair(), connect)
     const iat = Math.floor(Date.now() / 1000)
     const token = await signToken({ iss: 'https://a', sub: 'ci', iat, exp: iat + 60 } as Claims, signer)
@@ -78,7 +78,7 @@ describe('kmsSigner', () => {
   })
 
   test('reads public keys once, even for concurrent callers', async () => {
-    const { calls, connect } = counted()
+    const { calls, connect } = countCalls()
     const signer = kmsSigner(pair(), connect)
     await Promise.all([signer.keys(), signer.keys(), jwksDocument(signer)])
     await jwksDocument(signer)
@@ -87,7 +87,7 @@ describe('kmsSigner', () => {
 
   test('retries a failed read at the next call', async () => {
     let broken = true
-    const { connect } = counted(() => {
+    const { connect } = countCalls(() => {
       if (broken) throw Object.assign(new Error('arn:aws:kms:secret'), { name: 'ThrottlingException' })
       return undefined
     })
@@ -102,7 +102,7 @@ describe('kmsSigner throws 503 without internal details', () => {
   test.each(['arn:aws:kms:eu-central-1:000000000000:key/00000000-0000-4000-8000-000000000000', 'nonsense'])(
     'for a missing key: %s',
     async (keyId) => {
-      const failure = await kmsSigner([keyId], counted().connect)
+      const failure = await kmsSigner([keyId], countCalls().connect)
         .keys()
         .catch((error) => error)
       expect(failure).toMatchObject(unavailable)
@@ -113,18 +113,18 @@ describe('kmsSigner throws 503 without internal details', () => {
 
   test('for a key that cannot sign', async () => {
     const keyId = await makeKey('SYMMETRIC_DEFAULT')
-    await expect(kmsSigner([keyId], counted().connect).keys()).rejects.toMatchObject(unavailable)
+    await expect(kmsSigner([keyId], countCalls().connect).keys()).rejects.toMatchObject(unavailable)
   })
 
   test('for a kid that is not configured', async () => {
-    await expect(kmsSigner(pair(), counted().connect).sign('other', new Uint8Array())).rejects.toMatchObject(
+    await expect(kmsSigner(pair(), countCalls().connect).sign('other', new Uint8Array())).rejects.toMatchObject(
       unavailable,
     )
   })
 
   test('for a signature that the published key does not verify', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const { connect } = counted((command) =>
+    const { connect } = countCalls((command) =>
       command === 'SignCommand' ? { Signature: sign('sha256', new Uint8Array(3), privateKey) } : undefined,
     )
     const signer = kmsSigner(pair(), connect)
@@ -133,7 +133,7 @@ describe('kmsSigner throws 503 without internal details', () => {
   })
 
   test('for an answer without a signature', async () => {
-    const { connect } = counted((command) => (command === 'SignCommand' ? {} : undefined))
+    const { connect } = countCalls((command) => (command === 'SignCommand' ? {} : undefined))
     const signer = kmsSigner(pair(), connect)
     const [{ kid }] = await signer.keys()
     await expect(signer.sign(kid, new Uint8Array(3))).rejects.toMatchObject(unavailable)

@@ -64,7 +64,7 @@ export interface Listed {
 }
 
 /** Returns the objects at a revision with their revisions. */
-function replayed(changes: readonly Change[], until: number): string[] {
+function replay(changes: readonly Change[], until: number): string[] {
   const states = new Map<string, number>()
   for (const { type, rv, key } of changes) {
     if (rv > until) break
@@ -75,7 +75,7 @@ function replayed(changes: readonly Change[], until: number): string[] {
 }
 
 export function judgeList({ after, rv, items }: Listed, changes: readonly Change[]): string[] {
-  const right = replayed(changes, rv)
+  const right = replay(changes, rv)
   return [
     ...(rv < after ? [`a list is at ${rv} after ${after} had been told`] : []),
     ...(items.toSorted().join() === right.join() ? [] : [`a list at ${rv} has ${items}, the log ${right}`]),

@@ -18,7 +18,7 @@ const find = createRouter(
     'GET /spaces/{space}/keys',
   ].map(routeOf),
 )
-const found = (line: string) => {
+const findRouteOf = (line: string) => {
   const [method = '', path = ''] = line.split(' ')
   const match = find(method, path)
   return match && [match.route.functionId, match.pathParameters]
@@ -46,7 +46,7 @@ test.each([
   // An empty segment does not match a variable.
   ['GET /spaces//keys', 'ANY /{proxy+}', { proxy: 'spaces//keys' }],
 ])('%s is served by %s', (line, route, parameters) => {
-  expect(found(line)).toEqual([route, parameters])
+  expect(findRouteOf(line)).toEqual([route, parameters])
 })
 
 test('returns undefined without a match', () => {

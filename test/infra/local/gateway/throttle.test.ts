@@ -5,18 +5,18 @@ import { serve } from '../deployment.ts'
 test('allows a burst, then the configured rate', async () => {
   let now = 0
   const { admit } = createThrottle({ rate: 10, burst: 3 }, () => now)
-  const admitted = async (count: number): Promise<boolean[]> => {
+  const admitAll = async (count: number): Promise<boolean[]> => {
     const all = await Promise.all(Array.from({ length: count }, admit))
     for (const done of all) done?.()
     return all.map((done) => done !== undefined)
   }
-  expect(await admitted(4)).toEqual([true, true, true, false])
+  expect(await admitAll(4)).toEqual([true, true, true, false])
   now = 99
-  expect(await admitted(1)).toEqual([false])
+  expect(await admitAll(1)).toEqual([false])
   now = 100
-  expect(await admitted(2)).toEqual([true, false])
+  expect(await admitAll(2)).toEqual([true, false])
   now = 60_000
-  expect(await admitted(4)).toEqual([true, true, true, false])
+  expect(await admitAll(4)).toEqual([true, true, true, false])
 })
 
 /** A queue with 16 running requests, and the outcomes of those after them. */

@@ -96,7 +96,7 @@ describe('authentication', () => {
     expect((await call(pods, { token: 'alice' })).code).toBe(200)
     expect((await call(CSRS, { token: 'alice' })).code).toBe(403)
     for (const token of ['named', 'grouped', 'unknown']) expect((await call(pods, { token })).code).toBe(401)
-    cluster().accept(nobody, allowed)
+    cluster().accept(authenticateNobody, allowed)
   })
 
   test('a denial of the review comes first and shows its reason', async () => {
@@ -121,10 +121,10 @@ describe('authentication', () => {
       ['bob', { path: '/api' }],
       ['alice', { verb: 'list', group: '', resource: 'pods', name: '', namespace: 'default' }],
     ])
-    cluster().accept(nobody, allowed)
+    cluster().accept(authenticateNobody, allowed)
   })
 
   const who = { commonName: 'alice' }
-  const nobody = async () => undefined
+  const authenticateNobody = async () => undefined
   const allowed = async () => undefined
 })

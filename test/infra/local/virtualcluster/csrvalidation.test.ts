@@ -80,7 +80,7 @@ describe('a create returns 422', () => {
 })
 
 describe('a create returns 403', () => {
-  const refused = async (wanted: Wanted) => {
+  const expectForbidden = async (wanted: Wanted) => {
     const { name, code, body } = await create(wanted)
     expect([code, body.message]).toEqual([
       403,
@@ -89,8 +89,8 @@ describe('a create returns 403', () => {
   }
 
   test('for the group system:masters, alone or among others', async () => {
-    await refused({ groups: ['system:masters'] })
-    await refused({ groups: ['dev', 'system:masters', 'ops'] })
+    await expectForbidden({ groups: ['system:masters'] })
+    await expectForbidden({ groups: ['dev', 'system:masters', 'ops'] })
   })
 
   test('for the group system:masters hidden as a second value of one RDN', async () => {
@@ -98,7 +98,7 @@ describe('a create returns 403', () => {
     const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
     const name = new Name([{ O: ['a', 'system:masters'] }, { CN: ['alice'] }])
     const request = await Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm: algorithm })
-    await refused({ spec: { request: base64(request.toString('pem')) } })
+    await expectForbidden({ spec: { request: base64(request.toString('pem')) } })
   })
 })
 

@@ -15,7 +15,7 @@ const parse = (
 ) => requestAttributes({ httpMethod, resource, pathParameters, multiValueQueryStringParameters: query }, OPTIONS)
 
 /** `VERB GROUP/RESOURCE[/SUB] NAMESPACE/NAME`, or `VERB PATH`. */
-function brief(...args: Parameters<typeof parse>): string {
+function describeRequest(...args: Parameters<typeof parse>): string {
   const found = parse(...args)
   if (found.kind === 'nonresource') return `${found.verb} ${found.path}`
   const { verb, group, resource, subresource, namespace, name, allNamespaces } = found
@@ -72,7 +72,7 @@ describe('requests', () => {
     ['get /kubernetes/managementx', ['GET', '/{proxy+}', { proxy: 'kubernetes/managementx' }]],
     ['get /x/kubernetes/management/apis', ['GET', '/{proxy+}', { proxy: 'x/kubernetes/management/apis' }]],
     [`options ${M}/ownedaccesskeys /`, ['OPTIONS', `${G}/ownedaccesskeys`]],
-  ])('%s', (expected, args) => expect(brief(...args)).toBe(expected))
+  ])('%s', (expected, args) => expect(describeRequest(...args)).toBe(expected))
 
   test('take the name from a field selector for list, watch and deletecollection', () => {
     const select = (httpMethod: string, ...fieldSelector: string[]) => {
@@ -113,7 +113,7 @@ describe('requests', () => {
 
   test('read only own members as parameters', () => {
     expect(() => parse('GET', `${G}/ownedaccesskeys/{constructor}`, {})).toThrow(/must be provided/)
-    expect(brief('GET', `${G}/ownedaccesskeys`, undefined)).toBe(`list ${M}/ownedaccesskeys /`)
+    expect(describeRequest('GET', `${G}/ownedaccesskeys`, undefined)).toBe(`list ${M}/ownedaccesskeys /`)
   })
 })
 

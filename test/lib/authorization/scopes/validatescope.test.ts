@@ -211,12 +211,12 @@ describe('chains', () => {
       Array.from({ length: count }, (_, index): Scope => ({ clusters: [{ cluster: `${index}` }] }))
     expect(validateChain(scopes(8))).toEqual([])
     expect(validateChain(scopes(9))).toMatchObject([{ type: 'FieldValueTooMany', field: 'spec.scope' }])
-    const sized = (bytes: number): Scope[] => [
+    const chainOfBytes = (bytes: number): Scope[] => [
       { clusters: [{ cluster: 'é'.repeat((bytes - 31) / 2) + 'x'.repeat((bytes - 31) % 2) }] },
     ]
-    expect(Buffer.byteLength(JSON.stringify(sized(4096)))).toBe(4096)
-    expect(validateChain(sized(4096))).toEqual([])
-    expect(validateChain(sized(4098), 'x')).toMatchObject([{ type: 'FieldValueTooLong', field: 'x' }])
+    expect(Buffer.byteLength(JSON.stringify(chainOfBytes(4096)))).toBe(4096)
+    expect(validateChain(chainOfBytes(4096))).toEqual([])
+    expect(validateChain(chainOfBytes(4098), 'x')).toMatchObject([{ type: 'FieldValueTooLong', field: 'x' }])
   })
 
   test('are parsed only if they fully match the schema', () => {

@@ -94,7 +94,9 @@ test('only system:masters may change who has access and where kube configs point
     expect(forbiddenInstanceChange(master, old, next)).toBeUndefined()
   }
   expect(forbiddenInstanceChange(alice, old, { ...old, displayName: 'y' })).toBeUndefined()
-  const both = (owner: object) => ({ owner })
-  expect(forbiddenInstanceChange(alice, both({ user: 'a', team: 'b' }), both({ team: 'b', user: 'a' }))).toBeUndefined()
-  expect(forbiddenInstanceChange(alice, both({ user: 'a' }), both([['user', 'a']]))).toBeDefined()
+  const specOwnedBy = (owner: object) => ({ owner })
+  expect(
+    forbiddenInstanceChange(alice, specOwnedBy({ user: 'a', team: 'b' }), specOwnedBy({ team: 'b', user: 'a' })),
+  ).toBeUndefined()
+  expect(forbiddenInstanceChange(alice, specOwnedBy({ user: 'a' }), specOwnedBy([['user', 'a']]))).toBeDefined()
 })

@@ -10,7 +10,7 @@ const kind = { scope: 'Cluster', fields: { 'spec.user': () => 'alice', 'spec.tea
 const object = (name: string) => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name } })
 
 /** Returns the name that the authorizer compares with a rule's resourceNames. */
-function judged(fieldSelector: string): string {
+function authorizedName(fieldSelector: string): string {
   const multiValueQueryStringParameters = { fieldSelector: [fieldSelector] }
   const request = { resource: '/apis/g/v1/things', httpMethod: 'GET', multiValueQueryStringParameters }
   const attributes = requestAttributes(request, { basePath: '/base', namespaced: new Set() })
@@ -30,7 +30,7 @@ function shows(fieldSelector: string, name: string): boolean {
 
 test('a selector of one name is authorized for that name and shows only that object', () => {
   for (const selector of ['metadata.name=k', 'metadata.name==k', 'spec.user!=x,metadata.name=k', 'metadata.name=k,']) {
-    expect([selector, judged(selector), shows(selector, 'k'), shows(selector, 'l')]).toEqual([
+    expect([selector, authorizedName(selector), shows(selector, 'k'), shows(selector, 'l')]).toEqual([
       selector,
       'k',
       true,
@@ -50,7 +50,7 @@ test.each([
   'metadata.name=a%2Fb',
   'metadata.name=..',
 ])('%s is not authorized as a request for one object', (selector) => {
-  expect(judged(selector)).toBe('')
+  expect(authorizedName(selector)).toBe('')
 })
 
 test('no selector shows an object that it was not authorized for', () => {
@@ -60,7 +60,7 @@ test('no selector shows an object that it was not authorized for', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
       const selector = pieces.join('')
-      const name = judged(selector)
+      const name = authorizedName(selector)
       if (name === '') return
       named++
       for (const other of ['k', 'l', 'kl']) if (other !== name) expect(shows(selector, other)).toBe(false)

@@ -47,7 +47,7 @@ const transforms: (Output['transform'] | undefined)[] = [
 ]
 const outputs = forms.flatMap((form) => transforms.map((transform) => ({ ...form, ...(transform && { transform }) })))
 
-const named = (name: string, spec: KubeObject['spec'] = {}): KubeObject => ({
+const namedObject = (name: string, spec: KubeObject['spec'] = {}): KubeObject => ({
   apiVersion: 'example.test/v1',
   kind: 'Widget',
   metadata: { name },
@@ -74,7 +74,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }))
 const object = fc
   .tuple(text, fc.dictionary(text, value, { maxKeys: 3 }))
-  .map(([name, spec]) => named(name, spec as never))
+  .map(([name, spec]) => namedObject(name, spec as never))
 
 const joined = async (pieces: AsyncIterable<string>): Promise<string> => (await Array.fromAsync(pieces)).join('')
 
@@ -104,7 +104,7 @@ describe('a list in pieces', () => {
     return JSON.stringify((list.items ?? list.rows)[0])
   }
 
-  const large = (index: number) => named(`w${index}`, { size: 'x'.repeat(200_000) })
+  const large = (index: number) => namedObject(`w${index}`, { size: 'x'.repeat(200_000) })
 
   test.each(outputs.filter(({ transform }) => transform?.as !== 'PartialObjectMetadataList'))(
     'decodes one large object at a time: %j',
@@ -119,21 +119,21 @@ describe('a list in pieces', () => {
     },
   )
 
-  function* failing(after: number): Generator<KubeObject> {
+  function* failAfter(after: number): Generator<KubeObject> {
     for (let index = 0; index < after; index++) yield large(index)
     throw new Error('unreadable')
   }
 
   test('an error before the first byte rejects the whole response', async () => {
-    const answer = respondList(listing(json, [failing(0)]), [])
+    const answer = respondList(listing(json, [failAfter(0)]), [])
     await expect(answer).rejects.toThrow('unreadable')
-    const small = respondList(listing(json, [[named('small')], failing(0)]), [])
+    const small = respondList(listing(json, [[namedObject('small')], failAfter(0)]), [])
     await expect(small).rejects.toThrow('unreadable')
   })
 
   // The stream fails, so that the client never receives a valid but incomplete list.
   test('an error after the first byte fails the stream', async () => {
-    const { status, body } = await respondList(listing(json, [failing(2)]), [])
+    const { status, body } = await respondList(listing(json, [failAfter(2)]), [])
     expect(status).toBe(200)
     const pieces: string[] = []
     const read = async () => {
@@ -144,7 +144,9 @@ describe('a list in pieces', () => {
   })
 
   test('a short list is sent as one text', async () => {
-    const { body, headers, warnings } = await respondList(listing(json, [[named('a')], [named('b')]]), ['careful'])
+    const { body, headers, warnings } = await respondList(listing(json, [[namedObject('a')], [namedObject('b')]]), [
+      'careful',
+    ])
     expect([typeof body, headers, warnings]).toEqual(['string', { 'content-type': 'application/json' }, ['careful']])
   })
 })

@@ -72,8 +72,8 @@ describe('Accept', () => {
   })
 
   it('is read up to 64 clauses', () => {
-    const others = (count: number) => 'text/html,'.repeat(count)
-    expect([form(`${others(63)}${json}`), form(`${others(64)}${json}`)]).toEqual([json, refused])
+    const otherClauses = (count: number) => 'text/html,'.repeat(count)
+    expect([form(`${otherClauses(63)}${json}`), form(`${otherClauses(64)}${json}`)]).toEqual([json, refused])
   })
 })
 

@@ -12,10 +12,10 @@ const fields: ProtobufMessage = {
 }
 const description: ProtobufMessage = { 2: { name: 'spec', type: 'message', fields } }
 const type = { apiVersion: 'example.com/v1', kind: 'Thing' }
-const sent = (...spec: Uint8Array[]) => envelope(type.apiVersion, type.kind, field(2, message(...spec)))
-const decoded = (...spec: Uint8Array[]) => decodeProtobuf(sent(...spec), description)
+const encodeSpec = (...spec: Uint8Array[]) => envelope(type.apiVersion, type.kind, field(2, message(...spec)))
+const decodeSpec = (...spec: Uint8Array[]) => decodeProtobuf(encodeSpec(...spec), description)
 const values = (...items: string[]) => message(...items.map((item) => field(1, item)))
-const refused = (body: Uint8Array) => {
+const expectRefusal = (body: Uint8Array) => {
   const attempt = () => decodeProtobuf(body, description)
   expect(attempt).toThrow(StatusError)
   expect(attempt).toThrow('not a well-formed Kubernetes protobuf object')
@@ -23,7 +23,7 @@ const refused = (body: Uint8Array) => {
 
 describe('an object in protobuf', () => {
   it('has the fields that its kind describes', () => {
-    const object = decoded(
+    const object = decodeSpec(
       field(1, 'alice'),
       field(2, 'a'),
       field(2, ''),
@@ -38,12 +38,12 @@ describe('an object in protobuf', () => {
 
   it('omits unknown fields and fields of other wire types', () => {
     const others = Buffer.from([0x48, 0xff, 0x01, 0x51, 1, 2, 3, 4, 5, 6, 7, 8, 0x5d, 1, 2, 3, 4])
-    expect(decoded(others, field(7, 'x'), field(1, ''))).toEqual({ ...type, spec: {} })
+    expect(decodeSpec(others, field(7, 'x'), field(1, ''))).toEqual({ ...type, spec: {} })
   })
 
   it('keeps the later of two map entries with the same key', () => {
     const entry = (value: string) => field(3, message(field(1, 'k'), field(2, values(value))))
-    expect(decoded(entry('first'), entry('second'))).toMatchObject({ spec: { extra: { k: ['second'] } } })
+    expect(decodeSpec(entry('first'), entry('second'))).toMatchObject({ spec: { extra: { k: ['second'] } } })
   })
 
   it.each([
@@ -51,21 +51,21 @@ describe('an object in protobuf', () => {
     ['nothing', Buffer.alloc(0)],
     ['a truncated length', message(Buffer.from('k8s\0'), Buffer.from([0x12, 0xff]))],
     ['a length beyond the end', message(Buffer.from('k8s\0'), Buffer.from([0x12, 0x7f, 1]))],
-    ['a group', sent(Buffer.from([0x0b]))],
-    ['text that is not UTF-8', sent(field(1, Buffer.from([0xff])))],
-    ['the key __proto__', sent(field(3, message(field(1, '__proto__'), field(2, values('x')))))],
-  ])('with %s is rejected', (_, body) => refused(body))
+    ['a group', encodeSpec(Buffer.from([0x0b]))],
+    ['text that is not UTF-8', encodeSpec(field(1, Buffer.from([0xff])))],
+    ['the key __proto__', encodeSpec(field(3, message(field(1, '__proto__'), field(2, values('x')))))],
+  ])('with %s is rejected', (_, body) => expectRefusal(body))
 
   it('is rejected quickly when it has more values than a JSON body may have', () => {
     const empty = Buffer.concat(Array.from({ length: 100_000 }, () => field(2, '')))
-    refused(sent(empty))
-    expect(decoded(empty.subarray(0, 2 * 99_000))).toMatchObject({ spec: { groups: { length: 99_000 } } })
+    expectRefusal(encodeSpec(empty))
+    expect(decodeSpec(empty.subarray(0, 2 * 99_000))).toMatchObject({ spec: { groups: { length: 99_000 } } })
   })
 
   it('is decoded or rejected with a 400, whatever the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        for (const body of [bytes, message(Buffer.from('k8s\0'), bytes), sent(bytes)]) {
+        for (const body of [bytes, message(Buffer.from('k8s\0'), bytes), encodeSpec(bytes)]) {
           try {
             const { spec } = decodeProtobuf(body, description)
             expect(Object.getPrototypeOf(spec ?? {})).toBe(Object.prototype)

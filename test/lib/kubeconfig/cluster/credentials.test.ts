@@ -253,12 +253,12 @@ describe('the fields written by vcluster', () => {
     certificateAuthority: authority.certificate,
     clientCertificate: { certificate: pair.certificate, key: pair.key },
   })
-  const encoded = (values: Record<string, string>) =>
+  const encodeAll = (values: Record<string, string>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toBase64(value)]))
 
   test('are accepted as text and base64, with the instance’s address', async () => {
     expect(await parse(fields(), server)).toEqual(expected())
-    expect(await parse(encoded(fields()), server)).toEqual(expected())
+    expect(await parse(encodeAll(fields()), server)).toEqual(expected())
     expect(await parse(await dumpYaml(fields()), server)).toEqual(expected())
   })
 
@@ -266,7 +266,7 @@ describe('the fields written by vcluster', () => {
     const text = await dumpYaml(config())
     const token = { server, certificateAuthority: authority.certificate, token: SECRET }
     expect(await parse({ ...fields(), config: text }, 'https://elsewhere.example.com')).toEqual(token)
-    expect(await parse(encoded({ ...fields(), config: text }))).toEqual(token)
+    expect(await parse(encodeAll({ ...fields(), config: text }))).toEqual(token)
   })
 
   test('are rejected by name', async () => {

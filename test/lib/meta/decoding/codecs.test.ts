@@ -5,7 +5,7 @@ import { StatusError } from '../../../../lib/meta/errors/status.ts'
 const decode = (body: string | Uint8Array, mediaType: MediaType) =>
   decodeBody(typeof body === 'string' ? Buffer.from(body) : body, mediaType, { kind: 'OwnedAccessKey' })
 
-const refused = async (action: Promise<unknown>): Promise<string> => {
+const messageOf = async (action: Promise<unknown>): Promise<string> => {
   const error: unknown = await action.then(
     () => new Error('was not refused'),
     (caught: unknown) => caught,
@@ -55,7 +55,7 @@ describe('decodeBody', () => {
     ['\ufeff{}', 'json', `${noKind}invalid character 'ï' looking for beginning of value (efbbbf7b7d)`],
     ['a: [', 'yaml', `${unrecognized}yaml: line 1: did not find expected node content (613a205b)`],
   ])('throws 400 for %j as %s', async (body, mediaType, message) => {
-    expect(await refused(decode(body, mediaType))).toBe(message)
+    expect(await messageOf(decode(body, mediaType))).toBe(message)
   })
 
   it('accepts a byte order mark before YAML, as Go does', async () => {
@@ -63,8 +63,8 @@ describe('decodeBody', () => {
   })
 
   it('rejects invalid UTF-8', async () => {
-    expect(await refused(decode(Buffer.from([0x22, 0xff, 0x22]), 'json'))).toBe(`${noKind}invalid UTF-8 (22ff22)`)
-    expect(await refused(decode(Buffer.from([0xc3]), 'yaml'))).toBe(`${unrecognized}invalid UTF-8 (c3)`)
+    expect(await messageOf(decode(Buffer.from([0x22, 0xff, 0x22]), 'json'))).toBe(`${noKind}invalid UTF-8 (22ff22)`)
+    expect(await messageOf(decode(Buffer.from([0xc3]), 'yaml'))).toBe(`${unrecognized}invalid UTF-8 (c3)`)
   })
 
   it('quotes no part of a body that can contain an access key', async () => {
@@ -79,8 +79,8 @@ describe('decodeBody', () => {
         expect(message).not.toMatch(/kkk|6b6b6b/)
       }
     }
-    expect(await refused(decode(`{${' '.repeat(29)}`, 'json'))).toContain(`({${' '.repeat(29)})`)
-    expect(await refused(decode(`{${' '.repeat(30)}`, 'json'))).toContain('(<redacted>)')
+    expect(await messageOf(decode(`{${' '.repeat(29)}`, 'json'))).toContain(`({${' '.repeat(29)})`)
+    expect(await messageOf(decode(`{${' '.repeat(30)}`, 'json'))).toContain('(<redacted>)')
   })
 })
 
@@ -102,6 +102,6 @@ describe('decodeApply', () => {
     ['[]', `error decoding YAML: ${noMap} array into Go value of type map[string]interface {}`],
     ['yes', `error decoding YAML: ${noMap} bool into Go value of type map[string]interface {}`],
   ])('throws 400 for %j', async (text, message) => {
-    expect(await refused(decodeApply(Buffer.from(text)))).toBe(message)
+    expect(await messageOf(decodeApply(Buffer.from(text)))).toBe(message)
   })
 })

@@ -169,10 +169,10 @@ describe('decodeObject rejects', () => {
 })
 
 describe('decodePatched', () => {
-  const patched = (value: JsonValue) => refusal(() => decodePatched(value, example))
+  const refusalOfPatched = (value: JsonValue) => refusal(() => decodePatched(value, example))
 
   test('rejects wrong types in metadata with 422 on the field patch', () => {
-    expect(patched({ ...type, metadata: { labels: { a: 5 } } })).toMatchObject({
+    expect(refusalOfPatched({ ...type, metadata: { labels: { a: 5 } } })).toMatchObject({
       code: 422,
       reason: 'Invalid',
       message:

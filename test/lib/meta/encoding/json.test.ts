@@ -132,9 +132,9 @@ describe('parseJson with hostile input', () => {
     ['[', ']'],
     ['{"a":', '}'],
   ])('accepts nesting up to the limit: %s', (open, close) => {
-    const nested = (depth: number) => outcome(`${open.repeat(depth)}1${close.repeat(depth)}`)
-    expect(nested(MAX_DEPTH)).toHaveProperty('value')
-    expect(nested(MAX_DEPTH + 1)).toEqual({ error: 'exceeded max depth' })
+    const parseNested = (depth: number) => outcome(`${open.repeat(depth)}1${close.repeat(depth)}`)
+    expect(parseNested(MAX_DEPTH)).toHaveProperty('value')
+    expect(parseNested(MAX_DEPTH + 1)).toEqual({ error: 'exceeded max depth' })
     expect(outcome(open.repeat(100_000))).toEqual({ error: 'exceeded max depth' })
   })
 

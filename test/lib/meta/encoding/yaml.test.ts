@@ -143,12 +143,12 @@ describe('parseYaml with hostile input', () => {
 
   it('rejects recursive aliases, and nesting beyond the limit, with and without aliases', async () => {
     expect(await problem('a: &x [*x]')).toBe('yaml: anchor value contains itself')
-    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
-    expect((await parseYaml(nested(MAX_DEPTH - 1))).value).toHaveLength(1)
-    expect(await problem(nested(MAX_DEPTH + 1))).toContain('exceeded max depth')
+    const nestLists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect((await parseYaml(nestLists(MAX_DEPTH - 1))).value).toHaveLength(1)
+    expect(await problem(nestLists(MAX_DEPTH + 1))).toContain('exceeded max depth')
     expect(await problem('['.repeat(100_000))).toContain('exceeded max depth')
     expect(await problem('- '.repeat(100_000))).toContain('exceeded max depth')
-    expect(await problem(`a: &a ${nested(300)}\nb: ${'['.repeat(300)}*a${']'.repeat(300)}`)).toContain(
+    expect(await problem(`a: &a ${nestLists(300)}\nb: ${'['.repeat(300)}*a${']'.repeat(300)}`)).toContain(
       'exceeded max depth',
     )
   })

@@ -16,7 +16,7 @@ const whole = ({ metadata, ...content }: Content): JsonObject => ({
   metadata: { name: 'n', ...metadata },
   ...content,
 })
-const applied = (manager: string, content: Content, more: More = {}): Operation => ({
+const applyBy = (manager: string, content: Content, more: More = {}): Operation => ({
   verb: 'apply',
   manager,
   object: whole(content),
@@ -71,11 +71,11 @@ describe('create and update', () => {
     const cleared = updated('x', { metadata: { managedFields: [{}] }, spec: { text: 'one' } })
     const script = [updated('c', { spec: { text: 'one' } }), cleared, updated('after', { spec: { text: 'two' } })]
     expect(owners(last(...script))).toEqual([])
-    expect(owners(last(...script, applied('a', { spec: { flag: true } })))).toEqual([
+    expect(owners(last(...script, applyBy('a', { spec: { flag: true } })))).toEqual([
       'a/Apply/@40 {f:spec:{f:flag}}',
       'before-first-apply/Update/@40 {f:spec:{.,f:text}}',
     ])
-    expect(last(...script, applied('a', { spec: { text: 'x' } })).error).toBe(
+    expect(last(...script, applyBy('a', { spec: { text: 'x' } })).error).toBe(
       'Apply failed with 1 conflict: conflict with "before-first-apply" using example.com/v1: .spec.text',
     )
   })
@@ -113,12 +113,12 @@ describe('managedFields in a request', () => {
     fieldsV1: { 'f:spec': { 'f:text': {} } },
   }
   const create = updated('c', { spec: { text: 'one' } })
-  const bring = (...managedFields: JsonObject[]) =>
+  const managersAfter = (...managedFields: JsonObject[]) =>
     play([create, updated('p', { metadata: { managedFields }, spec: { text: 'one' } })]).at(-1)?.object?.metadata
       .managedFields
 
   it('replace the stored ones if they are valid, in UTC', () => {
-    expect(bring(entry)).toEqual([{ ...entry, time: '2020-02-02T02:02:02Z' }])
+    expect(managersAfter(entry)).toEqual([{ ...entry, time: '2020-02-02T02:02:02Z' }])
   })
 
   it('are kept on creation, in addition to the creator', () => {
@@ -142,7 +142,7 @@ describe('managedFields in a request', () => {
     ['a manager that is not a string', { ...entry, manager: 5 }],
     ['a field __proto__', { ...entry, fieldsV1: { 'f:__proto__': {} } }],
   ])('are ignored with %s', (_, broken) => {
-    expect(bring(entry, broken)?.map(({ manager }) => manager)).toEqual(['c'])
+    expect(managersAfter(entry, broken)?.map(({ manager }) => manager)).toEqual(['c'])
   })
 
   it('are ignored on subresources and if the list is empty', () => {
@@ -152,21 +152,21 @@ describe('managedFields in a request', () => {
       { subresource: 'status' },
     )
     expect(owners(last(create, status))).toHaveLength(2)
-    expect(bring()?.map(({ manager }) => manager)).toEqual(['c'])
-    expect(bring({}, entry)?.map(({ manager }) => manager)).toEqual(['c'])
+    expect(managersAfter()?.map(({ manager }) => manager)).toEqual(['c'])
+    expect(managersAfter({}, entry)?.map(({ manager }) => manager)).toEqual(['c'])
   })
 
   it('are all dropped if one entry has a version that is not served', () => {
-    expect(bring(entry, { ...entry, manager: 'old', apiVersion: 'example.com/v0' })).toBeUndefined()
+    expect(managersAfter(entry, { ...entry, manager: 'old', apiVersion: 'example.com/v0' })).toBeUndefined()
   })
 
   it('replace the stored ones even if they own nothing', () => {
-    expect(bring({ ...entry, fieldsV1: {} })).toBeUndefined()
+    expect(managersAfter({ ...entry, fieldsV1: {} })).toBeUndefined()
   })
 
   it('own atomic lists and maps as a whole', () => {
     const fieldsV1 = { 'f:spec': { 'f:atomicList': { 'v:"a"': {} }, 'f:atomicMap': { '.': {}, 'f:a': {} } } }
-    expect(bring({ ...entry, fieldsV1 })?.[0]?.fieldsV1).toEqual({
+    expect(managersAfter({ ...entry, fieldsV1 })?.[0]?.fieldsV1).toEqual({
       'f:spec': { 'f:atomicList': {}, 'f:atomicMap': {} },
     })
   })
@@ -189,7 +189,7 @@ describe('more than ten Update managers', () => {
   })
 
   it('do not count Apply managers', () => {
-    const list = owners(last(...many(10), applied('a', { spec: { flag: true } })))
+    const list = owners(last(...many(10), applyBy('a', { spec: { flag: true } })))
     expect(list).toHaveLength(11)
     expect(list[0]).toBe('a/Apply/@110 {f:spec:{f:flag}}')
   })
@@ -213,8 +213,8 @@ describe('more than ten Update managers', () => {
 
 describe('apply', () => {
   it('creates, then does nothing, then removes omitted fields', () => {
-    const one = applied('m1', { metadata: { labels: { l: '1' } }, spec: { text: 'one', nested: { a: 'u' } } })
-    const steps = play([one, one, applied('m1', { metadata: { labels: { l: '1' } }, spec: { nested: { a: 'u' } } })])
+    const one = applyBy('m1', { metadata: { labels: { l: '1' } }, spec: { text: 'one', nested: { a: 'u' } } })
+    const steps = play([one, one, applyBy('m1', { metadata: { labels: { l: '1' } }, spec: { nested: { a: 'u' } } })])
     expect(owners(steps[0] ?? {})).toEqual([
       'm1/Apply/@10 {f:metadata:{f:labels:{f:l}},f:spec:{f:nested:{f:a},f:text}}',
     ])
@@ -224,22 +224,22 @@ describe('apply', () => {
   })
 
   it('shares ownership of equal values, and sets no time if only ownership changes', () => {
-    const script = [applied('m1', { spec: { text: 'a', flag: true } }), applied('m2', { spec: { text: 'a' } })]
+    const script = [applyBy('m1', { spec: { text: 'a', flag: true } }), applyBy('m2', { spec: { text: 'a' } })]
     expect(owners(last(...script))).toEqual(['m2/Apply/ {f:spec:{f:text}}', 'm1/Apply/@10 {f:spec:{f:flag,f:text}}'])
-    const left = last(...script, applied('m1', {}))
+    const left = last(...script, applyBy('m1', {}))
     expect(left.object?.spec).toEqual({ text: 'a' })
     expect(owners(left)).toEqual(['m2/Apply/ {f:spec:{f:text}}'])
-    expect(last(...script, applied('m1', {}), applied('m2', {})).object).not.toHaveProperty('spec')
+    expect(last(...script, applyBy('m1', {}), applyBy('m2', {})).object).not.toHaveProperty('spec')
   })
 
   it('lists all conflicts by manager', () => {
-    const script = [applied('m1', { spec: { text: 'a', number: 1, texts: ['x'] } })]
-    expect(last(...script, applied('m2', { spec: { text: 'b' } }))).toEqual({
+    const script = [applyBy('m1', { spec: { text: 'a', number: 1, texts: ['x'] } })]
+    expect(last(...script, applyBy('m2', { spec: { text: 'b' } }))).toEqual({
       error: 'Apply failed with 1 conflict: conflict with "m1": .spec.text',
       causes: [['conflict with "m1"', '.spec.text']],
     })
     const more = [...script, updated('é"', { spec: { text: 'a', number: 2, texts: ['x'] } })]
-    expect(last(...more, applied('m2', { spec: { text: 'b', number: 3 } })).error).toBe(
+    expect(last(...more, applyBy('m2', { spec: { text: 'b', number: 3 } })).error).toBe(
       'Apply failed with 2 conflicts: conflicts with "m1":\n- .spec.text\n' +
         'conflicts with "é\\"" using example.com/v1:\n- .spec.number',
     )
@@ -247,7 +247,7 @@ describe('apply', () => {
 
   it('includes the subresource of a conflict and the keys of its path in messages', () => {
     const status = (manager: string, value: string): Operation =>
-      applied(manager, { status: { conditions: [{ type: 'Ready', status: value }] } }, { subresource: 'status' })
+      applyBy(manager, { status: { conditions: [{ type: 'Ready', status: value }] } }, { subresource: 'status' })
     const create = updated('c', { spec: {} })
     expect(last(create, status('c1', 'True'), status('c2', 'False')).error).toBe(
       'Apply failed with 1 conflict: conflict with "c1" with subresource "status": .status.conditions[type="Ready"].status',
@@ -255,33 +255,33 @@ describe('apply', () => {
   })
 
   it('conflicts with its own updates, and takes over with force', () => {
-    const script = [applied('same', { spec: { text: 'one' } }), updated('same', { spec: { text: 'two' } })]
-    const third = applied('same', { spec: { text: 'three' } })
+    const script = [applyBy('same', { spec: { text: 'one' } }), updated('same', { spec: { text: 'two' } })]
+    const third = applyBy('same', { spec: { text: 'three' } })
     expect(last(...script, third).error).toContain('conflict with "same" using example.com/v1: .spec.text')
     expect(owners(last(...script, { ...third, force: true }))).toEqual(['same/Apply/@30 {f:spec:{f:text}}'])
   })
 
   it('owns an empty spec as a leaf', () => {
-    const script = [updated('c', { spec: { text: 'd' } }), applied('m', { spec: {} })]
+    const script = [updated('c', { spec: { text: 'd' } }), applyBy('m', { spec: {} })]
     expect(owners(last(...script))).toEqual(['m/Apply/ {f:spec}', 'c/Update/@10 {f:spec:{.,f:text}}'])
   })
 
   it('merges sets and map lists in the applied order', () => {
-    const finalizers = (manager: string, ...names: string[]) => applied(manager, { metadata: { finalizers: names } })
+    const finalizers = (manager: string, ...names: string[]) => applyBy(manager, { metadata: { finalizers: names } })
     const sets = last(finalizers('f1', 'a', 'b'), finalizers('f2', 'c', 'b'))
     expect(sets.object?.metadata.finalizers).toEqual(['a', 'c', 'b'])
-    const keyed = (manager: string, ...names: string[]) =>
-      applied(manager, { spec: { byName: names.map((name) => ({ name })) } })
-    const lists = last(keyed('f1', 'A', 'B'), keyed('f2', 'C', 'A'))
+    const applyItems = (manager: string, ...names: string[]) =>
+      applyBy(manager, { spec: { byName: names.map((name) => ({ name })) } })
+    const lists = last(applyItems('f1', 'A', 'B'), applyItems('f2', 'C', 'A'))
     expect(lists.object?.spec?.byName).toEqual([{ name: 'C' }, { name: 'A' }, { name: 'B' }])
   })
 
   it('removes empty metadata, and sets a container that others own to null', () => {
-    const gone = last(applied('f1', { metadata: { finalizers: ['a'] } }), applied('f1', {}))
+    const gone = last(applyBy('f1', { metadata: { finalizers: ['a'] } }), applyBy('f1', {}))
     expect(gone.object).toEqual({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'n', uid: 'u' } })
     const script = [
       updated('u', { spec: { nested: { deep: {} } } }),
-      applied('m', { spec: { nested: { deep: { a: 'a' } } } }),
+      applyBy('m', { spec: { nested: { deep: { a: 'a' } } } }),
     ]
     const live = last(...script).object
     const [subresource, now] = ['' as const, new Date()]
@@ -291,7 +291,7 @@ describe('apply', () => {
   })
 
   it('neither stores nor owns spec on the status subresource', () => {
-    const status = applied('s', { spec: { text: 'no' }, status: { phase: 'x' } }, { subresource: 'status' })
+    const status = applyBy('s', { spec: { text: 'no' }, status: { phase: 'x' } }, { subresource: 'status' })
     const step = last(updated('c', { spec: { text: 'one' } }), status)
     expect(step.object).toMatchObject({ spec: { text: 'one' }, status: { phase: 'x' } })
     expect(owners(step)[0]).toBe('s/Apply/status@20 {f:status:{f:phase}}')
@@ -418,12 +418,12 @@ describe('kubectl during its migration from client-side to server-side apply', (
       metadata: { annotations: { [annotation]: text ?? JSON.stringify(whole({ spec })) } },
       spec,
     })
-  const noted = (step: Step): string | undefined => step.object?.metadata.annotations?.[annotation]
+  const annotationOf = (step: Step): string | undefined => step.object?.metadata.annotations?.[annotation]
 
   it('takes over the fields that it applied, and updates its annotation', () => {
-    const step = last(clientSide({ text: 'a', flag: true }), applied('kubectl', { spec: { text: '<b>' } }))
+    const step = last(clientSide({ text: 'a', flag: true }), applyBy('kubectl', { spec: { text: '<b>' } }))
     expect(step.object?.spec).toEqual({ text: '<b>', flag: true })
-    expect(noted(step)).toBe(
+    expect(annotationOf(step)).toBe(
       '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"n"},"spec":{"text":"\\u003cb\\u003e"}}\n',
     )
   })
@@ -431,7 +431,7 @@ describe('kubectl during its migration from client-side to server-side apply', (
   it('still conflicts with later changes of others', () => {
     const edited = updated('edit', { ...clientSide({ text: 'a', number: 1 }).object, spec: { text: 'x', number: 1 } })
     const script = [clientSide({ text: 'a', number: 1 }), edited]
-    expect(last(...script, applied('kubectl', { spec: { text: 'b', number: 2 } })).causes).toEqual([
+    expect(last(...script, applyBy('kubectl', { spec: { text: 'b', number: 2 } })).causes).toEqual([
       ['conflict with "edit" using example.com/v1', '.spec.text'],
     ])
   })
@@ -439,21 +439,21 @@ describe('kubectl during its migration from client-side to server-side apply', (
   it.each(['junk{', '', '[]', '{"kind":"Thing"}', JSON.stringify({ ...whole({}), apiVersion: 'v2' })])(
     'takes no fields from the annotation %j',
     (text) => {
-      const step = last(clientSide({ text: 'a' }, text), applied('kubectl', { spec: { text: 'b' } }))
+      const step = last(clientSide({ text: 'a' }, text), applyBy('kubectl', { spec: { text: 'b' } }))
       expect(step.error).toContain('conflict with "kubectl-client-side-apply" using example.com/v1: .spec.text')
     },
   )
 
   it('is the only manager that is migrated', () => {
     const script = [clientSide({ text: 'a' })]
-    expect(last(...script, applied('other', { spec: { text: 'b' } })).error).toContain('1 conflict')
-    const step = last(...script, applied('other', { spec: { number: 5 } }))
-    expect(noted(step)).toBe(JSON.stringify(whole({ spec: { text: 'a' } })))
+    expect(last(...script, applyBy('other', { spec: { text: 'b' } })).error).toContain('1 conflict')
+    const step = last(...script, applyBy('other', { spec: { number: 5 } }))
+    expect(annotationOf(step)).toBe(JSON.stringify(whole({ spec: { text: 'a' } })))
   })
 
   it('drops an annotation that becomes too large', () => {
-    const big = applied('kubectl', { spec: { text: 'x'.repeat(256 * 1024) } })
-    expect(noted(last(clientSide({ text: 'a' }), big))).toBeUndefined()
+    const big = applyBy('kubectl', { spec: { text: 'x'.repeat(256 * 1024) } })
+    expect(annotationOf(last(clientSide({ text: 'a' }), big))).toBeUndefined()
   })
 })
 

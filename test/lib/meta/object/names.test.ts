@@ -48,18 +48,18 @@ test.each([
 })
 
 describe('generated names', () => {
-  const counting = () => {
+  const countUp = () => {
     let next = 0
     return (bound: number) => next++ % bound
   }
 
   test('get a suffix of five characters without vowels', () => {
-    expect(generateName('ci-', counting())).toBe('ci-bcdfg')
+    expect(generateName('ci-', countUp())).toBe('ci-bcdfg')
     expect(generateName('ci-', (bound) => bound - 1)).toBe('ci-99999')
   })
 
   test('have at most 63 characters', () => {
-    expect(generateName('x'.repeat(100), counting())).toBe(`${'x'.repeat(58)}bcdfg`)
+    expect(generateName('x'.repeat(100), countUp())).toBe(`${'x'.repeat(58)}bcdfg`)
   })
 
   test('use each of the 27 characters of the alphabet', () => {

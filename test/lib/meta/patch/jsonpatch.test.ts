@@ -15,7 +15,7 @@ import vectors from '../vectors/jsonpatch.json' with { type: 'json' }
 
 const bytes = (patch: unknown): Uint8Array => Buffer.from(typeof patch === 'string' ? patch : stringify(patch))
 
-const patched = (document: unknown, patch: unknown): JsonValue =>
+const applyPatch = (document: unknown, patch: unknown): JsonValue =>
   applyJsonPatch(document as JsonValue, decodeJsonPatch(bytes(patch)).operations).value
 
 /** Returns the Status of an error. */
@@ -56,8 +56,8 @@ describe('applyJsonPatch in json-patch-tests', () => {
     .filter(({ disabled }) => !disabled) as Case[]
 
   const check = ({ doc, patch, expected, error }: Case) => {
-    if (error !== undefined) expect(refusal(() => patched(doc, patch)).code).toBe(422)
-    else expect(patched(doc, patch)).toEqual(expected ?? expect.anything())
+    if (error !== undefined) expect(refusal(() => applyPatch(doc, patch)).code).toBe(422)
+    else expect(applyPatch(doc, patch)).toEqual(expected ?? expect.anything())
   }
 
   it.for(cases.filter(({ comment }) => !differences.includes(comment)))('$comment', check)
@@ -84,8 +84,8 @@ describe('applyJsonPatch agrees with kube-apiserver', () => {
     .filter(({ text }) => !(text in differences))
 
   it.each(cases)('$text', ({ doc, patch, result, error }) => {
-    if (error === undefined) expect(patched(doc, patch)).toEqual(result)
-    else expect(refusal(() => patched(doc, patch))).toEqual(unprocessable)
+    if (error === undefined) expect(applyPatch(doc, patch)).toEqual(result)
+    else expect(refusal(() => applyPatch(doc, patch))).toEqual(unprocessable)
   })
 
   it.each(Object.keys(differences))('has a vector for the difference %s', (text) => {
@@ -136,7 +136,7 @@ describe('decodeJsonPatch', () => {
       { op: 'replace', path: '', value: 'x' },
       { op: 'add', path: '/b', value: 2 },
     ]
-    expect(patched({ a: 1 }, operations)).toEqual({ a: 1, b: 2 })
+    expect(applyPatch({ a: 1 }, operations)).toEqual({ a: 1, b: 2 })
   })
 
   it.each([
@@ -157,8 +157,8 @@ describe('decodeJsonPatch', () => {
   ])('compares the text of scalars: at %j is %s: %s', (path, value, same) => {
     const document = { t: '<ü>\n', n: 1000, big: 9223372036854775807n, f: 1e21 }
     const patch = `[{"op":"test","path":"${path}","value":${value}}]`
-    if (same) expect(patched(document, patch)).toEqual(document)
-    else expect(refusal(() => patched(document, patch))).toEqual(unprocessable)
+    if (same) expect(applyPatch(document, patch)).toEqual(document)
+    else expect(refusal(() => applyPatch(document, patch))).toEqual(unprocessable)
   })
 
   it.each([
@@ -171,8 +171,8 @@ describe('decodeJsonPatch', () => {
     ['"value":"<"},{"op":"copy","from":"/a","path":"/a"}', String.raw`"\u003c"`, true],
   ])('compares with the text in the patch: %s is %s: %s', (added, value, same) => {
     const patch = `[{"op":"add","path":"/a",${added},{"op":"test","path":"/a","value":${value}}]`
-    if (same) expect(patched({}, patch)).toEqual({ a: JSON.parse(value) })
-    else expect(refusal(() => patched({}, patch))).toEqual(unprocessable)
+    if (same) expect(applyPatch({}, patch)).toEqual({ a: JSON.parse(value) })
+    else expect(refusal(() => applyPatch({}, patch))).toEqual(unprocessable)
   })
 
   it('reports the paths of whole numbers that the patch writes as floating point', () => {
@@ -186,7 +186,7 @@ describe('decodeJsonPatch', () => {
   })
 
   it('uses the last of duplicate members, and replaces lone surrogates', () => {
-    expect(patched({}, String.raw`[{"op":"add","path":"/a","value":{"x":"1","x":"\ud800","\udc00":1}}]`)).toEqual({
+    expect(applyPatch({}, String.raw`[{"op":"add","path":"/a","value":{"x":"1","x":"\ud800","\udc00":1}}]`)).toEqual({
       a: { x: '\ufffd', '\ufffd': 1 },
     })
   })
@@ -239,10 +239,10 @@ describe('applyJsonPatch with hostile patches', () => {
   })
 
   it('accepts names of prototype members', () => {
-    expect(patched({ labels: {} }, [add('/labels/constructor', 'x')])).toEqual({ labels: { constructor: 'x' } })
-    const copy = patched({ a: {} }, [{ op: 'copy', from: '/a/constructor', path: '/b' }])
+    expect(applyPatch({ labels: {} }, [add('/labels/constructor', 'x')])).toEqual({ labels: { constructor: 'x' } })
+    const copy = applyPatch({ a: {} }, [{ op: 'copy', from: '/a/constructor', path: '/b' }])
     expect(copy).toEqual({ a: {}, b: null })
-    expect(patched({ hasOwnProperty: 1 }, [{ op: 'test', path: '', value: { hasOwnProperty: 1 } }])).toEqual({
+    expect(applyPatch({ hasOwnProperty: 1 }, [{ op: 'test', path: '', value: { hasOwnProperty: 1 } }])).toEqual({
       hasOwnProperty: 1,
     })
   })
@@ -262,18 +262,18 @@ describe('applyJsonPatch with hostile patches', () => {
       [add('/w', []), { op: 'move', from: '/a', path: '/w/-' }, { op: 'move', from: '/w', path: '/a' }].map(
         (one) => ({ ...one, n: i }) as PatchOperation,
       )
-    const wrapped = (count: number) => Array.from({ length: count }, (_, i) => wrap(i)).flat()
-    expect(applyJsonPatch({ a: 1 }, wrapped(499)).value).toHaveProperty('a')
-    expect(refusal(() => applyJsonPatch({ a: 1 }, wrapped(500)))).toEqual(unprocessable)
-    expect(refusal(() => applyJsonPatch({ a: 1 }, wrapped(3300)))).toEqual(unprocessable)
+    const wrapTimes = (count: number) => Array.from({ length: count }, (_, i) => wrap(i)).flat()
+    expect(applyJsonPatch({ a: 1 }, wrapTimes(499)).value).toHaveProperty('a')
+    expect(refusal(() => applyJsonPatch({ a: 1 }, wrapTimes(500)))).toEqual(unprocessable)
+    expect(refusal(() => applyJsonPatch({ a: 1 }, wrapTimes(3300)))).toEqual(unprocessable)
     const copied = [
       { op: 'copy', from: '/a', path: '/b' },
       { op: 'remove', path: '/a' },
       { op: 'remove', path: '/b' },
     ]
-    expect(applyJsonPatch({ a: 1 }, [...wrapped(400), ...copied]).value).toEqual({})
-    expect(refusal(() => applyJsonPatch({ a: 1 }, [...wrapped(600), ...copied]))).toEqual(unprocessable)
-    const deep = [...wrapped(3000), { op: 'copy', from: '/a', path: '/b' }, { op: 'test', path: '/b', value: 1 }]
+    expect(applyJsonPatch({ a: 1 }, [...wrapTimes(400), ...copied]).value).toEqual({})
+    expect(refusal(() => applyJsonPatch({ a: 1 }, [...wrapTimes(600), ...copied]))).toEqual(unprocessable)
+    const deep = [...wrapTimes(3000), { op: 'copy', from: '/a', path: '/b' }, { op: 'test', path: '/b', value: 1 }]
     expect(refusal(() => applyJsonPatch({ a: 1 }, deep))).toEqual(unprocessable)
     expect(refusal(() => applyJsonPatch({}, [add('/a'.repeat(100_000), 1)]))).toEqual(unprocessable)
   })
@@ -295,11 +295,14 @@ describe('applyJsonPatch with hostile patches', () => {
     const document = parseJson('{"n":9007199254740993}').value
     expect(
       stringify(
-        patched(document, '[{"op":"test","path":"/n","value":9007199254740993},{"op":"copy","from":"/n","path":"/m"}]'),
+        applyPatch(
+          document,
+          '[{"op":"test","path":"/n","value":9007199254740993},{"op":"copy","from":"/n","path":"/m"}]',
+        ),
       ),
     ).toBe('{"n":9007199254740993,"m":9007199254740993}')
     const other = '[{"op":"test","path":"/n","value":9007199254740992}]'
-    expect(refusal(() => patched(document, other))).toEqual(unprocessable)
+    expect(refusal(() => applyPatch(document, other))).toEqual(unprocessable)
   })
 })
 
@@ -347,7 +350,7 @@ describe('applyJsonPatch always', () => {
         } catch (error) {
           expect((error as StatusError).status).toMatchObject({ code: 422, message: unprocessable.message })
         }
-        scribble(result)
+        overwriteContents(result)
         expect(JSON.stringify([doc, operations])).toBe(before)
       }),
       { numRuns: 500 },
@@ -356,9 +359,9 @@ describe('applyJsonPatch always', () => {
 })
 
 /** Changes every list and object inside a value. */
-function scribble(value: JsonValue): void {
+function overwriteContents(value: JsonValue): void {
   if (typeof value !== 'object' || value === null) return
-  for (const one of Object.values(value)) scribble(one)
+  for (const one of Object.values(value)) overwriteContents(one)
   if (Array.isArray(value)) value.push('scribble')
   else value.scribble = 1
 }

@@ -17,18 +17,18 @@ const wrongType = (field: string, expected: string, actual: string): string =>
   `FieldValueTypeInvalid ${field}: Invalid value: "${actual}": ${field} in body must be of type ${expected}: "${actual}"`
 
 test('distinguishes floating-point numbers from integers, but accepts whole ones', () => {
-  const found = (spec: JsonValue, ...paths: string[]): string[] =>
+  const messagesOf = (spec: JsonValue, ...paths: string[]): string[] =>
     validateSchema({ spec }, schema, '', undefined, new Map(paths.map((path) => [path, '']))).map(
       ({ message }) => message,
     )
-  expect(found({ ttl: 5 }, 'spec.ttl')).toEqual([])
-  expect(found({ ttl: 9007199254740992n }, 'spec.ttl')).toEqual([
+  expect(messagesOf({ ttl: 5 }, 'spec.ttl')).toEqual([])
+  expect(messagesOf({ ttl: 9007199254740992n }, 'spec.ttl')).toEqual([
     'Invalid value: "number": spec.ttl in body must be of type integer: "number"',
   ])
-  expect(found({ ttl: -1000000 }, 'spec.ttl')).toEqual([
+  expect(messagesOf({ ttl: -1000000 }, 'spec.ttl')).toEqual([
     'Invalid value: -1e+06: spec.ttl in body should be greater than or equal to 0',
   ])
-  expect(found({ displayName: 5, groups: ['a', 7, 8] }, 'spec.displayName', 'spec.groups[1]')).toEqual([
+  expect(messagesOf({ displayName: 5, groups: ['a', 7, 8] }, 'spec.displayName', 'spec.groups[1]')).toEqual([
     'Invalid value: "number": spec.displayName in body must be of type string: "number"',
     'Invalid value: "number": spec.groups[1] in body must be of type string: "number"',
     'Invalid value: "integer": spec.groups[2] in body must be of type string: "integer"',

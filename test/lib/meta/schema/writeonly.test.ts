@@ -17,9 +17,9 @@ const objectOf = (spec?: JsonObject, annotations?: Record<string, string>): Kube
   ...(spec && { spec }),
 })
 
-const annotated = (text: string) => objectOf(undefined, { [LAST_APPLIED]: text, other: 'kept' })
+const objectWithManifest = (text: string) => objectOf(undefined, { [LAST_APPLIED]: text, other: 'kept' })
 const lastApplied = (text: string) =>
-  splitWriteOnly(annotated(text), schema).object.metadata.annotations?.[LAST_APPLIED]
+  splitWriteOnly(objectWithManifest(text), schema).object.metadata.annotations?.[LAST_APPLIED]
 
 test('finds the write-only fields of a schema', () => {
   expect(writeOnlyFields(schema).map(({ path }) => path.join('.'))).toEqual(['spec.key', 'spec.identity.connectorData'])
@@ -108,12 +108,12 @@ describe("kubectl's copy of the manifest", () => {
     `${'['.repeat(100_000)}`,
     '',
   ])('is removed if it does not match the schema: %#', (text) => {
-    const { object } = splitWriteOnly(annotated(text), schema)
+    const { object } = splitWriteOnly(objectWithManifest(text), schema)
     expect(object.metadata.annotations).toEqual({ other: 'kept' })
   })
 
   test('stays unchanged for a kind without write-only fields', () => {
-    const input = annotated(SECRET)
+    const input = objectWithManifest(SECRET)
     expect(splitWriteOnly(input, { spec: object('', {}) }).object).toEqual(input)
   })
 

@@ -48,8 +48,8 @@ const ids = (set: FieldSet): string[] => Array.from(walkPaths(set), (path) => pa
 const same = (a: FieldSet, b: FieldSet): void => expect(ids(a)).toEqual(ids(b))
 
 /** Checks the invariant of all sets: each node is a member or has descendants. */
-function sound(set: FieldSet): boolean {
-  return [...set.values()].every(({ member, below }) => (member || below.size > 0) && sound(below))
+function isValidSet(set: FieldSet): boolean {
+  return [...set.values()].every(({ member, below }) => (member || below.size > 0) && isValidSet(below))
 }
 
 describe('set operations', () => {
@@ -60,7 +60,7 @@ describe('set operations', () => {
         expect(new Set(ids(union(a, b)))).toEqual(new Set([...left, ...right]))
         expect(ids(intersection(a, b))).toEqual(left.filter((id) => right.has(id)))
         expect(ids(difference(a, b))).toEqual(left.filter((id) => !right.has(id)))
-        for (const set of [union(a, b), intersection(a, b), difference(a, b)]) expect(sound(set)).toBe(true)
+        for (const set of [union(a, b), intersection(a, b), difference(a, b)]) expect(isValidSet(set)).toBe(true)
       }),
     )
   })
@@ -87,7 +87,7 @@ describe('set operations', () => {
           .map((path) => path.map(({ id }) => id).join(' '))
         const result = recursiveDifference(a, b)
         expect(ids(result)).toEqual(kept)
-        expect(sound(result)).toBe(true)
+        expect(isValidSet(result)).toBe(true)
       }),
     )
   })

@@ -162,7 +162,7 @@ const sleep = ({ after }: Simulation, process: Process, ms: number): Promise<voi
   new Promise((resolve) => after(ms, () => process.alive && resolve()))
 
 /** Waits a moment between two operations; rarely, hours. */
-function rest({ world, profile }: Run, process: Process, ms: number, who: keyof Profile['hours']): Promise<void> {
+function pause({ world, profile }: Run, process: Process, ms: number, who: keyof Profile['hours']): Promise<void> {
   const most = profile.hours[who]
   const hours = most && world.chance(who === 'sweepers' ? 0.6 : 0.2) ? world.between(0, most) * 60 * minute : 0
   return sleep(world, process, world.between(0, ms) + hours)
@@ -173,12 +173,12 @@ const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in
 async function write(storage: Storage, process: Process, run: Run): Promise<void> {
   const { world, profile, written } = run
   for (let index = 0; index < profile.writes; index++) {
-    await rest(run, process, 120, 'writers')
+    await pause(run, process, 120, 'writers')
     const changesMaker = profile.makers && world.chance(0.25)
     const key = changesMaker ? 'maker' : world.pick(profile.keys)
     const kind = changesMaker ? 'maker' : world.pick(profile.kinds)
     const made = profile.makers && !changesMaker && world.chance(0.8) ? await makerNow(storage, run) : undefined
-    if (made !== undefined) await rest(run, process, 60, 'writers')
+    if (made !== undefined) await pause(run, process, 60, 'writers')
     const one: Written = {
       key,
       kind,
@@ -254,7 +254,7 @@ function mayFail(error: unknown, { profile }: Run): boolean {
 async function list(storage: Storage, process: Process, run: Run): Promise<void> {
   const { world, listed } = run
   for (let round = 0; round < 5; round++) {
-    await rest(run, process, 150, 'readers')
+    await pause(run, process, 150, 'readers')
     const asked = world.pick([undefined, undefined, ['p'], ['p', 'q']])
     const namespace = world.chance(0.15) ? 'n' : undefined
     const limit = world.pick([undefined, 1, 2])
@@ -273,7 +273,7 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
           break
         }
         request = { ...request, after: page.next, at: page.rv }
-        await rest(run, process, 60, 'readers')
+        await pause(run, process, 60, 'readers')
       }
     } catch (error) {
       if (!mayFail(error, run)) throw error
@@ -283,7 +283,7 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
 
 async function watch(storage: Storage, process: Process, run: Run): Promise<void> {
   const { world, watched } = run
-  await rest(run, process, 200, 'readers')
+  await pause(run, process, 200, 'readers')
   const after = run.acknowledged()
   const start = world.pick(['beginning', 'newest'] as const)
   let one: Watched | undefined
@@ -302,13 +302,13 @@ async function watch(storage: Storage, process: Process, run: Run): Promise<void
       if (!mayFail(error, run)) throw error
       if (codeOf(error) === 'Expired') return
     }
-    await rest(run, process, 200, 'readers')
+    await pause(run, process, 200, 'readers')
   }
 }
 
 async function sweep(storage: Storage, process: Process, run: Run): Promise<void> {
   for (let round = 0; round < run.profile.sweeps && run.isBusy(); round++) {
-    await rest(run, process, 500, 'sweepers')
+    await pause(run, process, 500, 'sweepers')
     await storage.sweep(widgets).catch((error: unknown) => {
       if (!mayFail(error, run)) throw error
     })

@@ -181,7 +181,7 @@ export function fakeTable(
         let unseen = writes.length
         for (const [index, one] of writes.entries()) {
           const key = keys[index] as ItemKey
-          const item = written(one, truth.get(idOf(key)))
+          const item = applyWrite(one, truth.get(idOf(key)))
           decide(key, item, write)
           after(chance(0.2) ? between(0, 400) : between(0, 5), () => {
             show(key, item)
@@ -194,7 +194,7 @@ export function fakeTable(
   }
 
   /** The client checks the deadline at the last moment; a frozen process resumes just before. */
-  async function sent(process: Process, deadline: number): Promise<void> {
+  async function sendBefore(process: Process, deadline: number): Promise<void> {
     await new Promise<void>((resolve) => after(process.freeze(), () => process.alive && resolve()))
     if (now() + process.clockError > deadline) throw new ItemsFault('unanswered', undefined)
   }
@@ -212,7 +212,7 @@ export function fakeTable(
         ),
       query: (query) => read(process, new Set([query.pk]), (at, ids) => page(query, at, ids())),
       async putIfAbsent(item, deadline) {
-        await sent(process, deadline)
+        await sendBefore(process, deadline)
         return change(process, item, (there) => {
           if (!there) put(item, item)
           return there
@@ -237,7 +237,7 @@ export function fakeTable(
         }),
       queryIndex: () => Promise.reject(new Error('not in these schedules')),
       async transact(writes, deadline) {
-        await sent(process, deadline)
+        await sendBefore(process, deadline)
         return transact(process, writes)
       },
     }),
@@ -275,7 +275,7 @@ function holds(write: ItemWrite, item: Item | undefined): boolean {
   }
 }
 
-function written(write: ItemWrite, before: Item | undefined): Item | undefined {
+function applyWrite(write: ItemWrite, before: Item | undefined): Item | undefined {
   if (write.type === 'put') return write.item
   if (write.type === 'check') return before
   return write.type === 'set' ? { ...before, ...write.key, ...write.attributes } : undefined

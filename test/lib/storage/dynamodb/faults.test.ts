@@ -61,7 +61,7 @@ function connectWith(options: { maxAttempts?: number }): void {
 }
 
 /** Throws on the first `times` requests of an operation. */
-function failing(operation: string, error: () => Error, times = 1): (sent: string) => void {
+function failTimes(operation: string, error: () => Error, times = 1): (sent: string) => void {
   let left = times
   return (sent) => {
     if (sent === operation && left-- > 0) throw error()
@@ -85,23 +85,23 @@ async function history() {
 
 describe('calls', () => {
   test('get takes 1, create 2, update and delete 3, a quiet list 2, a poll 1', async () => {
-    const counted = async (action: () => Promise<unknown>) => {
+    const countCalls = async (action: () => Promise<unknown>) => {
       calls = []
       await action()
       return calls.length
     }
-    expect(await counted(() => create(storage, 'a', {}, widgets))).toBe(2)
-    expect(await counted(() => storage.get(widgets, 'a'))).toBe(1)
-    expect(await counted(() => set(storage, 'a', {}, widgets))).toBe(3)
-    expect(await counted(() => storage.update(widgets, 'a', () => ({ type: 'none' }), unhurried))).toBe(1)
-    expect(await counted(() => remove(storage, 'a', widgets))).toBe(3)
+    expect(await countCalls(() => create(storage, 'a', {}, widgets))).toBe(2)
+    expect(await countCalls(() => storage.get(widgets, 'a'))).toBe(1)
+    expect(await countCalls(() => set(storage, 'a', {}, widgets))).toBe(3)
+    expect(await countCalls(() => storage.update(widgets, 'a', () => ({ type: 'none' }), unhurried))).toBe(1)
+    expect(await countCalls(() => remove(storage, 'a', widgets))).toBe(3)
     await storage.sweep(widgets)
-    expect(await counted(() => storage.list(widgets, {}))).toBe(2)
-    expect(await counted(() => storage.list(widgets, { limit: 3, partitions: ['p'] }))).toBe(2)
-    expect(await counted(() => storage.changes(widgets, 4))).toBe(1)
-    expect(await counted(() => storage.changes(widgets, 3))).toBe(2)
+    expect(await countCalls(() => storage.list(widgets, {}))).toBe(2)
+    expect(await countCalls(() => storage.list(widgets, { limit: 3, partitions: ['p'] }))).toBe(2)
+    expect(await countCalls(() => storage.changes(widgets, 4))).toBe(1)
+    expect(await countCalls(() => storage.changes(widgets, 3))).toBe(2)
     expect(
-      await counted(() =>
+      await countCalls(() =>
         storage.getCompanions([
           { pk: 'a', sk: 'b' },
           { pk: 'c', sk: 'd' },
@@ -136,7 +136,7 @@ describe('transactions', () => {
   })
 
   /** Creates an object on the condition that a side item is unchanged. The transaction has row, slot and condition. */
-  async function looking(): Promise<{ rv: number; sent: string[] }> {
+  async function createChecking(): Promise<{ rv: number; sent: string[] }> {
     const pk = `side#${widgets.resource}`
     await storage.keepCompanion({ pk, sk: '#', attributes: {} }, unhurried)
     const companions = [{ op: 'unchanged', pk, sk: '#', attributes: {} }] as const
@@ -149,7 +149,7 @@ describe('transactions', () => {
     )
     return { rv, sent: calls.filter((one) => one !== 'UpdateItem') }
   }
-  const held = (times: number, ...codes: string[]) => {
+  const cancelTimes = (times: number, ...codes: string[]) => {
     let left = times
     before = (operation) => {
       if (operation === 'TransactWriteItems' && calls.includes('UpdateItem') && left-- > 0) throw cancelled(...codes)()
@@ -157,14 +157,14 @@ describe('transactions', () => {
   }
 
   test('a conflict only on checked items resends the transaction under the same revision', async () => {
-    held(3, 'None', 'None', 'TransactionConflict')
-    expect(await looking()).toEqual({ rv: 2, sent: Array(4).fill('TransactWriteItems') })
+    cancelTimes(3, 'None', 'None', 'TransactionConflict')
+    expect(await createChecking()).toEqual({ rv: 2, sent: Array(4).fill('TransactWriteItems') })
     expect(await history()).toEqual(['ADDED a'])
   })
 
   test('a conflict on written items retries under another revision', async () => {
-    held(1, 'TransactionConflict', 'None', 'TransactionConflict')
-    const { rv, sent } = await looking()
+    cancelTimes(1, 'TransactionConflict', 'None', 'TransactionConflict')
+    const { rv, sent } = await createChecking()
     expect([rv, sent.includes('PutItem')]).toEqual([3, true])
     expect(await history()).toEqual(['ADDED a'])
   })
@@ -181,34 +181,34 @@ describe('transactions', () => {
         time += ms
       },
     })
-    held(9, 'None', 'None', 'TransactionConflict')
-    expect((await looking()).rv).toBe(3)
+    cancelTimes(9, 'None', 'None', 'TransactionConflict')
+    expect((await createChecking()).rv).toBe(3)
     expect(await history()).toEqual(['ADDED a'])
   })
 
   test.each([1, 2, 3])('%i lost answers in a row: the write is applied once and succeeds', async (times) => {
     await create(storage, 'a', {}, widgets)
-    after = failing('TransactWriteItems', reset, times)
+    after = failTimes('TransactWriteItems', reset, times)
     const { rv } = await set(storage, 'a', { size: 1 }, widgets)
     expect(await history()).toEqual(['ADDED a', 'MODIFIED a'])
     expect(await storage.get(widgets, 'a')).toMatchObject({ rv, object: { spec: { size: 1 } } })
   })
 
   test('a create with lost answers does not fail because of its own object', async () => {
-    after = failing('TransactWriteItems', reset, 3)
+    after = failTimes('TransactWriteItems', reset, 3)
     expect((await create(storage, 'a', {}, widgets)).rv).toBe(2)
     expect(await history()).toEqual(['ADDED a'])
   })
 
   test.each([5, 9])('%i lost requests in a row: the write retries under a new revision', async (times) => {
-    before = failing('TransactWriteItems', reset, times)
+    before = failTimes('TransactWriteItems', reset, times)
     const { rv } = await create(storage, 'a', {}, widgets)
     expect(rv).toBeGreaterThan(2)
     expect(await history()).toEqual(['ADDED a'])
   })
 
   test('a permanent error leaves no gap', async () => {
-    before = failing('TransactWriteItems', () =>
+    before = failTimes('TransactWriteItems', () =>
       Object.assign(new Error('not authorized'), { name: 'AccessDeniedException', $fault: 'client', $metadata: {} }),
     )
     await expect(create(storage, 'a', {}, widgets)).rejects.toThrow('not authorized')
@@ -222,7 +222,7 @@ describe('transactions', () => {
 
 describe('single requests', () => {
   test('a lost answer of the counter causes a void, not a duplicate', async () => {
-    after = failing('UpdateItem', reset)
+    after = failTimes('UpdateItem', reset)
     expect((await create(storage, 'a', {}, widgets)).rv).toBe(3)
     expect(await history()).toEqual([])
     const { rv, items } = await storage.list(widgets, {})
@@ -244,7 +244,7 @@ describe('single requests', () => {
   test.each(['GetItem', 'UpdateItem', 'TransactWriteItems', 'Query'])('throttled %s is retried', async (operation) => {
     connectWith({ maxAttempts: 1 })
     await create(storage, 'a', {}, widgets)
-    before = failing(operation, throttle, 3)
+    before = failTimes(operation, throttle, 3)
     await set(storage, 'a', { size: 1 }, widgets)
     expect((await storage.list(widgets, {})).items[0]?.read().object.spec).toEqual({ size: 1 })
   })
@@ -252,7 +252,7 @@ describe('single requests', () => {
 
 describe('giving up', () => {
   /** A clock that advances only by sleeping, so that giving up takes no real time. */
-  function hurried(): Storage {
+  function storageWithSleptTime(): Storage {
     let time = Date.now()
     return createStorage({
       client,
@@ -266,8 +266,10 @@ describe('giving up', () => {
   }
 
   test('a permanently throttled table is Busy, and nothing is written', async () => {
-    before = failing('TransactWriteItems', cancelled('TransactionConflict'), Number.POSITIVE_INFINITY)
-    await expect(hurried().create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({ code: 'Busy' })
+    before = failTimes('TransactWriteItems', cancelled('TransactionConflict'), Number.POSITIVE_INFINITY)
+    await expect(storageWithSleptTime().create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({
+      code: 'Busy',
+    })
     before = nothing
     expect((await storage.list(widgets, {})).items).toEqual([])
     expect(await history()).toEqual([])
@@ -280,8 +282,8 @@ describe('giving up', () => {
     after = (operation) => {
       if (silent.has(operation)) throw reset()
     }
-    before = failing('PutItem', reset, Number.POSITIVE_INFINITY)
-    const write = hurried().create(widgets, 'a', creating('a'), unhurried)
+    before = failTimes('PutItem', reset, Number.POSITIVE_INFINITY)
+    const write = storageWithSleptTime().create(widgets, 'a', creating('a'), unhurried)
     await expect(write).rejects.toMatchObject({
       code: 'Undecided',
       message: 'the outcome of the write is unknown',
@@ -301,22 +303,22 @@ describe('giving up', () => {
       { step: 'initialize', name: 'unprocessed' },
     )
     const keys = ['a', 'b'].map((pk) => ({ pk, sk: '#' }))
-    await expect(hurried().getCompanions(keys)).rejects.toMatchObject({ code: 'Busy' })
+    await expect(storageWithSleptTime().getCompanions(keys)).rejects.toMatchObject({ code: 'Busy' })
     expect(asked).toBe(120)
   })
 
   test('a table that does not answer is Unavailable', async () => {
-    before = failing('GetItem', reset, Number.POSITIVE_INFINITY)
-    await expect(hurried().get(widgets, 'a')).rejects.toMatchObject({ code: 'Unavailable' })
-    before = failing('Query', throttle, Number.POSITIVE_INFINITY)
+    before = failTimes('GetItem', reset, Number.POSITIVE_INFINITY)
+    await expect(storageWithSleptTime().get(widgets, 'a')).rejects.toMatchObject({ code: 'Unavailable' })
+    before = failTimes('Query', throttle, Number.POSITIVE_INFINITY)
     await create(storage, 'a', {}, widgets)
-    await expect(hurried().list(widgets, {})).rejects.toMatchObject({ code: 'Busy' })
+    await expect(storageWithSleptTime().list(widgets, {})).rejects.toMatchObject({ code: 'Busy' })
   })
 })
 
 describe('deadlines', () => {
   /** The clock of a machine that was frozen: it is `late` milliseconds ahead. */
-  const delayed = (late: () => number): Storage =>
+  const storageAhead = (late: () => number): Storage =>
     createStorage({
       client,
       table: db.table,
@@ -328,7 +330,7 @@ describe('deadlines', () => {
 
   test('a transaction is not sent ten seconds after its revision was taken, not even by a retry of the client', async () => {
     let late = 0
-    const slow = delayed(() => late)
+    const slow = storageAhead(() => late)
     let sent = 0
     before = (operation) => {
       if (operation !== 'TransactWriteItems') return
@@ -364,7 +366,7 @@ describe('deadlines', () => {
 
   test('a transaction is not sent after the deadline of its request, not even by a retry of the client', async () => {
     let late = 0
-    const slow = delayed(() => late)
+    const slow = storageAhead(() => late)
     let sent = 0
     before = (operation) => {
       if (operation !== 'TransactWriteItems' || ++sent > 1) return
@@ -378,7 +380,7 @@ describe('deadlines', () => {
 
   test('a writer that resumes after hours does not trust an empty slot', async () => {
     let late = 0
-    const frozen = delayed(() => late)
+    const frozen = storageAhead(() => late)
     after = (operation) => {
       if (operation !== 'TransactWriteItems') return
       late = 25 * 3_600_000

@@ -40,11 +40,11 @@ test('a create has no previous object, also after a delete', () => {
 
 test('large objects are inflated', () => {
   const Keys = keys('ownedaccesskeys#o', 'ci')
-  const deflated = (value: string) => ({ B: deflateRawSync(value).toString('base64') })
+  const deflate = (value: string) => ({ B: deflateRawSync(value).toString('base64') })
   const image = (rv: number, name: string) => ({
     ...Keys,
-    ...row(rv, deflated(text(name))),
-    internal: deflated('{}'),
+    ...row(rv, deflate(text(name))),
+    internal: deflate('{}'),
   })
   const change = rowChange(resources, { Keys, OldImage: image(1, 'old'), NewImage: image(2, 'new') })
   expect([change?.before?.metadata.name, change?.after?.metadata.name]).toEqual(['old', 'new'])
