@@ -9,23 +9,25 @@ export interface GetRequest {
   namespace: string
   name: string
   subresource: string
+  /** The verb that the user must be allowed. Default: get. A create of a subresource reads its parent with its own. */
+  verb?: string
   /** A revision that must exist; else TooNew. */
   reached?: number | undefined
 }
 
 /**
- * Reads one object. Throws 404 if it does not exist for this user, and 403 if the user may see but not read it. Throws TooNew
+ * Reads one object. Throws 404 if it does not exist for this user, and 403 if the user may see but not use it. Throws TooNew
  * if revision `reached` does not exist yet, even if the object does not exist.
  */
 export async function getObject(
   store: Store,
-  { namespace, name, subresource, reached = 0 }: GetRequest,
+  { namespace, name, subresource, verb = 'get', reached = 0 }: GetRequest,
   context: RequestContext,
 ): Promise<Stored> {
   const { storage, kind } = store
   const stored = await storage.get(kind.table, objectKey(namespace, name), { reached })
   if (!stored) throw notFound(groupResource(kind), name)
-  checkAccess(store, stored, 'get', subresource, context)
+  checkAccess(store, stored, verb, subresource, context)
   return stored
 }
 

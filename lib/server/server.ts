@@ -28,6 +28,7 @@ import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
+import { getObject } from '../registry/read.ts'
 import { objectKey, type Store } from '../registry/store.ts'
 import { createStorage } from '../storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../storage/interface.ts'
@@ -42,7 +43,7 @@ import { lazy } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
 import { meter } from './process/metrics.ts'
 import { createMinimalServer, type MinimalServer } from './process/minimal.ts'
-import { parentFor, storeOf } from './stores.ts'
+import { storeOf } from './stores.ts'
 
 export interface Server extends MinimalServer, Services, ReviewServices, EndpointServices, Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
@@ -179,7 +180,8 @@ export function createServer(environment: Environment): Server {
       const { generation = current } = context.user.key
       if (current === undefined || current !== generation) throw keyChanged()
     },
-    instance: (reference, use, context) => parentFor(server.storeOf(VirtualClusterInstance), reference, use, context),
+    instance: (reference, use, context) =>
+      getObject(server.storeOf(VirtualClusterInstance), { ...reference, ...use }, context),
     storeOf: (kind) => storeOf(kind, server),
     get issuer() {
       return settings().issuer

@@ -1,15 +1,15 @@
-/** Makes the stores of the stored kinds, and authorizes access to owners and parents of the requested object. */
+/** Makes the stores of the stored kinds, and authorizes the deletion of owners of the requested object. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Services } from '../apis/management/v1/services.ts'
 import { managementRequest } from '../authorization/attributes/attributes.ts'
 import { isMaster } from '../authorization/users/identity.ts'
-import { notFound, StatusError } from '../meta/errors/status.ts'
+import { StatusError } from '../meta/errors/status.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { OwnerReference } from '../meta/types.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { getObject } from '../registry/read.ts'
-import { accessTo, checkAccess, objectKey, type Store } from '../registry/store.ts'
-import type { Storage, Stored } from '../storage/interface.ts'
+import { accessTo, type Store } from '../registry/store.ts'
+import type { Storage } from '../storage/interface.ts'
 import { storedKinds } from './kinds.ts'
 
 /** The parts of the server that stores use. */
@@ -29,22 +29,6 @@ export const storeOf = <S extends Stores>(kind: StoredKind<S>, server: S): Store
 })
 
 /**
- * Returns the parent object of a subresource to create. Throws 404 if the parent does not exist or is hidden from the
- * user, and 403 if the user may see but not use it.
- */
-export async function parentFor(
-  store: Store,
-  { namespace, name }: { namespace: string; name: string },
-  { verb, subresource }: { verb: string; subresource: string },
-  context: RequestContext,
-): Promise<Stored> {
-  const stored = await store.storage.get(store.kind.table, objectKey(namespace, name))
-  if (!stored) throw notFound(groupResource(store.kind), name)
-  checkAccess(store, stored, verb, subresource, context)
-  return stored
-}
-
-/**
  * Reports whether the scope chain and the access rules let the user delete the referenced object. Only administrators may
  * refer to an object that does not exist.
  */
@@ -52,10 +36,10 @@ async function mayDelete(
   server: Stores,
   { apiVersion, kind: kindName, name }: OwnerReference,
   namespace: string,
-  { ...context }: RequestContext,
+  request: RequestContext,
 ): Promise<boolean> {
   // Do not note this decision: the audit record is about the object of the request.
-  context.note = () => undefined
+  const context = { ...request, note: () => undefined }
   const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
   if (!kind) return false
   const place = kind.scope === 'Namespaced' ? namespace : ''
