@@ -1,7 +1,7 @@
 /** Measures that get, create and authentication do not slow down with the number of objects, and that lists grow linearly. */
 import { getObject } from '../../lib/registry/read.ts'
 import type { Storage, Table } from '../../lib/storage/interface.ts'
-import { copyKey } from '../support/copies.ts'
+import { copyKey, rowsIn } from '../support/copies.ts'
 import { startDeployment } from '../support/deployment.ts'
 import { admin, contextOf } from '../support/users.ts'
 import { createKey, unique } from './access.ts'
@@ -39,7 +39,7 @@ export async function benchGrowth({ rounds, objects }: { rounds: number; objects
     const rows: (string | number)[][] = []
     for (const size of [100, 1000, 10_000, 100_000].filter((one) => one <= objects)) {
       await make()
-      names.push(...(await copyKey(place, names.at(-1) ?? '', size - names.length)))
+      names.push(...(await copyKey(rowsIn(place), names.at(-1) ?? '', size - names.length)))
       await storage.sweep(kind.table)
       for (const [name, { times, call }] of Object.entries(operations)) {
         await call()

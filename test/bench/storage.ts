@@ -6,7 +6,7 @@ import { deleteObject } from '../../lib/registry/delete.ts'
 import { getObject } from '../../lib/registry/read.ts'
 import { updateObject } from '../../lib/registry/update.ts'
 import type { Mutate, Table } from '../../lib/storage/interface.ts'
-import { copyKey } from '../support/copies.ts'
+import { copyKey, rowsIn } from '../support/copies.ts'
 import { endless, unhurried } from '../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, contextOf } from '../support/users.ts'
@@ -61,7 +61,7 @@ async function lists(deployment: TestDeployment, { rounds, objects }: StorageOpt
   const { store, meter, place } = keysOf(deployment)
   const { storage, kind } = store
   await createKey(store, 'bench-list')
-  await copyKey(place, 'bench-list', objects - 1)
+  await copyKey(rowsIn(place), 'bench-list', objects - 1)
   await storage.sweep(kind.table)
   const whole: number[] = []
   const pages: number[] = []
@@ -141,7 +141,7 @@ async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): 
   const rows: number[][] = []
   const make = async (name: string, count: number, now = new Date()): Promise<void> => {
     await createKey(store, name, now)
-    await copyKey(place, name, count - 1)
+    await copyKey(rowsIn(place), name, count - 1)
   }
   await make('bench-living', objects)
   for (const dead of [objects / 1000, objects / 100, objects / 10].filter((one) => one >= 10)) {

@@ -1,17 +1,15 @@
 /** Tests the collector on a timer: what it reads and when, and how it retries failures. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import { conflict, MODIFIED } from '../../../lib/meta/errors/status.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { intercepted, newWorld, reference, type World } from './world.ts'
 
 const hour = 3_600_000
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
 
-let db: TestDynamoDB
 let world: World
 let elapsed: number
 let calls: string[]
@@ -19,12 +17,8 @@ let storage: Storage
 /** The errors that the next calls of a name throw. */
 let failures: Map<string, Error>
 
-beforeAll(async () => {
-  db = await startDynamoDB()
-})
-afterAll(() => db.stop())
 beforeEach(async () => {
-  world = await newWorld({ db })
+  world = await newWorld()
   elapsed = 0
   calls = []
   failures = new Map()
@@ -98,7 +92,7 @@ test('checks all objects when the log no longer reaches back', async () => {
 
 test('an interrupted pass continues at its position', async () => {
   await world.make('copied', {}, { user: 'ci' })
-  await copyKey(world.place, 'copied', 509)
+  await copyKey(world.rows, 'copied', 509)
   await world.make('d', { ownerReferences: [ghost] })
   const run = timer()
   const allowOneStep = () => {
@@ -122,7 +116,7 @@ describe('a pass that takes more than one process', () => {
 
   async function make600(): Promise<void> {
     await world.make('copied', {}, { user: 'ci' })
-    await copyKey(world.place, 'copied', 599)
+    await copyKey(world.rows, 'copied', 599)
   }
 
   test('continues at the last position, then checks all objects', async () => {
@@ -151,7 +145,7 @@ describe('a pass that takes more than one process', () => {
   test('starts at the beginning without a readable position', async () => {
     await world.make('o')
     for (const place of [{ resource: 'no-such-kind', after: 'o' }, { resource: 7 }]) {
-      await world.put([{ pk: 'collector#pass', sk: '#', ...place }])
+      await world.rows.put([{ pk: 'collector#pass', sk: '#', ...place }])
       expect(await timer()()).toMatchObject({ read: 1 })
     }
   })

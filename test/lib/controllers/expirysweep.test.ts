@@ -1,6 +1,6 @@
 /** Tests which keys the expiry sweep deletes and keeps, and how much it reads. */
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
 import { authenticate } from '../../../lib/authentication/authenticate.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
@@ -10,17 +10,10 @@ import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'
 import { endless } from '../../support/deadlines.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
 import { intercepted, newWorld, type World } from './world.ts'
 
 const day = 86_400
 const start = Date.parse('2026-11-21T00:00:00Z')
-
-let db: TestDynamoDB
-beforeAll(async () => {
-  db = await startDynamoDB()
-})
-afterAll(() => db.stop())
 
 interface Clock {
   /** Seconds after the start. */
@@ -28,7 +21,7 @@ interface Clock {
 }
 
 async function worldAt(clock: Clock, limits = {}): Promise<World> {
-  return newWorld({ db, now: () => new Date(start + clock.at * 1000), limits })
+  return newWorld({ now: () => new Date(start + clock.at * 1000), limits })
 }
 
 const sweepOf = (world: World, options: Partial<Sweep> = {}): Sweep => ({
@@ -158,7 +151,7 @@ test('a credential of an earlier object does not delete a new one of its name', 
   const { attributes, sk } = await world.credential('ci')
   await world.delete('ci')
   await world.make('ci')
-  await world.put([{ ...attributes, pk: 'credential#1#left-behind', sk }])
+  await world.rows.put([{ ...attributes, pk: 'credential#1#left-behind', sk }])
   clock.at = 30 * day
   expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
   expect(await names(world)).toEqual(['ci'])
@@ -169,7 +162,7 @@ test('pages of stale entries hide no expired key', async () => {
   const world = await worldAt(clock)
   await world.make('living', {}, { ttl: 1000 * day })
   const { attributes, sk } = await world.credential('living')
-  await world.put(
+  await world.rows.put(
     Array.from({ length: 150 }, (_, index) => ({
       ...attributes,
       expiry: start / 1000,
@@ -234,7 +227,7 @@ test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow
   const clock = { at: 0 }
   const world = await worldAt(clock)
   await world.make('dead', {}, { ttl: 60, user: 'ci' })
-  await copyKey(world.place, 'dead', 119)
+  await copyKey(world.rows, 'dead', 119)
   // Valid keys that the index could list as expired.
   for (const [name, spec] of [
     ['living', { ttl: 1000 * day }],
@@ -243,7 +236,7 @@ test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow
     await world.make(name, {}, spec)
     const { attributes } = await world.credential(name)
     const pk = (index: number) => `credential#1#${name}${index}`
-    await world.put(Array.from({ length: 689 }, (_, index) => ({ ...attributes, pk: pk(index), sk: '#' })))
+    await world.rows.put(Array.from({ length: 689 }, (_, index) => ({ ...attributes, pk: pk(index), sk: '#' })))
   }
   clock.at = 30 * day
   const calls = new Map<string, number>()

@@ -1,8 +1,6 @@
 /** Creates a table with the kinds of the API, and records its changes as stream records. */
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { BatchWriteItemCommand, CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { Services } from '../../../lib/apis/management/v1/services.ts'
@@ -19,18 +17,16 @@ import { type DeleteOptions, deleteObject } from '../../../lib/registry/delete.t
 import type { StoredKind } from '../../../lib/registry/kind.ts'
 import { objectKey, type Store } from '../../../lib/registry/store.ts'
 import { updateObject } from '../../../lib/registry/update.ts'
-import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import { marshalItem } from '../../../lib/storage/dynamodb/expressions.ts'
 import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
-import { type StorageOptions, storageOver } from '../../../lib/storage/protocol/storage.ts'
-import type { Place } from '../../support/copies.ts'
+import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import type { Rows } from '../../support/copies.ts'
 import { endless } from '../../support/deadlines.ts'
-import { type TestDynamoDB, tableDefinition } from '../../support/dynamodb.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
 
 export interface World {
-  /** The client of the table, for direct access. Throws in memory. */
-  place: Place
+  /** The items themselves. Puts are not in `records`. */
+  rows: Rows
   storage: Storage
   keys: Store
   instances: Store
@@ -45,8 +41,6 @@ export interface World {
   delete(name: string, options?: DeleteOptions): Promise<void>
   /** The side item that authenticates an access key. */
   credential(name: string): Promise<CompanionItem>
-  /** Puts items directly. Throws in memory. */
-  put(items: readonly object[]): Promise<void>
   /** Returns the parts of a collector, optionally over another storage of the same table. */
   collector(over?: Storage): Collector & { written: string[] }
   /** Returns the stores over another storage. */
@@ -56,29 +50,19 @@ export interface World {
 const user = controllerContext('test', new Date(), endless).user
 
 interface Options {
-  /** Keeps the table in this DynamoDB; in memory by default. */
-  db?: TestDynamoDB
   now?: () => Date
   limits?: LifeLimits
 }
 
-const real: StorageOptions = {
-  now: Date.now,
-  elapsed: () => performance.now(),
-  random: Math.random,
-  sleep: (ms) => delay(ms),
-}
-
-export async function newWorld({ db, now = () => new Date(), limits = {} }: Options = {}): Promise<World> {
+export async function newWorld({ now = () => new Date(), limits = {} }: Options = {}): Promise<World> {
   const { wrote, records } = recordStream()
-  const place = db && (await newTable(db))
-  const storage =
-    db && place
-      ? createStorage({ client: recorded(db, wrote), table: place.table, ...real })
-      : storageOver(
-          createMemoryItems(real.now, (puts) => wrote(puts.map((item) => marshalItem(item)))),
-          real,
-        )
+  const items = createMemoryItems(Date.now, (puts) => wrote(puts.map((item) => marshalItem(item))))
+  const storage = storageOver(items, {
+    now: Date.now,
+    elapsed: () => performance.now(),
+    random: Math.random,
+    sleep: (ms) => delay(ms),
+  })
   const over = (other: Storage) => ({
     keys: storeOf(OwnedAccessKey, other, limits),
     instances: storeOf(VirtualClusterInstance, other, limits),
@@ -95,8 +79,14 @@ export async function newWorld({ db, now = () => new Date(), limits = {} }: Opti
       : { store: instances, namespace: first, name: second }
   }
   const world: World = {
-    get place() {
-      return demand(place)
+    rows: {
+      get: items.get,
+      async put(all) {
+        for (const item of all) {
+          await items.transact([{ type: 'delete', key: item }], Number.POSITIVE_INFINITY)
+          await items.putIfAbsent(item, Number.POSITIVE_INFINITY)
+        }
+      },
     },
     storage,
     keys,
@@ -135,13 +125,6 @@ export async function newWorld({ db, now = () => new Date(), limits = {} }: Opti
       const item = await storage.getCompanion(pk, sk)
       if (!item) throw new Error(`${name} has no credential`)
       return item
-    },
-    async put(items) {
-      for (let index = 0; index < items.length; index += 25) {
-        const requests = items.slice(index, index + 25).map((one) => ({ PutRequest: { Item: marshall(one) } }))
-        const { client, table } = demand(place)
-        await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }))
-      }
     },
     collector(other = storage) {
       const { keys, instances } = over(other)
@@ -198,34 +181,6 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
 }
 
 type Image = Record<string, { B?: Uint8Array | string }>
-
-function demand(place: Place | undefined): Place {
-  if (!place) throw new Error('this world is in memory')
-  return place
-}
-
-async function newTable({ client }: TestDynamoDB): Promise<Place> {
-  const table = `world-${randomUUID()}`
-  await client.send(new CreateTableCommand({ TableName: table, ...tableDefinition }))
-  return { client, table }
-}
-
-/** Returns a client that reports the puts of each transaction. */
-function recorded(db: TestDynamoDB, wrote: (puts: readonly Image[]) => void): DynamoDBClient {
-  const client = db.connect()
-  client.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        const answer = await next(args)
-        if (commandName !== 'TransactWriteItemsCommand') return answer
-        const { TransactItems = [] } = args.input as { TransactItems?: { Put?: { Item: Image } }[] }
-        wrote(TransactItems.flatMap(({ Put }) => (Put ? [Put.Item] : [])))
-        return answer
-      },
-    { step: 'initialize' },
-  )
-  return client
-}
 
 /** Makes stream records of the puts of transactions: rows and side items, each with its old image. */
 function recordStream() {

@@ -18,15 +18,15 @@ function encode(r: bigint, s: bigint): Uint8Array {
 const toBigInt = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
 
 describe('derToRaw', () => {
-  test('converts 10,000 OpenSSL signatures that then verify', () => {
+  test('converts 1,000 OpenSSL signatures that then verify', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     let good = 0
-    for (let i = 0; i < 10_000; i++) {
+    for (let i = 0; i < 1000; i++) {
       const message = createHash('sha256').update(String(i)).digest()
       const raw = derToRaw(sign('sha256', message, privateKey))
       if (verify('sha256', message, { key: publicKey, dsaEncoding: 'ieee-p1363' }, raw)) good++
     }
-    expect(good).toBe(10_000)
+    expect(good).toBe(1000)
   })
 
   test('converts every pair of positive integers of at most 32 bytes, including short ones', () => {
