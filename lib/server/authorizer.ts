@@ -4,7 +4,7 @@
  *
  * - An unknown key is Unauthorized.
  * - A missing, malformed or invalid key passes without a user, so that a handler can explain the 401.
- * - A request that the scope chain does not allow is a Deny.
+ * - A request that the scope chain does not allow passes without a user as well, with the 403 for the handler to answer.
  * - A failure is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
@@ -17,12 +17,11 @@ import { requestAttributes } from '../authorization/attributes/requestattributes
 import { forbiddenByScope } from '../authorization/narrowest.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
-import { stringify } from '../meta/encoding/json.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { authenticationDeps } from './authentication.ts'
 import { explainRoute } from './documents/explainroute.ts'
 import { auditRecord, MAX_REASON, routingOptions, type UnknownReason, unknownReason } from './lambda/audit.ts'
-import type { AuthorizerContext } from './lambda/authorizercontext.ts'
+import { type AuthorizerContext, encodeForbidden } from './lambda/authorizercontext.ts'
 import { describeError, type LogFields } from './process/logger.ts'
 import { callMetrics, countCalls, type Measured, newCalls } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
@@ -45,22 +44,19 @@ const ADVICE: Readonly<Partial<Record<UnknownReason, string>>> = {
     'Unauthorized: the bearer token is not an access key: it may be truncated, or meant for another server',
 }
 
-/** Returns a policy for this request. Resource `*` is safe because results are not cached (TTL 0). */
-const policy = (
-  effect: 'Allow' | 'Deny',
-  principalId: string,
-  context: Record<string, string>,
-): APIGatewayAuthorizerResult => ({
+/**
+ * Lets the request reach its handler, which gets nothing but `context`. Resource `*` is safe because results are not cached
+ * (TTL 0). There is no Deny: what the gateway would answer cannot contain a Status of ours, because no page of AWS says how
+ * its template escapes a text.
+ */
+const allow = (principalId: string, context: AuthorizerContext): APIGatewayAuthorizerResult => ({
   principalId,
   policyDocument: {
     Version: '2012-10-17',
-    Statement: [{ Action: 'execute-api:Invoke', Effect: effect, Resource: '*' }],
+    Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: '*' }],
   },
-  context,
+  context: { ...context },
 })
-
-const allow = (principalId: string, context: AuthorizerContext): APIGatewayAuthorizerResult =>
-  policy('Allow', principalId, { ...context })
 
 /** Returns all Authorization headers, in any case. The token is rejected if there are two, because neither is preferred. */
 const authorizationHeaders = (event: APIGatewayRequestAuthorizerEvent): string[] =>
@@ -93,9 +89,6 @@ function scopeError(
     ? forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
     : forbiddenByScope(attributes, user, reason, scopes)
 }
-
-const deny = ({ status }: StatusError, user: UserInfo): APIGatewayAuthorizerResult =>
-  policy('Deny', user.name, { status: stringify(status) })
 
 /** The outcomes of an authorization, for the metrics. */
 type AuthorizationOutcome = 'allowed' | 'denied' | 'dead' | 'malformed' | 'unknown' | 'failed'
@@ -135,7 +128,8 @@ async function authorizeRequest(
   const decision = evaluate(user.chain, attributes, server.scopes)
   if (!decision.allowed) {
     refused('denied', 403, decision.reason, who)
-    return deny(scopeError(event, attributes, user, decision.reason, server), user)
+    const { status } = scopeError(event, attributes, user, decision.reason, server)
+    return allow(user.name, { forbidden: encodeForbidden(status) })
   }
   await touch()
   return allow(user.name, {

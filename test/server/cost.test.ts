@@ -60,13 +60,16 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 /** Returns the minimum for each sample, because settling the log and schedules occasionally add calls. */
-async function least(of: (sample: number) => [path: string, call?: Parameters<TestServer['call']>[1]]): Promise<Taken> {
+async function least(
+  of: (sample: number) => [path: string, call?: Parameters<TestServer['call']>[1]],
+  isExpected = (code: number) => code < 300,
+): Promise<Taken> {
   const all: Taken[] = []
   for (let sample = 0; sample < samples; sample++) {
     const [path, call] = of(sample)
     const before = { ...taken }
     const { status, text } = await server.call(path, { token, ...call })
-    expect([path, status, text]).toEqual([path, expect.toSatisfy((code: number) => code < 300), expect.any(String)])
+    expect([path, status, text]).toEqual([path, expect.toSatisfy(isExpected), expect.any(String)])
     const { calls, reads, writes } = taken
     all.push({ calls: calls - before.calls, reads: reads - before.reads, writes: writes - before.writes })
   }
@@ -128,6 +131,7 @@ test('a request consumes the units that the page states', async () => {
   const merge = { 'content-type': 'application/merge-patch+json' }
   const patch = { method: 'PATCH', headers: merge, body: { metadata: { labels: { value: 'a' } } } }
   for (let count = 0; count < 120; count++) await server.make(keys, kilobyte(`listed-${count}`))
+  const scoped = await server.make(keys, accessKey('scoped', { user: 'admin', scope: {} }))
   await settle()
   const measured: Record<string, Taken> = {
     authorization: await least(() => [`${management}/selves`, { method: 'POST', body: {} }]),
@@ -138,6 +142,10 @@ test('a request consumes the units that the page states', async () => {
     'patch of a key': await least((sample) => [`${keys}/made-${sample}`, patch]),
     'delete of a key': await least((sample) => [`${keys}/made-${sample}`, { method: 'DELETE' }]),
     token: await least(() => [`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }]),
+    'refused by a scope': await least(
+      () => [`${keys}/listed-1`, { token: scoped.spec.key }],
+      (code) => code === 403,
+    ),
   }
   const said = requestsOf(page)
   for (const [name, one] of Object.entries(measured)) {

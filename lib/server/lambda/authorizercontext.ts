@@ -1,8 +1,9 @@
 /** Defines the context that the authorizer passes to handlers through API Gateway: the user, or why there is no user. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { decodeCredential, decodeUser } from '../../authentication/usercontext.ts'
+import { decodeCredential, decodeUser, MAX_CONTEXT } from '../../authentication/usercontext.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
-import { badRequest, type StatusError, unauthorized } from '../../meta/errors/status.ts'
+import { badRequest, StatusError, unauthorized } from '../../meta/errors/status.ts'
+import type { Status } from '../../meta/types.ts'
 
 /** Contains only strings at the top level: API Gateway passes on nothing else. */
 export type AuthorizerContext =
@@ -17,14 +18,44 @@ export type AuthorizerContext =
   | { unauthorized: string }
   /** Message of the 400 for an ambiguous path. */
   | { badRequest: string }
+  /**
+   * The 403 for a request that no scope allows, from `encodeForbidden`. A function of the previous version does not know it:
+   * while a deployment runs, it answers 401, because there is no user.
+   */
+  | { forbidden: string }
 
 const textOf = (event: APIGatewayProxyEvent, name: string): string | undefined => {
   const value: unknown = event.requestContext.authorizer?.[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** Length to which the message of a 403 is cut if the whole Status is too long for the context. */
+const SHORT_MESSAGE = 1024
+
+/**
+ * Encodes a 403 as base64url JSON, because no page of AWS says how API Gateway passes on quotes and non-ASCII characters.
+ * A long path makes it long: then its message is cut and its details are omitted, so that the request is still refused.
+ */
+export function encodeForbidden(status: Status): string {
+  const text = encodeStatus(status)
+  if (text.length <= MAX_CONTEXT) return text
+  const { details: _, message = '', ...rest } = status
+  return encodeStatus({ ...rest, message: `${message.slice(0, SHORT_MESSAGE)} ...` })
+}
+
+const encodeStatus = (status: Status): string => Buffer.from(JSON.stringify(status)).toString('base64url')
+
+/** Decodes a 403. Throws for anything else, so that the request fails and no other Status is answered. */
+function decodeForbidden(text: string): StatusError {
+  const status = JSON.parse(Buffer.from(text, 'base64url').toString()) as Status & { code: number }
+  if (status.code !== 403) throw new Error('the refusal from the authorizer is no 403')
+  return new StatusError(status)
+}
+
 /** Returns the error that the authorizer left to the handler. Without a user there is always one. */
 export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined {
+  const forbidden = textOf(event, 'forbidden')
+  if (forbidden !== undefined) return decodeForbidden(forbidden)
   const bad = textOf(event, 'badRequest')
   if (bad !== undefined) return badRequest(bad)
   const dead = textOf(event, 'unauthorized')
@@ -47,4 +78,4 @@ export const reasonOf = (event: APIGatewayProxyEvent): { scope?: string } => {
 
 /** Reports whether the authorizer wrote the audit record, as it does for every request without a user. */
 export const isRecorded = (event: APIGatewayProxyEvent): boolean =>
-  textOf(event, 'badRequest') !== undefined || textOf(event, 'unauthorized') !== undefined
+  (['forbidden', 'badRequest', 'unauthorized'] as const).some((name) => textOf(event, name) !== undefined)

@@ -1,0 +1,102 @@
+/** Tests that no function does anything for a request that the authorizer refused, whatever the function is. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, describe, expect, test } from 'vitest'
+import { forbiddenPath } from '../../lib/meta/errors/status.ts'
+import { encodeForbidden } from '../../lib/server/lambda/authorizercontext.ts'
+import { useFunctions } from '../support/functions.ts'
+import { usePackaged } from '../support/packaged.ts'
+
+/** Stands in for all AWS services: counts calls and answers none of them. */
+let calls = 0
+const services = createServer((_, response) => {
+  calls++
+  response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
+  response.end('{"__type":"AccessDeniedException"}')
+})
+await new Promise<void>((resolve) => services.listen(0, '127.0.0.1', resolve))
+afterAll(() => {
+  services.close()
+})
+const endpoint = `http://127.0.0.1:${(services.address() as AddressInfo).port}`
+
+const functions = useFunctions({
+  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+  AWS_ENDPOINT_URL_KMS: endpoint,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
+})
+const packaged = usePackaged({ Table: 't', Pepper: 'p', AccessKey: 'a', SigningKey: 's', ApiGatewayRestApi: 'api' })
+
+/** Returns the functions of routes with an authorizer, by their paths below functions/. */
+function authorizedFunctions(): string[] {
+  const { routes, functions } = packaged.deployment
+  const ids = new Set(routes.flatMap(({ authorizerFunctionId: id, functionId }) => (id ? [functionId] : [])))
+  return [...ids].map((id) => functions.get(id)?.module.replace(/^functions\//, '') ?? '')
+}
+
+const audits = () => functions.get().log.filter((line) => JSON.parse(line).message === 'audit').length
+
+const message = 'forbidden: User "ü \\"" cannot get path "/x"'
+const forbidden = forbiddenPath('User "ü \\"" cannot get path "/x"').status
+
+test.each([
+  { context: { forbidden: encodeForbidden(forbidden) }, code: 403, told: message },
+  { context: { unauthorized: 'access key has expired' }, code: 401, told: 'access key has expired' },
+  { context: { badRequest: 'Name parameter invalid' }, code: 400, told: 'Name parameter invalid' },
+  { context: {}, code: 401, told: 'Unauthorized' },
+])('every function answers a refusal with $code, without a call to AWS', async ({ context, code, told }) => {
+  const names = authorizedFunctions()
+  expect(names.length).toBeGreaterThan(20)
+  for (const name of names) {
+    const before = { calls, audits: audits() }
+    const { status, json } = await functions.invoke(name, { authorizer: context })
+    expect([name, status, json]).toMatchObject([name, code, { kind: 'Status', status: 'Failure', code, message: told }])
+    // The authorizer has written the audit record, except where it gave no context at all.
+    const written = Object.keys(context).length > 0 ? 0 : 1
+    expect([name, calls - before.calls, audits() - before.audits]).toEqual([name, 0, written])
+  }
+})
+
+// Otherwise the test above would not notice a call.
+test('a function that gets a user calls AWS', async () => {
+  const before = calls
+  expect((await functions.invoke('ownedaccesskeys/get')).status).toBe(500)
+  expect(calls).toBeGreaterThan(before)
+})
+
+describe('a refusal of a scope', () => {
+  const refused = (authorizer: Record<string, string>, accept = 'application/json') =>
+    functions.invoke('ownedaccesskeys/get', { authorizer, headers: { accept } })
+
+  test('wins over a user', async () => {
+    const { status } = await refused({ user: 'alice', forbidden: encodeForbidden(forbidden) })
+    expect(status).toBe(403)
+  })
+
+  test('is answered in the form that the client accepts', async () => {
+    const { headers, text } = await refused({ forbidden: encodeForbidden(forbidden) }, 'application/yaml')
+    expect(headers['content-type']).toBe('application/yaml')
+    expect(text).toContain('code: 403\n')
+  })
+
+  // A Status of another code could make a refusal look like success.
+  test.each([
+    { what: 'no JSON', text: 'x' },
+    { what: 'another code', text: Buffer.from('{"code":200}').toString('base64url') },
+    { what: 'no object', text: Buffer.from('null').toString('base64url') },
+  ])('that is $what fails the request', async ({ text }) => {
+    const before = calls
+    expect((await refused({ forbidden: text })).status).toBe(500)
+    expect(calls).toBe(before)
+  })
+
+  // API Gateway limits the context of other kinds of APIs to 8 KB, and documents no limit for this kind.
+  test('stays short for the longest path', async () => {
+    const long = forbiddenPath(`User "a" cannot get path "/${'\u0001ü'.repeat(8192)}"`).status
+    const context = { forbidden: encodeForbidden(long) }
+    expect(context.forbidden.length).toBeLessThan(10_240)
+    const { status, json } = await refused(context)
+    expect([status, json.reason]).toEqual([403, 'Forbidden'])
+    expect(json.message).toMatch(/^forbidden: User "a" cannot get path "\/.* \.\.\.$/s)
+  })
+})
