@@ -221,14 +221,14 @@ describe('the template', () => {
 
   test('replaces every response type of the gateway', () => {
     expect([...packaged.deployment.responses.keys()].sort()).toEqual(responseTypes)
-    const retried = [...packaged.deployment.responses].filter(([, { parameters }]) => RETRY_AFTER in parameters)
-    expect(retried.map(([type]) => type).sort()).toEqual([
-      'AUTHORIZER_CONFIGURATION_ERROR',
-      'AUTHORIZER_FAILURE',
-      'INTEGRATION_FAILURE',
-      'QUOTA_EXCEEDED',
-      'THROTTLED',
-    ])
+    const retried = Object.groupBy(packaged.deployment.responses, ([, { parameters }]) => parameters[RETRY_AFTER] ?? '')
+    const types = (value: string) => retried[value]?.map(([type]) => type).sort()
+    const nothingDone = ['AUTHORIZER_CONFIGURATION_ERROR', 'AUTHORIZER_FAILURE', 'QUOTA_EXCEEDED', 'THROTTLED']
+    expect(types("'1'")).toEqual(nothingDone)
+    // The function may have run, so the authorizer decides by the method.
+    expect(types('context.authorizer.retryAfter')).toEqual(['DEFAULT_5XX', 'INTEGRATION_FAILURE'])
+    const [one, other] = ['DEFAULT_5XX', 'INTEGRATION_FAILURE'].map((type) => packaged.deployment.responses.get(type))
+    expect(one).toEqual(other)
   })
 
   test('returns every gateway response as a Status with the ID of the request', () => {

@@ -49,7 +49,7 @@ const ADVICE: Readonly<Partial<Record<UnknownReason, string>>> = {
  * (TTL 0). There is no Deny: what the gateway would answer cannot contain a Status of ours, because no page of AWS says how
  * its template escapes a text.
  */
-const allow = (principalId: string, context: AuthorizerContext): APIGatewayAuthorizerResult => ({
+const allowed = (principalId: string, context: AuthorizerContext): APIGatewayAuthorizerResult => ({
   principalId,
   policyDocument: {
     Version: '2012-10-17',
@@ -57,6 +57,9 @@ const allow = (principalId: string, context: AuthorizerContext): APIGatewayAutho
   },
   context: { ...context },
 })
+
+/** Methods that change nothing, so that clients may repeat a request of which the gateway knows no outcome. */
+const SAFE: readonly string[] = ['GET', 'HEAD']
 
 /** Returns all Authorization headers, in any case. The token is rejected if there are two, because neither is preferred. */
 const authorizationHeaders = (event: APIGatewayRequestAuthorizerEvent): string[] =>
@@ -102,6 +105,8 @@ async function authorizeRequest(
   refused: Refused,
 ): Promise<APIGatewayAuthorizerResult> {
   const { requestId } = event.requestContext
+  const retry = SAFE.includes(event.httpMethod) ? { retryAfter: '1' } : {}
+  const allow = (principalId: string, context: AuthorizerContext) => allowed(principalId, { ...context, ...retry })
   const touchFailed = (error: unknown) =>
     server.log('error', 'last activity not written', { requestId, error: describeError(error) })
   const token = bearerToken(authorizationHeaders(event))

@@ -35,7 +35,12 @@ describe('Allow', () => {
         Version: '2012-10-17',
         Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: '*' }],
       },
-      context: { user: expect.any(String), credential: expect.any(String), reason: 'spec.scope.rules[0]' },
+      context: {
+        user: expect.any(String),
+        credential: expect.any(String),
+        reason: 'spec.scope.rules[0]',
+        retryAfter: '1',
+      },
     })
     const { hash, version, created } = decodeCredential(result.context.credential)
     expect(await functions.get().parts.keys.readCredential({ hash, version })).toMatchObject({
@@ -69,14 +74,14 @@ describe('Allow', () => {
     const made = await make({ name, ...metadata }, { user: 'alice', ...spec })
     if (metadata) await call('delete', { parameters: { name }, body: null })
     const { context } = await ask(bearer(made.spec.key))
-    expect(context).toEqual({ unauthorized: why })
+    expect(context).toEqual({ unauthorized: why, retryAfter: '1' })
   })
 
   // The path comes from the routing of the gateway. The handler answers an ambiguous path with 400.
   test.each(['a/b', '..', 'a%2Fb'])('passes on no user for the ambiguous name %s', async (name) => {
     const key = await keyOf(`path-${Buffer.from(name).toString('hex')}`)
     const { context } = await ask(bearer(key), { pathParameters: { name } })
-    expect(context).toEqual({ badRequest: expect.stringContaining('parameter invalid') })
+    expect(context).toEqual({ badRequest: expect.stringContaining('parameter invalid'), retryAfter: '1' })
   })
 })
 
@@ -85,7 +90,7 @@ describe('Allow without a user, with a 403', () => {
   test('rejects a request outside the scope', async () => {
     const key = await keyOf('narrow', { scope: { projects: [{ project: 'web' }] } })
     const { context } = await ask(bearer(key))
-    expect(Object.keys(context)).toEqual(['forbidden'])
+    expect(Object.keys(context).sort()).toEqual(['forbidden', 'retryAfter'])
     const status = JSON.parse(Buffer.from(context.forbidden, 'base64url').toString())
     expect(status).toMatchObject({ kind: 'Status', code: 403, reason: 'Forbidden' })
     expect(status.message).toMatch(
@@ -99,8 +104,12 @@ describe('Allow without a user, with a 403', () => {
 describe('Allow without a user, with advice', () => {
   const missing = {
     unauthorized: expect.stringMatching(/^Unauthorized: the request has no bearer token: send an access key /),
+    retryAfter: '1',
   }
-  const none = { unauthorized: expect.stringMatching(/^Unauthorized: the bearer token is not an access key/) }
+  const none = {
+    unauthorized: expect.stringMatching(/^Unauthorized: the bearer token is not an access key/),
+    retryAfter: '1',
+  }
 
   test.each([
     { what: 'nothing', value: () => '', told: missing },
@@ -168,4 +177,16 @@ test('passes on the generation of the key after every kind of change', async () 
     [2, 2],
     [3, 3],
   ])
+})
+
+// client-go repeats a request of any method that gets a 5xx with Retry-After, and a failed function may have written.
+test.each([
+  { methods: ['GET', 'HEAD'], retryAfter: '1' },
+  { methods: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get'], retryAfter: undefined },
+])('the gateway tells clients of $methods to retry after: $retryAfter', async ({ methods, retryAfter }) => {
+  const key = await keyOf(`retrying-${methods.length}`)
+  for (const httpMethod of methods) {
+    const { context } = await ask(bearer(key), { httpMethod })
+    expect([httpMethod, context.retryAfter]).toEqual([httpMethod, retryAfter])
+  }
 })

@@ -45,6 +45,8 @@ export interface ServerOptions {
   streamSeconds?: number
   /** Disables throttling. */
   unthrottled?: boolean
+  /** Replaces the packaged template. */
+  template?: string
   /** Returns the port to listen on. */
   choosePort?: () => Promise<number>
 }
@@ -71,7 +73,7 @@ export async function startServer(
 async function startOn(
   port: number,
   environment: Record<string, string>,
-  { streamSeconds = 1, unthrottled = false }: ServerOptions,
+  { streamSeconds = 1, unthrottled = false, template }: ServerOptions,
 ): Promise<TestServer> {
   const [packaged, authority] = await Promise.all([
     ensurePackaged({ quiet: true }),
@@ -83,7 +85,7 @@ async function startOn(
   const deployment = await startDeployment(base, environment)
   const { TABLE_NAME = '', PEPPER_SECRET_ID = '', SIGNING_KEY_IDS = '' } = deployment.environment
   const gateway = await startGateway({
-    template: packaged.template,
+    template: template ?? packaged.template,
     bundlesDir: packaged.bundles,
     tls: { cert: serving.certificate, key: serving.key },
     port,

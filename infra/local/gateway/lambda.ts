@@ -18,10 +18,15 @@ export class EventTooLarge extends Error {
   override name = 'EventTooLarge'
 }
 
+/** Thrown when a function already runs as often as its reserved concurrency allows. */
+export class FunctionThrottled extends Error {
+  override name = 'FunctionThrottled'
+}
+
 export interface Lambda {
   /** Imports the bundle ahead of the first request. */
   warm(functionId: string): Promise<void>
-  /** Returns the function's response after a JSON round trip. Throws FunctionError or EventTooLarge. */
+  /** Returns the function's response after a JSON round trip. Throws FunctionError, FunctionThrottled or EventTooLarge. */
   invoke(functionId: string, event: unknown): Promise<unknown>
   /** Settles when the stream is complete or destroyed and the handler has returned. Throws like `invoke`. */
   stream(functionId: string, event: unknown, stream: Writable): Promise<void>
@@ -37,6 +42,7 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
   installRuntimeGlobal()
   const instance = randomUUID()
   const imported = new Map<string, Promise<Handler>>()
+  const working = new Map<string, number>()
 
   const describe = (id: string): FunctionDescription => {
     const description = functions.get(id)
@@ -68,15 +74,21 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
   /** Runs `work` with the handler, limited by the function's timeout. */
   const run = async <T>(id: string, work: (handler: Handler, context: object) => Promise<T>): Promise<T> => {
     const description = describe(id)
+    const { concurrency = Number.POSITIVE_INFINITY } = description
+    const count = working.get(id) ?? 0
+    if (count >= concurrency) throw new FunctionThrottled(`${description.name} is throttled`)
+    working.set(id, count + 1)
     const milliseconds = description.timeoutSeconds * 1000
     const late = () => new FunctionError(`Task timed out after ${description.timeoutSeconds} seconds`)
     try {
       const context = contextOf(description, performance.now() + milliseconds)
-      const working = load(description).then((handler) => work(handler, context))
-      return await withTimeout(milliseconds, working, late)
+      const ended = load(description).then((handler) => work(handler, context))
+      return await withTimeout(milliseconds, ended, late)
     } catch (error) {
       if (error instanceof FunctionError || error instanceof EventTooLarge) throw error
       throw new FunctionError(`${description.name} failed`, { cause: error })
+    } finally {
+      working.set(id, (working.get(id) ?? 1) - 1)
     }
   }
 

@@ -5,7 +5,7 @@ import { lazy } from '../../../lib/server/process/lazy.ts'
 import { beginAnswer, writeAnswer, writeRendered } from './answers.ts'
 import { authorize } from './authorize.ts'
 import { requestContext, requestEvent } from './events.ts'
-import { EventTooLarge, type Lambda } from './lambda.ts'
+import { EventTooLarge, FunctionThrottled, type Lambda } from './lambda.ts'
 import type { Answered } from './requestlines.ts'
 import { type ResponseType, renderResponse } from './responses.ts'
 import { createRouter } from './routes.ts'
@@ -40,13 +40,14 @@ export function createListener(
     const { path, search } = splitTarget(request.url ?? '/')
     const context = requestContext(request, path, api)
     response.setHeader('x-amzn-RequestId', String(context.requestId))
-    const refuse = (type: ResponseType, authorizer: object = {}) => {
+    let authorizer: Answered['authorizer']
+    const refuse = (type: ResponseType, passed: object = authorizer ?? {}): void => {
+      const rendered = () => renderResponse(type, responses, { ...context, authorizer: passed })
       if (response.headersSent) response.destroy()
-      else if (!response.destroyed) writeRendered(response, renderResponse(type, responses, { ...context, authorizer }))
+      else if (!response.destroyed) writeRendered(response, rendered())
     }
     let done = () => {}
     const begin = performance.now()
-    let authorizer: Answered['authorizer']
     const tell = lazy(() => {
       const { method = '' } = request
       const status = response.headersSent ? response.statusCode : 0
@@ -81,6 +82,7 @@ export function createListener(
       else await buffer(match.route, event, request, response)
     } catch (error) {
       if (error instanceof EventTooLarge) return refuse('REQUEST_TOO_LARGE')
+      if (error instanceof FunctionThrottled) return refuse('INTEGRATION_FAILURE')
       if (error instanceof IntegrationTimeout) return refuse('INTEGRATION_TIMEOUT')
       // The client has disconnected.
       if (response.destroyed) return

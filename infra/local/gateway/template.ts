@@ -32,6 +32,8 @@ export interface FunctionDescription {
   entry: string
   timeoutSeconds: number
   memoryMegabytes: number
+  /** Reserved concurrency: Lambda throttles further invocations. */
+  concurrency?: number
   environment: Readonly<Record<string, string>>
 }
 
@@ -181,6 +183,7 @@ function readFunction(
     entry: handler.slice(dot + 1),
     timeoutSeconds: Number(properties.Timeout),
     memoryMegabytes: Number(properties.MemorySize),
+    ...optional('concurrency', properties.ReservedConcurrentExecutions),
     environment: Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name, given[name] ?? resolve(value)]),
     ),

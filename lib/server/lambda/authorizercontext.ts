@@ -5,8 +5,16 @@ import type { UserInfo } from '../../authorization/users/user.ts'
 import { badRequest, StatusError, unauthorized } from '../../meta/errors/status.ts'
 import type { Status } from '../../meta/types.ts'
 
+/** What the gateway itself reads: infra/gateway.yml. */
+interface ForGateway {
+  /** Value of `Retry-After` if the handler function cannot be invoked. Absent for methods that are not safe to repeat. */
+  retryAfter?: string
+}
+
 /** Contains only strings at the top level: API Gateway passes on nothing else. */
-export type AuthorizerContext =
+export type AuthorizerContext = ForGateway & ForHandler
+
+type ForHandler =
   /** `reason` names the lines of the scopes that allowed the request, for the audit record. */
   | {
       user: string

@@ -12,6 +12,8 @@ export interface FunctionFixture {
   public?: boolean
   streaming?: boolean
   timeout?: number
+  /** Reserved concurrency. */
+  concurrency?: number
   integrationTimeout?: number
   environment?: Record<string, unknown>
   schedule?: string
@@ -41,6 +43,7 @@ export function templateOf(functions: Fixtures, responses: Record<string, object
         Handler: `functions/${name}.handler`,
         Timeout: fixture.timeout ?? 10,
         MemorySize: 512,
+        ...(fixture.concurrency !== undefined && { ReservedConcurrentExecutions: fixture.concurrency }),
         Environment: { Variables: fixture.environment ?? {} },
       },
     }

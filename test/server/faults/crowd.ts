@@ -17,9 +17,10 @@ export interface Wrote {
 /** The known outcome: done, refused or unknown. */
 export type Outcome = 'done' | 'refused' | 'unknown'
 
-export function outcomeOf({ answer: { status } }: Wrote): Outcome {
+export function outcomeOf({ answer: { status, headers } }: Wrote): Outcome {
   if (status < 300) return 'done'
-  return status === 504 || status === 500 ? 'unknown' : 'refused'
+  const isUnknown = status === 504 || status === 500 || (status === 503 && !headers['retry-after'])
+  return isUnknown ? 'unknown' : 'refused'
 }
 
 export interface Crowd {

@@ -235,6 +235,36 @@ describe('answers', () => {
     expect((await fetch(`${url}/limited`)).status).toBe(502)
   })
 
+  // Source of the status: "Handling Lambda errors with an API Gateway API". The type is INTEGRATION_FAILURE here.
+  test('are an integration failure while a function runs as often as its reserved concurrency', async () => {
+    const source = `export const handler = async () => {
+      globalThis.arrived()
+      await globalThis.gate
+      return {}
+    }`
+    const arrived = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    Object.assign(globalThis, { arrived: arrived.resolve, gate: gate.promise })
+    const responses = {
+      INTEGRATION_FAILURE: {
+        StatusCode: '503',
+        ResponseParameters: { 'gatewayresponse.header.Retry-After': 'context.authorizer.retryAfter' },
+      },
+    }
+    const allowing = `return { principalId: 'a', policyDocument: ${policy('Allow')}, context: { retryAfter: '7' } }`
+    const { url } = await serve(
+      { authorizer: authorizer(allowing), one: { source, routes: ['GET /a'], concurrency: 1 } },
+      { responses },
+    )
+    const first = fetch(`${url}/a`)
+    await arrived.promise
+    const second = await fetch(`${url}/a`)
+    expect([second.status, second.headers.get('retry-after')]).toEqual([503, '7'])
+    gate.resolve()
+    expect((await first).status).toBe(200)
+    expect((await fetch(`${url}/a`)).status).toBe(200)
+  })
+
   test('can use the remaining time and the name of the function', async () => {
     const source = `export const handler = async (event, context) => ({
       body: JSON.stringify([context.functionName, context.memoryLimitInMB, context.getRemainingTimeInMillis() > 9000]) })`
