@@ -34,6 +34,7 @@ const settings = {
   'throttle-burst': { type: 'integer', minimum: 1, maximum: 5000 },
   // 0: unlimited.
   'watches-per-key': { type: 'integer', minimum: 0, maximum: 10000 },
+  'compress-streams': { type: 'boolean' },
   // For each of the four functions that serve lists and watches. In Lambda, 0 means that nothing runs.
   'list-concurrency': { type: 'integer', minimum: 1, maximum: 100000 },
   'signing-keys': { type: 'string', pattern: '^[1-9][0-9]?(,[1-9][0-9]?){0,3}$' },

@@ -73,6 +73,7 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['throttle-rate', [0, 10_001, 'fast'], [1, 10_000]],
   ['throttle-burst', [0, 5_001], [1, 5_000]],
   ['watches-per-key', [-1, 1.5, 10_001, 'many'], [0, 100]],
+  ['compress-streams', ['', 'yes', 1], [true, false]],
   ['list-concurrency', [0, -1, 1.5, 'many'], [1, 1000]],
   ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '100'], ['1', '2,1']],
 ])('%s', (setting, refused, taken) => {
@@ -114,6 +115,7 @@ test('every parameter reaches the place where it takes effect', async () => {
     'throttle-burst': 1006,
     'list-concurrency': 1007,
     'watches-per-key': 1008,
+    'compress-streams': false,
     // test/infra/signingkeys.test.ts
     'signing-keys': '2,1',
   }
@@ -129,6 +131,7 @@ test('every parameter reaches the place where it takes effect', async () => {
     MAX_CERTIFICATE_TTL_SECONDS: '1003',
     KEY_RETENTION_SECONDS: '1004',
     WATCHES_PER_KEY: '1008',
+    COMPRESS_STREAMS: 'false',
     MAX_KEYS_PER_OWNER: '1009',
     PROJECT_NAMESPACE_PREFIX: 'q-',
     SPACE_NAMESPACE: params['space-namespace'],

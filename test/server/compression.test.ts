@@ -17,9 +17,9 @@ async function* pieces(...texts: string[]): AsyncGenerator<string> {
 }
 
 /** Returns the answer of a streaming function with an unread body. */
-function compressAnswer(body: Body, headers: object, more: object = {}) {
+function compressAnswer(body: Body, headers: object, more: object = {}, compresses = true) {
   const response = { statusCode: 200, headers: { 'content-type': 'text/plain' }, multiValueHeaders: {}, body, ...more }
-  const answer = compressBody(response, { headers } as never, true)
+  const answer = compressBody(response, { headers } as never, { streams: true, compresses })
   return { headers: answer.headers, source: answer.body as unknown as Readable }
 }
 
@@ -35,7 +35,7 @@ async function read(body: Body, headers: object, more: object = {}): Promise<[te
 
 test('a buffered function returns plain text, which the gateway compresses', () => {
   const response = { statusCode: 200, headers: {}, multiValueHeaders: {}, body: large }
-  expect(compressBody(response, { headers: gzip } as never, false)).toEqual(response)
+  expect(compressBody(response, { headers: gzip } as never, { streams: false, compresses: true })).toEqual(response)
 })
 
 describe('a streaming function', () => {
@@ -64,6 +64,12 @@ describe('a streaming function', () => {
     [{ 'accept-encoding': 'br , GZIP' }, true],
   ])('compresses for a client that sends %j: %s', async (headers, isCompressed) => {
     expect(await read(large, headers as object)).toEqual([large, isCompressed])
+  })
+
+  test.each([large, pieces(large)])('compresses nothing when the deployment turns it off', async (body) => {
+    const { headers, source } = compressAnswer(body, gzip, {}, false)
+    expect((await buffer(source)).toString()).toBe(large)
+    expect(headers).toEqual({ 'content-type': 'text/plain' })
   })
 
   test.each([gzip, {}])('does not end an answer cleanly when it fails halfway: %j', async (headers) => {

@@ -44,6 +44,7 @@ test.each([
   ['VIRTUAL_CLUSTER_SECRETS_PREFIX', ['', 'keyplane', 'a b/']],
   ['MAX_KEY_TTL_SECONDS', ['-1', '1h', '1.5', ' 1', '12345678901']],
   ['WATCHES_PER_KEY', ['-1', 'many']],
+  ['COMPRESS_STREAMS', ['no', 'True', '1']],
 ])('a function does not start with an invalid %s', (name, values) => {
   for (const value of values) {
     expect(() => createMinimalServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(

@@ -15,16 +15,21 @@ function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
 
 /**
  * Returns the response with its body for Lambda. A buffered function returns text, which API Gateway compresses
- * (minimumCompressionSize). A streaming function returns bytes. No chunk of a text may end within a character.
+ * (minimumCompressionSize). A streaming function returns bytes, compressed if `compresses`: no page of AWS says that API
+ * Gateway passes them on unchanged. No chunk of a text may end within a character.
  */
-export function compressBody(response: LambdaResponse, event: APIGatewayProxyEvent, streams: boolean): LambdaResponse {
+export function compressBody(
+  response: LambdaResponse,
+  event: APIGatewayProxyEvent,
+  { streams, compresses }: { streams: boolean; compresses: boolean },
+): LambdaResponse {
   const { body, cut, immediate, ...rest } = response
   if (!streams) return { ...rest, body }
   const whole = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body as string) : undefined
   const large = whole ? whole.length > minCompressedBytes : !immediate
   const source = Readable.from(whole ? [whole] : bytes(body as AsyncIterable<string>), { objectMode: false })
   if (cut) addAbortSignal(cut, source)
-  if (!large || !acceptsGzip(event)) return { ...rest, body: source as never }
+  if (!compresses || !large || !acceptsGzip(event)) return { ...rest, body: source as never }
   // Each stream ends with the other: the reader receives errors, and a client that disconnects ends the source.
   const gzip = pipeline(source, createGzip(), () => {})
   const { vary } = rest.headers

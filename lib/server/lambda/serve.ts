@@ -103,7 +103,8 @@ export function serveWith<S extends MinimalServer>(
         callMetrics(calls),
       ])
     }
-    return compressBody(toLambdaResponse(response, requestId), event, streams)
+    const compresses = server.config.compressStreams
+    return compressBody(toLambdaResponse(response, requestId), event, { streams, compresses })
   }
   return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
 }

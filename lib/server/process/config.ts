@@ -34,6 +34,8 @@ export interface Config {
   readonly keyRetentionSeconds: number
   /** Maximum number of open watches per access key. 0 means no limit. */
   readonly watchesPerKey: number
+  /** Whether functions compress large streamed responses. */
+  readonly compressStreams: boolean
   /** Maximum number of access keys for each user, team or subject. 0 means no limit. */
   readonly maxKeysPerOwner: number
 }
@@ -103,6 +105,9 @@ export function readConfig(environment: Environment): Config {
     },
     get watchesPerKey() {
       return wholeNumber(environment, 'WATCHES_PER_KEY', 100)
+    },
+    get compressStreams() {
+      return environment.COMPRESS_STREAMS !== 'false'
     },
     get maxKeysPerOwner() {
       return wholeNumber(environment, 'MAX_KEYS_PER_OWNER', 1000)

@@ -48,6 +48,7 @@ const forms: Readonly<Record<string, Form>> = {
   MAX_CERTIFICATE_TTL_SECONDS: seconds,
   KEY_RETENTION_SECONDS: seconds,
   WATCHES_PER_KEY: numberOf('watches'),
+  COMPRESS_STREAMS: matching(/^(true|false)?$/, 'true or false'),
   MAX_KEYS_PER_OWNER: numberOf('access keys'),
 }
 
