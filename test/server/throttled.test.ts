@@ -1,32 +1,22 @@
 /** Tests what clients get when Lambda throttles the function of their request. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensurePackaged } from '../../infra/package.ts'
+import { type ChangedTemplate, changedTemplate } from '../support/changedtemplate.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
-let folder: string
+let changed: ChangedTemplate
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-throttled-'))
-  const { template } = await ensurePackaged({ quiet: true })
-  const packaged = JSON.parse(await readFile(template, 'utf8'))
-  for (const { Type, Properties } of Object.values<{ Type: string; Properties: Record<string, unknown> }>(
-    packaged.Resources,
-  )) {
-    // Lambda runs a function with this setting never.
-    if (Type === 'AWS::Lambda::Function' && Properties.Handler !== 'functions/authorizer.handler')
-      Properties.ReservedConcurrentExecutions = 0
-  }
-  const throttled = join(folder, 'template.json')
-  await writeFile(throttled, JSON.stringify(packaged))
-  server = await startServer({}, { template: throttled })
+  // Lambda never runs a function whose reserved concurrency is 0.
+  changed = await changedTemplate(({ Type, Properties }) => {
+    const isHandler = Type === 'AWS::Lambda::Function' && Properties.Handler !== 'functions/authorizer.handler'
+    if (isHandler) Properties.ReservedConcurrentExecutions = 0
+  })
+  server = await startServer({}, { template: changed.template })
 }, 120_000)
 afterAll(async () => {
   await server?.stop()
-  await rm(folder, { recursive: true })
+  await changed?.remove()
 })
 
 const unavailable = {
