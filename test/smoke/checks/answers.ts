@@ -40,7 +40,7 @@ export const answers: readonly Check[] = [
   },
   {
     name: 'two Authorization headers authenticate nobody',
-    emulated: false,
+    emulated: true,
     run: (client) =>
       withKey(client, keyObject({ user: 'smoke' }), async ({ name, value }) => {
         const answer = await client.call(`${keys}/${name}`, { token: [value, STRANGER] })

@@ -46,12 +46,12 @@ export const paths: readonly Check[] = [
   },
   {
     name: 'an encoded slash in a path reaches no other object',
-    emulated: true,
+    emulated: false,
     run: (client) =>
       withKey(client, keyObject({ user: 'smoke' }), async ({ name }) => {
         for (const path of [`${keys}/nothing%2F..%2F${name}`, `${keys}%2F${name}`, `${keys}/nothing/%2E%2E/${name}`]) {
           const { status, text } = await client.call(path)
-          assert.ok([400, 404].includes(status), `${path} is ${status}: ${text.slice(0, 300)}`)
+          assert.ok(status >= 400 && status < 500, `${path} is ${status}: ${text.slice(0, 300)}`)
         }
       }),
   },
