@@ -8,12 +8,13 @@ import { once } from 'node:events'
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
-  DynamoDBClient,
+  type DynamoDBClient,
   type DynamoDBClientConfig,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
 import { findDynoxide } from '../../infra/local/aws/dynoxide.ts'
 import { freePort } from '../../infra/local/host/freeport.ts'
+import { connectTable } from '../../lib/storage/dynamodb/client.ts'
 
 export interface TestDynamoDB {
   endpoint: string
@@ -57,9 +58,10 @@ export const timeToLiveAttribute = 'expires'
 
 const attempts = 5
 
-/** Returns a client of the endpoint with arbitrary credentials. */
+/** Returns a client of the endpoint as the functions make it, with arbitrary credentials. */
 export function connect(endpoint: string, options: DynamoDBClientConfig = {}): DynamoDBClient {
-  return new DynamoDBClient({
+  return connectTable({
+    uuid: randomUUID,
     ...options,
     endpoint,
     region: 'eu-central-1',

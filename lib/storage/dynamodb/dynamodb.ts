@@ -15,6 +15,7 @@ import type { Storage } from '../interface.ts'
 import { type Item, type ItemPage, type Items, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { type StorageOptions, storageOver } from '../protocol/storage.ts'
+import { deadlinesOf } from './deadlines.ts'
 import {
   type AttributeValues,
   absent,
@@ -34,7 +35,7 @@ import { sendClassified, sendConditional } from './faults.ts'
 
 /**
  * Creates a storage in one table with string keys `pk` and `sk`. The client sets timeouts and retries; three attempts of
- * one second each work well. `now` limits how late a transaction is sent.
+ * one second each work well. It must not have sent requests yet. `now` limits how late a transaction is sent.
  */
 export const createStorage = ({
   client,
@@ -47,6 +48,8 @@ export const createStorage = ({
 const batchKeys = 100
 
 export function itemsIn(client: DynamoDBClient, TableName: string, now: () => number): Items {
+  const limitTime = deadlinesOf(client, now)
+
   async function get(key: ItemKey): Promise<Item | undefined> {
     const command = new GetItemCommand({ TableName, Key: marshalKey(key), ConsistentRead: true })
     const { Item } = await sendClassified(() => client.send(command))
@@ -96,7 +99,7 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
         ...buildCondition({ type: 'absent' }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      command.middlewareStack.add(inTime(deadline, now), lastStep)
+      limitTime(command, deadline)
       const refusal = await sendConditional(() => client.send(command))
       return refusal && (refusal.Item ? unmarshalItem(refusal.Item) : get(item))
     },
@@ -128,7 +131,7 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
 
     async transact(writes, deadline) {
       const command = new TransactWriteItemsCommand({ TransactItems: writes.map((write) => writeOf(TableName, write)) })
-      command.middlewareStack.add(inTime(deadline, now), lastStep)
+      limitTime(command, deadline)
       try {
         await sendClassified(() => client.send(command))
         return { done: true }
@@ -138,17 +141,6 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
     },
   }
 }
-
-/** Checks the deadline inside the client's retries, so that no retry is sent after it. */
-const inTime =
-  (deadline: number, now: () => number) =>
-  <Arguments, Answer>(next: (args: Arguments) => Promise<Answer>) =>
-  async (args: Arguments): Promise<Answer> => {
-    if (now() > deadline) throw new ItemsFault('unanswered', new Error('too late to be sent'))
-    return next(args)
-  }
-
-const lastStep = { step: 'finalizeRequest', priority: 'low', name: 'inTime' } as const
 
 function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
   if (write.type === 'delete') return { Delete: { TableName, Key: marshalKey(write.key) } }
