@@ -24,7 +24,7 @@ const blockingOf = (object: KubeObject | undefined): readonly OwnerReference[] =
   (object?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
 
 /** Returns tasks for the owners that the object no longer blocks. */
-function unblocked(graph: Graph, { before, after }: RowChange): Task[] {
+function unblockedOwners(graph: Graph, { before, after }: RowChange): Task[] {
   if (!before) return []
   const now = blockingOf(after)
   return blockingOf(before)
@@ -43,7 +43,7 @@ export function tasksOf(graph: Graph, change: RowChange): Task[] {
   return [
     ...(isNew && needsCollection(after.metadata) ? [{ type: 'look', resource, key, rv } as const] : []),
     ...(gone === undefined ? [] : [{ type: 'dependents', uid: gone } as const]),
-    ...unblocked(graph, change),
+    ...unblockedOwners(graph, change),
   ]
 }
 

@@ -54,7 +54,7 @@ const schemasOf = (kind: OpenApiKind): JsonObject => ({
   ...(kind.verbs.includes('list') && { [`${schemaName(kind)}List`]: listSchema(kind) }),
 })
 
-const merged = (parts: readonly JsonObject[]): JsonObject => Object.assign({}, ...parts)
+const mergeObjects = (parts: readonly JsonObject[]): JsonObject => Object.assign({}, ...parts)
 
 export interface OpenApiInfo {
   title: string
@@ -64,7 +64,7 @@ export interface OpenApiInfo {
 
 /** Returns the schemas of the kinds and the shared schemas, by name. */
 export const openApiSchemas = (kinds: readonly OpenApiKind[]): JsonObject => ({
-  ...merged(kinds.map(schemasOf)),
+  ...mergeObjects(kinds.map(schemasOf)),
   ...sharedSchemas(),
 })
 
@@ -75,7 +75,7 @@ export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo
     info: { ...info, license: { ...info.license } },
     // Relative to the document (…/openapi/v3/apis/GROUP/VERSION), so it is right below any stage or base path.
     servers: [{ url: '../../../..' }],
-    paths: merged(kinds.map(pathsOf)),
+    paths: mergeObjects(kinds.map(pathsOf)),
     components: {
       schemas: openApiSchemas(kinds),
       securitySchemes: { BearerToken: { type: 'http', scheme: 'bearer', description: 'An access key.' } },

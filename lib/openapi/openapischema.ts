@@ -2,12 +2,12 @@
 import type { Schema } from '../meta/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 
-const defined = (members: Readonly<Record<string, unknown>>): JsonObject =>
+const omitUndefined = (members: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
 
 /** Returns the keywords of all types. The description of a deprecated field also names its replacement. */
 const common = ({ description, deprecated, writeOnly, readOnly }: Schema): JsonObject =>
-  defined({
+  omitUndefined({
     description: deprecated === undefined ? description : `${description} Deprecated: use ${deprecated}.`,
     deprecated: deprecated === undefined ? undefined : true,
     writeOnly: writeOnly === undefined ? undefined : true,
@@ -18,25 +18,25 @@ function shape(schema: Schema): JsonObject {
   switch (schema.type) {
     case 'string': {
       const { format, minLength, maxLength, pattern } = schema
-      return defined({ type: 'string', format, enum: schema.enum, minLength, maxLength, pattern })
+      return omitUndefined({ type: 'string', format, enum: schema.enum, minLength, maxLength, pattern })
     }
     case 'integer': {
       const { format, minimum, maximum } = schema
-      return defined({ type: 'integer', format, minimum, maximum })
+      return omitUndefined({ type: 'integer', format, minimum, maximum })
     }
     case 'boolean':
       return { type: 'boolean' }
     case 'list': {
       const { items, maxItems, listType, keys } = schema
       const extensions = { 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys }
-      return defined({ type: 'array', items: openApiSchema(items), maxItems, ...extensions })
+      return omitUndefined({ type: 'array', items: openApiSchema(items), maxItems, ...extensions })
     }
     case 'map':
-      return defined({ type: 'object', additionalProperties: openApiSchema(schema.values), ...mapType(schema) })
+      return omitUndefined({ type: 'object', additionalProperties: openApiSchema(schema.values), ...mapType(schema) })
     case 'object': {
       const { properties, required } = schema
       const members = Object.entries(properties).map(([name, one]): [string, JsonValue] => [name, openApiSchema(one)])
-      return defined({
+      return omitUndefined({
         type: 'object',
         properties: members.length > 0 ? Object.fromEntries(members) : undefined,
         required: required && required.length > 0 ? required : undefined,

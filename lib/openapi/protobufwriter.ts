@@ -18,12 +18,12 @@ const BYTES = 2
 
 const tag = (number: number, wire: number): Uint8Array => varint(number * 8 + wire)
 
-function delimited(number: number, parts: readonly Uint8Array[]): Uint8Array[] {
+function delimitedField(number: number, parts: readonly Uint8Array[]): Uint8Array[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   return [tag(number, BYTES), varint(length), ...parts]
 }
 
-export const textField: Field = (number, value) => delimited(number, [Buffer.from(String(value))])
+export const textField: Field = (number, value) => delimitedField(number, [Buffer.from(String(value))])
 
 /** Writes a boolean or an integer. */
 export const varintField: Field = (number, value) => [tag(number, VARINT), varint(Number(value))]
@@ -44,18 +44,18 @@ export const repeatedField =
 export const wrapperField =
   (inner: number, field: Field): Field =>
   (number, value) =>
-    delimited(number, field(inner, value))
+    delimitedField(number, field(inner, value))
 
 /** Writes an object as repeated messages of a name and a value. */
 export const namedField =
   (field: Field): Field =>
   (number, members) =>
     Object.entries(members as JsonObject).flatMap(([name, value]) =>
-      delimited(number, [...textField(1, name), ...field(2, value)]),
+      delimitedField(number, [...textField(1, name), ...field(2, value)]),
     )
 
 /** Writes a value of any type as JSON, where the message expects YAML. */
-export const anyField: Field = (number, value) => delimited(number, textField(2, stringify(value)))
+export const anyField: Field = (number, value) => delimitedField(number, textField(2, stringify(value)))
 
 export type MessageFields = Readonly<Record<string, readonly [number: number, field: Field]>>
 
@@ -65,7 +65,7 @@ export type MessageFields = Readonly<Record<string, readonly [number: number, fi
  */
 export function messageField(members: () => MessageFields, extensions?: number): Field {
   return (number, value) =>
-    delimited(
+    delimitedField(
       number,
       Object.entries(value as JsonObject).flatMap(([name, member]) => {
         if (extensions !== undefined && name.startsWith('x-'))

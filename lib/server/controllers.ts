@@ -37,7 +37,7 @@ function collectorOf(server: Server, context: Invocation) {
   return { collector, wrote }
 }
 
-const collected = (tasks: number, failed: number, { deleted }: { deleted: number }): Measured[] => [
+const collectorMetrics = (tasks: number, failed: number, { deleted }: { deleted: number }): Measured[] => [
   { values: { collectionTasks: tasks, collectionDeleted: deleted, collectionFailed: failed } },
 ]
 
@@ -59,7 +59,7 @@ export function garbageCollectorHandler() {
     if (event.Records) {
       const { tasks, failed, error } = await collectStream(collector, event.Records)
       const counts = { source: 'stream', records: event.Records.length, tasks, failed: failed.length, ...wrote }
-      const measured = collected(tasks, failed.length, wrote)
+      const measured = collectorMetrics(tasks, failed.length, wrote)
       server.log(
         error === undefined ? 'info' : 'error',
         'garbage collection',
@@ -72,7 +72,7 @@ export function garbageCollectorHandler() {
     // On a schedule of seconds most runs find nothing, so they log nothing.
     if (run.tasks === 0 && run.read === 0 && error === undefined) return undefined
     const counts = { source: 'schedule', ...run, ...wrote }
-    const measured = collected(run.tasks, run.failed, wrote)
+    const measured = collectorMetrics(run.tasks, run.failed, wrote)
     server.log(error === undefined ? 'info' : 'error', 'garbage collection', { ...counts, ...errorOf(error) }, measured)
     return undefined
   }

@@ -9,7 +9,7 @@ const INTEGER = 0x02
  * 2.2.3). Throws a TypeError for anything but the DER encoding of two positive integers of at most 32 bytes.
  */
 export function derToRaw(der: Uint8Array): Uint8Array {
-  if (der[0] !== SEQUENCE || der[1] !== der.length - 2) throw malformed()
+  if (der[0] !== SEQUENCE || der[1] !== der.length - 2) throw malformedError()
   const raw = new Uint8Array(2 * SIZE)
   let offset = 2
   for (const end of [SIZE, 2 * SIZE]) {
@@ -18,7 +18,7 @@ export function derToRaw(der: Uint8Array): Uint8Array {
     raw.set(integer, end - integer.length)
     offset += 2 + length
   }
-  if (offset !== der.length) throw malformed()
+  if (offset !== der.length) throw malformedError()
   return raw
 }
 
@@ -32,8 +32,9 @@ function parsePositive(tag: number | undefined, content: Uint8Array, length: num
   const canonical = first < 0x80 && (!padded || second >= 0x80)
   const magnitude = padded ? content.subarray(1) : content
   const zero = magnitude.length === 1 && magnitude[0] === 0
-  if (tag !== INTEGER || content.length !== length || !canonical || zero || magnitude.length > SIZE) throw malformed()
+  if (tag !== INTEGER || content.length !== length || !canonical || zero || magnitude.length > SIZE)
+    throw malformedError()
   return magnitude
 }
 
-const malformed = () => new TypeError('not a DER encoded P-256 signature')
+const malformedError = () => new TypeError('not a DER encoded P-256 signature')

@@ -52,7 +52,7 @@ export function kmsSigner(keyIds: readonly [string, ...string[]], connect: () =>
     return [signing, ...published]
   }
 
-  async function loaded(): Promise<[Loaded, ...Loaded[]]> {
+  async function loadOnce(): Promise<[Loaded, ...Loaded[]]> {
     loading ??= loadAll()
     try {
       return await loading
@@ -64,12 +64,12 @@ export function kmsSigner(keyIds: readonly [string, ...string[]], connect: () =>
 
   return {
     async keys() {
-      const [first, ...others] = await loaded()
+      const [first, ...others] = await loadOnce()
       return [first.published, ...others.map(({ published }) => published)]
     },
 
     async sign(kid, bytes) {
-      const one = (await loaded()).find(({ published }) => published.kid === kid)
+      const one = (await loadOnce()).find(({ published }) => published.kid === kid)
       if (!one) throw unavailable(new Error('asked to sign with a key that is not configured'))
       try {
         return await signWith(await connect(), one, bytes)

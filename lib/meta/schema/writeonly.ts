@@ -50,10 +50,10 @@ function valueAt(object: JsonValue, path: readonly string[]): JsonValue | undefi
 }
 
 /** Returns the object without the member at the path. Copies along the path and shares all other members. */
-function without(object: JsonObject, [name = '', ...rest]: readonly string[]): JsonObject {
+function removeAt(object: JsonObject, [name = '', ...rest]: readonly string[]): JsonObject {
   const members = Object.entries(object).flatMap(([member, value]): [string, JsonValue][] => {
     if (member !== name) return [[member, value]]
-    return rest.length > 0 && isObject(value) ? [[member, without(value, rest)]] : []
+    return rest.length > 0 && isObject(value) ? [[member, removeAt(value, rest)]] : []
   })
   return Object.fromEntries(members)
 }
@@ -66,7 +66,7 @@ function withValue(object: JsonObject, [name = '', ...rest]: readonly string[], 
 
 const cut = (object: JsonObject, schema: KindSchema): JsonObject =>
   writeOnlyFields(schema).reduce(
-    (rest, { path }) => (valueAt(rest, path) === undefined ? rest : without(rest, path)),
+    (rest, { path }) => (valueAt(rest, path) === undefined ? rest : removeAt(rest, path)),
     object,
   )
 
@@ -93,7 +93,7 @@ function cutManifest(manifest: JsonObject, schema: KindSchema): JsonObject {
       ? manifest
       : { ...Object.fromEntries(type), ...(own !== undefined && { metadata: own }), ...pruned.object }
   const nested = ['metadata', 'annotations', LAST_APPLIED]
-  return cut(valueAt(known, nested) === undefined ? known : without(known, nested), schema)
+  return cut(valueAt(known, nested) === undefined ? known : removeAt(known, nested), schema)
 }
 
 /**
@@ -122,10 +122,10 @@ function cleanAnnotations(object: JsonObject, schema: KindSchema): JsonObject {
   const clean = typeof text === 'string' ? cutLastApplied(text, schema) : undefined
   if (clean === text) return object
   if (clean !== undefined) return withValue(object, ['metadata', 'annotations', LAST_APPLIED], clean)
-  const rest = without(object, ['metadata', 'annotations', LAST_APPLIED])
+  const rest = removeAt(object, ['metadata', 'annotations', LAST_APPLIED])
   const annotations = valueAt(rest, ['metadata', 'annotations'])
   return isObject(annotations) && Object.keys(annotations).length === 0
-    ? without(rest, ['metadata', 'annotations'])
+    ? removeAt(rest, ['metadata', 'annotations'])
     : rest
 }
 

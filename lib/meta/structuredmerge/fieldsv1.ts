@@ -33,7 +33,7 @@ interface Budget {
   nodes: number
 }
 
-function parsed(text: string): JsonValue {
+function parseItem(text: string): JsonValue {
   try {
     return parseJson(text).value
   } catch {
@@ -44,7 +44,7 @@ function parsed(text: string): JsonValue {
 const isScalar = (value: JsonValue): boolean => value === null || typeof value !== 'object'
 
 function parseKey(text: string): FieldElement {
-  const value = parsed(text)
+  const value = parseItem(text)
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new FieldsV1Error('a key is not an object')
   const pairs = Object.entries(value)
@@ -65,7 +65,7 @@ function parseElement(text: string): FieldElement | undefined {
     case 'k':
       return parseKey(content)
     case 'v': {
-      const value = parsed(content)
+      const value = parseItem(content)
       if (!isScalar(value)) throw new FieldsV1Error('an item of a set is not a scalar')
       return valueElement(value)
     }

@@ -45,7 +45,7 @@ function isKnown({ headers }: ApiRequest, etag: string): boolean {
 }
 
 /** Returns a document that clients cache, or 304 if they have it already. */
-function kept(
+function respondCached(
   request: ApiRequest,
   etag: string,
   headers: Record<string, string>,
@@ -61,12 +61,12 @@ function kept(
   }
 }
 
-async function aggregated(request: ApiRequest, path: string, output: DiscoveryOutput): Promise<ApiResponse> {
+async function respondAggregated(request: ApiRequest, path: string, output: DiscoveryOutput): Promise<ApiResponse> {
   const { version, mediaType } = output
   const value = path === '/api' ? aggregatedCore(version) : aggregatedGroups(listed, version)
   const contentType = `${mediaType};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
   const headers = { 'cache-control': 'public', 'content-type': contentType }
-  return kept(request, etagOf(stringify(value)), headers, await encodeBody(value, output))
+  return respondCached(request, etagOf(stringify(value)), headers, await encodeBody(value, output))
 }
 
 /** Returns the document at a path that starts with /api or /apis, or undefined if there is none. */
@@ -89,7 +89,7 @@ export const answerDiscovery: Endpoint = async (request, server) => {
   const path = servedPath(request, server.config)
   if (path === '/api' || path === '/apis') {
     const output = negotiateDiscovery(request)
-    if (output) return aggregated(request, path, output)
+    if (output) return respondAggregated(request, path, output)
   }
   if (path.startsWith(`${definitionsPath}/`)) {
     throw notFound(groupResource(CustomResourceDefinition), path.slice(definitionsPath.length + 1))
@@ -117,8 +117,8 @@ const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf
 function openApiV2Document(request: ApiRequest): ApiResponse {
   const { text, protobuf, hash } = openApiV2Of()
   if (negotiateOpenApiV2(request.headers) === 'json')
-    return kept(request, `"${hash}"`, { 'content-type': 'application/json' }, text)
-  return kept(request, `"${hash}-protobuf"`, { 'content-type': protobufType }, protobuf)
+    return respondCached(request, `"${hash}"`, { 'content-type': 'application/json' }, text)
+  return respondCached(request, `"${hash}-protobuf"`, { 'content-type': protobufType }, protobuf)
 }
 
 /** Serves GET below /openapi. */
@@ -140,5 +140,5 @@ export const answerOpenApi: Endpoint = async (request, server) => {
     'cache-control': 'public, immutable',
     expires: new Date(request.now.getTime() + yearSeconds * 1000).toUTCString(),
   }
-  return kept(request, etag, { ...json, ...(asked && forever) }, found.text)
+  return respondCached(request, etag, { ...json, ...(asked && forever) }, found.text)
 }

@@ -20,7 +20,7 @@ export function explainRoute(method: string, path: string): string {
   const served = own.filter((one) => one.plural === plural)
   const [resource] = served
   if (!resource)
-    return `${groupVersion} has no resource ${quoteSegment(plural)}; its resources are ${listed(own.map((one) => one.plural))}`
+    return `${groupVersion} has no resource ${quoteSegment(plural)}; its resources are ${joinNames(own.map((one) => one.plural))}`
   if (resource.namespaced !== isNamespaced) return otherPlace(resource)
   return below(served, resource, method, rest)
 }
@@ -38,13 +38,13 @@ function below(
   if (subresource === undefined) return otherMethod(method, OBJECT)
   const subresources = [...(status ? ['status'] : []), ...served.flatMap((one) => one.subresource ?? [])]
   if (more !== undefined || !subresources.includes(subresource))
-    return `${plural} have no subresource ${quoteSegment([subresource, more].filter(Boolean).join('/'))}; their subresources are ${listed(subresources)}`
+    return `${plural} have no subresource ${quoteSegment([subresource, more].filter(Boolean).join('/'))}; their subresources are ${joinNames(subresources)}`
   return otherMethod(method, subresource === 'status' ? STATUS : ['POST'])
 }
 
 function elsewhere(groupVersion: string, plural: string): string {
   const places = servedResources.filter((one) => one.plural === plural).map((one) => one.groupVersion)
-  const found = places.length > 0 ? `${plural} are served in ${listed(places)}` : 'GET /apis lists the API groups'
+  const found = places.length > 0 ? `${plural} are served in ${joinNames(places)}` : 'GET /apis lists the API groups'
   return `${quoteSegment(groupVersion)} is not served; ${found}`
 }
 
@@ -54,9 +54,9 @@ const otherPlace = ({ groupVersion, plural, namespaced }: ServedResource): strin
     : `${plural} are cluster-scoped: /apis/${groupVersion}/${plural}`
 
 const otherMethod = (method: string, methods: readonly string[]): string =>
-  `this path does not support ${quoteSegment(method)}; it supports ${listed(methods)}`
+  `this path does not support ${quoteSegment(method)}; it supports ${joinNames(methods)}`
 
-const listed = (names: readonly string[]): string => {
+const joinNames = (names: readonly string[]): string => {
   const all = [...new Set(names)]
   return all.length > 1 ? `${all.slice(0, -1).join(', ')} and ${all.at(-1)}` : all.join()
 }

@@ -55,17 +55,17 @@ export function auditRecord(
     requestId,
     sourceIp: identity.sourceIp,
     userAgent: identity.userAgent ?? undefined,
-    ...asked(event, config),
+    ...describeTarget(event, config),
     ...facts,
     ...judgement,
     code,
     latencyMs: Math.round(latencyMs),
   }
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, bounded(name, value)]))
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, limitValue(name, value)]))
 }
 
 /** Returns the verb and object of the request, or its method and route if its path is invalid. */
-function asked(event: AuditedEvent, config: Pick<Config, 'basePath'>): LogFields {
+function describeTarget(event: AuditedEvent, config: Pick<Config, 'basePath'>): LogFields {
   try {
     const attributes = requestAttributes(event, routingOptions(config))
     const { kind, target: _, verb } = attributes
@@ -81,7 +81,7 @@ function asked(event: AuditedEvent, config: Pick<Config, 'basePath'>): LogFields
 const omitEmpty = (texts: Record<string, string>): LogFields =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''))
 
-function bounded(name: string, value: LogFields[string]): LogFields[string] {
+function limitValue(name: string, value: LogFields[string]): LogFields[string] {
   const most = OTHERS[name] ?? LONGEST
   if (typeof value === 'string') return printableText(value, most)
   return typeof value === 'object' ? value.slice(0, MOST_ITEMS).map((item) => printableText(item, most)) : value

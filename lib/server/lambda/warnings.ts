@@ -23,7 +23,7 @@ const lineBytes = 11
 const canBeSent = (text: string): boolean => !/\p{Cc}/u.test(text)
 
 /** Returns the texts to send. They are truncated if they are too long together. */
-function sent(texts: readonly string[]): string[] {
+function limitWarnings(texts: readonly string[]): string[] {
   let length = 0
   const tooMany = texts.findIndex((text) => {
     if (canBeSent(text)) length += [...text].length
@@ -50,7 +50,7 @@ function cut(texts: readonly string[], upTo: number): string[] {
 export function warningHeaders(texts: readonly string[]): string[] {
   const headers: string[] = []
   let bytes = 0
-  for (const text of sent([...new Set(texts.map(withoutCredentials))].filter(Boolean))) {
+  for (const text of limitWarnings([...new Set(texts.map(withoutCredentials))].filter(Boolean))) {
     const line = header(text)
     bytes += line.length + lineBytes
     if (bytes > maxBytes) break

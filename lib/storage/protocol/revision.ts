@@ -72,7 +72,7 @@ interface ExpectedRow {
 }
 
 /** Returns the rows and copies that a slot wrote. */
-function written(resource: string, { rev, type, key, partitions, left }: Slot): ExpectedRow[] {
+function writtenRows(resource: string, { rev, type, key, partitions, left }: Slot): ExpectedRow[] {
   if (type === 'VOID') return []
   const sk = sortKey(key)
   const one = (absent: boolean) => (partition?: string) => ({
@@ -98,7 +98,7 @@ const itemId = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`
 
 /** Adds the rows of a slot to the expected ones; later slots replace earlier ones. */
 function expect(expected: Map<string, ExpectedRow>, resource: string, slot: Slot): void {
-  for (const one of written(resource, slot)) expected.set(itemId(one.key), one)
+  for (const one of writtenRows(resource, slot)) expected.set(itemId(one.key), one)
 }
 
 /**
@@ -112,7 +112,7 @@ export async function settleAfterWrite(context: Context, resource: string, { n, 
   let to = settled
   for (let item = slots.get(to + 1); item; item = slots.get(to + 1)) {
     const slot = readSlot(item)
-    const rows = written(resource, slot)
+    const rows = writtenRows(resource, slot)
     if (expected.size + rows.length > settleAhead) break
     expect(expected, resource, slot)
     to++
