@@ -9,7 +9,7 @@ import { ownGroupVersion, servedResources } from '../lib/apis/resources.ts'
 import { maxBodyBytes } from '../lib/endpoints/negotiation/bodies.ts'
 import { requestEntityTooLarge } from '../lib/meta/errors/status.ts'
 import { storedKinds } from '../lib/server/kinds.ts'
-import { usePackaged } from './support/packaged.ts'
+import { usePackagedTemplate } from './support/packaged.ts'
 
 const root = join(import.meta.dirname, '..')
 const refs = {
@@ -47,7 +47,7 @@ const responseTypes = [
 ]
 const RETRY_AFTER = 'gatewayresponse.header.Retry-After'
 
-const packaged = usePackaged(refs)
+const packaged = usePackagedTemplate(refs)
 const { ofType } = packaged
 
 const moduleOf = (id: string | undefined) =>

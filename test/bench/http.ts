@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { accessKey, unique } from './access.ts'
 import { type Connections, connections, Refused } from './client.ts'
-import { measureCalls, median, spread } from './measure.ts'
+import { measureCalls, median, runConcurrently } from './measure.ts'
 import { table } from './print.ts'
 import { cpuDuring, type ServerProcess, serverProcess } from './processes.ts'
 
@@ -74,7 +74,7 @@ export const httpOperations: readonly string[] = Object.keys(operations)
 async function prepare(name: string, server: ServerProcess): Promise<Contender> {
   const contender: Contender = { name, server, names: Array.from({ length: kept }, unique), doomed: [] }
   const to = connections(server, 16)
-  await spread(kept, 16, (index) =>
+  await runConcurrently(kept, 16, (index) =>
     to.send(201, { method: 'POST', path, body: accessKey(contender.names[index] ?? '') }),
   )
   to.close()
@@ -140,7 +140,7 @@ async function row(contenders: readonly Contender[], name: string, count: number
 async function createStock(contender: Contender, seconds: number): Promise<void> {
   const to = connections(contender.server, 16)
   const missing = Math.ceil(500 * (seconds + 0.3)) - contender.doomed.length
-  if (missing > 0) await spread(missing, 16, () => operations.create?.(to, contender, 0) ?? Promise.resolve())
+  if (missing > 0) await runConcurrently(missing, 16, () => operations.create?.(to, contender, 0) ?? Promise.resolve())
   to.close()
 }
 

@@ -51,7 +51,11 @@ export async function measureCalls(
 }
 
 /** Runs the work once for each number below `count`, with `width` concurrent runs. */
-export async function spread(count: number, width: number, work: (index: number) => Promise<unknown>): Promise<void> {
+export async function runConcurrently(
+  count: number,
+  width: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0
   const worker = async (): Promise<void> => {
     while (next < count) await work(next++)

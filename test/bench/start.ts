@@ -27,7 +27,7 @@ interface Subject {
 }
 
 /** Returns the event as if the gateway had just received it. */
-function received(event: { requestContext?: object }): object {
+function stampReceived(event: { requestContext?: object }): object {
   const { requestContext } = event
   return requestContext ? { ...event, requestContext: { ...requestContext, requestTimeEpoch: Date.now() } } : event
 }
@@ -45,7 +45,7 @@ async function start(
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const ended = once(child, 'exit')
-  const { asked, sent, answered } = await api.invocation(received(event))
+  const { asked, sent, answered } = await api.invocation(stampReceived(event))
   await ended
   return {
     init: asked.at - began,

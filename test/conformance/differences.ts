@@ -1,5 +1,5 @@
 /** Compares two answers. */
-import { escaped, names } from './pointer.ts'
+import { escapeSegment, matchesPath } from './pointer.ts'
 import type { Answer, Json, Step } from './scenario.ts'
 
 export interface Difference {
@@ -17,16 +17,20 @@ function compare(want: Json, got: Json, at: string, additions: readonly string[]
   if ((want ?? undefined) === undefined && isAddition(got, at, additions)) return []
   if (isContainer(want) && isContainer(got) && Array.isArray(want) === Array.isArray(got)) {
     const members = new Set([...Object.keys(want), ...Object.keys(got)])
-    return [...members].flatMap((member) => compare(want[member], got[member], `${at}/${escaped(member)}`, additions))
+    return [...members].flatMap((member) =>
+      compare(want[member], got[member], `${at}/${escapeSegment(member)}`, additions),
+    )
   }
   return JSON.stringify(want) === JSON.stringify(got) ? [] : [{ pointer: at, want, got }]
 }
 
 function isAddition(value: Json, at: string, additions: readonly string[]): boolean {
-  if (additions.some((pointer) => names(pointer, at))) return true
+  if (additions.some((pointer) => matchesPath(pointer, at))) return true
   if (!isContainer(value) || Array.isArray(value)) return false
   const members = Object.entries(value)
-  return members.length > 0 && members.every(([name, one]) => isAddition(one, `${at}/${escaped(name)}`, additions))
+  return (
+    members.length > 0 && members.every(([name, one]) => isAddition(one, `${at}/${escapeSegment(name)}`, additions))
+  )
 }
 
 /** The places of objects in answers: alone, in lists, in rows of tables, in events. */
@@ -37,7 +41,7 @@ const allPlaces = (pointer: string, picked: readonly string[] = []): string[] =>
   ...places.map((place) => `${place}${pointer}`),
   ...picked
     .filter((one) => pointer.startsWith(`${one}/`))
-    .map((one) => `/body/${escaped(one)}${pointer.slice(one.length)}`),
+    .map((one) => `/body/${escapeSegment(one)}${pointer.slice(one.length)}`),
 ]
 
 /** Returns the differences of an answer. `additions` are pointers into objects to members that the server may add. */

@@ -5,7 +5,7 @@ import { dumpYaml, parseYaml } from '../../lib/meta/encoding/yaml.ts'
 import { type Client, createClient, type Reply, type Target } from './client.ts'
 import { type Difference, differences } from './differences.ts'
 import { createNames, type Names } from './names.ts'
-import { read, without } from './pointer.ts'
+import { read, removeAll } from './pointer.ts'
 import { type Answer, isStep, type Json, type Scenario, type Step } from './scenario.ts'
 import { fill } from './template.ts'
 
@@ -56,7 +56,7 @@ async function take(step: Step, client: Client, names: Names, saved: Record<stri
   const base = /"?generateName"?: ?"([^"]+)"/.exec(textOf(request.body))?.[1]
   if (base !== undefined) names.generates(base)
   const reply = await client.send({ ...(JSON.parse(JSON.stringify(request)) as Step), ...requestOptions(user, watch) })
-  const value = await parsed(reply)
+  const value = await parseBody(reply)
   names.learn(value)
   for (const event of reply.events) names.learn(event.object)
   for (const [name, pointer] of Object.entries(step.save ?? {})) {
@@ -76,7 +76,7 @@ const textOf = (body: Json): string => (typeof body === 'string' ? body : (JSON.
 const isYaml = ({ headers }: Reply): boolean => /yaml/.test(headers['content-type'] ?? '')
 
 /** Returns undefined for other text. */
-async function parsed(reply: Reply): Promise<Json> {
+async function parseBody(reply: Reply): Promise<Json> {
   if (isYaml(reply)) return (await parseYaml(reply.text)).value
   try {
     return JSON.parse(reply.text)
@@ -94,13 +94,13 @@ async function recordAnswer(step: Step, reply: Reply, value: Json, names: Names)
   const answer: Answer = { code, headers: Object.fromEntries(shown) }
   const ignored = (step.ignore ?? []).flatMap((one) => [one, `/items/*${one}`, `/rows/*/object${one}`])
   if (step.watch && code === 200) {
-    const objects = events.map(({ type, object }) => names.value({ type, object: without(object, ignored) }))
+    const objects = events.map(({ type, object }) => names.value({ type, object: removeAll(object, ignored) }))
     const early = ended && events.length < step.watch.events
     return { ...answer, events: objects, ...(early && { ended: true }) }
   }
   if (isYaml(reply)) return { ...answer, lines: linesOf(await dumpYaml(names.value(value))) }
   if (value === undefined) return { ...answer, text: names.text(text) }
-  return { ...answer, body: step.only ? pickValues(step.only, value, names) : names.value(without(value, ignored)) }
+  return { ...answer, body: step.only ? pickValues(step.only, value, names) : names.value(removeAll(value, ignored)) }
 }
 
 /** Returns the values at the pointers, null for missing ones. */

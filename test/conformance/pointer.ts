@@ -7,7 +7,7 @@ const segments = (pointer: string): string[] =>
     .slice(1)
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-export const escaped = (segment: string): string => segment.replaceAll('~', '~0').replaceAll('/', '~1')
+export const escapeSegment = (segment: string): string => segment.replaceAll('~', '~0').replaceAll('/', '~1')
 
 function child(value: Json, segment: string): Json {
   if (!Array.isArray(value) || !segment.includes('=')) return value?.[segment]
@@ -19,7 +19,7 @@ function child(value: Json, segment: string): Json {
 export const read = (value: Json, pointer: string): Json => segments(pointer).reduce(child, value)
 
 /** Returns a copy without the values at the pointers. */
-export function without(value: Json, pointers: readonly string[]): Json {
+export function removeAll(value: Json, pointers: readonly string[]): Json {
   const copy = structuredClone(value)
   for (const pointer of pointers) remove(copy, segments(pointer))
   return copy
@@ -33,7 +33,7 @@ function remove(value: Json, [segment = '', ...rest]: string[]): void {
 }
 
 /** Reports whether the pointer matches a path of plain segments. */
-export function names(pointer: string, path: string): boolean {
+export function matchesPath(pointer: string, path: string): boolean {
   const [wanted, actual] = [segments(pointer), segments(path)]
   return wanted.length === actual.length && wanted.every((segment, i) => segment === '*' || segment === actual[i])
 }

@@ -103,13 +103,13 @@ export async function startDeployed(stage: string, ...settings: readonly string[
 
 /** Removes the policy of the deployment bucket. The emulator checks only the name in a signature. */
 async function openBucket({ url }: Emulator, stack: string): Promise<void> {
-  const signed = (service: string) => ({
+  const signedHeaders = (service: string) => ({
     authorization: `AWS4-HMAC-SHA256 Credential=test/20260101/${region}/${service}/aws4_request, SignedHeaders=host, Signature=0`,
   })
   const body = new URLSearchParams({ Action: 'DescribeStackResources', StackName: stack, Version: '2010-05-15' })
-  const described = await fetch(url, { method: 'POST', headers: signed('cloudformation'), body })
+  const described = await fetch(url, { method: 'POST', headers: signedHeaders('cloudformation'), body })
   const [, bucket] = /<PhysicalResourceId>([\w-]*deploymentbucket-\w+)</.exec(await described.text()) ?? []
-  const { status } = await fetch(`${url}/${bucket}?policy`, { method: 'DELETE', headers: signed('s3') })
+  const { status } = await fetch(`${url}/${bucket}?policy`, { method: 'DELETE', headers: signedHeaders('s3') })
   if (status !== 204) throw new Error(`the policy of the bucket ${bucket} stays: ${status}`)
 }
 

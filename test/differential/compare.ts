@@ -6,7 +6,7 @@ import type { Oracle } from './oracle.ts'
 import { toleranceOf } from './tolerances.ts'
 
 /** Returns the scenario with the answers of kube-apiserver, truncated at the request that crashes it. */
-export async function recorded(scenario: Scenario, oracle: Oracle): Promise<Scenario> {
+export async function recordScenario(scenario: Scenario, oracle: Oracle): Promise<Scenario> {
   const run = freshRun()
   await oracle.makeNamespace(run)
   const wants = new Map<Step, Answer>()

@@ -59,16 +59,16 @@ async function outcome(client: Client, run: string, apply: Apply) {
   return { codes, kept }
 }
 
-const own = (writer: number) => ({ manager: `m${writer}`, labels: { [`l${writer}`]: 'x' } })
-const contended = (writer: number) => ({ manager: `m${writer}`, labels: { l: `x${writer}` } })
+const ownLabel = (writer: number) => ({ manager: `m${writer}`, labels: { [`l${writer}`]: 'x' } })
+const sharedLabel = (writer: number) => ({ manager: `m${writer}`, labels: { l: `x${writer}` } })
 
 test.each<[string, Apply, Record<number, number>]>([
-  ['one manager', { of: () => own(0) }, { 200: 45, 201: 15 }],
-  ['several managers with fields of their own', { of: own }, { 200: 45, 201: 15 }],
-  ['several managers of one field', { of: contended }, { 201: 15, 409: 45 }],
-  ['several managers of one field, by force', { of: contended, query: '&force=true' }, { 200: 45, 201: 15 }],
-  ['a dry run', { of: own, query: '&dryRun=All' }, { 201: 60 }],
-  ['a uid', { of: own, metadata: { uid: 'c0ffee00-0000-4000-8000-000000000000' } }, { 409: 60 }],
+  ['one manager', { of: () => ownLabel(0) }, { 200: 45, 201: 15 }],
+  ['several managers with fields of their own', { of: ownLabel }, { 200: 45, 201: 15 }],
+  ['several managers of one field', { of: sharedLabel }, { 201: 15, 409: 45 }],
+  ['several managers of one field, by force', { of: sharedLabel, query: '&force=true' }, { 200: 45, 201: 15 }],
+  ['a dry run', { of: ownLabel, query: '&dryRun=All' }, { 201: 60 }],
+  ['a uid', { of: ownLabel, metadata: { uid: 'c0ffee00-0000-4000-8000-000000000000' } }, { 409: 60 }],
 ])('concurrent applies of a missing object return the same codes: %s', async (what, apply, codes) => {
   const run = what.replaceAll(/[ ,]+/g, '-')
   const [there, here] = [createClient(oracle), createClient(started.subject)]

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Scenario } from '../conformance/scenario.ts'
 import { type StartedSubject, startSubject } from '../conformance/subject.ts'
-import { type Compared, compare, type Found, recorded } from './compare.ts'
+import { type Compared, compare, type Found, recordScenario } from './compare.ts'
 import { generate } from './generator.ts'
 import { type Oracle, startOracle } from './oracle.ts'
 
@@ -25,7 +25,7 @@ const most = 4
 
 async function settledComparison(sequence: Scenario): Promise<Compared> {
   for (let times = 1; ; times++) {
-    const compared = await compare(await recorded(sequence, oracle), started.subject)
+    const compared = await compare(await recordScenario(sequence, oracle), started.subject)
     if (compared.found.length === 0 || times === most) return compared
   }
 }

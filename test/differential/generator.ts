@@ -9,7 +9,7 @@ import { metadataOf } from './metadata.ts'
 import { type ActionName, actionsOf, type Mood, pickMood } from './moods.ts'
 import { jsonPatchOf } from './patches.ts'
 import { createRandom, type Random } from './random.ts'
-import { accept, listQuery, oddVersions, queryText, userAgents, writeQuery, written } from './requests.ts'
+import { accept, encodeBody, listQuery, oddVersions, queryText, userAgents, writeQuery } from './requests.ts'
 import { sampleObject } from './values.ts'
 
 /** Fields with rules or warnings of this API beyond their schemas. */
@@ -169,7 +169,7 @@ function step(world: World, method: string, path: string, parts: Partial<Step> &
 }
 
 function writeBody(world: World, value: Json, type?: string): Partial<Step> {
-  const { body, type: actual } = written(value, world.random, world.oddness, type)
+  const { body, type: actual } = encodeBody(value, world.random, world.oddness, type)
   const isPlain = typeof body !== 'string' && actual === 'application/json'
   return { body, ...(!isPlain && { headers: { 'content-type': actual } }) }
 }

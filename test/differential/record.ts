@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readScenario, type Scenario } from '../conformance/scenario.ts'
-import { recorded } from './compare.ts'
+import { recordScenario } from './compare.ts'
 import { generate } from './generator.ts'
 import { startOracle } from './oracle.ts'
 
@@ -25,7 +25,7 @@ const oracle = await startOracle(process.env.KUBEBUILDER_ASSETS ?? '')
 try {
   for (const argument of process.argv.slice(2)) {
     const { path, scenario } = await source(argument)
-    await writeFile(path, formatScenario(await recorded(scenario, oracle)))
+    await writeFile(path, formatScenario(await recordScenario(scenario, oracle)))
     process.stdout.write(`recorded ${path}\n`)
   }
 } finally {

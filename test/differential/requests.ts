@@ -237,11 +237,11 @@ export interface Text {
 }
 
 /** Returns the text of a body: usually JSON, sometimes YAML, and sometimes neither. */
-export function written(value: Json, random: Random, oddness: number, jsonType = json): Text {
+export function encodeBody(value: Json, random: Random, oddness: number, jsonType = json): Text {
   const plain = JSON.stringify(value)
   const text = withLiterals(plain)
   const isJson = jsonType === json
-  if (random.chance(oddness / 3)) return broken(text, random, jsonType)
+  if (random.chance(oddness / 3)) return corrupt(text, random, jsonType)
   if (isJson && random.chance(0.1)) return { body: yamlOf(value, random, oddness), type: 'application/yaml' }
   if (jsonType.includes('yaml') && random.chance(0.3)) return { body: yamlOf(value, random, oddness), type: jsonType }
   if (isJson && random.chance(oddness / 4))
@@ -265,7 +265,7 @@ export function written(value: Json, random: Random, oddness: number, jsonType =
   return text === plain && isJson ? { body: value, type: json } : { body: text, type: jsonType }
 }
 
-function broken(text: string, random: Random, type: string): Text {
+function corrupt(text: string, random: Random, type: string): Text {
   // Text after the first YAML document is not read.
   const isJson = !type.includes('yaml')
   const changes = [

@@ -17,17 +17,17 @@ function textOf({ body, lines = [] }: Answer): string {
   return typeof body?.message === 'string' ? body.message : (line?.slice('message: '.length) ?? lines.join('\n'))
 }
 
-const unquoted = (text: string): string => text.replace(/["']/g, '')
+const removeQuotes = (text: string): string => text.replace(/["']/g, '')
 
 const bothMatch = (want: Answer, got: Answer, pattern: RegExp): boolean =>
   want.code === got.code && [want, got].every((answer) => pattern.test(textOf(answer)))
 
-const sorted = (answer: Answer): string => sortedText(JSON.stringify(answer))
+const sortAnswer = (answer: Answer): string => sortedText(JSON.stringify(answer))
 /** Returns the answer without members of metadata that are null or {}. */
 function withoutEmpty(answer: Answer): string {
   const entries = Object.entries(answer.body?.metadata ?? {})
   const filled = entries.filter(([, value]) => value !== null && JSON.stringify(value) !== '{}')
-  return sorted({ ...answer, body: { ...answer.body, metadata: Object.fromEntries(filled) } })
+  return sortAnswer({ ...answer, body: { ...answer.body, metadata: Object.fromEntries(filled) } })
 }
 
 /** Returns the answer without the computed member of a status, which kube-apiserver does not have. */
@@ -39,7 +39,7 @@ function withoutComputed(answer: Answer): Answer {
 }
 
 const versionless = (answer: Answer): string =>
-  sorted(JSON.parse(JSON.stringify(withoutComputed(answer)).replace(/rv#\d+/g, 'rv')))
+  sortAnswer(JSON.parse(JSON.stringify(withoutComputed(answer)).replace(/rv#\d+/g, 'rv')))
 const numberless = (answer: Answer): string => sortedText(JSON.stringify(answer).replace(/:-?\d[\d.eE+-]*/g, ':n'))
 const versionOf = (answer: Answer): number => Number(/rv#(\d+)/.exec(JSON.stringify(answer))?.[1] ?? 0)
 
@@ -130,7 +130,8 @@ const tolerances: readonly Tolerance[] = [
   },
   {
     reason: 'the write that deletes an object shows a map of metadata that an apply emptied',
-    fits: (want, got) => want.code === 200 && withoutEmpty(want) !== sorted(want) && withoutEmpty(want) === sorted(got),
+    fits: (want, got) =>
+      want.code === 200 && withoutEmpty(want) !== sortAnswer(want) && withoutEmpty(want) === sortAnswer(got),
   },
   {
     reason: 'a dry run of a deletion that removes the last finalizer shows an empty object',
@@ -238,7 +239,7 @@ const tolerances: readonly Tolerance[] = [
       got.code >= 400 &&
       got.code < 500 &&
       (textOf(want).startsWith(textOf(got)) ||
-        unquoted(textOf(want)).includes('Object apiVersion is missing') ||
+        removeQuotes(textOf(want)).includes('Object apiVersion is missing') ||
         [want, got].every((one) => textOf(one).startsWith('yaml: '))),
   },
   {

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
-import { usePackaged } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packaged.ts'
 import { metricId } from './watched.ts'
 
-const packaged = usePackaged({
+const packaged = usePackagedTemplate({
   ApiGatewayRestApi: 'api',
   Table: 'table',
   Pepper: 'pepper',

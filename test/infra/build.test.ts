@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(root, { recursive: true }))
 
-const built = (path: string) => readFile(join(root, '.build', path))
+const readBuilt = (path: string) => readFile(join(root, '.build', path))
 
 /** Reads an archive by its directory and verifies redundant fields and checksums. */
 function unzip(zip: Buffer): { path: string; contents: Buffer }[] {
@@ -82,7 +82,7 @@ describe('build', () => {
   test('the archive unpacks to a function that runs', async () => {
     await build(root)
     const folder = await mkdtemp(join(tmpdir(), 'keyplane-unpacked-'))
-    const files = unzip(await built('archives/things-get.zip'))
+    const files = unzip(await readBuilt('archives/things-get.zip'))
     expect(files[0]?.path).toBe('functions/things/get.mjs')
     for (const { path, contents } of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
@@ -95,14 +95,14 @@ describe('build', () => {
 
   test('equal sources produce equal archives', async () => {
     await build(root)
-    const first = await built('archives/table.zip')
+    const first = await readBuilt('archives/table.zip')
     await build(root)
-    expect((await built('archives/table.zip')).equals(first)).toBe(true)
+    expect((await readBuilt('archives/table.zip')).equals(first)).toBe(true)
   })
 
   test('credentials come from the environment only', async () => {
     await build(root)
-    const module = unzip(await built('archives/table.zip'))
+    const module = unzip(await readBuilt('archives/table.zip'))
       .map(({ contents }) => contents.toString())
       .join('')
     const sources = [

@@ -14,7 +14,7 @@ const own = Object.entries(scripts).flatMap(([name, script]) => {
   return file === undefined ? [] : [{ name, file, call: name === 'start' ? 'npm start' : `npm run ${name}` }]
 })
 
-const called = (file: string, ...args: string[]) =>
+const runCommand = (file: string, ...args: string[]) =>
   new Promise<{ code: unknown; said: string; heard: string }>((resolve) => {
     execFile(process.execPath, [join(root, file), ...args], { cwd: root }, (error, said, heard) =>
       resolve({ code: error?.code ?? 0, said, heard }),
@@ -51,7 +51,7 @@ test('the README explains every script', async () => {
 })
 
 test.concurrent.each(own)('$name says what is wrong, and how it is called', async ({ file, call }) => {
-  const { code, said, heard } = await called(file, '--wrong')
+  const { code, said, heard } = await runCommand(file, '--wrong')
   expect([code, said]).toEqual([2, ''])
   const [message, usage, ...rest] = heard.split('\n')
   expect(message).toContain("Unknown option '--wrong'")
@@ -60,7 +60,7 @@ test.concurrent.each(own)('$name says what is wrong, and how it is called', asyn
 })
 
 test.concurrent.each(own)('$name --help explains it', async ({ file, call }) => {
-  const { code, said, heard } = await called(file, '--help')
+  const { code, said, heard } = await runCommand(file, '--help')
   expect([code, heard]).toEqual([0, ''])
   expect(said).toMatch(new RegExp(`^usage: ${call}( -- .*)?\n\n[A-Z][^]*\\.\n\noptions\n`))
   expect(said).toContain('--help')
@@ -105,6 +105,6 @@ test('refuses a call without a required option', () => {
 })
 
 test('removing requires confirmation: without a terminal it is refused before any lookup', async () => {
-  const { code, heard } = await called('infra/remove.ts', '--stage', 'prod', '--region', 'eu-central-1')
+  const { code, heard } = await runCommand('infra/remove.ts', '--stage', 'prod', '--region', 'eu-central-1')
   expect([code, heard]).toEqual([2, expect.stringContaining('confirmation requires a terminal: use --yes')])
 })

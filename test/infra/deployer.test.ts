@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { usePackaged } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packaged.ts'
 
 interface Statement {
   Sid: string
@@ -46,7 +46,7 @@ const creates: Readonly<Record<string, string>> = {
   'AWS::SecretsManager::Secret': 'secretsmanager:CreateSecret',
 }
 
-const packaged = usePackaged()
+const packaged = usePackagedTemplate()
 
 test('allows creating every resource of the template', () => {
   const types = [...new Set(Object.values(packaged.resources).map(({ Type }) => Type))].sort()

@@ -8,7 +8,7 @@ import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { type Guarded, startGuarded } from './guarded.ts'
-import { metricId, readWatched } from './watched.ts'
+import { metricId, readWatchedMetrics } from './watched.ts'
 
 const root = join(import.meta.dirname, '../..')
 const kinds = ['ownedaccesskeys', 'virtualclusterinstances'] as const
@@ -199,22 +199,22 @@ test.each(kinds)('writers of %s settle the log', async (kind) => {
 
 test('a watch checks that its key is still valid', async () => {
   const token = (await create(keys, key('watcher', { user: 'erin' }))).spec.key
-  const asked = () =>
+  const keyReads = () =>
     at.calls.filter(
       ({ name, partitions }) => name === 'virtualclusterinstances/list' && partitions?.includes('ownedaccesskeys#o'),
     )
-  const called = () => at.calls.filter(({ name }) => name === 'virtualclusterinstances/list').length
+  const callCount = () => at.calls.filter(({ name }) => name === 'virtualclusterinstances/list').length
   const patience = { timeout: 20_000 }
   let ahead = 0
   const now = performance.now.bind(performance)
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
   try {
-    const before = called()
+    const before = callCount()
     const watched = at.request('GET', `${instances}?watch=1&resourceVersion=0&timeoutSeconds=60`, token)
     // Wait until the watch has started: it counts the time from there.
-    await vi.waitFor(() => expect(called()).toBeGreaterThan(before + 8), patience)
+    await vi.waitFor(() => expect(callCount()).toBeGreaterThan(before + 8), patience)
     ahead = 11_000
-    await vi.waitFor(() => expect(asked()).not.toHaveLength(0), patience)
+    await vi.waitFor(() => expect(keyReads()).not.toHaveLength(0), patience)
     ahead = 61_000
     await watched
   } finally {
@@ -245,7 +245,7 @@ test('every function ran', async () => {
 })
 
 /** Returns the metrics that the functions published, in the format of `readWatched`, with the stage of the template. */
-function readPublished() {
+function readPublishedMetrics() {
   const metrics = new Set<string>()
   const values = new Map<string, Set<string>>()
   for (const line of at.log.map((text) => JSON.parse(text))) {
@@ -274,8 +274,8 @@ test('alarms and dashboard use published metrics, and the page documents them', 
     await expect(at.request('GET', path, token)).rejects.toThrow(`: ${code} `)
   }
   const { template } = await ensurePackaged({ quiet: true })
-  const watched = readWatched(await readFile(template, 'utf8'))
-  const { metrics, values } = readPublished()
+  const watched = readWatchedMetrics(await readFile(template, 'utf8'))
+  const { metrics, values } = readPublishedMetrics()
   const own = [...watched.metrics].filter((one) => one.startsWith('keyplane/dev '))
   expect(own.length).toBeGreaterThan(8)
   expect(own.filter((one) => !metrics.has(one) && !watched.filtered.has(one))).toEqual([])

@@ -1,8 +1,8 @@
 /** Logs, retention and the dashboard of the packaged template. */
 import { expect, test } from 'vitest'
-import { usePackaged } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packaged.ts'
 
-const packaged = usePackaged()
+const packaged = usePackagedTemplate()
 const { ofType } = packaged
 
 test('the stage has no tracing, is throttled and logs no bodies', () => {

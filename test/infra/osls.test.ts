@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { readCall, UsageError } from '../../infra/command.ts'
 import { param, target, toolArguments } from '../../infra/osls.ts'
-import { usePackaged } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packaged.ts'
 
 const named = ['--stage', 'prod', '--region', 'eu-central-1']
 const command = { call: 'npm run deploy', about: '', options: { ...target, param } }
@@ -42,7 +42,7 @@ test.each(['Prod_1', 'Prod', 'prod-1', '1prod', 'prod.eu', 'fourteenletter', '']
   },
 )
 
-const packaged = usePackaged()
+const packaged = usePackagedTemplate()
 
 test('the longest stage keeps every name within the limits of AWS', () => {
   const limits: Record<string, number> = { 'AWS::Lambda::Function': 64, 'AWS::IAM::Role': 64, 'AWS::SQS::Queue': 80 }

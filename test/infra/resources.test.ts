@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { type Resource, usePackaged } from '../support/packaged.ts'
+import { type Resource, usePackagedTemplate } from '../support/packaged.ts'
 
 const root = join(import.meta.dirname, '../..')
-const packaged = usePackaged()
+const packaged = usePackagedTemplate()
 const { ofType } = packaged
 const only = (type: string): Resource['Properties'] => {
   const [found, ...others] = ofType(type)

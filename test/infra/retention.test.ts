@@ -1,8 +1,8 @@
 /** Retained resources and background functions of the packaged template. */
 import { expect, test } from 'vitest'
-import { type Resource, usePackaged } from '../support/packaged.ts'
+import { type Resource, usePackagedTemplate } from '../support/packaged.ts'
 
-const packaged = usePackaged()
+const packaged = usePackagedTemplate()
 const { ofType } = packaged
 const only = (type: string): Resource => {
   const [found, ...others] = ofType(type)

@@ -1,6 +1,6 @@
 /** Least privilege: the permissions of the roles in the packaged template. */
 import { beforeAll, expect, test } from 'vitest'
-import { usePackaged } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packaged.ts'
 import { type Roles, readRoles } from './roles.ts'
 
 const refs = {
@@ -24,7 +24,7 @@ const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem']
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem']
 const writeVerbs = ['create', 'delete', 'deletecollection', 'patch', 'update']
 
-const packaged = usePackaged(refs)
+const packaged = usePackagedTemplate(refs)
 let roles: Roles
 beforeAll(() => {
   roles = readRoles(packaged.text, packaged.deployment, refs)

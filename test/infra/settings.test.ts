@@ -23,11 +23,11 @@ beforeAll(async () => {
   }
   defaults = params.default
   named = Object.keys(custom.settings)
-  checked([])
+  runSettings([])
 })
 
 /** Runs the plugin with command-line parameters. */
-function checked(param: string | string[]): void {
+function runSettings(param: string | string[]): void {
   const Settings = createRequire(import.meta.url)(join(root, 'infra/plugins/settings.cjs'))
   const serverless = {
     classes: { Error },
@@ -41,10 +41,10 @@ function checked(param: string | string[]): void {
 }
 
 test('refuses an unknown setting, which would leave the default in force', () => {
-  expect(() => checked(['max-key-ttl-seconds=60', 'issuer=https://a.example/b=c'])).not.toThrow()
-  expect(() => checked('signing-keys=1')).not.toThrow()
+  expect(() => runSettings(['max-key-ttl-seconds=60', 'issuer=https://a.example/b=c'])).not.toThrow()
+  expect(() => runSettings('signing-keys=1')).not.toThrow()
   for (const wrong of ['max-key-ttl=60', 'constructor=1', 'stage=prod']) {
-    expect(() => checked(['throttle-rate=5', wrong])).toThrow(`there is no setting ${wrong.split('=')[0]}`)
+    expect(() => runSettings(['throttle-rate=5', wrong])).toThrow(`there is no setting ${wrong.split('=')[0]}`)
   }
 })
 

@@ -17,7 +17,7 @@ interface Resource {
 export const metricId = (namespace: string, name: string, dimensions: readonly string[]) =>
   [namespace, name, dimensions.toSorted().join(',')].join(' ').trim()
 
-export function readWatched(text: string): Watched {
+export function readWatchedMetrics(text: string): Watched {
   const resources = Object.values((JSON.parse(text) as { Resources: Record<string, Resource> }).Resources)
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type).map(({ Properties }) => Properties)
   const metrics = new Set<string>()

@@ -12,7 +12,7 @@ import type { Outcome } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createServer, type Server } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
-import { admin, alice, contextOf, scoped, userNamed } from '../support/users.ts'
+import { admin, alice, contextOf, userNamed, withScopes } from '../support/users.ts'
 import { causesOf, describeKind, refusal, worldOf } from './contract.ts'
 
 let deployment: TestDeployment
@@ -425,12 +425,12 @@ describe('scopes', () => {
 
   test('a key created by a scoped caller carries their scopes, then its own', async () => {
     const own = { rules: [{}] }
-    const { key } = await createKeyObject({ scope: own }, { user: scoped(alice, projects) })
+    const { key } = await createKeyObject({ scope: own }, { user: withScopes(alice, projects) })
     expect(await use(key, noon)).toMatchObject({ chain: [projects, own] })
   })
 
   test('a scoped caller cannot create a key that outlives its own', async () => {
-    const caller = scoped(alice, { rules: [{}] })
+    const caller = withScopes(alice, { rules: [{}] })
     const ending = { ...caller, key: { ...caller.key, expires: later(100).getTime() / 1000 } }
     const status = await refusal(createKeyObject({ ttl: 101 }, { user: ending }))
     expect([status.code, status.message]).toEqual([
@@ -474,15 +474,15 @@ describe('scopes', () => {
   })
 
   test('an administrator who widens the scope of such a key keeps the chain that it carries', async () => {
-    const { name, key } = await createKeyObject({}, { user: scoped(alice, projects) })
+    const { name, key } = await createKeyObject({}, { user: withScopes(alice, projects) })
     await world().change(name, (live) => ({ ...live, spec: { ...live.spec, scope: { rules: [{}] } } }))
     expect(await use(key, noon)).toMatchObject({ chain: [projects, { rules: [{}] }] })
   })
 
   test('a scoped caller cannot change a key without its scope, or extend a lifetime', async () => {
     const free = await createKeyObject({ ttl: 60 })
-    const bound = await createKeyObject({ ttl: 60 }, { user: scoped(alice, projects) })
-    const context = contextOf(scoped(alice, projects))
+    const bound = await createKeyObject({ ttl: 60 }, { user: withScopes(alice, projects) })
+    const context = contextOf(withScopes(alice, projects))
     const change = (name: string, spec: JsonObject) =>
       world().change(name, (live) => ({ ...live, spec: { ...live.spec, ...spec } }), { context })
     expect((await refusal(change(free.name, { description: 'x' }))).code).toBe(403)
@@ -494,7 +494,7 @@ describe('scopes', () => {
 
   test('a chain too long for a header is refused on write', async () => {
     const deep = Array.from({ length: 8 }, (_, n) => ({ projects: [{ project: `p${n}` }] }))
-    const status = await refusal(createKeyObject({ scope: projects }, { user: scoped(alice, ...deep) }))
+    const status = await refusal(createKeyObject({ scope: projects }, { user: withScopes(alice, ...deep) }))
     expect([status.code, causesOf(status)]).toEqual([422, ['spec.scope']])
     const wide = { projects: Array.from({ length: 300 }, (_, n) => ({ project: `project-${n}` })) }
     expect((await refusal(createKeyObject({ scope: wide }))).code).toBe(422)

@@ -427,8 +427,8 @@ describe('the canary does not appear', () => {
 
   /** Waits until the open watches have delivered everything up to the object of this name. */
   async function waitForStream(name: string): Promise<void> {
-    const seen = () => streamed.join('').split(`"name":"${name}"`).length > 2
-    while (!seen()) await new Promise((resolve) => setTimeout(resolve, 20))
+    const isStreamed = () => streamed.join('').split(`"name":"${name}"`).length > 2
+    while (!isStreamed()) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
   test('there is something to search', () => {

@@ -134,7 +134,7 @@ describe('the history of an object that the user can no longer read', () => {
     take: (path: string) => Promise<unknown>,
   ): Promise<number> {
     const path = `${collection}/${name}`
-    await server.make(collection, collection === keys ? keyOfAlice(name) : shared(name))
+    await server.make(collection, collection === keys ? keyOfAlice(name) : sharedInstance(name))
     const readable = await asAlice(path)
     expect([readable.status, readable.text]).toEqual([200, expect.stringContaining(secret)])
     await take(path)
@@ -142,7 +142,7 @@ describe('the history of an object that the user can no longer read', () => {
     return Number(readable.json.metadata.resourceVersion)
   }
   const keyOfAlice = (name: string) => accessKey(name, { user: 'alice', description: secret })
-  const shared = (name: string) =>
+  const sharedInstance = (name: string) =>
     instance(name, { description: secret, access: [{ verbs: ['*'], users: ['alice'] }] }, { labels: { past: 'yes' } })
   const admin = async (path: string, call: Call) => expect((await server.call(path, call)).status).toBe(200)
 

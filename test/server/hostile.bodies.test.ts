@@ -304,16 +304,16 @@ describe('hostile bodies', () => {
   // It compresses to almost nothing, so only the limit on its text applies.
   test('no object has too much text to disable and delete', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
-    const made = (length: number) => {
+    const createLong = (length: number) => {
       const metadata = { generateName: 'long-', finalizers: ['example.com/hold'] }
       const body = key('', { description: 'x'.repeat(length) }, { metadata })
       return send({ method: 'POST', path: keys, token: held.alice, body })
     }
     let [fits, large] = [1_560_000, 1_573_000]
-    let longest = await made(fits)
+    let longest = await createLong(fits)
     while (large - fits > 1) {
       const middle = (fits + large) >> 1
-      const { status, ...reply } = await made(middle)
+      const { status, ...reply } = await createLong(middle)
       if (status !== 201) large = middle
       else {
         await send({ method: 'DELETE', path: `${keys}/${longest.json.metadata.name}`, token: held.alice })

@@ -94,7 +94,7 @@ describe('privileges', () => {
 
   test('cannot be gained by changing a key', async () => {
     await send({ method: 'POST', path: keys, token: held.alice, body: key('mine', { user: 'alice', groups: ['dev'] }) })
-    const live = async () => (await send({ path: `${keys}/mine`, token: held.alice })).json
+    const readLive = async () => (await send({ path: `${keys}/mine`, token: held.alice })).json
     const changes: Record<string, unknown>[] = [
       { groups: ['dev', 'system:masters'] },
       { groups: [] },
@@ -105,10 +105,10 @@ describe('privileges', () => {
       { type: 'Login' },
     ]
     for (const change of changes) {
-      const { spec } = await live()
-      for (const attack of writes('mine', await live(), { ...spec, ...change }))
+      const { spec } = await readLive()
+      for (const attack of writes('mine', await readLive(), { ...spec, ...change }))
         await send({ ...attack, token: held.alice })
-      const after = await live()
+      const after = await readLive()
       expect([
         change,
         after.spec.user,

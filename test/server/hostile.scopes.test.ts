@@ -16,7 +16,7 @@ describe('a key with a scope', () => {
   }
 
   /** Requests outside its scope. */
-  const confined = (token: string) =>
+  const statusesOutside = (token: string) =>
     Promise.all(
       [`${instances('p-a')}/x`, `${management}/virtualclusterinstances`].map(
         async (path) => (await send({ path, token })).status,
@@ -68,7 +68,7 @@ describe('a key with a scope', () => {
       const { method, headers, path } = attack
       expect([method, headers, path, isHealthy(reply)]).toEqual([method, headers, path, true])
       if (reply.status >= 300) return
-      expect(await confined(token)).toEqual([403, 403])
+      expect(await statusesOutside(token)).toEqual([403, 403])
       const { user, groups } = await self(token)
       expect([user.name, groups]).toEqual(['alice', expect.not.arrayContaining(['system:masters'])])
       const { status } = (await send({ path: `${keys}/${metadata.name}`, token: held.admin })).json
@@ -100,7 +100,7 @@ describe('a key with a scope', () => {
       // An apply rejects null where a create drops it.
       for (const { status, json } of scope === null ? [posted] : [posted, applied]) {
         expect([status, json.message]).toEqual([201, undefined])
-        expect(await confined(json.spec.key)).toEqual([403, 403])
+        expect(await statusesOutside(json.spec.key)).toEqual([403, 403])
         // A key that it creates cannot create one either.
         const child = await send({
           method: 'POST',
@@ -108,7 +108,7 @@ describe('a key with a scope', () => {
           token: json.spec.key,
           body: { ...key('', { ttl: 60 }), metadata: { generateName: 'child-' } },
         })
-        if (child.status === 201) expect(await confined(child.json.spec.key)).toEqual([403, 403])
+        if (child.status === 201) expect(await statusesOutside(child.json.spec.key)).toEqual([403, 403])
       }
     }
   })

@@ -119,11 +119,11 @@ describeKubectl('kubectl', () => {
   })
 
   test.concurrent('two appliers cannot widen a scope together, because lists have no merge keys', async () => {
-    const scoped = (project: string) => accessKey('scoped', { user: 'alice', scope: { projects: [{ project }] } })
-    await serverSide(scoped('web'))
-    const { stderr } = await serverSide(scoped('shop'), '--field-manager=other')
+    const scopedKey = (project: string) => accessKey('scoped', { user: 'alice', scope: { projects: [{ project }] } })
+    await serverSide(scopedKey('web'))
+    const { stderr } = await serverSide(scopedKey('shop'), '--field-manager=other')
     expect(stderr).toContain('conflict with "kubectl": .spec.scope.projects\n')
-    await serverSide(scoped('shop'), '--field-manager=other', '--force-conflicts')
+    await serverSide(scopedKey('shop'), '--field-manager=other', '--force-conflicts')
     expect((await read('scoped')).spec.scope).toEqual({ projects: [{ project: 'shop' }] })
   })
 

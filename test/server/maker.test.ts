@@ -33,7 +33,7 @@ afterAll(async () => {
 
 let count = 0
 /** Creates a key of alice and returns her as the authorizer describes the bearer of that key. */
-async function maker(): Promise<{ name: string; user: UserInfo; touch(): Promise<void> }> {
+async function makeMaker(): Promise<{ name: string; user: UserInfo; touch(): Promise<void> }> {
   const name = `maker-${++count}`
   const { spec } = await make({ name }, { user: 'alice' })
   const result = await functions.get().parts.authenticate(spec.key)
@@ -63,7 +63,7 @@ const revocations: Record<string, (name: string) => Promise<unknown>> = {
 const merge = { 'content-type': 'application/merge-patch+json' }
 const apply = { 'content-type': 'application/apply-patch+yaml' }
 type Write = (user: UserInfo, name: string) => Promise<Answer>
-const applied: Write = (user, name) =>
+const applyDescription: Write = (user, name) =>
   call('patch', {
     user,
     parameters: { name },
@@ -73,7 +73,7 @@ const applied: Write = (user, name) =>
   })
 const creations: Record<string, Write> = {
   create: (user, name) => call('create', { user, body: objectOf(accessKeys, { name }) }),
-  'an apply that creates': applied,
+  'an apply that creates': applyDescription,
 }
 const changes: Record<string, Write> = {
   update: async (user, name) => {
@@ -83,7 +83,7 @@ const changes: Record<string, Write> = {
   },
   patch: (user, name) =>
     call('patch', { user, parameters: { name }, headers: merge, body: { spec: { description: 'changed' } } }),
-  'an apply': applied,
+  'an apply': applyDescription,
   'a rotation': (user, name) =>
     call('patch', {
       user,
@@ -95,7 +95,7 @@ const changes: Record<string, Write> = {
 }
 
 /** Sends a write, holds its transaction, and releases it when `meanwhile` has finished. */
-async function overtaken(send: () => Promise<Answer>, meanwhile: () => Promise<unknown>): Promise<Answer> {
+async function interrupt(send: () => Promise<Answer>, meanwhile: () => Promise<unknown>): Promise<Answer> {
   const { arrived, open } = gate.hold('TransactWriteItems')
   const answer = send()
   await arrived
@@ -113,8 +113,8 @@ describe.each(Object.keys(revocations))('a key that is %s while a request uses i
   const revoke = (name: string) => revocations[revoked]?.(name) ?? Promise.reject(new Error(revoked))
 
   test.each(Object.keys(creations))('creates nothing by %s', async (write) => {
-    const { name, user } = await maker()
-    const answer = await overtaken(
+    const { name, user } = await makeMaker()
+    const answer = await interrupt(
       () => creations[write]?.(user, `made-with-${name}`) as Promise<Answer>,
       () => revoke(name),
     )
@@ -123,10 +123,10 @@ describe.each(Object.keys(revocations))('a key that is %s while a request uses i
   })
 
   test.each(Object.keys(changes))('changes nothing by %s', async (write) => {
-    const { name, user } = await maker()
+    const { name, user } = await makeMaker()
     await make({ name: `other-than-${name}` }, { user: 'alice' })
     const before = await read(`other-than-${name}`)
-    const answer = await overtaken(
+    const answer = await interrupt(
       () => changes[write]?.(user, `other-than-${name}`) as Promise<Answer>,
       () => revoke(name),
     )
@@ -147,14 +147,14 @@ test('the value of a deleted key cannot create another key with the same value',
 })
 
 test('recording a use of the key does not count as a change', async () => {
-  const { name, user, touch } = await maker()
-  const { status } = await overtaken(() => creations.create?.(user, `made-with-${name}`) as Promise<Answer>, touch)
+  const { name, user, touch } = await makeMaker()
+  const { status } = await interrupt(() => creations.create?.(user, `made-with-${name}`) as Promise<Answer>, touch)
   expect(status).toBe(201)
   expect((await read(name)).status.lastActivity).toBeDefined()
 })
 
 test('a key can change and delete itself', async () => {
-  const { name, user } = await maker()
+  const { name, user } = await makeMaker()
   expect((await changes.patch?.(user, name))?.status).toBe(200)
   const now = { ...user, key: { ...user.key, generation: 2 } }
   expect((await changes.delete?.(now, name))?.status).toBe(200)
@@ -162,7 +162,7 @@ test('a key can change and delete itself', async () => {
 
 // An authorizer of the previous version passes no credential.
 test('a request without a credential is not conditional', async () => {
-  const { user } = await maker()
+  const { user } = await makeMaker()
   const { credential: _, ...before } = user
   expect((await creations.create?.(before, 'made-without'))?.status).toBe(201)
 })

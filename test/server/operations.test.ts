@@ -25,7 +25,7 @@ describeKubectl('the page on operations, with kubectl,', () => {
     await at.server.make(keys, accessKey('web-1', { team: 'web' }))
   })
 
-  const disabled = async () => {
+  const listDisabled = async () => {
     const { json } = await at.server.call(keys)
     return json.items.flatMap(({ metadata, spec }: Listed) => (spec.disabled ? metadata.name : []))
   }
@@ -36,12 +36,12 @@ describeKubectl('the page on operations, with kubectl,', () => {
 
   test('disables all keys of a user and of nobody else', async () => {
     await shell(commandsOf('Revoking', 1))
-    expect(await disabled()).toEqual(['alice-1', 'alice-2'])
+    expect(await listDisabled()).toEqual(['alice-1', 'alice-2'])
   })
 
   test('disables the keys of a team with the substitution that the page states', async () => {
     await shell(commandsOf('Revoking', 1, { alice: 'team:web' }))
-    expect(await disabled()).toContain('web-1')
+    expect(await listDisabled()).toContain('web-1')
   })
 
   test('lists keys with their owners in the order of their creation', async () => {

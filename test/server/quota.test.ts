@@ -13,10 +13,10 @@ afterAll(() => server?.stop())
 
 const kind = 'OwnedAccessKey'
 const keyObject = (metadata: object, spec: object = {}) => ({ apiVersion, kind, metadata, spec })
-const generated = (spec: object = {}) => keyObject({ generateName: 'k-' }, spec)
-const create = (token: string, body: object = generated(), query = '') =>
+const generatedKey = (spec: object = {}) => keyObject({ generateName: 'k-' }, spec)
+const create = (token: string, body: object = generatedKey(), query = '') =>
   server.call(`${keys}${query}`, { method: 'POST', token, body })
-const keyOf = async (spec: object): Promise<string> => (await server.make(keys, generated(spec))).spec.key
+const keyOf = async (spec: object): Promise<string> => (await server.make(keys, generatedKey(spec))).spec.key
 
 const counted = 'count/ownedaccesskeys.management.platform'
 const exceeded = `exceeded quota: max-keys-per-owner, requested: ${counted}=1, used: ${counted}=${most}, limited: ${counted}=${most}`
@@ -45,7 +45,7 @@ test('limits the keys of an owner, whoever creates them', async () => {
     ])
   }
   // Keys of a team, or of a subject of the same name, do not count.
-  expect((await create(one, generated({ team: 'ops' }))).status).toBe(201)
+  expect((await create(one, generatedKey({ team: 'ops' }))).status).toBe(201)
   expect((await create(await keyOf({ subject: 'alice' }))).status).toBe(201)
 })
 
@@ -60,7 +60,7 @@ test('generated names, dry runs and applies have the same limit', async () => {
     headers: { 'content-type': 'application/apply-patch+yaml' },
     body: JSON.stringify(keyObject({ name: 'applied' })),
   })
-  for (const { status, json } of [await create(token, generated(), '?dryRun=All'), await apply])
+  for (const { status, json } of [await create(token, generatedKey(), '?dryRun=All'), await apply])
     expect([status, json.message]).toEqual([403, expect.stringContaining(exceeded)])
 })
 
@@ -78,7 +78,7 @@ test('deleting frees quota, and changing uses none', async () => {
 
 test('an administrator has no limit, except with a scope', async () => {
   for (let more = 0; more <= most; more++)
-    expect((await create(server.adminKey, generated({ user: 'dan' }))).status).toBe(201)
+    expect((await create(server.adminKey, generatedKey({ user: 'dan' }))).status).toBe(201)
   const scoped = await keyOf({ user: 'root', groups: ['system:masters'], scope: { rules: [{}] } })
-  expect((await create(scoped, generated({ user: 'dan' }))).status).toBe(403)
+  expect((await create(scoped, generatedKey({ user: 'dan' }))).status).toBe(403)
 })

@@ -38,7 +38,7 @@ const agentOf = (...clusters: string[]) => ({
 const at = (...clusters: string[]) => ({ clusters: clusters.map((cluster) => ({ cluster })) })
 
 /** Sends a review as kube-apiserver 1.33 does, whose client always names the cluster's own audience. */
-const whose = (caller: string, token: string, audiences = ['https://kubernetes.default.svc']): Promise<Answer> =>
+const reviewToken = (caller: string, token: string, audiences = ['https://kubernetes.default.svc']): Promise<Answer> =>
   server.call(tokenReviews, {
     method: 'POST',
     token: caller,
@@ -95,7 +95,7 @@ afterAll(() => server?.stop())
 
 describe('TokenReview', () => {
   test('returns the user of an access key in the form that clusters can see', async () => {
-    const { status, json } = await whose(eu.value, ci.value)
+    const { status, json } = await reviewToken(eu.value, ci.value)
     expect(status).toBe(201)
     expect(json).toMatchObject({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' })
     expect(json.status).toEqual({
@@ -106,7 +106,7 @@ describe('TokenReview', () => {
 
   test('distinguishes a subject from a user of the same name, here and in tokens', async () => {
     const subject = await key({ subject: 'alice', scope: at('eu') })
-    const { user } = (await whose(eu.value, subject.value)).json.status
+    const { user } = (await reviewToken(eu.value, subject.value)).json.status
     expect(user.username).toBe('subject:alice')
     const self = await server.call(`${management}/selves`, { method: 'POST', token: subject.value, body: {} })
     expect(self.json.status.subject).toBe('subject:alice')
@@ -126,8 +126,8 @@ describe('TokenReview', () => {
       await key({ user: 'a', scope: at('us') }),
       await key({ user: 'a', scope: at('eu') }),
     ]
-    expect((await whose(eu.value, taken.value)).json.status.authenticated).toBe(true)
-    expect((await whose(eu.value, refused.value)).json.status).toEqual(failed)
+    expect((await reviewToken(eu.value, taken.value)).json.status.authenticated).toBe(true)
+    expect((await reviewToken(eu.value, refused.value)).json.status).toEqual(failed)
     const body = { spec: { token: dry.value } }
     const { json } = await server.call(`${tokenReviews}&dryRun=All`, { method: 'POST', token: eu.value, body })
     expect(json.status.authenticated).toBe(true)
@@ -162,49 +162,49 @@ describe('TokenReview', () => {
       eu.value.toLowerCase(),
     ]
     for (const token of tokens) {
-      const { status, json, headers } = await whose(eu.value, token)
+      const { status, json, headers } = await reviewToken(eu.value, token)
       expect([status, json.status, headers.warning]).toEqual([201, failed, undefined])
     }
   })
 
   test('accepts a key for every cluster, and a key whose scopes leave this cluster', async () => {
-    expect((await whose(eu.value, (await key({ user: 'a', scope: at('*') })).value)).json.status.authenticated).toBe(
-      true,
-    )
+    expect(
+      (await reviewToken(eu.value, (await key({ user: 'a', scope: at('*') })).value)).json.status.authenticated,
+    ).toBe(true)
     const more = { user: 'a', scope: { rules: [{ cluster: 'eu', verbs: ['get'] }] } }
-    expect((await whose(eu.value, (await key(more)).value)).json.status.authenticated).toBe(true)
-    expect((await whose(us.value, (await key(more)).value)).json.status).toEqual(failed)
+    expect((await reviewToken(eu.value, (await key(more)).value)).json.status.authenticated).toBe(true)
+    expect((await reviewToken(us.value, (await key(more)).value)).json.status).toEqual(failed)
   })
 
   test('returns only audiences of this API', async () => {
     const own = `${server.base}/clusters/eu`
-    const answered = async (...audiences: string[]) => (await whose(eu.value, ci.value, audiences)).json.status
-    expect((await answered('vault')).audiences).toBeUndefined()
-    expect((await answered('vault', own)).audiences).toEqual([own])
-    expect(await answered(`${server.base}/clusters/us`)).toEqual(failed)
-    expect((await answered(`${server.base}/clusters/us`, own)).audiences).toEqual([own])
-    expect((await answered(`${server.base}/clusters/*`)).audiences).toBeUndefined()
+    const reviewFor = async (...audiences: string[]) => (await reviewToken(eu.value, ci.value, audiences)).json.status
+    expect((await reviewFor('vault')).audiences).toBeUndefined()
+    expect((await reviewFor('vault', own)).audiences).toEqual([own])
+    expect(await reviewFor(`${server.base}/clusters/us`)).toEqual(failed)
+    expect((await reviewFor(`${server.base}/clusters/us`, own)).audiences).toEqual([own])
+    expect((await reviewFor(`${server.base}/clusters/*`)).audiences).toBeUndefined()
   })
 
   test('accepts a key for a space when the cluster identifies itself', async () => {
     const ofSpace = await key({ user: 'alice', scope: { spaces: [{ project: 'shop', space: 'dev' }] } })
-    expect((await whose(eu.value, ofSpace.value)).json.status).toEqual(failed)
+    expect((await reviewToken(eu.value, ofSpace.value)).json.status).toEqual(failed)
     const own = [`${server.base}/clusters/eu`]
-    const { status } = (await whose(eu.value, ofSpace.value, own)).json
+    const { status } = (await reviewToken(eu.value, ofSpace.value, own)).json
     expect([status.authenticated, status.audiences]).toEqual([true, own])
     expect(status.user.extra['management.platform/target']).toEqual(['clusters/eu'])
-    expect((await whose(us.value, ofSpace.value, own)).json.status).toEqual(failed)
+    expect((await reviewToken(us.value, ofSpace.value, own)).json.status).toEqual(failed)
     const ofProject = await key({ user: 'alice', scope: { projects: [{ project: 'shop' }] } })
-    expect((await whose(eu.value, ofProject.value, own)).json.status).toEqual(failed)
+    expect((await reviewToken(eu.value, ofProject.value, own)).json.status).toEqual(failed)
   })
 
   test('requires the cluster to identify itself for a key with several clusters', async () => {
-    const ambiguous = await whose(both.value, ci.value)
+    const ambiguous = await reviewToken(both.value, ci.value)
     expect(ambiguous.json.status).toEqual(failed)
     expect(ambiguous.headers.warning).toContain('spec.audiences')
-    const named = await whose(both.value, ci.value, [`${server.base}/clusters/eu`])
+    const named = await reviewToken(both.value, ci.value, [`${server.base}/clusters/eu`])
     expect(named.json.status.user.extra['management.platform/target']).toEqual(['clusters/eu'])
-    const other = await whose(both.value, ci.value, [`${server.base}/clusters/us`])
+    const other = await reviewToken(both.value, ci.value, [`${server.base}/clusters/us`])
     expect(other.json.status).toEqual(failed)
   })
 
@@ -212,41 +212,41 @@ describe('TokenReview', () => {
     const vcluster = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/x'] }] } })
     const ofProject = await key({ user: 'alice', scope: { projects: [{ project: 'a' }] } })
     const target = `virtualclusters/p-a/x/${instanceUid}`
-    const { user } = (await whose(vcluster.value, ofProject.value)).json.status
+    const { user } = (await reviewToken(vcluster.value, ofProject.value)).json.status
     expect(user.extra['management.platform/target']).toEqual([target])
     const dev = await key({ user: 'alice', scope: { virtualClusters: [{ project: 'a', virtualCluster: 'y' }] } })
-    expect((await whose(vcluster.value, dev.value)).json.status).toEqual(failed)
-    expect((await whose(vcluster.value, ci.value)).json.status).toEqual(failed)
+    expect((await reviewToken(vcluster.value, dev.value)).json.status).toEqual(failed)
+    expect((await reviewToken(vcluster.value, ci.value)).json.status).toEqual(failed)
     const gone = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/gone'] }] } })
-    expect((await whose(gone.value, ofProject.value)).json.status).toEqual(failed)
-    const asked = (uid: string) =>
-      whose(server.adminKey, ofProject.value, [`${server.base}/virtualclusters/p-a/x/${uid}`])
-    expect((await asked('1-2')).json.status).toEqual(failed)
-    expect((await asked(instanceUid)).json.status.audiences).toHaveLength(1)
+    expect((await reviewToken(gone.value, ofProject.value)).json.status).toEqual(failed)
+    const reviewAs = (uid: string) =>
+      reviewToken(server.adminKey, ofProject.value, [`${server.base}/virtualclusters/p-a/x/${uid}`])
+    expect((await reviewAs('1-2')).json.status).toEqual(failed)
+    expect((await reviewAs(instanceUid)).json.status.audiences).toHaveLength(1)
   })
 
   test('lets administrators ask for any cluster, and without a cluster returns groups that no cluster uses', async () => {
-    const eus = await whose(server.adminKey, ci.value, [`${server.base}/clusters/eu`])
+    const eus = await reviewToken(server.adminKey, ci.value, [`${server.base}/clusters/eu`])
     expect(eus.json.status.user.extra).toEqual(extraOf(ci, [at('eu')], 'clusters/eu'))
     const { 'management.platform/target': _, ...extra } = extraOf(ci, [at('eu')], '')
-    expect((await whose(server.adminKey, ci.value)).json.status.user).toEqual({
+    expect((await reviewToken(server.adminKey, ci.value)).json.status.user).toEqual({
       username: 'alice',
       groups: ['dev', 'platform:admins'],
       extra,
     })
-    expect((await whose(server.adminKey, anything.value)).json.status).toEqual(failed)
+    expect((await reviewToken(server.adminKey, anything.value)).json.status).toEqual(failed)
   })
 
   test('rejects everybody else', async () => {
     for (const spec of [{ user: 'alice' }, { user: 'alice', scope: { rules: [{}] } }]) {
-      const { status, json } = await whose((await key(spec)).value, ci.value)
+      const { status, json } = await reviewToken((await key(spec)).value, ci.value)
       expect([status, json.message]).toEqual([
         403,
         'tokenreviews.authentication.k8s.io is forbidden: User "alice" cannot create resource "tokenreviews" in API group "authentication.k8s.io" at the cluster scope: only system:masters and access keys with role agent or vcluster may create reviews',
       ])
     }
-    expect((await whose(ci.value, ci.value)).status).toBe(403)
-    expect((await whose('', ci.value)).status).toBe(401)
+    expect((await reviewToken(ci.value, ci.value)).status).toBe(403)
+    expect((await reviewToken('', ci.value)).status).toBe(401)
   })
 
   test('requires a token and repeats it in no error', async () => {
@@ -384,15 +384,15 @@ describe('SubjectAccessReview', () => {
 
   test('denies a user of this API whose extra values are incomplete', async () => {
     const whole = extraOf(ci, [at('eu')], 'clusters/eu')
-    const judged = async (extra: object) =>
+    const reviewAccess = async (extra: object) =>
       (await ask(eu.value, { user: 'alice', extra, resourceAttributes: pods })).json.status
-    expect(await judged(whole)).toEqual({ allowed: false })
+    expect(await reviewAccess(whole)).toEqual({ allowed: false })
     for (const name of Object.keys(whole)) {
       const { [name as keyof typeof whole]: value = [], ...rest } = whole
-      expect(await judged(rest)).toMatchObject({ denied: true })
-      expect(await judged({ ...rest, [name]: [] })).toMatchObject({ denied: true })
-      expect(await judged({ ...rest, [name]: [...value, ...value] })).toMatchObject({ denied: true })
-      expect(await judged({ ...whole, [name.toUpperCase()]: value })).toMatchObject({ denied: true })
+      expect(await reviewAccess(rest)).toMatchObject({ denied: true })
+      expect(await reviewAccess({ ...rest, [name]: [] })).toMatchObject({ denied: true })
+      expect(await reviewAccess({ ...rest, [name]: [...value, ...value] })).toMatchObject({ denied: true })
+      expect(await reviewAccess({ ...whole, [name.toUpperCase()]: value })).toMatchObject({ denied: true })
     }
     for (const scopes of [
       '',
@@ -407,7 +407,7 @@ describe('SubjectAccessReview', () => {
       `[{"clusters":[{"cluster":"${'x'.repeat(5000)}"}]}]`,
       '['.repeat(100_000),
     ])
-      expect(await judged(extraOf(ci, scopes, 'clusters/eu'))).toMatchObject({ denied: true })
+      expect(await reviewAccess(extraOf(ci, scopes, 'clusters/eu'))).toMatchObject({ denied: true })
     for (const target of [
       '',
       'clusters/',
@@ -418,7 +418,7 @@ describe('SubjectAccessReview', () => {
       `${server.base}/clusters/eu`,
       'a'.repeat(100_000),
     ])
-      expect(await judged(extraOf(ci, [at('eu')], target))).toMatchObject({ denied: true })
+      expect(await reviewAccess(extraOf(ci, [at('eu')], target))).toMatchObject({ denied: true })
   })
 
   test('denies requests for a cluster other than the caller’s', async () => {

@@ -66,7 +66,7 @@ function ofKind(
   ]
 }
 
-const created = (where: string, resource: string, body: object = {}): Asked => ({
+const createRequest = (where: string, resource: string, body: object = {}): Asked => ({
   resourceAttributes: { group: where, resource, verb: 'create' },
   method: 'POST',
   path: `/apis/${where}/v1/${resource}?dryRun=All`,
@@ -98,12 +98,14 @@ const requests: readonly Asked[] = [
     path: `${instances(`p-${name}`)}/${name}/kubeconfig?dryRun=All`,
     body: { spec: { server: 'https://a.example.com' } },
   })),
-  created(group, 'directclusterendpointtokens', { spec: { scope: { clusters: [{ cluster: 'a' }] } } }),
-  created(group, 'selves'),
-  created('authentication.k8s.io', 'selfsubjectreviews'),
-  created('authentication.k8s.io', 'tokenreviews', { spec: { token: 'x' } }),
-  created('authorization.k8s.io', 'selfsubjectrulesreviews', { spec: { namespace: 'p-a' } }),
-  created('authorization.k8s.io', 'subjectaccessreviews', { spec: { user: 'x', resourceAttributes: { verb: 'get' } } }),
+  createRequest(group, 'directclusterendpointtokens', { spec: { scope: { clusters: [{ cluster: 'a' }] } } }),
+  createRequest(group, 'selves'),
+  createRequest('authentication.k8s.io', 'selfsubjectreviews'),
+  createRequest('authentication.k8s.io', 'tokenreviews', { spec: { token: 'x' } }),
+  createRequest('authorization.k8s.io', 'selfsubjectrulesreviews', { spec: { namespace: 'p-a' } }),
+  createRequest('authorization.k8s.io', 'subjectaccessreviews', {
+    spec: { user: 'x', resourceAttributes: { verb: 'get' } },
+  }),
   { resourceAttributes: { resource: 'namespaces', verb: 'list' }, method: 'GET', path: '/api/v1/namespaces' },
   {
     resourceAttributes: { resource: 'namespaces', verb: 'get', name: 'p-a' },

@@ -102,7 +102,7 @@ export function createClient({ url, key, ca, watchSeconds = 45 }: Place): Client
         headers: response.headers as Record<string, string>,
         values: (name) => response.headersDistinct[name] ?? [],
         text,
-        json: parsed(text),
+        json: parseJson(text),
       }
     },
     async open(path, call = {}) {
@@ -132,7 +132,7 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

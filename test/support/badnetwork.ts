@@ -80,7 +80,7 @@ export async function startBadNetwork(target: string, random: () => number): Pro
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk)
     const body = Buffer.concat(chunks)
     const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? ''
-    const forward = () => forwarded(target, agent, incoming, body)
+    const forward = () => sendOn(target, agent, incoming, body)
     const fault = faultOf(String(incoming.headers['amz-sdk-invocation-id']), operation)
     if (fault === 'throttled') return refuse(outgoing, 400, 'ProvisionedThroughputExceededException')
     if (fault === 'broken' || (fault === 'conflict' && reads.has(operation)))
@@ -114,7 +114,7 @@ function refuse(outgoing: ServerResponse, status: number, name: string, more: ob
   outgoing.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body)
 }
 
-function forwarded(target: string, agent: Agent, { method, headers }: IncomingMessage, body: Buffer) {
+function sendOn(target: string, agent: Agent, { method, headers }: IncomingMessage, body: Buffer) {
   return new Promise<{ status: number; headers: IncomingMessage['headers']; text: Buffer }>((resolve, reject) => {
     const { host: _, ...rest } = headers
     const sent = request(target, { method, agent, headers: rest }, async (answer) => {

@@ -84,7 +84,7 @@ async function startFunctions(settings: Record<string, string> = {}): Promise<Fu
     ...deployment,
     async invoke(name, invocation = {}) {
       const { handler, event: given } = await load(name)
-      const event = changed(given, invocation)
+      const event = changeEvent(given, invocation)
       return name.endsWith('/list') || name === 'openapi'
         ? collectStream(handler, event)
         : answerOf(await handler(event, context))
@@ -106,7 +106,7 @@ const userContext = (user: UserInfo): Record<string, string> => ({
 const lists = (values: Record<string, string | string[]>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat()]))
 
-function changed(
+function changeEvent(
   event: Json,
   {
     user,

@@ -109,16 +109,16 @@ export async function createKubectl(config: object | string): Promise<Kubectl> {
       let output = ''
       let closed = false
       const waiting = new Set<() => void>()
-      const heard = (chunk: Buffer | string) => {
+      const collect = (chunk: Buffer | string) => {
         output += chunk
         for (const look of waiting) look()
       }
-      child.stdout?.on('data', heard)
-      child.stderr?.on('data', heard)
+      child.stdout?.on('data', collect)
+      child.stderr?.on('data', collect)
       const ended = new Promise<void>((resolve) => {
         child.once('close', () => {
           closed = true
-          heard('')
+          collect('')
           resolve()
         })
       })

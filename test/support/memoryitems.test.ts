@@ -72,7 +72,7 @@ function operations(seed: number, hit: (kind: string) => void): () => Operation 
       ]
       const attributes = random() < 0.5 ? ['sk', 'rv'] : undefined
       return async (items) =>
-        (await items.batchGet(keys, attributes)).map((item) => JSON.stringify(sorted(item))).sort()
+        (await items.batchGet(keys, attributes)).map((item) => JSON.stringify(sortAttributes(item))).sort()
     },
     query: () => {
       const range = pick([{}, { from: '1', to: '2' }, { prefix: '1' }])
@@ -122,7 +122,8 @@ function operations(seed: number, hit: (kind: string) => void): () => Operation 
   }
 }
 
-const sorted = (item: Item) => Object.fromEntries(Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1)))
+const sortAttributes = (item: Item) =>
+  Object.fromEntries(Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1)))
 
 test('600 random operations have the answers of DynamoDB', async () => {
   const table = itemsIn(db.client, db.table, Date.now)

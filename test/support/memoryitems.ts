@@ -83,7 +83,7 @@ export function createMemoryItems(now: () => number, wrote: (puts: readonly Item
       checkTime(deadline)
       const refused = writes.flatMap((write, index) => (holds(write, at(keyOf(write))) ? [] : [index]))
       if (refused.length > 0) return { done: false, refused, conflicts: [] }
-      for (const write of writes) store(keyOf(write), written(write, at(keyOf(write))))
+      for (const write of writes) store(keyOf(write), applyWrite(write, at(keyOf(write))))
       wrote(writes.flatMap((write) => (write.type === 'put' ? [write.item] : [])))
       return { done: true }
     },
@@ -137,7 +137,7 @@ function meets(when: Condition | undefined, item: Item | undefined): boolean {
   }
 }
 
-function written(write: ItemWrite, before: Item | undefined): Item | undefined {
+function applyWrite(write: ItemWrite, before: Item | undefined): Item | undefined {
   switch (write.type) {
     case 'put':
       return write.item

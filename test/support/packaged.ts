@@ -29,7 +29,7 @@ export interface PackagedTemplate {
 }
 
 /** Packages the project when necessary. `refs` are the values of references for the local gateway. */
-export function usePackaged(refs: Readonly<Record<string, string>> = {}): PackagedTemplate {
+export function usePackagedTemplate(refs: Readonly<Record<string, string>> = {}): PackagedTemplate {
   let text: string
   let resources: Record<string, Resource>
   let names: string[]

@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs'
 
 /** Returns the text with the contents of quotes and here-documents left out. */
-export function unquoted(commands: string): string {
+export function removeQuoted(commands: string): string {
   const bare: string[] = []
   let ends: string[] = []
   let quote = ''
@@ -30,7 +30,7 @@ export function unquoted(commands: string): string {
  * a matching file in `folder`, `!` and a word that starts with `=` are errors.
  */
 export function wordsOfOneShell(commands: string, folder: string): string[] {
-  const words = unquoted(commands)
+  const words = removeQuoted(commands)
     .split(/[\s;|&()]+/)
     .filter((word) => !/^(\[|\]|\[\[|\]\])$/.test(word))
   const isPattern = (word: string) => /[?*[]/.test(word.replaceAll('$?', ''))

@@ -23,7 +23,7 @@ export interface SignedCall {
 }
 
 /** Sends the request and returns its status and parsed body. */
-export async function signedCall(call: SignedCall): Promise<{ status: number; json: Record<string, unknown> }> {
+export async function callSigned(call: SignedCall): Promise<{ status: number; json: Record<string, unknown> }> {
   const { endpoint, service, target = '', body = '{}', path = '/', sent = {}, ...as } = call
   const { host, hostname } = new URL(endpoint)
   const signer = new SignatureV4({ credentials: { ...credentials, ...as }, region, service, sha256: Sha256, ...as })
@@ -42,13 +42,17 @@ export async function signedCall(call: SignedCall): Promise<{ status: number; js
     Object.entries({ ...signed.headers, ...sent.headers }).filter(([, value]) => value !== undefined),
   ) as Record<string, string>
   return new Promise((resolve, reject) => {
-    const asked = request(`${endpoint}${sent.path ?? path}`, { method: sent.method ?? 'POST', headers }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk
-      })
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, json: JSON.parse(text) }))
-    })
-    asked.on('error', reject).end(sent.body ?? body)
+    const outgoing = request(
+      `${endpoint}${sent.path ?? path}`,
+      { method: sent.method ?? 'POST', headers },
+      (answer) => {
+        let text = ''
+        answer.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk
+        })
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, json: JSON.parse(text) }))
+      },
+    )
+    outgoing.on('error', reject).end(sent.body ?? body)
   })
 }

@@ -19,7 +19,7 @@ export const alice: UserInfo = userNamed('alice')
 export const bob: UserInfo = userNamed('bob')
 
 /** Returns the same user with a key that has these scopes. */
-export const scoped = (user: UserInfo, ...chain: Scope[]): UserInfo => ({ ...user, chain })
+export const withScopes = (user: UserInfo, ...chain: Scope[]): UserInfo => ({ ...user, chain })
 
 export interface TestContext extends RequestContext {
   warnings: string[]

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
-import { admin, alice, scoped } from '../../support/users.ts'
+import { admin, alice, withScopes } from '../../support/users.ts'
 import { describeVirtual } from '../virtual/create.ts'
 
 const functions = useFunctions({ MAX_TOKEN_TTL_SECONDS: '604800' })
@@ -62,7 +62,7 @@ describe('201', () => {
   test('issues a token with the scopes of the key', async () => {
     const scope = { clusters: [{ cluster: 'eu-1' }] }
     const own = { clusters: [{ cluster: '*' }] }
-    const { json } = await create({ scope: own }, scoped(alice, scope))
+    const { json } = await create({ scope: own }, withScopes(alice, scope))
     const claims = decodeJwt<{ 'management.platform': { scopes: string } }>(json.status.token)
     expect(JSON.parse(claims['management.platform'].scopes)).toEqual([scope, own])
     expect(claims.aud).toEqual([expect.stringMatching(/\/clusters\/eu-1$/)])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
-import { alice, bob, scoped, userNamed } from '../../support/users.ts'
+import { alice, bob, userNamed, withScopes } from '../../support/users.ts'
 import { describeCreate } from '../stored/create.ts'
 import { accessKeys, callsOf, objectOf, status } from '../stored/fixtures.ts'
 
@@ -113,7 +113,7 @@ describe('422', () => {
 
   // Headers carry the scope chain. A chain that does not fit is rejected when it would be stored.
   test('for a chain of more than eight scopes', async () => {
-    const deep = scoped(alice, ...Array.from({ length: 8 }, (_, n) => ({ projects: [{ project: `p${n}` }] })))
+    const deep = withScopes(alice, ...Array.from({ length: 8 }, (_, n) => ({ projects: [{ project: `p${n}` }] })))
     const { status: code, json } = await create('deep', { scope: { projects: [{ project: 'p' }] } }, deep)
     expect([code, json.details.causes[0].field]).toEqual([422, 'spec.scope'])
   })

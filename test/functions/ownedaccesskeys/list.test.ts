@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
-import { admin, alice, bob, scoped, userNamed } from '../../support/users.ts'
+import { admin, alice, bob, userNamed, withScopes } from '../../support/users.ts'
 import { accessKeys, callsOf } from '../stored/fixtures.ts'
 import { describeList } from '../stored/list.ts'
 
@@ -25,7 +25,7 @@ describe('200', () => {
     expect(await names(userNamed('bob', ['team:ops']))).toEqual(['own-bob', 'own-team'])
     expect(await names(admin)).toHaveLength(4)
     // A role for the command line restricts even an administrator to their own keys.
-    expect(await names(scoped(admin, { roles: [{ role: 'platformCLI' }] }))).toEqual([])
+    expect(await names(withScopes(admin, { roles: [{ role: 'platformCLI' }] }))).toEqual([])
   })
 
   // A count would reveal hidden objects.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
-import { alice, bob, scoped } from '../../support/users.ts'
+import { alice, bob, withScopes } from '../../support/users.ts'
 import { accessKeys, callsOf, objectOf, status } from '../stored/fixtures.ts'
 import { describePatch } from '../stored/patch.ts'
 
@@ -85,7 +85,7 @@ describe('403', () => {
 
   // The authorizer allowed a patch. An apply that creates also needs the verb create.
   test('for an apply that creates, with a scope that allows only patch', async () => {
-    const patcher = scoped(alice, { rules: [{ verbs: ['patch'], resources: [{ group: 'management.platform' }] }] })
+    const patcher = withScopes(alice, { rules: [{ verbs: ['patch'], resources: [{ group: 'management.platform' }] }] })
     const { status: code, json } = await apply('not-made', {}, patcher)
     expect([code, json]).toEqual([403, status(403, 'Forbidden', expect.stringContaining('cannot create'))])
   })
@@ -99,7 +99,7 @@ describe('403', () => {
   test('for a scoped key that extends its lifetime or drops its scope', async () => {
     const scope = { rules: [{}] }
     const { metadata } = await make({ name: 'bound' }, { user: 'alice', ttl: 60, scope })
-    const self = { ...scoped(alice, scope), key: { name: 'bound', uid: metadata.uid, type: '', user: 'alice' } }
+    const self = { ...withScopes(alice, scope), key: { name: 'bound', uid: metadata.uid, type: '', user: 'alice' } }
     expect((await merge('bound', { ttl: 3600 }, self)).status).toBe(403)
     expect((await merge('bound', { scope: null }, self)).status).toBe(403)
     expect((await merge('bound', { ttl: 30 }, self)).status).toBe(200)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
-import { admin, alice, scoped } from '../../support/users.ts'
+import { admin, alice, withScopes } from '../../support/users.ts'
 import { accessKeys, callsOf, objectOf, status } from '../stored/fixtures.ts'
 import { describeUpdate } from '../stored/update.ts'
 
@@ -71,7 +71,7 @@ describe('403', () => {
   // A scope that its holder could remove would not restrict.
   test('for a scoped caller that changes a key without that scope', async () => {
     await make({ name: 'free' })
-    const narrow = scoped(alice, { rules: [{}] })
+    const narrow = withScopes(alice, { rules: [{}] })
     const { status: code, json } = await put('free', { displayName: 'x' }, narrow)
     expect(code).toBe(403)
     expect(json.message).toContain('the access key used has a scope that this access key does not inherit')

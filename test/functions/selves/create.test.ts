@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
 import { accessKey } from '../../support/objects.ts'
-import { alice, scoped, userNamed } from '../../support/users.ts'
+import { alice, userNamed, withScopes } from '../../support/users.ts'
 import { describeVirtual } from '../virtual/create.ts'
 
 const functions = useFunctions()
@@ -65,7 +65,7 @@ describe('201', () => {
 
   test('returns a team and the scope of its key', async () => {
     const scope = { projects: [{ project: 'web' }] }
-    const team = scoped({ ...userNamed('team:ops'), identity: 'team:ops' }, scope)
+    const team = withScopes({ ...userNamed('team:ops'), identity: 'team:ops' }, scope)
     expect(await ask(team)).toMatchObject({ team: { name: 'ops' }, accessKeyScope: scope })
     expect(await ask(team)).not.toHaveProperty('user')
   })

@@ -21,7 +21,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
       ...invocation,
       headers: { 'content-type': types[type], ...invocation.headers },
     })
-  const applied = (name: string, spec: object) => objectOf(stored, { name }, spec)
+  const configurationOf = (name: string, spec: object) => objectOf(stored, { name }, spec)
 
   describeRefusals((invocation) => functions.invoke(`${plural}/patch`, invocation))
 
@@ -47,7 +47,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
 
     test('apply: the applier owns the fields', async () => {
       await make({ name: 'apply' })
-      const { status: code, json } = await patch('apply', 'apply', applied('apply', changed))
+      const { status: code, json } = await patch('apply', 'apply', configurationOf('apply', changed))
       expect([code, json.spec]).toEqual([200, changed])
       expect(json.metadata.managedFields).toContainEqual(
         expect.objectContaining({ manager: 'tester', operation: 'Apply' }),
@@ -89,7 +89,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
   describe('201', () => {
     // An apply creates a missing object.
     test('creates a missing object by apply', async () => {
-      const { status: code, json } = await patch('applied', 'apply', applied('applied', changed))
+      const { status: code, json } = await patch('applied', 'apply', configurationOf('applied', changed))
       expect([code, json.spec]).toEqual([201, expect.objectContaining(changed)])
       expect((await read('applied')).metadata.generation).toBe(1)
     })
@@ -201,9 +201,9 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
 
     // A manager does not accidentally change fields of another manager.
     test('for an apply to fields of another manager', async () => {
-      await patch('contested', 'apply', applied('contested', changed))
+      await patch('contested', 'apply', configurationOf('contested', changed))
       const field = Object.keys(changed).find((member) => typeof changed[member] !== 'object') ?? ''
-      const other = applied('contested', { [field]: typeof changed[field] === 'number' ? 5 : 'theirs' })
+      const other = configurationOf('contested', { [field]: typeof changed[field] === 'number' ? 5 : 'theirs' })
       const { status: code, json } = await patch('contested', 'apply', other, { query: { fieldManager: 'other' } })
       expect([code, json.reason]).toEqual([409, 'Conflict'])
       expect(json.details.causes).toEqual([
@@ -255,7 +255,7 @@ export function describePatch(functions: Used, stored: StoredFunctions): void {
     })
 
     test('for an apply without a field manager', async () => {
-      const { status: code, json } = await patch('any', 'apply', applied('any', {}), { query: {} })
+      const { status: code, json } = await patch('any', 'apply', configurationOf('any', {}), { query: {} })
       expect([code, json.details.kind]).toEqual([422, 'PatchOptions'])
     })
   })

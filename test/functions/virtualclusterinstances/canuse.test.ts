@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
 import { instance } from '../../support/objects.ts'
-import { admin, alice, bob, scoped, userNamed } from '../../support/users.ts'
+import { admin, alice, bob, userNamed, withScopes } from '../../support/users.ts'
 
 const functions = useFunctions()
 const namespace = 'p-web'
@@ -35,9 +35,9 @@ test('is false if the scope does not allow it, also for administrators', async (
   const reads = { rules: [{ verbs: ['get'], resources: [{ group: '*', resources: ['virtualclusterinstances'] }] }] }
   const cluster = { virtualClusters: [{ project: 'web', virtualCluster: 'scoped' }] }
   for (const user of [alice, admin]) {
-    expect(await canUse('scoped', scoped(user, reads))).toBe(false)
-    expect(await canUse('scoped', scoped(user, cluster))).toBe(true)
-    expect(await canUse('scoped', scoped(scoped(user, cluster), reads))).toBe(false)
+    expect(await canUse('scoped', withScopes(user, reads))).toBe(false)
+    expect(await canUse('scoped', withScopes(user, cluster))).toBe(true)
+    expect(await canUse('scoped', withScopes(withScopes(user, cluster), reads))).toBe(false)
   }
 })
 

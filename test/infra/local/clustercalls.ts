@@ -110,7 +110,7 @@ export function useVirtualCluster() {
   }
 
   /** Waits until the request is signed or failed. Signing follows the approval asynchronously. */
-  async function settled(name: string) {
+  async function waitForSigning(name: string) {
     for (;;) {
       const { body } = await asManager(`${CSRS}/${name}`)
       if (body.status.certificate || body.status.conditions.some(({ type }: { type: string }) => type === 'Failed'))
@@ -118,10 +118,10 @@ export function useVirtualCluster() {
     }
   }
 
-  async function signed(wanted: Wanted = {}) {
+  async function signCertificate(wanted: Wanted = {}) {
     const { name, key, body } = await create(wanted)
     await asManager(`${CSRS}/${name}/approval`, { method: 'PUT', body: approval(body) })
-    const { status } = await settled(name)
+    const { status } = await waitForSigning(name)
     const certificate = Buffer.from(status.certificate ?? '', 'base64').toString('utf8')
     return { certificate, key, status }
   }
@@ -134,7 +134,7 @@ export function useVirtualCluster() {
     call,
     asManager,
     create,
-    settled,
-    signed,
+    waitForSigning,
+    signCertificate,
   }
 }

@@ -5,7 +5,7 @@ import { conflict, MODIFIED } from '../../../lib/meta/errors/status.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'
-import { intercepted, newWorld, reference, type World } from './world.ts'
+import { interceptCalls, newWorld, reference, type World } from './world.ts'
 
 const hour = 3_600_000
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
@@ -22,7 +22,7 @@ beforeEach(async () => {
   elapsed = 0
   calls = []
   failures = new Map()
-  storage = intercepted(world.storage, (name, call) => {
+  storage = interceptCalls(world.storage, (name, call) => {
     calls.push(name)
     const failure = failures.get(name)
     return failure ? Promise.reject(failure) : call()

@@ -10,7 +10,7 @@ import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'
 import { endless } from '../../support/deadlines.ts'
-import { intercepted, newWorld, type World } from './world.ts'
+import { interceptCalls, newWorld, type World } from './world.ts'
 
 const day = 86_400
 const start = Date.parse('2026-11-21T00:00:00Z')
@@ -113,7 +113,7 @@ describe('a key', () => {
     await world.make('ci', {}, { ttl: 1 })
     clock.at = 8 * day
     let replaced = false
-    const storage = intercepted(world.storage, async (name, call) => {
+    const storage = interceptCalls(world.storage, async (name, call) => {
       const answer = await call()
       if (name === 'queryIndex' && !replaced) {
         replaced = true
@@ -133,7 +133,7 @@ test('a key that is deleted in the meantime is skipped', async () => {
   await world.make('held', { finalizers: ['example.com/hold'] }, { ttl: 1 })
   clock.at = 8 * day
   let deleted = false
-  const storage = intercepted(world.storage, async (name, call) => {
+  const storage = interceptCalls(world.storage, async (name, call) => {
     const answer = await call()
     if (name === 'queryIndex' && !deleted) {
       deleted = true
@@ -185,7 +185,7 @@ describe('a key that becomes valid again', () => {
     await world.make('ci', {}, { ttl: 3600 })
     clock.at = 30 * day
     let revived = false
-    const storage = intercepted(world.storage, async (name, call) => {
+    const storage = interceptCalls(world.storage, async (name, call) => {
       const answer = await call()
       if (name === moment && !revived) {
         revived = true
@@ -240,7 +240,7 @@ test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow
   }
   clock.at = 30 * day
   const calls = new Map<string, number>()
-  const storage = intercepted(world.storage, (name, call) => {
+  const storage = interceptCalls(world.storage, (name, call) => {
     calls.set(name, (calls.get(name) ?? 0) + 1)
     return call()
   })

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { isBlocked, type Node, nodeAt } from '../../../lib/controllers/graph.ts'
 import { OutOfTime } from '../../../lib/registry/parallel.ts'
-import { blocking, intercepted, newWorld, reference, type World } from './world.ts'
+import { blocking, interceptCalls, newWorld, reference, type World } from './world.ts'
 
 const foreground = { propagationPolicy: 'Foreground' } as const
 
@@ -61,7 +61,7 @@ test('a cycle with many paths costs no more reads than its members', async () =>
   })
   const owner = await node(world, 'o')
   let reads = 0
-  const counted = intercepted(world.storage, async (_, call) => {
+  const counted = interceptCalls(world.storage, async (_, call) => {
     reads++
     return call()
   })

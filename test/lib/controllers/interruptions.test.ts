@@ -8,14 +8,14 @@ import { collectStream } from '../../../lib/controllers/streamrecords.ts'
 import type { DeleteOptions } from '../../../lib/registry/delete.ts'
 import { OutOfTime } from '../../../lib/registry/parallel.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
-import { blocking, intercepted, newWorld, passesFilter, reference, type World } from './world.ts'
+import { blocking, interceptCalls, newWorld, passesFilter, reference, type World } from './world.ts'
 
 class Dead extends Error {}
 
 /** A storage whose process dies at the nth call, before the request is sent or before its answer arrives. */
-function dyingAt(storage: Storage, n: number, when: 'before' | 'after') {
+function stopAt(storage: Storage, n: number, when: 'before' | 'after') {
   let calls = 0
-  const dying = intercepted(storage, async (_, call) => {
+  const dying = interceptCalls(storage, async (_, call) => {
     calls++
     if (calls > n || (calls === n && when === 'before')) throw new Dead()
     const answer = await call()
@@ -29,12 +29,15 @@ function dyingAt(storage: Storage, n: number, when: 'before' | 'after') {
 async function deliver(world: World, again: readonly DynamoDBRecord[] = []): Promise<void> {
   let records = [...again, ...world.records()].filter(passesFilter)
   while (records.length > 0) {
-    records = [...undone(records, await collectStream(world.collector(), records)), ...world.records()]
+    records = [...unprocessedRecords(records, await collectStream(world.collector(), records)), ...world.records()]
     records = records.filter(passesFilter)
   }
 }
 
-function undone(records: readonly DynamoDBRecord[], { failed }: { failed: readonly string[] }): DynamoDBRecord[] {
+function unprocessedRecords(
+  records: readonly DynamoDBRecord[],
+  { failed }: { failed: readonly string[] },
+): DynamoDBRecord[] {
   const first = records.findIndex(({ dynamodb }) => failed.includes(dynamodb?.SequenceNumber ?? ''))
   return first === -1 ? [] : records.slice(first)
 }
@@ -74,7 +77,7 @@ const scenarios: Record<string, Scenario> = {
   },
 }
 
-async function left(world: World, { left }: Scenario): Promise<Scenario['left']> {
+async function readRemaining(world: World, { left }: Scenario): Promise<Scenario['left']> {
   const found = Object.keys(left).map(async (name) => {
     const object = await world.find(name)
     return [name, object && (object.metadata.ownerReferences ?? []).map((one) => one.name)] as const
@@ -88,11 +91,11 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
       const world = await newWorld()
       await scenario.begin(world)
       const records = world.records().filter(passesFilter)
-      const { dying, died } = dyingAt(world.storage, n, when)
+      const { dying, died } = stopAt(world.storage, n, when)
       const outcome = await collectStream(world.collector(dying), records)
       if (died()) expect(outcome.failed).not.toEqual([])
-      await deliver(world, undone(records, outcome))
-      expect(await left(world, scenario)).toEqual(scenario.left)
+      await deliver(world, unprocessedRecords(records, outcome))
+      expect(await readRemaining(world, scenario)).toEqual(scenario.left)
       return died()
     }
     const width = 6
@@ -108,11 +111,11 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
     const world = await newWorld()
     await scenario.begin(world)
     for (const n of [3, 9, 14]) {
-      const { dying } = dyingAt(world.storage, n, 'after')
+      const { dying } = stopAt(world.storage, n, 'after')
       await createChangelogCollector(() => 0)(world.collector(dying)).catch(() => undefined)
     }
     await createChangelogCollector(() => 0)(world.collector())
-    expect(await left(world, scenario)).toEqual(scenario.left)
+    expect(await readRemaining(world, scenario)).toEqual(scenario.left)
   })
 
   test('two processes finish together', async () => {
@@ -126,7 +129,7 @@ describe.each(Object.entries(scenarios))('a process that dies: %s', (_, scenario
     ])
     for (const outcome of outcomes) expect(outcome.error).toBeUndefined()
     await deliver(world)
-    expect(await left(world, scenario)).toEqual(scenario.left)
+    expect(await readRemaining(world, scenario)).toEqual(scenario.left)
   })
 
   test('records that are delivered again change nothing', async () => {
@@ -190,7 +193,7 @@ describe('200 dependents', () => {
 /** A storage that runs this once, after the write was decided and before it is sent. */
 function beforeUpdates({ storage }: World, happen: () => Promise<unknown>): Storage {
   let happened: Promise<unknown> | undefined
-  return intercepted(storage, async (name, call) => {
+  return interceptCalls(storage, async (name, call) => {
     if (name === 'update') {
       happened ??= happen()
       await happened
@@ -241,7 +244,7 @@ describe('a dependent that changes constantly', () => {
     await world.delete('o', policy && { propagationPolicy: policy })
     const records = world.records().filter(passesFilter)
     let changes = 0
-    const storage = intercepted(world.storage, async (name, call) => {
+    const storage = interceptCalls(world.storage, async (name, call) => {
       if (name === 'update' && (await world.find('d'))) {
         const annotations = { changes: `${changes++}` }
         await world.change('d', (object) => ({ ...object, metadata: { ...object.metadata, annotations } }))

@@ -2,7 +2,7 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import { expect, test } from 'vitest'
 import { collectStream } from '../../../lib/controllers/streamrecords.ts'
-import { intercepted, newWorld, passesFilter, reference } from './world.ts'
+import { interceptCalls, newWorld, passesFilter, reference } from './world.ts'
 
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
 const sequence = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber
@@ -52,7 +52,7 @@ test('a task of several records is performed once', async () => {
   for (const name of ['a', 'b', 'c']) await world.delete(name)
   const records = world.records().filter(passesFilter)
   let reads = 0
-  const counted = intercepted(world.storage, (name, call) => {
+  const counted = interceptCalls(world.storage, (name, call) => {
     if (name === 'get') reads++
     return call()
   })
@@ -66,6 +66,6 @@ test('irrelevant changes read nothing from the table', async () => {
   await world.make('a', {}, { displayName: 'x' })
   await world.change('a', (object) => ({ ...object, spec: { displayName: 'y' } }))
   const records = world.records().filter(passesFilter)
-  const silent = intercepted(world.storage, (name) => Promise.reject(new Error(name)))
+  const silent = interceptCalls(world.storage, (name) => Promise.reject(new Error(name)))
   expect(await collectStream(world.collector(silent), records)).toEqual({ tasks: 0, failed: [], error: undefined })
 })

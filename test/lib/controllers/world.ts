@@ -201,8 +201,8 @@ function recordStream() {
               eventName: OldImage ? 'MODIFY' : 'INSERT',
               dynamodb: {
                 Keys: { pk, sk },
-                NewImage: encoded(put),
-                ...(OldImage && { OldImage: encoded(OldImage) }),
+                NewImage: encodeImage(put),
+                ...(OldImage && { OldImage: encodeImage(OldImage) }),
                 SequenceNumber: String(++sequence).padStart(21, '0'),
               },
             }),
@@ -214,7 +214,7 @@ function recordStream() {
 }
 
 /** Encodes bytes as base64: events are JSON. */
-const encoded = (image: Image) =>
+const encodeImage = (image: Image) =>
   Object.fromEntries(
     Object.entries(image).map(([name, value]) => [
       name,
@@ -227,7 +227,7 @@ export const passesFilter = ({ dynamodb, eventName }: DynamoDBRecord): boolean =
   eventName !== 'REMOVE' && dynamodb?.Keys?.pk?.S?.endsWith('#o') === true
 
 /** Wraps a storage with a hook before and after each call. */
-export function intercepted(
+export function interceptCalls(
   storage: Storage,
   around: <T>(name: string, call: () => Promise<T>) => Promise<T>,
 ): Storage {

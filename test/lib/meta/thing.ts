@@ -97,7 +97,7 @@ function fillContainers(value: JsonValue | undefined, said: JsonValue | undefine
 }
 
 /** Returns the parts of a write that are stored, with the identity that the server sets. */
-function stored(next: KubeObject, live: KubeObject | undefined, subresource: string): KubeObject {
+function storedParts(next: KubeObject, live: KubeObject | undefined, subresource: string): KubeObject {
   const { managedFields } = next.metadata
   const base = subresource && live ? live : next
   const { managedFields: _, ...metadata } = base.metadata
@@ -117,7 +117,7 @@ export function playOne(operation: Operation, live: KubeObject | undefined, nth:
   try {
     const next = computeWrite(operation, live, new Date(EPOCH + (nth + 1) * 10_000))
     const object = fillContainers(next, operation.object, thing) as KubeObject
-    return { object: stored(object, live, operation.subresource ?? '') }
+    return { object: storedParts(object, live, operation.subresource ?? '') }
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     const causes = (error.status.details?.causes ?? []).map(({ message = '', field = '' }): [string, string] => [

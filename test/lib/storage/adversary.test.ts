@@ -17,7 +17,7 @@ import {
   runSchedule,
   type Subject,
 } from './adversary/schedule.ts'
-import { edited, hurried } from './adversary/subject.ts'
+import { hurried, loadEdited } from './adversary/subject.ts'
 
 const seed = Number(process.env.SEED ?? 1)
 const scheduleCount = (count: number) => Number(process.env.SCHEDULES ?? count)
@@ -49,7 +49,7 @@ describe('every schedule ends in the state of the log', () => {
   ] as const)(
     '%s, in a hurry',
     async (name, count) => {
-      const subject = await edited(hurried)
+      const subject = await loadEdited(hurried)
       expect(await failures(subject, profiles[name], { from: seed, count: scheduleCount(count), enough: 5 })).toEqual(
         [],
       )
@@ -71,7 +71,7 @@ describe('schedules fail without', () => {
   test.each(mutants)(
     '$without',
     async ({ edits, profile = plain, seed: from = 1 }) => {
-      const subject = await edited([...hurried, ...edits])
+      const subject = await loadEdited([...hurried, ...edits])
       expect(await failures(subject, profile, { from, count: 3000, enough: 1 })).not.toEqual([])
     },
     120_000,

@@ -186,23 +186,23 @@ describe('companions', () => {
   test('can check that an item is unchanged, and write nothing', async () => {
     const pk = `c#${widgets.resource}`
     const key = { pk, sk: '1' }
-    const unchanged = (attributes: JsonObject, ...lacks: string[]) =>
+    const requireUnchanged = (attributes: JsonObject, ...lacks: string[]) =>
       ({ op: 'unchanged', ...key, attributes, lacks }) as const
     const create = (name: string, ...companions: Companion[]) =>
       storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), unhurried)
     await create('a', { op: 'put', ...key, attributes: { generation: 2, deleted: false, lastActivity: 7 } })
-    await create('b', unchanged({ generation: 2, deleted: false }, 'other'))
-    await create('c', unchanged({}), put('2'))
+    await create('b', requireUnchanged({ generation: 2, deleted: false }, 'other'))
+    await create('c', requireUnchanged({}), put('2'))
     expect((await storage.getCompanion(pk, '1'))?.attributes).toEqual({
       generation: 2,
       deleted: false,
       lastActivity: 7,
     })
     const refused = { code: 'CompanionChanged', companion: 1 }
-    await expect(create('d', put('3'), unchanged({ generation: 1 }))).rejects.toMatchObject(refused)
-    await expect(create('d', put('3'), unchanged({ missing: 1 }))).rejects.toMatchObject(refused)
-    await expect(create('d', put('3'), unchanged({}, 'deleted'))).rejects.toMatchObject(refused)
-    await expect(create('d', put('3'), { ...unchanged({}), sk: '9' })).rejects.toMatchObject(refused)
+    await expect(create('d', put('3'), requireUnchanged({ generation: 1 }))).rejects.toMatchObject(refused)
+    await expect(create('d', put('3'), requireUnchanged({ missing: 1 }))).rejects.toMatchObject(refused)
+    await expect(create('d', put('3'), requireUnchanged({}, 'deleted'))).rejects.toMatchObject(refused)
+    await expect(create('d', put('3'), { ...requireUnchanged({}), sk: '9' })).rejects.toMatchObject(refused)
     expect(await storage.get(widgets, 'd')).toBeUndefined()
     expect(
       await storage.getCompanions([
@@ -332,27 +332,27 @@ describe('lists', () => {
     for (const key of ['a/x', 'a/x-1', 'a-b/x', 'b/x']) await create(storage, key, { v: 1, in: ['p'] }, widgets)
     await set(storage, 'a/x', { v: 2, in: ['q'] }, widgets)
     await remove(storage, 'b/x', widgets)
-    const found = async (request: Omit<ListRequest, 'key'>, key = 'a/x') => {
+    const listKey = async (request: Omit<ListRequest, 'key'>, key = 'a/x') => {
       const { items, rv, next } = await storage.list(widgets, { ...request, key })
       expect(next).toBeUndefined()
       return [rv, ...items.map((one) => `${one.key} ${one.read().object.spec?.v}`)]
     }
     for (const settle of [async () => {}, () => storage.sweep(widgets)]) {
       await settle()
-      for (const limit of [{}, { limit: 1 }, { limit: 10 }]) expect(await found(limit)).toEqual([7, 'a/x 2'])
-      expect(await found({ at: 5 })).toEqual([5, 'a/x 1'])
-      expect(await found({ at: 1 })).toEqual([1])
-      expect(await found({ at: 6 }, 'b/x')).toEqual([6, 'b/x 1'])
-      expect(await found({}, 'b/x')).toEqual([7])
-      expect(await found({ partitions: ['p'] })).toEqual([7])
-      expect(await found({ partitions: ['p', 'q'] })).toEqual([7, 'a/x 2'])
-      expect(await found({ partitions: ['p'], at: 5 })).toEqual([5, 'a/x 1'])
-      expect(await found({ namespace: 'a' })).toEqual([7, 'a/x 2'])
-      expect(await found({ namespace: 'a-b' })).toEqual([7])
-      expect(await found({ after: 'a' })).toEqual([7, 'a/x 2'])
-      expect(await found({ after: 'a/x' })).toEqual([7])
-      expect(await found({ matches: () => false })).toEqual([7])
-      for (const nothing of ['', 'a', 'a/', 'x'.repeat(3000)]) expect(await found({}, nothing)).toEqual([7])
+      for (const limit of [{}, { limit: 1 }, { limit: 10 }]) expect(await listKey(limit)).toEqual([7, 'a/x 2'])
+      expect(await listKey({ at: 5 })).toEqual([5, 'a/x 1'])
+      expect(await listKey({ at: 1 })).toEqual([1])
+      expect(await listKey({ at: 6 }, 'b/x')).toEqual([6, 'b/x 1'])
+      expect(await listKey({}, 'b/x')).toEqual([7])
+      expect(await listKey({ partitions: ['p'] })).toEqual([7])
+      expect(await listKey({ partitions: ['p', 'q'] })).toEqual([7, 'a/x 2'])
+      expect(await listKey({ partitions: ['p'], at: 5 })).toEqual([5, 'a/x 1'])
+      expect(await listKey({ namespace: 'a' })).toEqual([7, 'a/x 2'])
+      expect(await listKey({ namespace: 'a-b' })).toEqual([7])
+      expect(await listKey({ after: 'a' })).toEqual([7, 'a/x 2'])
+      expect(await listKey({ after: 'a/x' })).toEqual([7])
+      expect(await listKey({ matches: () => false })).toEqual([7])
+      for (const nothing of ['', 'a', 'a/', 'x'.repeat(3000)]) expect(await listKey({}, nothing)).toEqual([7])
     }
   })
 

@@ -351,7 +351,7 @@ test('writers settle every few revisions', async () => {
 
 describe('a sweep during writes', () => {
   /** A storage that runs something else before it reads several items. */
-  const interrupted = (before: () => Promise<unknown>): Storage =>
+  const interruptReads = (before: () => Promise<unknown>): Storage =>
     storageOver(
       {
         ...items,
@@ -373,7 +373,7 @@ describe('a sweep during writes', () => {
       await create(storage, `k${written++}`, {}, widgets)
     }
     await create(storage, 'first', {}, widgets)
-    const sweeper = interrupted(outrun)
+    const sweeper = interruptReads(outrun)
     for (let hours = 0; hours < 14; hours += 3) {
       shift = hours * hour
       await sweeper.sweep(widgets)
@@ -387,7 +387,7 @@ describe('a sweep during writes', () => {
   test('raises the floor when nothing was settled for hours', async () => {
     for (let i = 0; i < 4; i++) await create(storage, `k${i}`, {}, widgets)
     await assign('at', Date.now() - 7 * hour)
-    await interrupted(() => assign('settled', 9)).sweep(widgets)
+    await interruptReads(() => assign('settled', 9)).sweep(widgets)
     const { settled, floor, at } = await revision()
     expect([settled, floor]).toEqual([9, 5])
     expect(Date.now() - at).toBeLessThan(60_000)
@@ -397,7 +397,7 @@ describe('a sweep during writes', () => {
     for (let i = 0; i < 4; i++) await create(storage, `k${i}`, {}, widgets)
     const noted = Date.now() - hour
     await assign('at', Date.now() - 7 * hour)
-    await interrupted(() => assign('at', noted)).sweep(widgets)
+    await interruptReads(() => assign('at', noted)).sweep(widgets)
     expect(await revision()).toMatchObject({ at: noted, floor: 1 })
   })
 })

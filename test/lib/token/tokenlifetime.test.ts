@@ -7,7 +7,7 @@ const seconds = Math.floor(now.getTime() / 1000)
 const lifetime = (ttl: number | bigint | undefined, expires?: number, maxSeconds = 604_800) =>
   tokenLifetime('spec.ttl', ttl, { maxSeconds, now, key: expires === undefined ? {} : { expires } })
 
-const refused = (value: string, detail: string) => ({
+const refusal = (value: string, detail: string) => ({
   error: { type: 'FieldValueInvalid', field: 'spec.ttl', message: `Invalid value: ${value}: ${detail}` },
 })
 
@@ -30,14 +30,14 @@ describe('the lifetime of a token', () => {
     [9_007_199_254_740_992n, '9007199254740992'],
     [9_223_372_036_854_775_807n, '9223372036854775807'],
   ])('over the maximum: %s', (ttl, text) => {
-    expect(lifetime(ttl)).toEqual(refused(text, 'may not specify a duration larger than 604800 seconds'))
+    expect(lifetime(ttl)).toEqual(refusal(text, 'may not specify a duration larger than 604800 seconds'))
   })
 
   test.each<[number | bigint, string]>([
     [-1, '-1'],
     [-9_223_372_036_854_775_808n, '-9223372036854775808'],
   ])('below zero: %s', (ttl, text) => {
-    expect(lifetime(ttl)).toEqual(refused(text, 'must be greater than or equal to 0'))
+    expect(lifetime(ttl)).toEqual(refusal(text, 'must be greater than or equal to 0'))
   })
 })
 

@@ -33,13 +33,13 @@ beforeAll(async () => {
 
 const read = (jwt: string, changes: Partial<Expectations> = {}) =>
   verifyOwnToken(jwt, jwks, { issuer, audience, now, ...changes })
-const signed = (changes: Record<string, unknown> = {}) => signToken({ ...claims, ...changes } as Claims, signer)
+const sign = (changes: Record<string, unknown> = {}) => signToken({ ...claims, ...changes } as Claims, signer)
 const refused = { status: { code: 401, message: 'Unauthorized' } }
 
 describe('verifyOwnToken', () => {
   test('returns the signed claims', async () => {
-    expect(await read(await signed())).toEqual(claims)
-    expect(await read(await signed(), { audience: [`${issuer}/clusters/*`, audience] })).toEqual(claims)
+    expect(await read(await sign())).toEqual(claims)
+    expect(await read(await sign(), { audience: [`${issuer}/clusters/*`, audience] })).toEqual(claims)
   })
 
   test.each<[string, Partial<Expectations>]>([
@@ -49,7 +49,7 @@ describe('verifyOwnToken', () => {
     ['its expiry time', { now: new Date((iat + 60) * 1000) }],
     ['a time before it was issued', { now: new Date((iat - 1) * 1000) }],
   ])('rejects a token for %s', async (_, changes) => {
-    await expect(read(await signed(), changes)).rejects.toMatchObject(refused)
+    await expect(read(await sign(), changes)).rejects.toMatchObject(refused)
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -64,7 +64,7 @@ describe('verifyOwnToken', () => {
     ['scopes', { 'management.platform': { key: { name: 'k', uid: 'u' } } }],
     ['a key', { 'management.platform': { scopes: '[]' } }],
   ])('rejects a token with an invalid claim: %s', async (_, changes) => {
-    await expect(read(await signed(changes))).rejects.toMatchObject(refused)
+    await expect(read(await sign(changes))).rejects.toMatchObject(refused)
   })
 
   test('rejects foreign, unsigned and modified tokens', async () => {
@@ -76,7 +76,7 @@ describe('verifyOwnToken', () => {
       .setProtectedHeader({ alg: 'HS256', kid, typ: 'JWT' })
       .sign(base64url.decode(x))
     await expect(read(await hmac)).rejects.toMatchObject(refused)
-    const [header, , signature] = (await signed()).split('.')
+    const [header, , signature] = (await sign()).split('.')
     const forged = base64url.encode(JSON.stringify({ ...claims, groups: ['platform:admins'] }))
     await expect(read([header, forged, signature].join('.'))).rejects.toMatchObject(refused)
   })

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useFunctions } from '../../../support/functions.ts'
-import { admin, alice, bob, scoped } from '../../../support/users.ts'
+import { admin, alice, bob, withScopes } from '../../../support/users.ts'
 import { parseYaml } from '../../../support/yaml.ts'
 import { callsOf, instances, status } from '../../stored/fixtures.ts'
 import { describeVirtual } from '../../virtual/create.ts'
@@ -107,7 +107,7 @@ describe('403', () => {
 
   // A certificate contains no scope, so it would grant more than the scope of the key.
   test('for a client certificate with a restricted key', async () => {
-    const narrow = scoped(alice, { rules: [{ verbs: ['get', 'create'] }] })
+    const narrow = withScopes(alice, { rules: [{ verbs: ['get', 'create'] }] })
     const { status: code, json } = await fetch('alices', { clientCert: true }, narrow)
     expect([code, json.message]).toEqual([403, expect.stringContaining('a client certificate cannot be scoped')])
   })

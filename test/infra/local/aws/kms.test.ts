@@ -9,7 +9,7 @@ import { type Kms, startKms } from '../../../../infra/local/aws/kms.ts'
 import { generateKmsKey, publicKeyOf, signDigest } from '../../../../infra/local/aws/kmskeys.ts'
 import { createVerifier } from '../../../../infra/local/aws/sigv4.ts'
 import { type Aws, credentials, region, startAws } from '../../../support/aws.ts'
-import { signedCall } from '../../../support/signed.ts'
+import { callSigned } from '../../../support/signed.ts'
 
 let aws: Aws
 let signing: string
@@ -168,14 +168,14 @@ describe('the AWS JSON protocol', () => {
     ['a body that is too large', target, `"${'x'.repeat(1 << 20)}"`, [413, 'RequestEntityTooLargeException']],
   ])('refuses %s', async (_, operation, body, expected) => {
     const call = { endpoint: aws.endpoints.kms, service: 'kms', target: operation, body }
-    const { status, json } = await signedCall(call)
+    const { status, json } = await callSigned(call)
     expect([status, json.__type]).toEqual(expected)
   })
 
   test('refuses a blob that is not base64', async () => {
     const body = JSON.stringify({ KeyId: signing, ...digest, Message: 'not base64!' })
     const call = { endpoint: aws.endpoints.kms, service: 'kms', target: 'TrentService.Sign', body }
-    expect((await signedCall(call)).json.__type).toBe('SerializationException')
+    expect((await callSigned(call)).json.__type).toBe('SerializationException')
   })
 
   test('an operation that the endpoint does not offer is an error in the SDK', async () => {

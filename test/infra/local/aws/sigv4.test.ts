@@ -5,7 +5,7 @@ import { type EmbeddedDynamoDB, startEmbeddedDynamoDB } from '../../../../infra/
 import { createVerifier } from '../../../../infra/local/aws/sigv4.ts'
 import { type Aws, credentials, region, startAws } from '../../../support/aws.ts'
 import { listenersOf } from '../../../support/listeners.ts'
-import { type SignedCall, signedCall } from '../../../support/signed.ts'
+import { callSigned, type SignedCall } from '../../../support/signed.ts'
 
 let aws: Aws
 let dynamodb: EmbeddedDynamoDB
@@ -39,8 +39,8 @@ const minutes = (n: number) => new Date(Date.now() + n * 60_000)
 
 describe.each(['kms', 'secretsmanager', 'dynamodb'] as const)('%s', (name) => {
   test('accepts calls signed with the generated secret', async () => {
-    expect(await signedCall(calls[name]())).toMatchObject({ status: 200 })
-    expect(await signedCall({ ...calls[name](), signingDate: minutes(-4) })).toMatchObject({ status: 200 })
+    expect(await callSigned(calls[name]())).toMatchObject({ status: 200 })
+    expect(await callSigned({ ...calls[name](), signingDate: minutes(-4) })).toMatchObject({ status: 200 })
   })
 
   const refusals: [string, () => Partial<SignedCall>, string][] = [
@@ -83,7 +83,7 @@ describe.each(['kms', 'secretsmanager', 'dynamodb'] as const)('%s', (name) => {
     ['another method', () => ({ sent: { method: 'PUT' } }), 'InvalidSignature'],
   ]
   test.each(refusals)('refuses %s', async (_, change, error) => {
-    const { status, json } = await signedCall({ ...calls[name](), ...change() })
+    const { status, json } = await callSigned({ ...calls[name](), ...change() })
     expect([status, json.__type]).toEqual([400, `${error}Exception`])
   })
 })

@@ -92,11 +92,11 @@ describe('authentication', () => {
       ['grouped', { name: 'alice', groups: ['system:masters'] }],
     ])
     expect((await call(pods, { token: 'alice' })).code).toBe(401)
-    cluster().accept(async (token) => users.get(token), allowed)
+    cluster().accept(async (token) => users.get(token), allow)
     expect((await call(pods, { token: 'alice' })).code).toBe(200)
     expect((await call(CSRS, { token: 'alice' })).code).toBe(403)
     for (const token of ['named', 'grouped', 'unknown']) expect((await call(pods, { token })).code).toBe(401)
-    cluster().accept(authenticateNobody, allowed)
+    cluster().accept(authenticateNobody, allow)
   })
 
   test('a denial of the review comes first and shows its reason', async () => {
@@ -121,10 +121,10 @@ describe('authentication', () => {
       ['bob', { path: '/api' }],
       ['alice', { verb: 'list', group: '', resource: 'pods', name: '', namespace: 'default' }],
     ])
-    cluster().accept(authenticateNobody, allowed)
+    cluster().accept(authenticateNobody, allow)
   })
 
   const who = { commonName: 'alice' }
   const authenticateNobody = async () => undefined
-  const allowed = async () => undefined
+  const allow = async () => undefined
 })

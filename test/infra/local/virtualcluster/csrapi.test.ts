@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { approval, base64, CSRS, csr, useVirtualCluster } from '../clustercalls.ts'
 
-const { asManager, call, clock, cluster, create, settled } = useVirtualCluster()
+const { asManager, call, clock, cluster, create, waitForSigning } = useVirtualCluster()
 
 describe('approval', () => {
   const approve = (name: string, body: object, token = cluster().token.manager) =>
@@ -33,7 +33,7 @@ describe('approval', () => {
     const { name, body } = await create()
     const forged = approval({ ...body, status: { certificate: base64('forged') } })
     expect((await approve(name, forged)).body.status.certificate).toBeUndefined()
-    expect((await settled(name)).status.certificate).not.toBe(base64('forged'))
+    expect((await waitForSigning(name)).status.certificate).not.toBe(base64('forged'))
   })
 
   test.each([
@@ -86,7 +86,7 @@ describe('approval', () => {
       { type: 'Failed', status: 'True' },
     ]
     expect((await approve(name, { ...body, status: { conditions } })).code).toBe(200)
-    expect((await settled(name)).status.certificate).toBeUndefined()
+    expect((await waitForSigning(name)).status.certificate).toBeUndefined()
   })
 
   test('keeps a denied request denied and unsigned', async () => {

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { approval, CSRS, useVirtualCluster } from '../clustercalls.ts'
 
-const { asManager, call, clock, cluster, create, settled, signed } = useVirtualCluster()
+const { asManager, call, clock, cluster, create, signCertificate, waitForSigning } = useVirtualCluster()
 
 describe('a certificate', () => {
   test('is issued and accepted for authentication', async () => {
@@ -15,7 +15,7 @@ describe('a certificate', () => {
     })
     const approved = await asManager(`${CSRS}/${name}/approval`, { method: 'PUT', body: approval(body) })
     expect(approved.code).toBe(200)
-    const { status } = await settled(name)
+    const { status } = await waitForSigning(name)
     const certificate = Buffer.from(status.certificate, 'base64').toString('utf8')
     const who = await call('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
       method: 'POST',
@@ -36,7 +36,9 @@ describe('a certificate', () => {
     ['a year when more is asked', 400 * 86_400, -300, 365 * 86_400 - 300],
     ['ten minutes, the least', 600, -300, 600],
   ])('has %s', async (_, expirationSeconds, from, to) => {
-    const { certificate } = await signed({ spec: expirationSeconds === undefined ? {} : { expirationSeconds } })
+    const { certificate } = await signCertificate({
+      spec: expirationSeconds === undefined ? {} : { expirationSeconds },
+    })
     const parsed = new X509Certificate(certificate)
     const second = Math.floor(clock.time / 1000)
     expect(Date.parse(parsed.validFrom) / 1000).toBe(second + from)
@@ -51,7 +53,7 @@ describe('a certificate', () => {
     [['client auth', 'server auth'], 'invalid usage for client certificate: server auth'],
     [['digital signature'], 'missing required usage for client certificate: client auth'],
   ])('is not signed for %j', async (usages, message) => {
-    const { status } = await signed({ spec: { usages } })
+    const { status } = await signCertificate({ spec: { usages } })
     expect(status.certificate).toBeUndefined()
     expect(status.conditions).toMatchObject([
       { type: 'Approved' },

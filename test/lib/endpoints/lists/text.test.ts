@@ -76,15 +76,15 @@ const object = fc
   .tuple(text, fc.dictionary(text, value, { maxKeys: 3 }))
   .map(([name, spec]) => namedObject(name, spec as never))
 
-const joined = async (pieces: AsyncIterable<string>): Promise<string> => (await Array.fromAsync(pieces)).join('')
+const join = async (pieces: AsyncIterable<string>): Promise<string> => (await Array.fromAsync(pieces)).join('')
 
 describe('a list in pieces', () => {
   test.each(outputs)('equals the text of the whole list: %j', async (output) => {
-    const of = (pages: Pages) => listPieces(listing(output, pages)).then(joined)
+    const of = (pages: Pages) => listPieces(listing(output, pages)).then(join)
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(object, { maxLength: 3 }), { maxLength: 3 }), async (pages) => {
         const elements = await Promise.all(pages.flat().map(async (one) => JSON.parse(await element(output, one))))
-        const head = JSON.parse(await joined(await listPieces(listing({ ...output, ...json }, []))))
+        const head = JSON.parse(await join(await listPieces(listing({ ...output, ...json }, []))))
         const member = output.transform?.as === 'Table' ? 'rows' : 'items'
         const none = output.transform?.as === 'PartialObjectMetadataList' ? null : []
         expect(head[member]).toEqual(none)
@@ -100,7 +100,7 @@ describe('a list in pieces', () => {
 
   /** Returns the element of an object as JSON. */
   async function element(output: Output, one: KubeObject): Promise<string> {
-    const list = JSON.parse(await joined(await listPieces(listing({ ...output, ...json }, [[one]]))))
+    const list = JSON.parse(await join(await listPieces(listing({ ...output, ...json }, [[one]]))))
     return JSON.stringify((list.items ?? list.rows)[0])
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bodyType, patchType } from '../../../../lib/endpoints/negotiation/bodies.ts'
 
-const typed = (type: string) => ({ 'content-type': type })
+const headersOf = (type: string) => ({ 'content-type': type })
 
 describe('the type of a body', () => {
   it.each([
@@ -17,7 +17,7 @@ describe('the type of a body', () => {
     ['application/json;a="\\"b";a="\\"b"', 'json'],
     ['application/json;a="";b={c}', 'json'],
     ['application/json;a*0=b;a*1=c', 'json'],
-  ])('of %j is %s', (type, expected) => expect(bodyType(typed(type))).toBe(expected))
+  ])('of %j is %s', (type, expected) => expect(bodyType(headersOf(type))).toBe(expected))
 
   it.each([
     'text/plain',
@@ -38,23 +38,23 @@ describe('the type of a body', () => {
     'application/json;a*0=b;a*0=c',
     'application/vnd.kubernetes.protobuf',
   ])('is rejected: %j', (type) =>
-    expect(() => bodyType(typed(type))).toThrow('accepted media types include: application/json, application/yaml'),
+    expect(() => bodyType(headersOf(type))).toThrow('accepted media types include: application/json, application/yaml'),
   )
 
   it('of a patch is case-sensitive and ignores parameters', () => {
-    expect(patchType(typed('application/merge-patch+json; charset=utf-8'))).toBe('application/merge-patch+json')
+    expect(patchType(headersOf('application/merge-patch+json; charset=utf-8'))).toBe('application/merge-patch+json')
     for (const type of ['APPLICATION/MERGE-PATCH+JSON', ' application/merge-patch+json', 'application/json', '']) {
-      expect(() => patchType(typed(type))).toThrow('accepted media types include: application/json-patch+json')
+      expect(() => patchType(headersOf(type))).toThrow('accepted media types include: application/json-patch+json')
     }
   })
 
   // curl sends this type with `-d @file` and no Content-Type header.
   it('advises senders of a form which Content-Type to use', () => {
-    const form = typed('application/x-www-form-urlencoded')
+    const form = headersOf('application/x-www-form-urlencoded')
     const advice = (type: string) =>
       `; form data is not supported: to send a file with curl, use --data-binary @FILE -H 'Content-Type: ${type}'`
     expect(() => bodyType(form)).toThrow(`application/json, application/yaml${advice('application/yaml')}`)
     expect(() => patchType(form)).toThrow(advice('application/apply-patch+yaml'))
-    expect(() => bodyType(typed('text/plain'))).toThrow(/application\/yaml$/)
+    expect(() => bodyType(headersOf('text/plain'))).toThrow(/application\/yaml$/)
   })
 })

@@ -108,7 +108,7 @@ test('every watcher ends with the objects that they may see, and learns of no ot
 describe('a watcher who loses access', () => {
   const put = (readers: string[], label = 'x'): Step => ({ op: 'put', name: 'a', readers, label })
 
-  async function watched(steps: Step[], isLive: boolean): Promise<WatchEvent[]> {
+  async function watchSteps(steps: Step[], isLive: boolean): Promise<WatchEvent[]> {
     const table = tableOf(`watched${tables++}`)
     const history: Happened[] = []
     const told = watcherOf(table)
@@ -128,7 +128,7 @@ describe('a watcher who loses access', () => {
   }
 
   test('during the watch gets a DELETED event with the last visible content', async () => {
-    const events = await watched([put(['alice']), put(['bob'])], true)
+    const events = await watchSteps([put(['alice']), put(['bob'])], true)
     expect(events.map(({ type, object }) => [type, object.metadata.resourceVersion, object.spec])).toEqual([
       ['ADDED', '2', { readers: ['alice'] }],
       ['DELETED', '3', { readers: ['alice'] }],
@@ -136,8 +136,8 @@ describe('a watcher who loses access', () => {
   })
 
   test('gets no events for objects that came and went since', async () => {
-    expect(await watched([put(['alice']), put(['alice']), put(['bob'])], false)).toEqual([])
-    expect(await watched([put(['alice']), put(['bob']), { op: 'delete', name: 'a' }], false)).toEqual([])
+    expect(await watchSteps([put(['alice']), put(['alice']), put(['bob'])], false)).toEqual([])
+    expect(await watchSteps([put(['alice']), put(['bob']), { op: 'delete', name: 'a' }], false)).toEqual([])
   })
 
   test('gets a DELETED event with only the name of an object that they know', async () => {
@@ -158,7 +158,7 @@ describe('a watcher who loses access', () => {
   })
 
   test('gets the events of an object that stayed visible until its deletion', async () => {
-    const events = await watched([put(['alice']), { op: 'delete', name: 'a' }, put(['bob'])], false)
+    const events = await watchSteps([put(['alice']), { op: 'delete', name: 'a' }, put(['bob'])], false)
     expect(events.map(({ type, object }) => [type, object.metadata.resourceVersion])).toEqual([
       ['ADDED', '2'],
       ['DELETED', '3'],

@@ -248,7 +248,7 @@ describe('the fields written by vcluster', () => {
     'client-certificate': pair.certificate,
     'client-key': pair.key,
   })
-  const expected = () => ({
+  const expectedFields = () => ({
     server,
     certificateAuthority: authority.certificate,
     clientCertificate: { certificate: pair.certificate, key: pair.key },
@@ -257,9 +257,9 @@ describe('the fields written by vcluster', () => {
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toBase64(value)]))
 
   test('are accepted as text and base64, with the instance’s address', async () => {
-    expect(await parse(fields(), server)).toEqual(expected())
-    expect(await parse(encodeAll(fields()), server)).toEqual(expected())
-    expect(await parse(await dumpYaml(fields()), server)).toEqual(expected())
+    expect(await parse(fields(), server)).toEqual(expectedFields())
+    expect(await parse(encodeAll(fields()), server)).toEqual(expectedFields())
+    expect(await parse(await dumpYaml(fields()), server)).toEqual(expectedFields())
   })
 
   test('are ignored if config is present', async () => {

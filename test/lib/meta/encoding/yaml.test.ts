@@ -35,13 +35,13 @@ const differences: Record<string, string> = {
   'x: &a {k: 1}\ny: &b {k: 2, m: 3}\nz:\n  <<: [*a, *b]\n': 'reported with the line of the merge, not of the anchor',
 }
 
-const sorted = (value: JsonValue): JsonValue => {
-  if (Array.isArray(value)) return value.map(sorted)
+const sortMembers = (value: JsonValue): JsonValue => {
+  if (Array.isArray(value)) return value.map(sortMembers)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([k, v]) => [k, sorted(v)]),
+      .map(([k, v]) => [k, sortMembers(v)]),
   )
 }
 
@@ -56,7 +56,7 @@ describe('parseYaml agrees with sigs.k8s.io/yaml', () => {
 
   it.each(cases.filter(({ json }) => json !== undefined))('accepts $yaml', async ({ yaml, json, strict }) => {
     const { value, duplicates } = await parseYaml(yaml)
-    expect(stringify(sorted(value))).toBe(stringify(sorted(parseJson(json ?? '').value)))
+    expect(stringify(sortMembers(value))).toBe(stringify(sortMembers(parseJson(json ?? '').value)))
     const text = duplicates.length > 0 ? `yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}` : undefined
     expect(text).toBe(strict)
   })

@@ -22,7 +22,7 @@ const applyBy = (manager: string, content: Content, more: More = {}): Operation 
   object: whole(content),
   ...more,
 })
-const updated = (manager: string, content: Content, more: More = {}): Operation => ({
+const updateBy = (manager: string, content: Content, more: More = {}): Operation => ({
   verb: 'update',
   manager,
   object: whole(content),
@@ -46,15 +46,15 @@ describe('create and update', () => {
       finalizers: ['x/y'],
       ownerReferences: [{ apiVersion: 'v1', kind: 'K', name: 'o', uid: '1' }],
     }
-    expect(owners(last(updated('c', { metadata, spec: { text: 'one', texts: ['a'], nested: { a: 'a' } } })))).toEqual([
+    expect(owners(last(updateBy('c', { metadata, spec: { text: 'one', texts: ['a'], nested: { a: 'a' } } })))).toEqual([
       'c/Update/@10 {f:metadata:{f:finalizers:{.,v:\\x/y\\},f:labels:{.,f:l},f:ownerReferences:{.,k:{\\uid\\:\\1\\}}},' +
         'f:spec:{.,f:nested:{.,f:a},f:text,f:texts:{.,v:\\a\\}}}',
     ])
   })
 
   it('take changed fields from other managers and remove deleted fields from all', () => {
-    const first = updated('creator', { metadata: { labels: { l: '1' } }, spec: { text: 'one', nested: { a: 'a' } } })
-    const second = updated('updater', { metadata: { labels: { l: '2' } }, spec: { text: 'one' } })
+    const first = updateBy('creator', { metadata: { labels: { l: '1' } }, spec: { text: 'one', nested: { a: 'a' } } })
+    const second = updateBy('updater', { metadata: { labels: { l: '2' } }, spec: { text: 'one' } })
     expect(owners(last(first, second))).toEqual([
       'creator/Update/@10 {f:metadata:{f:labels},f:spec:{.,f:text}}',
       'updater/Update/@20 {f:metadata:{f:labels:{f:l}}}',
@@ -62,14 +62,14 @@ describe('create and update', () => {
   })
 
   it('keep the time when they only remove fields, and own nothing when they change nothing', () => {
-    const first = updated('c', { spec: { text: 'one', flag: true } })
-    expect(owners(last(first, updated('d', { spec: { text: 'one', flag: true } })))).toHaveLength(1)
-    expect(owners(last(first, updated('c', { spec: { text: 'one' } })))).toEqual(['c/Update/@10 {f:spec:{.,f:text}}'])
+    const first = updateBy('c', { spec: { text: 'one', flag: true } })
+    expect(owners(last(first, updateBy('d', { spec: { text: 'one', flag: true } })))).toHaveLength(1)
+    expect(owners(last(first, updateBy('c', { spec: { text: 'one' } })))).toEqual(['c/Update/@10 {f:spec:{.,f:text}}'])
   })
 
   it('leave an untracked object untracked until the first apply', () => {
-    const cleared = updated('x', { metadata: { managedFields: [{}] }, spec: { text: 'one' } })
-    const script = [updated('c', { spec: { text: 'one' } }), cleared, updated('after', { spec: { text: 'two' } })]
+    const cleared = updateBy('x', { metadata: { managedFields: [{}] }, spec: { text: 'one' } })
+    const script = [updateBy('c', { spec: { text: 'one' } }), cleared, updateBy('after', { spec: { text: 'two' } })]
     expect(owners(last(...script))).toEqual([])
     expect(owners(last(...script, applyBy('a', { spec: { flag: true } })))).toEqual([
       'a/Apply/@40 {f:spec:{f:flag}}',
@@ -81,25 +81,29 @@ describe('create and update', () => {
   })
 
   it('use the name unknown for a manager without a name', () => {
-    expect(owners(last(updated('', { spec: {} })))).toEqual(['unknown/Update/@10 {f:spec}'])
+    expect(owners(last(updateBy('', { spec: {} })))).toEqual(['unknown/Update/@10 {f:spec}'])
   })
 
   it('stop tracking when a value has a type other than its schema, stored or not', () => {
-    const create = updated('c', { spec: { text: 'one' } })
-    const status = updated('c', { spec: { text: 5 }, status: { phase: 'x' } }, { subresource: 'status' })
+    const create = updateBy('c', { spec: { text: 'one' } })
+    const status = updateBy('c', { spec: { text: 5 }, status: { phase: 'x' } }, { subresource: 'status' })
     expect(owners(last(create, status))).toEqual([])
-    expect(owners(last(updated('c', { spec: { text: 'one' }, status: { phase: 5 } })))).toEqual([])
-    expect(owners(last(updated('c', { spec: { texts: ['a', 'a'] } })))).toHaveLength(1)
+    expect(owners(last(updateBy('c', { spec: { text: 'one' }, status: { phase: 5 } })))).toEqual([])
+    expect(owners(last(updateBy('c', { spec: { texts: ['a', 'a'] } })))).toHaveLength(1)
   })
 
   it('record status writes separately, including the metadata that is not stored', () => {
-    const status = updated('c', { metadata: { labels: { l: '1' } }, status: { phase: 'x' } }, { subresource: 'status' })
-    expect(owners(last(updated('c', { spec: { text: 'one' } }), status))).toEqual([
+    const status = updateBy(
+      'c',
+      { metadata: { labels: { l: '1' } }, status: { phase: 'x' } },
+      { subresource: 'status' },
+    )
+    expect(owners(last(updateBy('c', { spec: { text: 'one' } }), status))).toEqual([
       'c/Update/@10 {f:spec:{.,f:text}}',
       'c/Update/status@20 {f:metadata:{f:labels:{.,f:l}},f:status:{.,f:phase}}',
     ])
-    const main = updated('m', { spec: { text: 'one' }, status: { phase: 'y' } })
-    expect(owners(last(updated('c', { spec: { text: 'one' } }), status, main))).toHaveLength(2)
+    const main = updateBy('m', { spec: { text: 'one' }, status: { phase: 'y' } })
+    expect(owners(last(updateBy('c', { spec: { text: 'one' } }), status, main))).toHaveLength(2)
   })
 })
 
@@ -112,9 +116,9 @@ describe('managedFields in a request', () => {
     fieldsType: 'FieldsV1',
     fieldsV1: { 'f:spec': { 'f:text': {} } },
   }
-  const create = updated('c', { spec: { text: 'one' } })
+  const create = updateBy('c', { spec: { text: 'one' } })
   const managersAfter = (...managedFields: JsonObject[]) =>
-    play([create, updated('p', { metadata: { managedFields }, spec: { text: 'one' } })]).at(-1)?.object?.metadata
+    play([create, updateBy('p', { metadata: { managedFields }, spec: { text: 'one' } })]).at(-1)?.object?.metadata
       .managedFields
 
   it('replace the stored ones if they are valid, in UTC', () => {
@@ -123,10 +127,10 @@ describe('managedFields in a request', () => {
 
   it('are kept on creation, in addition to the creator', () => {
     const { time: _, ...timeless } = entry
-    const created = updated('c', { metadata: { managedFields: [timeless] }, spec: { text: 'one', flag: true } })
+    const created = updateBy('c', { metadata: { managedFields: [timeless] }, spec: { text: 'one', flag: true } })
     expect(owners(last(created))).toEqual(['c/Update/@10 {f:spec:{.,f:flag,f:text}}'])
     const other = { ...timeless, fieldsV1: { 'f:spec': { 'f:number': {} } } }
-    expect(owners(last(updated('c', { metadata: { managedFields: [other] }, spec: { text: 'one' } })))).toEqual([
+    expect(owners(last(updateBy('c', { metadata: { managedFields: [other] }, spec: { text: 'one' } })))).toEqual([
       'hand/Update/ {f:spec:{f:number}}',
       'c/Update/@10 {f:spec:{.,f:text}}',
     ])
@@ -146,7 +150,7 @@ describe('managedFields in a request', () => {
   })
 
   it('are ignored on subresources and if the list is empty', () => {
-    const status = updated(
+    const status = updateBy(
       's',
       { metadata: { managedFields: [{}] }, status: { phase: 'x' } },
       { subresource: 'status' },
@@ -175,7 +179,7 @@ describe('managedFields in a request', () => {
 describe('more than ten Update managers', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, i) =>
-      updated(`m${10 + i}`, {
+      updateBy(`m${10 + i}`, {
         spec: { map: Object.fromEntries(Array.from({ length: i + 1 }, (_, k) => [`k${k}`, 'v'])) },
       }),
     )
@@ -204,7 +208,7 @@ describe('more than ten Update managers', () => {
       fieldsV1: { 'f:spec': { 'f:map': { [`f:k${i}`]: {} } } },
     }))
     for (const managedFields of [entries, entries.toReversed(), [entries.at(-1) ?? {}, ...entries.slice(0, 10)]]) {
-      const list = owners(last(updated('z', { metadata: { managedFields }, spec: { text: 'a' } })))
+      const list = owners(last(updateBy('z', { metadata: { managedFields }, spec: { text: 'a' } })))
       expect(list).toHaveLength(10)
       for (let i = 0; i <= 10; i++) expect(list.join()).toContain(`f:k${i}`)
     }
@@ -238,7 +242,7 @@ describe('apply', () => {
       error: 'Apply failed with 1 conflict: conflict with "m1": .spec.text',
       causes: [['conflict with "m1"', '.spec.text']],
     })
-    const more = [...script, updated('é"', { spec: { text: 'a', number: 2, texts: ['x'] } })]
+    const more = [...script, updateBy('é"', { spec: { text: 'a', number: 2, texts: ['x'] } })]
     expect(last(...more, applyBy('m2', { spec: { text: 'b', number: 3 } })).error).toBe(
       'Apply failed with 2 conflicts: conflicts with "m1":\n- .spec.text\n' +
         'conflicts with "é\\"" using example.com/v1:\n- .spec.number',
@@ -248,21 +252,21 @@ describe('apply', () => {
   it('includes the subresource of a conflict and the keys of its path in messages', () => {
     const status = (manager: string, value: string): Operation =>
       applyBy(manager, { status: { conditions: [{ type: 'Ready', status: value }] } }, { subresource: 'status' })
-    const create = updated('c', { spec: {} })
+    const create = updateBy('c', { spec: {} })
     expect(last(create, status('c1', 'True'), status('c2', 'False')).error).toBe(
       'Apply failed with 1 conflict: conflict with "c1" with subresource "status": .status.conditions[type="Ready"].status',
     )
   })
 
   it('conflicts with its own updates, and takes over with force', () => {
-    const script = [applyBy('same', { spec: { text: 'one' } }), updated('same', { spec: { text: 'two' } })]
+    const script = [applyBy('same', { spec: { text: 'one' } }), updateBy('same', { spec: { text: 'two' } })]
     const third = applyBy('same', { spec: { text: 'three' } })
     expect(last(...script, third).error).toContain('conflict with "same" using example.com/v1: .spec.text')
     expect(owners(last(...script, { ...third, force: true }))).toEqual(['same/Apply/@30 {f:spec:{f:text}}'])
   })
 
   it('owns an empty spec as a leaf', () => {
-    const script = [updated('c', { spec: { text: 'd' } }), applyBy('m', { spec: {} })]
+    const script = [updateBy('c', { spec: { text: 'd' } }), applyBy('m', { spec: {} })]
     expect(owners(last(...script))).toEqual(['m/Apply/ {f:spec}', 'c/Update/@10 {f:spec:{.,f:text}}'])
   })
 
@@ -280,7 +284,7 @@ describe('apply', () => {
     const gone = last(applyBy('f1', { metadata: { finalizers: ['a'] } }), applyBy('f1', {}))
     expect(gone.object).toEqual({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'n', uid: 'u' } })
     const script = [
-      updated('u', { spec: { nested: { deep: {} } } }),
+      updateBy('u', { spec: { nested: { deep: {} } } }),
       applyBy('m', { spec: { nested: { deep: { a: 'a' } } } }),
     ]
     const live = last(...script).object
@@ -292,7 +296,7 @@ describe('apply', () => {
 
   it('neither stores nor owns spec on the status subresource', () => {
     const status = applyBy('s', { spec: { text: 'no' }, status: { phase: 'x' } }, { subresource: 'status' })
-    const step = last(updated('c', { spec: { text: 'one' } }), status)
+    const step = last(updateBy('c', { spec: { text: 'one' } }), status)
     expect(step.object).toMatchObject({ spec: { text: 'one' }, status: { phase: 'x' } })
     expect(owners(step)[0]).toBe('s/Apply/status@20 {f:status:{f:phase}}')
   })
@@ -414,7 +418,7 @@ describe('write-only fields', () => {
 describe('kubectl during its migration from client-side to server-side apply', () => {
   const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
   const clientSide = (spec: JsonObject, text?: string): Operation =>
-    updated('kubectl-client-side-apply', {
+    updateBy('kubectl-client-side-apply', {
       metadata: { annotations: { [annotation]: text ?? JSON.stringify(whole({ spec })) } },
       spec,
     })
@@ -429,7 +433,7 @@ describe('kubectl during its migration from client-side to server-side apply', (
   })
 
   it('still conflicts with later changes of others', () => {
-    const edited = updated('edit', { ...clientSide({ text: 'a', number: 1 }).object, spec: { text: 'x', number: 1 } })
+    const edited = updateBy('edit', { ...clientSide({ text: 'a', number: 1 }).object, spec: { text: 'x', number: 1 } })
     const script = [clientSide({ text: 'a', number: 1 }), edited]
     expect(last(...script, applyBy('kubectl', { spec: { text: 'b', number: 2 } })).causes).toEqual([
       ['conflict with "edit" using example.com/v1', '.spec.text'],

@@ -51,7 +51,7 @@ describe('recorded results', () => {
 
 const word = fc.constantFrom('a', 'b', 'c', 'toString')
 const words = fc.dictionary(word, word, { maxKeys: 3 })
-const keyed = (names: string[], rest: Record<string, fc.Arbitrary<JsonValue>>) =>
+const keyedItems = (names: string[], rest: Record<string, fc.Arbitrary<JsonValue>>) =>
   fc.uniqueArray(
     fc.record({ ...Object.fromEntries(names.map((name) => [name, word])), ...rest }, { requiredKeys: names }),
     { selector: (item) => names.map((name) => (item as JsonObject)[name]).join(), minLength: 1, maxLength: 4 },
@@ -70,8 +70,8 @@ const specs = fc.record(
     mapOfMaps: fc.dictionary(word, words, { maxKeys: 2 }),
     mapOfSets: fc.dictionary(word, set, { maxKeys: 2 }),
     nested: fc.record({ a: word, deep: fc.record({ a: word, set: set }, { requiredKeys: [] }) }),
-    byName: keyed(['name'], { value: word, tags: set }),
-    wholeItems: keyed(['id'], { value: word }),
+    byName: keyedItems(['name'], { value: word, tags: set }),
+    wholeItems: keyedItems(['id'], { value: word }),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<JsonObject>
@@ -96,10 +96,10 @@ function last(script: readonly Operation[]): KubeObject | undefined {
 }
 
 /** Freezes a value recursively, so that any change throws. */
-function frozen<T>(value: T): T {
+function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
-    Object.values(value).forEach(frozen)
+    Object.values(value).forEach(freeze)
   }
   return value
 }
@@ -174,8 +174,8 @@ describe('server-side apply', () => {
   it('does not change its arguments', () => {
     fc.assert(
       fc.property(scripts, operations, (script, operation) => {
-        const live = frozen(last(script))
-        playOne(frozen(operation), live, 10)
+        const live = freeze(last(script))
+        playOne(freeze(operation), live, 10)
       }),
     )
   })
@@ -199,7 +199,7 @@ function at(value: JsonValue | undefined, path: FieldPath): JsonValue | undefine
 }
 
 /** Wraps an object so that every access is counted. */
-function counted<T extends object>(target: T, count: { reads: number }): T {
+function countReads<T extends object>(target: T, count: { reads: number }): T {
   const trap =
     (name: 'get' | 'has' | 'ownKeys' | 'getOwnPropertyDescriptor') =>
     (...rest: [T, ...unknown[]]): unknown => {
@@ -238,7 +238,7 @@ describe('cost', () => {
 
   it('grows linearly with the number of list items', () => {
     const list = (size: number, count: { reads: number }) => {
-      const items = Array.from({ length: size }, (_, i) => counted({ name: `n${i}`, value: 'v' }, count))
+      const items = Array.from({ length: size }, (_, i) => countReads({ name: `n${i}`, value: 'v' }, count))
       return { ...head, metadata: { name: 'n' }, spec: { byName: items } }
     }
     expect(reads(1000, list)).toBeLessThan(2.2 * reads(500, list))
@@ -247,7 +247,7 @@ describe('cost', () => {
   it('grows linearly with the number of labels', () => {
     const labels = (size: number, count: { reads: number }) => {
       const all = Object.fromEntries(Array.from({ length: size }, (_, i) => [`l${i}`, 'v']))
-      return { ...head, metadata: { name: 'n', labels: counted(all, count) } }
+      return { ...head, metadata: { name: 'n', labels: countReads(all, count) } }
     }
     expect(reads(10_000, labels)).toBeLessThan(2.2 * reads(5_000, labels))
   })

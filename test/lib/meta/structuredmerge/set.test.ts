@@ -81,9 +81,9 @@ describe('set operations', () => {
   it('remove whole subtrees recursively', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
-        const covered = (path: FieldPath): boolean => path.some((_, i) => hasPath(b, path.slice(0, i + 1)))
+        const isCovered = (path: FieldPath): boolean => path.some((_, i) => hasPath(b, path.slice(0, i + 1)))
         const kept = [...walkPaths(a)]
-          .filter((path) => !covered(path))
+          .filter((path) => !isCovered(path))
           .map((path) => path.map(({ id }) => id).join(' '))
         const result = recursiveDifference(a, b)
         expect(ids(result)).toEqual(kept)

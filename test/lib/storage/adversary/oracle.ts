@@ -123,7 +123,7 @@ function judgeRows(slots: readonly Slot[], truth: ReadonlyMap<string, Item>): st
 }
 
 /** Whenever a reader learned that all slots up to a revision were filled, they were. */
-function undecided(log: ReadonlyMap<number, Recorded>, from: number, rv: number, at: number): number[] {
+function openSlots(log: ReadonlyMap<number, Recorded>, from: number, rv: number, at: number): number[] {
   const open: number[] = []
   for (let rev = from + 1; rev <= rv; rev++) if (!((log.get(rev)?.at ?? Number.POSITIVE_INFINITY) <= at)) open.push(rev)
   return open
@@ -135,7 +135,7 @@ function judgeList(
   log: Evidence['log'],
 ): string[] {
   const wrong: string[] = []
-  const open = undecided(log, 1, rv, at)
+  const open = openSlots(log, 1, rv, at)
   if (open.length > 0) wrong.push(`a list at ${rv} was answered while ${open} were open`)
   if (rv < after) wrong.push(`a list at ${rv} began after ${after} was acknowledged`)
   const states = new Map<string, NonNullable<Slot['state']>>()
@@ -161,10 +161,10 @@ function judgeWatch(
 ): string[] {
   const wrong: string[] = []
   if (from < after) wrong.push(`a watch from ${from} began after ${after} was acknowledged`)
-  const open = from === 1 ? [] : undecided(log, 1, from, at)
+  const open = from === 1 ? [] : openSlots(log, 1, from, at)
   if (open.length > 0) wrong.push(`a watch from ${from} began while ${open} were open`)
   for (const one of seen) {
-    const early = undecided(log, from, one.rv, one.at)
+    const early = openSlots(log, from, one.rv, one.at)
     if (early.length > 0) wrong.push(`a watch passed ${early} while they were open`)
   }
   const happened = slots.filter(({ rev, type }) => type !== 'VOID' && rev > from && rev <= rv)

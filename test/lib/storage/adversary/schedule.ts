@@ -123,15 +123,15 @@ export function gather(world: Simulation, profile: Profile, storageFor: (process
       },
     }
     crowd.add(process)
-    const ended = () => void crowd.delete(process)
-    script(storageFor(process), process, run).then(ended, (error: unknown) => {
+    const leave = () => void crowd.delete(process)
+    script(storageFor(process), process, run).then(leave, (error: unknown) => {
       violations.push(`${name} failed: ${error instanceof Error ? error.stack : error}`)
-      ended()
+      leave()
     })
     if (world.chance(0.12)) {
       world.after(world.between(0, 1_500), () => {
         process.alive = false
-        ended()
+        leave()
       })
     }
   }

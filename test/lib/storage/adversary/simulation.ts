@@ -46,7 +46,7 @@ export function simulation(seed: number): Simulation {
     after: (ms, run) => void queue.push({ at: time + ms, run }),
     async run(isOver) {
       await new Promise((resolve) => setImmediate(resolve))
-      for (await settled(); queue.length > 0 && !isOver(); await settled()) {
+      for (await settlePromises(); queue.length > 0 && !isOver(); await settlePromises()) {
         let first = 0
         for (let index = 1; index < queue.length; index++) {
           if ((queue[index] as Event).at < (queue[first] as Event).at) first = index
@@ -60,7 +60,7 @@ export function simulation(seed: number): Simulation {
 }
 
 /** Resolves when no promise is left to continue, so that every answered process has sent its next request. */
-const settled = () => new Promise<void>((resolve) => process.nextTick(resolve))
+const settlePromises = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
 /** A client. Its clock is inaccurate, and it receives nothing once it is dead. */
 export interface Process {

@@ -24,7 +24,7 @@ export const hurried: readonly Edit[] = [
 const storage = join(import.meta.dirname, '../../../../lib/storage')
 
 /** Bundles an edited copy in memory and loads it. Throws unless every edit applies exactly once. */
-export async function edited(edits: readonly Edit[]): Promise<Subject> {
+export async function loadEdited(edits: readonly Edit[]): Promise<Subject> {
   const open = new Set(edits)
   const { outputFiles } = await build({
     stdin: {

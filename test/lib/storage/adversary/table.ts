@@ -115,21 +115,21 @@ export function fakeTable(
         )
       }
       const silence = () => after(between(0, 900), () => answer(new ItemsFault('unanswered', undefined)))
-      const ignored = () => {}
+      const ignore = () => {}
       switch (
         chance(weather.faults) ? pick(['lost', 'late', 'doubled', 'answer lost', 'throttled', 'conflict']) : 'fine'
       ) {
         case 'lost':
           return silence()
         case 'late':
-          arrive(between(0, weather.late), ignored)
+          arrive(between(0, weather.late), ignore)
           return silence()
         case 'answer lost':
-          arrive(latency(), ignored)
+          arrive(latency(), ignore)
           return silence()
         case 'doubled':
           arrive(latency(), answer)
-          return arrive(between(0, weather.late), ignored)
+          return arrive(between(0, weather.late), ignore)
         case 'throttled':
           return answer(new ItemsFault('throttled', undefined))
         case 'conflict':
@@ -153,10 +153,10 @@ export function fakeTable(
     view: (at: (id: string) => Item | undefined, ids: () => Iterable<string>) => T,
   ): Promise<T> =>
     request(process, (done) => {
-      const copied = () => new Map([...pks].flatMap((pk) => [...(visible.get(pk) ?? [])]))
-      const early = copied()
+      const copyVisible = () => new Map([...pks].flatMap((pk) => [...(visible.get(pk) ?? [])]))
+      const early = copyVisible()
       after(between(0, 6), () => {
-        const late = copied()
+        const late = copyVisible()
         const either = new Map<string, Item | undefined>()
         const at = (id: string) => {
           if (!either.has(id)) either.set(id, (chance(0.5) ? early : late).get(id))
