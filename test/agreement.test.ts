@@ -9,7 +9,7 @@ import { ownGroupVersion, servedResources } from '../lib/apis/resources.ts'
 import { maxBodyBytes } from '../lib/endpoints/negotiation/bodies.ts'
 import { requestEntityTooLarge } from '../lib/meta/errors/status.ts'
 import { storedKinds } from '../lib/server/kinds.ts'
-import { usePackagedTemplate } from './support/packaged.ts'
+import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')
 const refs = {

@@ -6,7 +6,7 @@ import { startDeployment } from '../support/deployment.ts'
 import { admin, contextOf } from '../support/users.ts'
 import { createKey, unique } from './access.ts'
 import { median, timeRun } from './measure.ts'
-import { during } from './metered.ts'
+import { during } from './meter.ts'
 import { costs, keysOf, perCall } from './meteredstore.ts'
 import { table } from './print.ts'
 

@@ -8,7 +8,7 @@ import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import type { Place } from '../support/copies.ts'
 import type { TestDeployment } from '../support/deployment.ts'
-import { type Meter, meterOf } from './metered.ts'
+import { type Meter, meterOf } from './meter.ts'
 
 export function storageOf({ dynamodb }: TestDeployment): { storage: Storage; meter: Meter } {
   const client = dynamodb.connect()

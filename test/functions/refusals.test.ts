@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { forbiddenPath } from '../../lib/meta/errors/status.ts'
 import { encodeForbidden } from '../../lib/server/lambda/authorizercontext.ts'
 import { useFunctions } from '../support/functions.ts'
-import { usePackaged } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 /** Stands in for all AWS services: counts calls and answers none of them. */
 let calls = 0
@@ -25,7 +25,13 @@ const functions = useFunctions({
   AWS_ENDPOINT_URL_KMS: endpoint,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
 })
-const packaged = usePackaged({ Table: 't', Pepper: 'p', AccessKey: 'a', SigningKey: 's', ApiGatewayRestApi: 'api' })
+const packaged = usePackagedTemplate({
+  Table: 't',
+  Pepper: 'p',
+  AccessKey: 'a',
+  SigningKey: 's',
+  ApiGatewayRestApi: 'api',
+})
 
 /** Returns the functions of routes with an authorizer, by their paths below functions/. */
 function authorizedFunctions(): string[] {

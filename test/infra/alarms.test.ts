@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
-import { usePackagedTemplate } from '../support/packaged.ts'
-import { metricId } from './watched.ts'
+import { usePackagedTemplate } from '../support/packagedtemplate.ts'
+import { metricId } from './templatemetrics.ts'
 
 const packaged = usePackagedTemplate({
   ApiGatewayRestApi: 'api',

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { usePackagedTemplate } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 interface Statement {
   Sid: string

@@ -1,6 +1,6 @@
 /** Logs, retention and the dashboard of the packaged template. */
 import { expect, test } from 'vitest'
-import { usePackagedTemplate } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 const packaged = usePackagedTemplate()
 const { ofType } = packaged

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { readCall, UsageError } from '../../infra/command.ts'
 import { param, target, toolArguments } from '../../infra/osls.ts'
-import { usePackagedTemplate } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 const named = ['--stage', 'prod', '--region', 'eu-central-1']
 const command = { call: 'npm run deploy', about: '', options: { ...target, param } }

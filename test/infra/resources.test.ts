@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { type Resource, usePackagedTemplate } from '../support/packaged.ts'
+import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '../..')
 const packaged = usePackagedTemplate()

@@ -1,6 +1,6 @@
 /** Retained resources and background functions of the packaged template. */
 import { expect, test } from 'vitest'
-import { type Resource, usePackagedTemplate } from '../support/packaged.ts'
+import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 const packaged = usePackagedTemplate()
 const { ofType } = packaged

@@ -1,6 +1,6 @@
 /** Least privilege: the permissions of the roles in the packaged template. */
 import { beforeAll, expect, test } from 'vitest'
-import { usePackagedTemplate } from '../support/packaged.ts'
+import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { type Roles, readRoles } from './roles.ts'
 
 const refs = {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensurePackaged } from '../../infra/package.ts'
-import type { Resource } from './packaged.ts'
+import type { Resource } from './packagedtemplate.ts'
 
 export interface ChangedTemplate {
   /** Path of the copy. */

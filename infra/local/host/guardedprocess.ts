@@ -29,7 +29,7 @@ exit $status
 `
 
 /** Starts the process in its own process group: Ctrl-C must reach only the server, which needs its parts while it stops. */
-export function startGuarded(binary: string, args: readonly string[]): GuardedProcess {
+export function startGuardedProcess(binary: string, args: readonly string[]): GuardedProcess {
   const child = spawn('/bin/sh', ['-c', GUARD, 'guard', binary, ...args], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,

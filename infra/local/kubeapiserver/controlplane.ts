@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { issueLoopback, type KeyPair, makeAuthority, validFor } from '../host/certificates.ts'
 import { freePort } from '../host/freeport.ts'
-import { type GuardedProcess, startGuarded } from '../host/guardedprocess.ts'
+import { type GuardedProcess, startGuardedProcess } from '../host/guardedprocess.ts'
 import { kubeConfigFile } from '../host/kubeconfigfile.ts'
 import { StartupError } from '../host/startuperror.ts'
 import { writeDurably } from '../host/stored.ts'
@@ -49,7 +49,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const { assets, folder, port, authority, signs = true } = options
   await using starting = new AsyncDisposableStack()
   const run = (binary: string, flags: readonly string[]): GuardedProcess => {
-    const started = startGuarded(join(assets, binary), flags)
+    const started = startGuardedProcess(join(assets, binary), flags)
     starting.defer(() => started.stop())
     return started
   }

@@ -9,7 +9,7 @@ import { type Kms, startKms } from '../../../../infra/local/aws/kms.ts'
 import { generateKmsKey, publicKeyOf, signDigest } from '../../../../infra/local/aws/kmskeys.ts'
 import { createVerifier } from '../../../../infra/local/aws/sigv4.ts'
 import { type Aws, credentials, region, startAws } from '../../../support/aws.ts'
-import { callSigned } from '../../../support/signed.ts'
+import { callSigned } from '../../../support/sigv4client.ts'
 
 let aws: Aws
 let signing: string

@@ -5,7 +5,7 @@ import { type EmbeddedDynamoDB, startEmbeddedDynamoDB } from '../../../../infra/
 import { createVerifier } from '../../../../infra/local/aws/sigv4.ts'
 import { type Aws, credentials, region, startAws } from '../../../support/aws.ts'
 import { listenersOf } from '../../../support/listeners.ts'
-import { callSigned, type SignedCall } from '../../../support/signed.ts'
+import { callSigned, type SignedCall } from '../../../support/sigv4client.ts'
 
 let aws: Aws
 let dynamodb: EmbeddedDynamoDB

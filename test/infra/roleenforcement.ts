@@ -18,14 +18,14 @@ import { ensurePackaged } from '../../infra/package.ts'
 import { basePath, startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { type Asked, readRoles } from './roles.ts'
 
-export interface GuardedCall extends Asked {
+export interface RoleCall extends Asked {
   /** Path of the function's file below functions/. */
   name: string
   allowed: boolean
 }
 
-export interface Guarded extends TestDeployment {
-  calls: readonly GuardedCall[]
+export interface RoleDeployment extends TestDeployment {
+  calls: readonly RoleCall[]
   /** Functions that ran. */
   ran: ReadonlySet<string>
   /** Returns the value of a secret of the template. */
@@ -41,7 +41,7 @@ const stage = 'dev'
 const prefix = `keyplane/${stage}/virtualclusters/`
 const header = 'x-function'
 
-export async function startGuarded(): Promise<Guarded> {
+export async function startWithRoles(): Promise<RoleDeployment> {
   const [{ template, bundles }, deployment] = await Promise.all([
     ensurePackaged({ quiet: true }),
     startDeployment('https://127.0.0.1/kubernetes/management'),
@@ -73,7 +73,7 @@ export async function startGuarded(): Promise<Guarded> {
   const nameOf = (id: string) => described.functions.get(id)?.module.replace(/^functions\//, '') ?? ''
   const idOf = (name: string) => [...described.functions.keys()].find((id) => nameOf(id) === name) ?? ''
 
-  const calls: GuardedCall[] = []
+  const calls: RoleCall[] = []
   const guard = await startGuard(environment, (name, asked) => {
     const allowed = roles.allows(name, asked)
     calls.push({ name, ...asked, allowed })

@@ -1,7 +1,7 @@
 /** Reads the metrics that the alarms and the dashboard of a packaged template use. */
 
 /** `metrics` are `NAMESPACE NAME DIMENSION,DIMENSION`; `values` are the literal values of dimensions by `NAMESPACE NAME DIMENSION`. */
-export interface Watched {
+export interface TemplateMetrics {
   metrics: ReadonlySet<string>
   values: ReadonlyMap<string, ReadonlySet<string>>
   /** Metrics of the template's own metric filters. */
@@ -17,7 +17,7 @@ interface Resource {
 export const metricId = (namespace: string, name: string, dimensions: readonly string[]) =>
   [namespace, name, dimensions.toSorted().join(',')].join(' ').trim()
 
-export function readWatchedMetrics(text: string): Watched {
+export function readTemplateMetrics(text: string): TemplateMetrics {
   const resources = Object.values((JSON.parse(text) as { Resources: Record<string, Resource> }).Resources)
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type).map(({ Properties }) => Properties)
   const metrics = new Set<string>()

@@ -7,19 +7,19 @@ import { functionNames } from '../../infra/build.ts'
 import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { ensurePackaged } from '../../infra/package.ts'
-import { type Guarded, startGuarded } from './guarded.ts'
-import { metricId, readWatchedMetrics } from './watched.ts'
+import { type RoleDeployment, startWithRoles } from './roleenforcement.ts'
+import { metricId, readTemplateMetrics } from './templatemetrics.ts'
 
 const root = join(import.meta.dirname, '../..')
 const kinds = ['ownedaccesskeys', 'virtualclusterinstances'] as const
-let at: Guarded
+let at: RoleDeployment
 let admin: string
 const keys = '/apis/management.platform/v1/ownedaccesskeys'
 const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
 const merge = 'application/merge-patch+json'
 
 beforeAll(async () => {
-  at = await startGuarded()
+  at = await startWithRoles()
   await at.invoke('bootstrap', {})
   admin = await at.secret('AccessKey')
 }, 120_000)
@@ -274,7 +274,7 @@ test('alarms and dashboard use published metrics, and the page documents them', 
     await expect(at.request('GET', path, token)).rejects.toThrow(`: ${code} `)
   }
   const { template } = await ensurePackaged({ quiet: true })
-  const watched = readWatchedMetrics(await readFile(template, 'utf8'))
+  const watched = readTemplateMetrics(await readFile(template, 'utf8'))
   const { metrics, values } = readPublishedMetrics()
   const own = [...watched.metrics].filter((one) => one.startsWith('keyplane/dev '))
   expect(own.length).toBeGreaterThan(8)
