@@ -6,6 +6,14 @@ import type { Store } from '../registry/store.ts'
 import type { WriteOptions } from './options.ts'
 import type { ApiRequest, ApiResponse } from './request.ts'
 
+/** The limits of a deployment for open watches. */
+export interface WatchLimits {
+  /** The longest time of a watch. API Gateway cuts streamed responses after 300 s. */
+  readonly maxSeconds: number
+  /** A watch ends once it has sent no event for this long; 0 = it does not. */
+  readonly quietSeconds: number
+}
+
 /** The services of the server that the endpoints use. */
 export interface EndpointServices {
   /** Throws 403 unless the scope chain allows these attributes. The authorizer cannot know them, such as an apply that creates. */
@@ -15,6 +23,7 @@ export interface EndpointServices {
    * a key of another generation has another value, user or scope than the one that was authorized.
    */
   keyGeneration(context: RequestContext): Promise<number | undefined>
+  readonly watchLimits: WatchLimits
   /** Counts a watch of the request's key. Throws 429 when the key already has its maximum of open watches. */
   openWatch(context: Pick<RequestContext, 'user'>): Promise<OpenWatch>
   /** Resolves after this many milliseconds. */

@@ -15,10 +15,11 @@ const store = lazy(async () => {
 export function emptyListHandler(kind: Pick<KindInfo, 'group' | 'version' | 'kind' | 'plural'>): LambdaHandler {
   const resource = { apiVersion: groupVersion(kind), kind: kind.kind }
   return serve(
-    (request, { sleep, elapsed }) =>
+    (request, { sleep, elapsed, config }) =>
       emptyCollection(request, resource, {
         sleep,
         elapsed,
+        watchLimits: config.watchLimits,
         openWatch: async (context) => (await store()).openWatch(context),
       }),
     { verb: 'list', resource: kind.plural, streams: true },

@@ -180,6 +180,9 @@ export function createServer(environment: Environment): Server {
       const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
       return authenticate(token, authenticationDeps(server, touchFailed))
     },
+    get watchLimits() {
+      return config.watchLimits
+    },
     openWatch: (context) =>
       watchCounter({ storage: storage(), most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
     async keyGeneration({ user }) {

@@ -72,6 +72,8 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['log-retention-days', [0, 2, 31, '30 days'], [1, 365]],
   ['throttle-rate', [0, 10_001, 'fast'], [1, 10_000]],
   ['throttle-burst', [0, 5_001], [1, 5_000]],
+  ['max-watch-seconds', [0, 9, 281, 30.5, 'long'], [10, 280]],
+  ['quiet-watch-seconds', [-1, 9, 281, 'soon'], [0, 10, 30]],
   ['watches-per-key', [-1, 1.5, 10_001, 'many'], [0, 100]],
   ['compress-streams', ['', 'yes', 1], [true, false]],
   ['list-concurrency', [0, -1, 1.5, 'many'], [1, 1000]],
@@ -116,6 +118,8 @@ test('every parameter reaches the place where it takes effect', async () => {
     'list-concurrency': 1007,
     'watches-per-key': 1008,
     'compress-streams': false,
+    'max-watch-seconds': 101,
+    'quiet-watch-seconds': 102,
     // test/infra/signingkeys.test.ts
     'signing-keys': '2,1',
   }
@@ -130,6 +134,8 @@ test('every parameter reaches the place where it takes effect', async () => {
     MAX_TOKEN_TTL_SECONDS: '1002',
     MAX_CERTIFICATE_TTL_SECONDS: '1003',
     KEY_RETENTION_SECONDS: '1004',
+    MAX_WATCH_SECONDS: '101',
+    QUIET_WATCH_SECONDS: '102',
     WATCHES_PER_KEY: '1008',
     COMPRESS_STREAMS: 'false',
     MAX_KEYS_PER_OWNER: '1009',

@@ -22,7 +22,7 @@ import { includeObject, type Output, transformError } from '../negotiation/accep
 import type { ListOptions } from '../options.ts'
 import { type ApiResponse, askedRevision, queryValue } from '../request.ts'
 import { watchPace } from '../watches/pace.ts'
-import { heartbeatMs, watchMs } from '../watches/times.ts'
+import { heartbeat, heartbeatMs, watchEnd } from '../watches/times.ts'
 import { eventsOf } from '../watches/watchevents.ts'
 import { asksForWebSocket, noWebSocket } from '../watches/websocket.ts'
 
@@ -182,29 +182,36 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
     shown: write.present,
   })
   const began = services.elapsed()
-  const end = began + watchMs(timeoutSeconds)
-  const pace = watchPace(began)
+  const end = watchEnd(services.watchLimits, timeoutSeconds, began)
   let { rv } = start
-  let spoken = began
-  let isReached = true
+  let isSilent = true
 
   try {
     for await (const { items } of start.initial) {
-      for (const one of items) yield write.change('ADDED', write.present(one.read()))
+      for (const one of items) {
+        isSilent = false
+        yield write.change('ADDED', write.present(one.read()))
+      }
     }
   } catch (error) {
     yield write.error(failure(error, rv))
     return
   }
   if (start.isInitial && allowWatchBookmarks && sendInitialEvents) yield write.bookmark(rv, true)
-  for (let now = began; now < end; now = services.elapsed()) {
+  else if (isSilent) yield heartbeat
+  let lastEvent = services.elapsed()
+  let spoken = lastEvent
+  let isReached = true
+  const pace = watchPace(lastEvent)
+  for (let now = lastEvent; now < end(lastEvent); now = services.elapsed()) {
     let batch: ChangeBatch | undefined
     try {
       batch = await changesAfter(store, rv)
       isReached = batch !== undefined
       for await (const { type, object } of batch ? eventsIn(batch) : []) {
-        spoken = now
-        pace.sent(services.elapsed())
+        lastEvent = services.elapsed()
+        spoken = lastEvent
+        pace.sent(lastEvent)
         yield write.change(type, object)
       }
       rv = batch?.rv ?? rv
@@ -214,11 +221,12 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
     }
     if (!(await check())) return
     if (now - spoken >= heartbeatMs) {
-      yield allowWatchBookmarks && isReached ? write.bookmark(rv) : '\n'
+      yield allowWatchBookmarks && isReached ? write.bookmark(rv) : heartbeat
       spoken = now
     }
-    const wait = pace.wait(services.elapsed())
-    if (!batch?.more) await services.sleep(Math.min(wait, Math.max(0, end - services.elapsed())))
+    const after = services.elapsed()
+    const wait = pace.wait(after)
+    if (!batch?.more) await services.sleep(Math.min(wait, Math.max(0, end(lastEvent) - after)))
   }
   if (allowWatchBookmarks && isReached) yield write.bookmark(rv)
 }

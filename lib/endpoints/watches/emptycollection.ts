@@ -10,7 +10,7 @@ import { negotiate } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
 import type { ApiRequest, ApiResponse } from '../request.ts'
 import { respond } from '../respond.ts'
-import { heartbeatMs, watchMs } from './times.ts'
+import { heartbeat, heartbeatMs, watchEnd } from './times.ts'
 import { asksForWebSocket, noWebSocket } from './websocket.ts'
 
 /** The type of the objects that the resource would have. */
@@ -22,7 +22,7 @@ export interface EmptyResource {
 /** The resourceVersion of every list. The collection never changes. */
 const resourceVersion = '1'
 
-type WatchServices = Pick<EndpointServices, 'sleep' | 'elapsed' | 'openWatch'>
+type WatchServices = Pick<EndpointServices, 'sleep' | 'elapsed' | 'openWatch' | 'watchLimits'>
 
 /** Returns the response to a GET of the collection. Throws 400, 406 and 422 like other lists and watches. */
 export async function emptyCollection(
@@ -52,7 +52,7 @@ export async function emptyCollection(
 async function* silence(
   resource: EmptyResource,
   options: ListOptions,
-  { sleep, elapsed }: WatchServices,
+  { sleep, elapsed, watchLimits }: WatchServices,
   watch: OpenWatch,
 ): AsyncGenerator<string> {
   const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = options
@@ -61,13 +61,15 @@ async function* silence(
     return `${stringify({ type: 'BOOKMARK', object: { ...resource, metadata } })}\n`
   }
   try {
-    if (allowWatchBookmarks && sendInitialEvents) yield bookmark({ 'k8s.io/initial-events-end': 'true' })
-    const end = elapsed() + watchMs(timeoutSeconds)
+    yield allowWatchBookmarks && sendInitialEvents ? bookmark({ 'k8s.io/initial-events-end': 'true' }) : heartbeat
+    const began = elapsed()
+    const end = watchEnd(watchLimits, timeoutSeconds, began)(began)
     // Timers may fire up to a millisecond early.
-    for (let left = end - elapsed(); left >= 1; left = end - elapsed()) {
+    for (let left = end - began; left >= 1; left = end - elapsed()) {
       await sleep(Math.min(heartbeatMs, left))
       await watch.keep()
-      yield allowWatchBookmarks ? bookmark() : '\n'
+      if (allowWatchBookmarks) yield bookmark()
+      else if (left > heartbeatMs) yield heartbeat
     }
   } finally {
     await watch.close()

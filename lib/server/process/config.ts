@@ -32,6 +32,8 @@ export interface Config {
   readonly maxCertificateTtlSeconds: number
   /** How long expired keys are retained, in seconds. */
   readonly keyRetentionSeconds: number
+  /** The longest time of a watch, and after how long without an event it ends. A quiet time of 0 means no limit. */
+  readonly watchLimits: { readonly maxSeconds: number; readonly quietSeconds: number }
   /** Maximum number of open watches per access key. 0 means no limit. */
   readonly watchesPerKey: number
   /** Whether functions compress large streamed responses. */
@@ -102,6 +104,12 @@ export function readConfig(environment: Environment): Config {
     },
     get keyRetentionSeconds() {
       return wholeNumber(environment, 'KEY_RETENTION_SECONDS', 7 * daySeconds)
+    },
+    get watchLimits() {
+      return {
+        maxSeconds: wholeNumber(environment, 'MAX_WATCH_SECONDS', 120),
+        quietSeconds: wholeNumber(environment, 'QUIET_WATCH_SECONDS', 0),
+      }
     },
     get watchesPerKey() {
       return wholeNumber(environment, 'WATCHES_PER_KEY', 100)

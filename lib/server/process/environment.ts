@@ -47,6 +47,8 @@ const forms: Readonly<Record<string, Form>> = {
   MAX_TOKEN_TTL_SECONDS: seconds,
   MAX_CERTIFICATE_TTL_SECONDS: seconds,
   KEY_RETENTION_SECONDS: seconds,
+  MAX_WATCH_SECONDS: seconds,
+  QUIET_WATCH_SECONDS: seconds,
   WATCHES_PER_KEY: numberOf('watches'),
   COMPRESS_STREAMS: matching(/^(true|false)?$/, 'true or false'),
   MAX_KEYS_PER_OWNER: numberOf('access keys'),

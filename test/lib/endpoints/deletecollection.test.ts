@@ -62,6 +62,7 @@ async function runDelete(
   }
   const services: EndpointServices = {
     checkChain: () => {},
+    watchLimits: { maxSeconds: 120, quietSeconds: 0 },
     keyGeneration: async () => (done < lives ? 1 : undefined),
     // Each deletion takes long enough for the key to be checked again.
     elapsed: () => done * 11_000,

@@ -45,6 +45,7 @@ async function startList(query: Record<string, string>, lives: number, slow = 0)
   const timers = new Set<() => void>()
   const services: EndpointServices = {
     checkChain: () => {},
+    watchLimits: { maxSeconds: 120, quietSeconds: 0 },
     async keyGeneration() {
       asked++
       return now < lives * 1000 ? 7 : undefined

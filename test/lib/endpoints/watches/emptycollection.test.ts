@@ -21,9 +21,10 @@ const request = (query: Record<string, string>): ApiRequest => ({
 })
 
 /** Returns the seconds at which a watch sends something. Time passes only while the watch sleeps. */
-async function secondsOf(query: Record<string, string>): Promise<number[]> {
+async function secondsOf(query: Record<string, string>, quietSeconds = 0): Promise<number[]> {
   let now = 0
   const clock = {
+    watchLimits: { maxSeconds: 120, quietSeconds },
     elapsed: () => now,
     openWatch: async () => ({ keep: async () => {}, close: async () => {} }),
     async sleep(ms: number) {
@@ -36,12 +37,19 @@ async function secondsOf(query: Record<string, string>): Promise<number[]> {
   return said
 }
 
-// Clients drop a stream that is silent for 30 s, and API Gateway cuts one after 300 s.
-test('a watch sends something every 20 seconds and ends after 280 seconds', async () => {
-  expect(await secondsOf({})).toEqual(Array.from({ length: 14 }, (_, index) => 20 * (index + 1)))
+const bookmarks = { allowWatchBookmarks: 'true' }
+
+// Headers leave with the first byte, and clients drop a stream that is silent for 30 s.
+test('a watch sends something at once and every 20 seconds, and ends with a bookmark after its longest time', async () => {
+  expect(await secondsOf(bookmarks)).toEqual([0, 20, 40, 60, 80, 100, 120])
+  expect(await secondsOf({})).toEqual([0, 20, 40, 60, 80, 100])
 })
 
-test('a watch ends after the timeout of its client', async () => {
-  expect(await secondsOf({ timeoutSeconds: '30' })).toEqual([20, 30])
-  expect((await secondsOf({ timeoutSeconds: '9999' })).at(-1)).toBe(280)
+test('a watch ends after the timeout of its client, and not later than others', async () => {
+  expect(await secondsOf({ ...bookmarks, timeoutSeconds: '30' })).toEqual([0, 20, 30])
+  expect((await secondsOf({ ...bookmarks, timeoutSeconds: '9999' })).at(-1)).toBe(120)
+})
+
+test('a watch ends after the quiet time', async () => {
+  expect(await secondsOf(bookmarks, 30)).toEqual([0, 20, 30])
 })
