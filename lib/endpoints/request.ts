@@ -42,6 +42,12 @@ export interface ApiResponse {
   immediate?: true
 }
 
+/**
+ * A body for streamed responses without content. API Gateway or Lambda may keep the connection of an empty stream open:
+ * https://github.com/aws/aws-lambda-nodejs-runtime-interface-client/issues/95
+ */
+export const emptyStream = '\n'
+
 /** Returns the first value of a query parameter, like Go's url.Values.Get, or undefined if it is absent. */
 export const queryValue = (query: ApiRequest['query'], name: string): string | undefined => query.get(name)?.[0]
 

@@ -113,7 +113,7 @@ describe.each([
           .split('\n')
           .map((line) => JSON.parse(line)),
       ]).toEqual([200, [bookmark]])
-      expect((await list(query)).text).toBe('\n')
+      expect((await list(query)).text).toBe(' ')
     })
 
     test('marks the end of the initial events of a watch', async () => {
@@ -125,7 +125,7 @@ describe.each([
 
     test('ends a watch over WebSocket at once', async () => {
       const { status: code, text } = await list({ watch: '1' }, { headers: { 'Sec-WebSocket-Key': 'eA==' } })
-      expect([code, text]).toEqual([200, ''])
+      expect([code, text]).toEqual([200, '\n'])
     })
   })
 

@@ -222,7 +222,7 @@ test('get an immediate answer through the gateway to a WebSocket upgrade', async
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
   const watched = await server.call(`${keys}?watch=true&allowWatchBookmarks=true`, { headers })
-  expect([watched.status, watched.text]).toEqual([200, ''])
+  expect([watched.status, watched.text]).toEqual([200, '\n'])
 })
 
 test('read the version', async () => {

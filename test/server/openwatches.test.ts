@@ -127,6 +127,20 @@ describe('the server', () => {
     expect((await watch(`${keys}${query}`, spec.key)).status).toBe(200)
   })
 
+  // Proxies and link checkers ask for the headers only. A function would watch for nobody.
+  test('opens no watch for HEAD, whatever the query', async () => {
+    const { spec, metadata } = await server.make(keys, accessKey('heading', { user: 'alice' }))
+    const head = (path: string) => server.call(path, { method: 'HEAD', token: spec.key })
+    for (const path of [keys, '/api/v1/namespaces', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions']) {
+      for (const query of ['', '?watch=1', '?watch=true&allowWatchBookmarks=true&timeoutSeconds=3600']) {
+        const { status, headers, text } = await head(`${path}${query}`)
+        expect([path, query, status, headers['content-type'], text]).toEqual([path, query, 200, 'application/json', ''])
+      }
+      expect((await head(`${path}?watch=1&resourceVersion=x`)).status).toBe(400)
+    }
+    expect(await openOf(metadata.uid)).toBe(0)
+  })
+
   test('does not count a watch that does not start', async () => {
     const { spec, metadata } = await server.make(keys, accessKey('refused', { user: 'alice' }))
     const refused = await server.call(`${keys}?watch=1&resourceVersion=x`, { token: spec.key })

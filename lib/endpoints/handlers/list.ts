@@ -4,6 +4,8 @@
  * A limited list is one page. An unlimited list is read page by page at one revision and streamed, because a server must not
  * send `continue` unasked. An error after the first byte cuts the connection, so that no client takes a short list for a
  * complete one. So does a key that changes while the list is sent.
+ *
+ * HEAD is answered with the status and the headers: it reads one object, and never watches.
  */
 import type { RequestContext } from '../../registry/kind.ts'
 import type { Handler, StoredCall } from '../call.ts'
@@ -13,7 +15,7 @@ import { selectionOf } from '../lists/selection.ts'
 import { respondList } from '../lists/text.ts'
 import { negotiate, type Output } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
-import type { ApiResponse } from '../request.ts'
+import { type ApiResponse, emptyStream } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { answerWatch } from './watch.ts'
 
@@ -42,11 +44,13 @@ async function answerList(
   const selection = selectionOf(kind, options)
   const start = startOf(call, options, selection)
   const check = await startKeyCheck(context, services)
-  const collection = await openCollection(call, context, { verb: 'list', selection, start, limit, pageSize })
+  const size = request.method === 'HEAD' ? 1 : pageSize
+  const collection = await openCollection(call, context, { verb: 'list', selection, start, limit, pageSize: size })
   const pages = presentPages(store, collection.pages, context)
   const response = await respondList({ request, kind, metadata: collection.metadata, output, pages }, warnings)
   await ensureKeyHolds(check)
   const { body } = response
+  if (request.method === 'HEAD') return { ...response, body: emptyStream }
   if (typeof body === 'string' || body instanceof Uint8Array) return response
   return { ...response, ...whileKeyHolds(services, check, body) }
 }

@@ -20,7 +20,7 @@ import { openCollection } from '../lists/page.ts'
 import { parseRevision, type Selection, selectionOf } from '../lists/selection.ts'
 import { includeObject, type Output, transformError } from '../negotiation/accept.ts'
 import type { ListOptions } from '../options.ts'
-import { type ApiResponse, askedRevision, queryValue } from '../request.ts'
+import { type ApiResponse, askedRevision, emptyStream, queryValue } from '../request.ts'
 import { watchPace } from '../watches/pace.ts'
 import { heartbeat, heartbeatMs, watchEnd } from '../watches/times.ts'
 import { eventsOf } from '../watches/watchevents.ts'
@@ -97,7 +97,10 @@ async function begin({ call, context, options, selection }: Watch): Promise<Star
   return { initial: pages, isInitial: true, rv }
 }
 
-/** Answers with the stream of events. Mistakes in the request are ordinary errors, before the stream begins. */
+/**
+ * Answers with the stream of events, or to HEAD with its headers. Mistakes in the request are ordinary errors, before the
+ * stream begins.
+ */
 export async function answerWatch(
   call: StoredCall,
   context: RequestContext,
@@ -109,7 +112,10 @@ export async function answerWatch(
   const wrong = output.transform && transformError(output.transform.as, false)
   if (wrong) throw wrong
   if (output.transform?.as === 'Table') includeObject(queryValue(request.query, 'includeObject'))
+  parseRevision(options.resourceVersion)
   if (asksForWebSocket(request)) return noWebSocket
+  const headers = { 'content-type': 'application/json' }
+  if (request.method === 'HEAD') return { status: 200, headers, warnings, body: emptyStream }
   const isLive = await startKeyCheck(context, services)
   const open = await services.openWatch(context)
   const check: KeyCheck = async () => {
@@ -125,7 +131,7 @@ export async function answerWatch(
   const lines = start instanceof StatusError ? refused(watch, start) : events(watch, start, check)
   return {
     status: 200,
-    headers: { 'content-type': 'application/json' },
+    headers,
     warnings,
     ...whileKeyHolds(services, check, closing(open, lines), { endless: true }),
     immediate: true,

@@ -8,7 +8,7 @@ import type { EndpointServices, OpenWatch } from '../call.ts'
 import { parseRevision } from '../lists/selection.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
-import type { ApiRequest, ApiResponse } from '../request.ts'
+import { type ApiRequest, type ApiResponse, emptyStream } from '../request.ts'
 import { respond } from '../respond.ts'
 import { heartbeat, heartbeatMs, watchEnd } from './times.ts'
 import { asksForWebSocket, noWebSocket } from './websocket.ts'
@@ -36,10 +36,10 @@ export async function emptyCollection(
   parseRevision(options.resourceVersion)
   if (!watch) return respond(200, { kind: `${kind}List`, apiVersion, metadata: { resourceVersion }, items: [] }, output)
   if (asksForWebSocket(request)) return noWebSocket
+  const head = { status: 200, headers: { 'content-type': 'application/json' }, warnings: [] }
+  if (request.method === 'HEAD') return { ...head, body: emptyStream }
   return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    warnings: [],
+    ...head,
     body: silence({ apiVersion, kind }, options, services, await services.openWatch(request)),
     immediate: true,
   }
