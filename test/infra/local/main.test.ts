@@ -20,10 +20,14 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
 })
 
+const { PATH, NODE_COMPILE_CACHE } = process.env
+/** The environment of a server. Servers share the compile cache of the tests. */
+const plain = { PATH, PORT: '0', ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
+
 const newFolder = () => mkdtemp(join(tmpdir(), 'keyplane-test-'))
 
 function start(environment: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, PORT: '0', ...environment } })
+  const child = spawn(process.execPath, [main, ...args], { env: { ...plain, ...environment } })
   children.push(child)
   const output = { stdout: '', stderr: '' }
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
@@ -201,7 +205,7 @@ const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
 test.skipIf(!hasPython)(
   'in a terminal, prints one line per request and stops on Ctrl-C',
   async () => {
-    const env = { PATH: process.env.PATH, PORT: '0', NO_COLOR: '1' }
+    const env = { ...plain, NO_COLOR: '1' }
     const child = spawn('python3', [...inTerminal, '--memory'], { env })
     children.push(child)
     const ended = once(child, 'exit')
