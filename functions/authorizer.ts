@@ -1,3 +1,3 @@
 import { authorizerHandler } from '../lib/server/authorizer.ts'
 
-export const handler = authorizerHandler()
+export const handler = await authorizerHandler()

@@ -2,4 +2,4 @@ import { DirectClusterEndpointToken } from '../../lib/apis/management/v1/directc
 import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(DirectClusterEndpointToken, createVirtualHandler)
+export const handler = await virtualHandler(DirectClusterEndpointToken, createVirtualHandler)

@@ -2,4 +2,4 @@ import { Namespace } from '../../lib/apis/core/v1/namespace.ts'
 import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(Namespace, createVirtualHandler)
+export const handler = await virtualHandler(Namespace, createVirtualHandler)

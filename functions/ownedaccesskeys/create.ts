@@ -2,4 +2,4 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { createHandler } from '../../lib/endpoints/handlers/create.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, createHandler)
+export const handler = await storedHandler(OwnedAccessKey, createHandler)

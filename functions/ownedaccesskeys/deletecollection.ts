@@ -2,4 +2,4 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { deleteCollectionHandler } from '../../lib/endpoints/handlers/delete.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, deleteCollectionHandler)
+export const handler = await storedHandler(OwnedAccessKey, deleteCollectionHandler)

@@ -2,4 +2,4 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { getHandler } from '../../lib/endpoints/handlers/get.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, getHandler)
+export const handler = await storedHandler(OwnedAccessKey, getHandler)

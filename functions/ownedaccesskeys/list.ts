@@ -2,4 +2,4 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { listHandler } from '../../lib/endpoints/handlers/list.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, listHandler)
+export const handler = await storedHandler(OwnedAccessKey, listHandler)

@@ -2,4 +2,4 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { patchHandler } from '../../lib/endpoints/handlers/patch.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, patchHandler)
+export const handler = await storedHandler(OwnedAccessKey, patchHandler)

@@ -2,4 +2,4 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { updateHandler } from '../../lib/endpoints/handlers/update.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(OwnedAccessKey, updateHandler)
+export const handler = await storedHandler(OwnedAccessKey, updateHandler)

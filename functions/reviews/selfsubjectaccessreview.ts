@@ -2,4 +2,4 @@ import { SelfSubjectAccessReview } from '../../lib/apis/authorization/v1/selfsub
 import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(SelfSubjectAccessReview, createVirtualHandler)
+export const handler = await virtualHandler(SelfSubjectAccessReview, createVirtualHandler)

@@ -2,4 +2,4 @@ import { SelfSubjectReview } from '../../lib/apis/authentication/v1/selfsubjectr
 import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(SelfSubjectReview, createVirtualHandler)
+export const handler = await virtualHandler(SelfSubjectReview, createVirtualHandler)

@@ -2,4 +2,4 @@ import { SelfSubjectRulesReview } from '../../lib/apis/authorization/v1/selfsubj
 import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(SelfSubjectRulesReview, createVirtualHandler)
+export const handler = await virtualHandler(SelfSubjectRulesReview, createVirtualHandler)

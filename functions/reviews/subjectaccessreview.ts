@@ -2,4 +2,4 @@ import { SubjectAccessReview } from '../../lib/apis/authorization/v1/subjectacce
 import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(SubjectAccessReview, createVirtualHandler)
+export const handler = await virtualHandler(SubjectAccessReview, createVirtualHandler)

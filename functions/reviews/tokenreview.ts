@@ -2,4 +2,4 @@ import { TokenReview } from '../../lib/apis/authentication/v1/tokenreview.ts'
 import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(TokenReview, createVirtualHandler)
+export const handler = await virtualHandler(TokenReview, createVirtualHandler)

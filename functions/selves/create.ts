@@ -2,4 +2,4 @@ import { Self } from '../../lib/apis/management/v1/self.ts'
 import { createVirtualHandler } from '../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../lib/server/handler.ts'
 
-export const handler = virtualHandler(Self, createVirtualHandler)
+export const handler = await virtualHandler(Self, createVirtualHandler)

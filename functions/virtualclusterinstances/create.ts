@@ -2,4 +2,4 @@ import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclus
 import { createHandler } from '../../lib/endpoints/handlers/create.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, createHandler)
+export const handler = await storedHandler(VirtualClusterInstance, createHandler)

@@ -2,4 +2,4 @@ import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclus
 import { deleteHandler } from '../../lib/endpoints/handlers/delete.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, deleteHandler)
+export const handler = await storedHandler(VirtualClusterInstance, deleteHandler)

@@ -2,4 +2,4 @@ import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclus
 import { deleteCollectionHandler } from '../../lib/endpoints/handlers/delete.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, deleteCollectionHandler)
+export const handler = await storedHandler(VirtualClusterInstance, deleteCollectionHandler)

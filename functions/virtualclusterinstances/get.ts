@@ -2,4 +2,4 @@ import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclus
 import { getHandler } from '../../lib/endpoints/handlers/get.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, getHandler)
+export const handler = await storedHandler(VirtualClusterInstance, getHandler)

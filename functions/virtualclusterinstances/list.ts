@@ -2,4 +2,4 @@ import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclus
 import { listHandler } from '../../lib/endpoints/handlers/list.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, listHandler)
+export const handler = await storedHandler(VirtualClusterInstance, listHandler)

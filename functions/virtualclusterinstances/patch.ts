@@ -2,4 +2,4 @@ import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclus
 import { patchHandler } from '../../lib/endpoints/handlers/patch.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, patchHandler)
+export const handler = await storedHandler(VirtualClusterInstance, patchHandler)

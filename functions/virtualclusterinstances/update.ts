@@ -2,4 +2,4 @@ import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclus
 import { updateHandler } from '../../lib/endpoints/handlers/update.ts'
 import { storedHandler } from '../../lib/server/handler.ts'
 
-export const handler = storedHandler(VirtualClusterInstance, updateHandler)
+export const handler = await storedHandler(VirtualClusterInstance, updateHandler)

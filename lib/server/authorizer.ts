@@ -25,6 +25,7 @@ import { type AuthorizerContext, encodeForbidden } from './lambda/authorizercont
 import { describeError, type LogFields } from './process/logger.ts'
 import { callMetrics, countCalls, type Measured, newCalls } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
+import { warmUp } from './warmup.ts'
 
 /** API Gateway answers 401 for an error with exactly this text. */
 class Unauthorized extends Error {
@@ -145,8 +146,9 @@ async function authorizeRequest(
 }
 
 /** Returns the Lambda handler of the authorizer. */
-export function authorizerHandler() {
+export async function authorizerHandler() {
   const server = createServer(process.env)
+  await warmUp(server, process.env)
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const began = performance.now()
     const calls = newCalls()

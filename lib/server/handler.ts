@@ -7,10 +7,13 @@ import type { Call, Handler, StoredCall, VirtualCall } from '../endpoints/call.t
 import type { ApiRequest } from '../endpoints/request.ts'
 import { runHandler } from '../endpoints/run.ts'
 import type { KubeObject } from '../meta/types.ts'
-import type { RequestContext, StoredKind, VirtualKind } from '../registry/kind.ts'
-import { type Endpoint, type LambdaHandler, type Notes, serveWith } from './lambda/serve.ts'
+import type { KindInfo, RequestContext, StoredKind, VirtualKind } from '../registry/kind.ts'
+import type { Table } from '../storage/interface.ts'
+import { type Endpoint, type Invocation, type LambdaHandler, type Notes, serveWith } from './lambda/serve.ts'
 import { describeError } from './process/logger.ts'
+import { rehearsalEvent, rehearsing } from './rehearsal.ts'
 import { createServer, type Server } from './server.ts'
+import { warmUp } from './warmup.ts'
 
 /** Returns the call of a request, for a kind of either archetype. */
 function callOf(request: ApiRequest, server: Server, notes: Notes): Call {
@@ -42,19 +45,23 @@ const reporting =
   (error: unknown): void =>
     log('error', 'request failed', { requestId, error: describeError(error) })
 
-/** Returns the Lambda handler of one verb of a stored kind. Creates everything that it needs when the process starts. */
-export function storedHandler(kind: StoredKind<Server>, handler: Handler<StoredCall>): LambdaHandler {
+/**
+ * Returns the Lambda handler of one verb of a stored kind. Creates everything that it needs when the process starts, and in
+ * Lambda uses it once.
+ */
+export async function storedHandler(kind: StoredKind<Server>, handler: Handler<StoredCall>): Promise<LambdaHandler> {
   const { verb } = handler
   const endpoint: Endpoint<Server> = (request, server, notes) => {
     const store = server.storeOf(kind)
     const call = { ...callOf(request, server, notes), kind: store.kind, store }
     return runHandler(handler, call, reporting(server, request))
   }
-  return serveWith(createServer(process.env), endpoint, { verb, resource: kind.plural, streams: verb === 'list' })
+  const invocation = { verb, resource: kind.plural, streams: verb === 'list' }
+  return started(kind, endpoint, invocation, kind.table)
 }
 
 /** Returns the Lambda handler of a virtual kind. */
-export function virtualHandler(kind: VirtualKind<Server>, handler: Handler<VirtualCall>): LambdaHandler {
+export async function virtualHandler(kind: VirtualKind<Server>, handler: Handler<VirtualCall>): Promise<LambdaHandler> {
   const endpoint: Endpoint<Server> = (request, server, notes) => {
     const { namespace, name } = request
     const create = (object: KubeObject, context: RequestContext) =>
@@ -62,5 +69,20 @@ export function virtualHandler(kind: VirtualKind<Server>, handler: Handler<Virtu
     return runHandler(handler, { ...callOf(request, server, notes), kind, create }, reporting(server, request))
   }
   const resource = kind.subresource ? `${kind.plural}/${kind.subresource}` : kind.plural
-  return serveWith(createServer(process.env), endpoint, { verb: handler.verb, resource, streams: false })
+  return started(kind, endpoint, { verb: handler.verb, resource, streams: false }, undefined)
+}
+
+async function started(
+  kind: KindInfo,
+  endpoint: Endpoint<Server>,
+  invocation: Invocation,
+  table: Table | undefined,
+): Promise<LambdaHandler> {
+  const server = createServer(process.env)
+  const rehearse = async () => {
+    const rehearsal = serveWith(rehearsing(server), endpoint, { ...invocation, streams: false })
+    await rehearsal(rehearsalEvent(invocation.verb, kind), {})
+  }
+  await warmUp(server, process.env, { rehearse, ...(table && { table }) })
+  return serveWith(server, endpoint, invocation)
 }

@@ -41,7 +41,13 @@ async function start(
 ): Promise<Start> {
   const began = performance.now()
   const child = spawn(process.execPath, [join(folder, 'runtime.mjs')], {
-    env: { ...environment, AWS_LAMBDA_RUNTIME_API: api.address, LAMBDA_TASK_ROOT: folder, _HANDLER: handler },
+    env: {
+      ...environment,
+      AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+      AWS_LAMBDA_RUNTIME_API: api.address,
+      LAMBDA_TASK_ROOT: folder,
+      _HANDLER: handler,
+    },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const ended = once(child, 'exit')
@@ -80,7 +86,9 @@ export async function benchStart({ rounds }: { rounds: number }): Promise<void> 
   const { bundles } = await ensurePackaged({ quiet: true })
   const folder = await taskRoot(bundles)
   try {
-    const names = await functionNames(root)
+    const names = (await functionNames(root)).filter(
+      (n) => !process.env.ONLY || process.env.ONLY.split(',').includes(n),
+    )
     const subjects = await Promise.all(
       names.map(async (name): Promise<Subject> => {
         const event = await readFile(join(root, 'events', `${name}.json`), 'utf8')

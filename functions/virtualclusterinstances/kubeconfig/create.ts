@@ -2,4 +2,4 @@ import { VirtualClusterInstanceKubeConfig } from '../../../lib/apis/management/v
 import { createVirtualHandler } from '../../../lib/endpoints/handlers/virtual.ts'
 import { virtualHandler } from '../../../lib/server/handler.ts'
 
-export const handler = virtualHandler(VirtualClusterInstanceKubeConfig, createVirtualHandler)
+export const handler = await virtualHandler(VirtualClusterInstanceKubeConfig, createVirtualHandler)

@@ -29,7 +29,7 @@ export type Endpoint<S extends MinimalServer = MinimalServer> = (
 ) => Promise<ApiResponse>
 export type Notes = Record<string, Note>
 
-interface Invocation {
+export interface Invocation {
   verb: string
   resource: string
   streams: boolean

@@ -1,0 +1,68 @@
+/**
+ * Does the slow parts of a first request while Lambda initializes a function: the connections to AWS, the pepper, and the
+ * code of the verb. Lambda gives a whole CPU then, and a share that depends on the memory afterwards. It writes nothing, and
+ * no failure stops the function, whose first request then does the work.
+ */
+import { randomBytes } from 'node:crypto'
+import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { generateAccessKey } from '../authentication/accesskey.ts'
+import { authenticate } from '../authentication/authenticate.ts'
+import type { Table } from '../storage/interface.ts'
+import { authenticationDeps } from './authentication.ts'
+import type { Environment } from './process/environment.ts'
+import type { Server } from './server.ts'
+
+/** The longest that a function waits. Work that takes longer goes on beside the first request. */
+const longestMs = 1_000
+
+/** The name of no object: it is invalid. */
+const nobody = '-'
+
+/** Reads of the server that need no other right than those that the function has for its requests. */
+type Step = (server: Server) => Promise<unknown>
+
+/** Authenticates a key that nobody has, which reads the pepper and the table. */
+const authenticateNobody: Step = (server) =>
+  authenticate(
+    generateAccessKey(randomBytes),
+    authenticationDeps(server, () => undefined),
+  )
+
+const readNobody =
+  (table: Table): Step =>
+  ({ storage }) =>
+    storage.get(table, nobody)
+
+/** Returns the reads for a function: its environment names what it may read. */
+function stepsFor(environment: Environment, table: Table | undefined): Step[] {
+  const has = (name: string) => environment[name] !== undefined
+  const steps: Step[] = []
+  if (table) steps.push(readNobody(table))
+  else if (has('TABLE_NAME'))
+    steps.push(has('PEPPER_SECRET_ID') ? authenticateNobody : readNobody(OwnedAccessKey.table))
+  if (table && has('PEPPER_SECRET_ID')) steps.push((server) => server.hashes(''))
+  if (has('SIGNING_KEY_IDS')) steps.push(({ signer }) => signer.keys())
+  return steps
+}
+
+/**
+ * Reads what requests of a function will read, and rehearses one. Does nothing outside of Lambda, where one process has all
+ * functions. Never rejects. `table` is that of the stored kind of the function.
+ */
+export async function warmUp(
+  server: Server,
+  environment: Environment,
+  { table, rehearse = async () => undefined }: { table?: Table; rehearse?: () => Promise<unknown> } = {},
+): Promise<void> {
+  if (environment.AWS_LAMBDA_INITIALIZATION_TYPE === undefined) return
+  const reads = stepsFor(environment, table).map(async (step) => step(server))
+  // The rehearsal uses the time in which the reads wait for the network.
+  const work = Promise.allSettled([...reads, rehearse()])
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, longestMs)
+  })
+  // A failure is not logged: the first request that needs the same reports it, if it lasts.
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}

@@ -1,0 +1,122 @@
+/** Tests what functions do while Lambda initializes them: their first request needs no connection, and nothing is written. */
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { ScanCommand } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { functionNames } from '../../infra/build.ts'
+import { useFunctions } from '../support/functions.ts'
+
+type Mood = 'passes' | 'fails' | 'is silent'
+
+/** Stands in front of an AWS endpoint and records the operations that reach it. */
+async function startFront(targetOf: () => string) {
+  const seen: string[] = []
+  let connections = 0
+  let mood: Mood = 'passes'
+  const server = createServer((from, to) => {
+    seen.push(String(from.headers['x-amz-target']).replace(/.*\./, ''))
+    if (mood === 'is silent') return
+    if (mood === 'fails') return void to.writeHead(500).end('{"__type":"InternalServerError"}')
+    const { method, headers, url = '/' } = from
+    const asked = request(new URL(url, targetOf()), { method, headers }, (answer) => {
+      to.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.pipe(to)
+    })
+    from.pipe(asked.on('error', () => to.destroy()))
+  })
+  server.on('connection', () => connections++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    connections: () => connections,
+    become: (next: Mood) => {
+      mood = next
+    },
+    stop() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+const table = await startFront(() => at.get().dynamodb.endpoint)
+const secrets = await startFront(() => at.get().aws.endpoints.secretsManager)
+const names = await functionNames(join(import.meta.dirname, '../..'))
+const at = useFunctions({
+  AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+  AWS_ENDPOINT_URL_DYNAMODB: table.url,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
+})
+
+afterAll(() => {
+  table.stop()
+  secrets.stop()
+})
+beforeEach(() => {
+  vi.resetModules()
+  for (const { seen, become } of [table, secrets]) {
+    seen.length = 0
+    become('passes')
+  }
+})
+
+const initialize = (name: string) => import(join(import.meta.dirname, '../../functions', `${name}.ts`))
+
+const allItems = async () => {
+  const { client, table: TableName } = at.get().dynamodb
+  return (await client.send(new ScanCommand({ TableName, ConsistentRead: true }))).Items
+}
+
+describe('the initialization', () => {
+  test.each(names)('of %s reads single items, writes nothing and logs nothing', async (name) => {
+    const before = await allItems()
+    at.get().log.length = 0
+    await initialize(name)
+    const reads = new Set(['GetItem', 'BatchGetItem', 'GetSecretValue'])
+    expect([...table.seen, ...secrets.seen].filter((operation) => !reads.has(operation))).toEqual([])
+    expect(await allItems()).toEqual(before)
+    expect(at.get().log).toEqual([])
+  })
+
+  test.each(['authorizer', 'ownedaccesskeys/get', 'ownedaccesskeys/create', 'ownedaccesskeys/list'])(
+    'of %s connects to the table',
+    async (name) => {
+      await initialize(name)
+      expect(table.seen.length).toBe(1)
+    },
+  )
+
+  test.each(['fails', 'is silent'] as const)('succeeds while AWS %s, and the first request works', async (mood) => {
+    table.become(mood)
+    secrets.become(mood)
+    await Promise.all([initialize('authorizer'), initialize('ownedaccesskeys/get')])
+    expect(table.seen.length).toBeGreaterThan(0)
+    // It does not wait for the retries of the client: two of each function.
+    if (mood === 'is silent') expect(table.seen.length + secrets.seen.length).toBeLessThanOrEqual(3)
+    table.become('passes')
+    secrets.become('passes')
+    expect((await at.invoke('ownedaccesskeys/get', { parameters: { name: 'absent' } })).status).toBe(404)
+    await expect(at.run('authorizer')).rejects.toThrow('Unauthorized')
+  })
+
+  test('outside of Lambda reaches nothing', async () => {
+    vi.stubEnv('AWS_LAMBDA_INITIALIZATION_TYPE', undefined)
+    await Promise.all(['authorizer', 'ownedaccesskeys/get', 'ownedaccesskeys/create'].map(initialize))
+    vi.unstubAllEnvs()
+    expect([...table.seen, ...secrets.seen]).toEqual([])
+  })
+})
+
+describe('the first request', () => {
+  test('uses the connection and the pepper of the initialization', async () => {
+    await initialize('authorizer')
+    const connections = table.connections()
+    table.seen.length = 0
+    secrets.seen.length = 0
+    await expect(at.run('authorizer')).rejects.toThrow('Unauthorized')
+    expect([table.seen, secrets.seen]).toEqual([['GetItem'], []])
+    expect(table.connections()).toBe(connections)
+  })
+})
