@@ -7,7 +7,7 @@ import { resourceVersionOrNone } from '../meta/object/resourceversion.ts'
 
 export interface ApiRequest {
   method: string
-  /** The path with its base, as the client sent it. Use it only in messages: never parse it. */
+  /** The path below the base path. */
   path: string
   /** The path parameter of the gateway's route; '' if the route has none. */
   namespace: string

@@ -8,9 +8,11 @@ import { status } from './stored/fixtures.ts'
 const functions = useFunctions()
 const base = '/kubernetes/management'
 const json = { accept: 'application/json' }
-/** Returns the event of the function with another path. */
-const at = (name: string, path: string, more: object = {}) =>
-  functions.invoke(name, { user: alice, headers: json, query: {}, path: base + path, ...more })
+/** Invokes the function for another path below the base path, on the catch-all route, which drops a trailing slash. */
+const at = (name: string, path: string, more: object = {}) => {
+  const route = { resource: '/{proxy+}', parameters: { proxy: `${base}${path}`.slice(1).replace(/\/$/, '') } }
+  return functions.invoke(name, { user: alice, headers: json, query: {}, path: base + path, ...route, ...more })
+}
 
 describe('discovery', () => {
   describe('200', () => {

@@ -72,6 +72,18 @@ export function requestAttributes(request: RoutedRequest, options: RoutingOption
   }
 }
 
+/**
+ * Returns the path of the request below the base path, as the matched route spells it. Unlike the path of the event, it never
+ * has the stage or the base path of a custom domain.
+ */
+export function routedPath({ resource, pathParameters }: RoutedRequest, basePath: string): string {
+  const path = resource.replace(/\{([^}+]+)\+?\}/g, (_, name: string) => parameterOf(pathParameters, name))
+  return belowBase(path, basePath)
+}
+
+const parameterOf = (parameters: RoutedRequest['pathParameters'], name: string): string =>
+  (parameters && Object.hasOwn(parameters, name) && parameters[name]) || ''
+
 /** Returns the path without the base path, if it starts with it. */
 export function belowBase(path: string, basePath: string): string {
   if (path === basePath) return '/'
@@ -92,7 +104,7 @@ function stepsOf({ resource, pathParameters }: RoutedRequest, basePath: string):
       const parameter = /^\{([^}+]+)(\+?)\}$/.exec(step)
       if (parameter === null) return { text: step, literal: true }
       const [, name = '', greedy] = parameter
-      const text = (pathParameters && Object.hasOwn(pathParameters, name) && pathParameters[name]) || ''
+      const text = parameterOf(pathParameters, name)
       return { text: greedy ? text : checkPathSegment(name, text), literal: false }
     })
 }

@@ -30,7 +30,6 @@ import { openApiV2 } from '../../openapi/v2.ts'
 import { groupResource, type ServedKind } from '../../registry/kind.ts'
 import type { Endpoint } from '../lambda/serve.ts'
 import { lazy } from '../process/lazy.ts'
-import { servedPath } from './servedpath.ts'
 
 /** The kinds that discovery lists. */
 const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
@@ -86,7 +85,7 @@ function document(path: string, serverAddress: string): JsonObject | undefined {
 
 /** Serves GET below /api and /apis, except for the resources of this API. */
 export const answerDiscovery: Endpoint = async (request, server) => {
-  const path = servedPath(request, server.config)
+  const { path } = request
   if (path === '/api' || path === '/apis') {
     const output = negotiateDiscovery(request)
     if (output) return respondAggregated(request, path, output)
@@ -122,8 +121,8 @@ function openApiV2Document(request: ApiRequest): ApiResponse {
 }
 
 /** Serves GET below /openapi. */
-export const answerOpenApi: Endpoint = async (request, server) => {
-  const path = servedPath(request, server.config)
+export const answerOpenApi: Endpoint = async (request) => {
+  const { path } = request
   if (path === '/openapi/v2') return openApiV2Document(request)
   documents ??= openApi(openApiKinds, info)
   const json = { 'content-type': 'application/json', vary: 'Accept' }

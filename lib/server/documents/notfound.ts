@@ -20,7 +20,6 @@ import { groupVersion } from '../../meta/groupversion.ts'
 import { dnsLabelErrors } from '../../meta/object/names.ts'
 import type { Endpoint } from '../lambda/serve.ts'
 import { explainRoute } from './explainroute.ts'
-import { servedPath } from './servedpath.ts'
 
 const verbs: Readonly<Record<string, string>> = {
   POST: 'create',
@@ -72,11 +71,10 @@ function isDocument(path: string): boolean {
   return listedVersions.some((one) => one === group || one.split('/')[0] === group)
 }
 
-export const answerNotFound: Endpoint = async ({ path, method, headers, query }, { config }) => {
+export const answerNotFound: Endpoint = async ({ path, method, headers, query }) => {
   const output = negotiateStatus({ headers, query })
-  const below = servedPath({ path }, config)
-  const hint = explainRoute(method, below)
-  const [root, group, version, ...steps] = below.slice(1).split('/')
+  const hint = explainRoute(method, path)
+  const [root, group, version, ...steps] = path.slice(1).split('/')
   const groupVersionText = `${group}/${version}`
   try {
     if (root === 'apis' && steps.length > 0) refuse(groupVersionText, steps, { method, headers, hint })
@@ -85,7 +83,7 @@ export const answerNotFound: Endpoint = async ({ path, method, headers, query },
     throw error
   }
   // Manifests often start with their namespace, which exists already and cannot be created.
-  if (isDocument(below) && method !== 'GET') return respondStatus(methodNotAllowed(hint).status, output)
+  if (isDocument(path) && method !== 'GET') return respondStatus(methodNotAllowed(hint).status, output)
   const ours = root === 'apis' && groupVersionText === ownGroupVersion && steps.length > 0
   return ours ? pageNotFound : respondStatus(routeNotFound(hint).status, output)
 }

@@ -34,12 +34,11 @@ export const statusForm = (event: APIGatewayProxyEvent): Output | undefined =>
 /** Returns the request. It omits the Authorization header, which no endpoint needs. */
 export function toApiRequest(
   event: APIGatewayProxyEvent,
-  made: Pick<ApiRequest, 'user' | 'now' | 'deadline'>,
+  made: Pick<ApiRequest, 'path' | 'user' | 'now' | 'deadline'>,
 ): ApiRequest {
   const { authorization: _, ...headers } = headersOf(event)
   return {
     method: event.httpMethod,
-    path: event.path,
     namespace: event.pathParameters?.namespace ?? '',
     name: event.pathParameters?.name ?? '',
     subresource: event.resource.endsWith('/status') ? 'status' : '',

@@ -5,6 +5,7 @@
 import middy from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { routedPath } from '../../authorization/attributes/requestattributes.ts'
 import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
 import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
@@ -70,7 +71,8 @@ async function answer<S extends MinimalServer>(
   const user = userOf(event)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
   const deadline = requestDeadline(server, event.requestContext.requestTimeEpoch)
-  const request = toApiRequest(event, { user, now: server.now(), deadline })
+  const path = routedPath(event, server.config.basePath)
+  const request = toApiRequest(event, { path, user, now: server.now(), deadline })
   return answerInTime(event, deadline, () => endpoint(request, server, notes))
 }
 
