@@ -107,7 +107,7 @@ export async function startWithRoles(): Promise<RoleDeployment> {
       invoke: (id, event) => as(id, () => lambda.invoke(id, event)),
       stream: (id, event, stream) => as(id, () => lambda.stream(id, event, stream)),
     },
-    () => undefined,
+    { report: () => undefined },
   )
   const gateway = createServer(listener)
   const url = await listen(gateway)

@@ -48,7 +48,7 @@ describe('hostile paths', () => {
       `/dev${to}`,
       `/kubernetes/../${to.slice(1)}`,
       `${basePath}${to}`,
-      `${victims.server.origin}${to}`,
+      `${victims.server.root}${to}`,
       `${to}/status`,
       `${to}/status/`,
       `${to}/STATUS`,

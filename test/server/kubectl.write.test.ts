@@ -78,7 +78,7 @@ spec:
     const file = await api.kubectl.file('kubeconfig.json', { ...body, spec: { server: 'https://vc.example.com' } })
     const owned = instance('vc', { owner: { user: 'admin' } }, { namespace: 'p-raw' })
     expect((await api.server.call(instances('p-raw'), { method: 'POST', body: owned })).status).toBe(201)
-    const path = `/kubernetes/management${instances('p-raw')}/vc/kubeconfig`
+    const path = api.server.onHost(`${instances('p-raw')}/vc/kubeconfig`)
     const { stdout, stderr } = await api.kubectl.run('create', '--raw', path, '-f', file)
     expect(stderr).toBe('')
     expect(JSON.parse(stdout).status.kubeConfig).toContain('server: https://vc.example.com')
@@ -307,7 +307,7 @@ spec:
 
   test.concurrent('delete --raw deletes an object', async () => {
     await makeKey('raw')
-    const { stdout } = await api.kubectl.run('delete', '--raw', `/kubernetes/management${keys}/raw`)
+    const { stdout } = await api.kubectl.run('delete', '--raw', api.server.onHost(`${keys}/raw`))
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Status', status: 'Success', details: { name: 'raw' } })
   })
 })

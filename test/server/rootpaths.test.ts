@@ -1,4 +1,4 @@
-/** Tests the API at the root of its host, for clients that drop the path of the server URL. */
+/** Tests the API at the root of its stage, for clients that drop the base path of the server URL. */
 import https from 'node:https'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accessKey, instance, instances, keys } from '../support/objects.ts'
@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 const atRoot = (path: string, call: Call = {}): Promise<Answer> =>
-  request(agent, server.origin + path, { token: server.adminKey, ...call })
+  request(agent, server.root + path, { token: server.adminKey, ...call })
 const merge = { 'content-type': 'application/merge-patch+json' }
 
 test.each([

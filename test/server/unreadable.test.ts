@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => server?.stop())
 
-const port = () => Number(new URL(server.origin).port)
+const port = () => Number(new URL(server.root).port)
 
 /** Returns everything that the server sends after these bytes until it closes. */
 async function answerTo(socket: Socket, text: string): Promise<string> {
@@ -65,7 +65,7 @@ test('a request without TLS returns a message that says so', async () => {
 
 test('a silent client does not keep the server from closing', async () => {
   const other = await startServer()
-  const socket = connectPlain(Number(new URL(other.origin).port), '127.0.0.1').on('error', () => {})
+  const socket = connectPlain(Number(new URL(other.root).port), '127.0.0.1').on('error', () => {})
   await once(socket, 'connect')
   await other.call('/version')
   await other.stop()

@@ -10,6 +10,7 @@ import { createServer, type Server } from '../../lib/server/server.ts'
 import { type Aws, credentials, region, startAws } from './aws.ts'
 import { startDynamoDB, type TestDynamoDB } from './dynamodb.ts'
 
+export const stage = 'local'
 export const basePath = '/kubernetes/management'
 const secretsPrefix = 'keyplane/local/virtualclusters/'
 
@@ -40,7 +41,7 @@ export async function startDeployment(issuer: string, settings: Record<string, s
     TABLE_NAME: dynamodb.table,
     PEPPER_SECRET_ID: await makePepper(aws),
     SIGNING_KEY_IDS: await makeSigningKey(aws),
-    STAGE: 'local',
+    STAGE: stage,
     BASE_PATH: basePath,
     ISSUER: issuer,
     VIRTUAL_CLUSTER_SECRETS_PREFIX: secretsPrefix,

@@ -4,11 +4,12 @@
  */
 import https from 'node:https'
 import { startGateway } from '../../infra/local/gateway/gateway.ts'
+import { type Address, prefixOf } from '../../infra/local/gateway/routes.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
-import { basePath, startDeployment, type TestDeployment } from './deployment.ts'
+import { basePath, stage, startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
 
 export interface Answer {
@@ -28,10 +29,12 @@ export interface Call {
 }
 
 export interface TestServer extends TestDeployment {
-  /** `https://127.0.0.1:PORT` */
-  origin: string
-  /** `https://127.0.0.1:PORT/kubernetes/management` */
+  /** `https://127.0.0.1:PORT/STAGE` */
+  root: string
+  /** `https://127.0.0.1:PORT/STAGE/kubernetes/management` */
   base: string
+  /** Returns the path of a request on the host, which `kubectl --raw` needs: `/STAGE/kubernetes/management/…`. */
+  onHost(path: string): string
   certificateAuthority: string
   adminKey: string
   /** Sends a request to a path below the base path; objects as JSON, text unchanged. */
@@ -47,6 +50,8 @@ export interface ServerOptions {
   unthrottled?: boolean
   /** Replaces the packaged template. */
   template?: string
+  /** By default the stage of the deployment. */
+  address?: Address
   /** Returns the port to listen on. */
   choosePort?: () => Promise<number>
 }
@@ -54,8 +59,9 @@ export interface ServerOptions {
 const attempts = 5
 
 /**
- * Starts everything. `environment` overrides settings of the deployment (such as MAX_KEY_TTL_SECONDS). The issuer contains
- * the port, which must be known before the server listens: when the port is taken meanwhile, starts again on another one.
+ * Starts everything, below a stage as on a host of execute-api. `environment` overrides settings of the deployment (such as
+ * MAX_KEY_TTL_SECONDS). The issuer contains the port, which must be known before the server listens: when the port is taken
+ * meanwhile, starts again on another one.
  */
 export async function startServer(
   environment: Record<string, string> = {},
@@ -73,15 +79,15 @@ export async function startServer(
 async function startOn(
   port: number,
   environment: Record<string, string>,
-  { streamSeconds = 1, unthrottled = false, template }: ServerOptions,
+  { streamSeconds = 1, unthrottled = false, template, address = { stage } }: ServerOptions,
 ): Promise<TestServer> {
   const [packaged, authority] = await Promise.all([
     ensurePackaged({ quiet: true }),
     makeAuthority('keyplane test', validFor(1, Date.now())),
   ])
   const serving = await issueLoopback(authority, Date.now())
-  const origin = `https://127.0.0.1:${port}`
-  const base = `${origin}${basePath}`
+  const root = `https://127.0.0.1:${port}${prefixOf(address)}`
+  const base = `${root}${basePath}`
   const deployment = await startDeployment(base, environment)
   const { TABLE_NAME = '', PEPPER_SECRET_ID = '', SIGNING_KEY_IDS = '' } = deployment.environment
   const gateway = await startGateway({
@@ -93,6 +99,7 @@ async function startOn(
     environment: deployment.environment,
     streamSeconds,
     unthrottled,
+    address,
   }).catch(async (error: unknown) => {
     await deployment.stop()
     throw error
@@ -109,8 +116,9 @@ async function startOn(
     request(agent, `${base}${path}`, { token: adminKey, ...call })
   return {
     ...deployment,
-    origin,
+    root,
     base,
+    onHost: (path) => `${prefixOf(address)}${basePath}${path}`,
     certificateAuthority: authority.certificate,
     adminKey,
     call,

@@ -9,7 +9,7 @@ import * as below from './objects.ts'
 import { parsed } from './parsed.ts'
 import { startServer, type TestServer } from './server.ts'
 
-/** Full paths, because some attacks target the base path. */
+/** Paths below the stage, because some attacks target the base path. */
 export const management = `${basePath}${below.management}`
 export const keys = `${basePath}${below.keys}`
 export const instances = (namespace: string): string => `${basePath}${below.instances(namespace)}`
@@ -19,7 +19,7 @@ export const key = (name: string, spec: object = {}, more: object = {}) => ({ ..
 
 export interface Attack {
   method?: string
-  /** The path, sent without normalization. */
+  /** The path below the stage, or a whole URL, sent without normalization. */
   path: string
   /** '' = none. */
   token: string
@@ -78,7 +78,7 @@ export function useVictims(): Victims {
   let untouched: unknown
   const held: Held = { admin: '', alice: '', ci: '', reader: '', keeper: '', auditor: '', dead: '' }
 
-  const send: Victims['send'] = (attack) => sendTo(server.origin, agent, attack)
+  const send: Victims['send'] = (attack) => sendTo(server.root, agent, attack)
   const make: Victims['make'] = async (name, spec) => (await server.make(below.keys, key(name, spec))).spec.key
 
   /** Returns the objects of other users as an administrator reads them, without fields that change by themselves. */
@@ -171,19 +171,20 @@ async function populate(server: TestServer, make: Victims['make'], held: Held): 
 }
 
 function sendTo(
-  origin: string,
+  root: string,
   agent: https.Agent,
   { method = 'GET', path, token, headers = {}, body }: Attack,
 ): Promise<Reply> {
   const content = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
-  const { hostname, port } = new URL(origin)
+  const { hostname, port, pathname: stage } = new URL(root)
   const all = {
     ...(token && { authorization: `Bearer ${token}` }),
     ...(content !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
     ...headers,
   }
+  const to = { hostname, port, path: path.startsWith('https:') ? path : stage + path }
   return new Promise((resolve, reject) => {
-    const sent = https.request({ hostname, port, path, method, agent, headers: all }, async (response) => {
+    const sent = https.request({ ...to, method, agent, headers: all }, async (response) => {
       const text = Buffer.concat(await response.toArray()).toString()
       resolve({ status: response.statusCode ?? 0, text, json: parsed(text) })
     })

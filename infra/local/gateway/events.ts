@@ -22,7 +22,7 @@ export interface RequestEvent {
   isBase64Encoded: boolean
 }
 
-/** Returns `$context` of a request, the base of `requestContext`. */
+/** Returns `$context` of a request, the base of `requestContext`. `path` is the path as the client sent it, without the query. */
 export function requestContext(
   request: IncomingMessage,
   path: string,
@@ -51,7 +51,6 @@ export function requestContext(
       userAgent: request.headers['user-agent'] ?? null,
       userArn: null,
     },
-    // The path omits the stage, as with a custom domain and an empty base path mapping.
     path,
     protocol: `HTTP/${request.httpVersion}`,
     requestId: randomUUID(),
@@ -61,7 +60,10 @@ export function requestContext(
   }
 }
 
-/** Returns the event of a proxy integration, without `requestContext.authorizer`. `search` has no question mark. */
+/**
+ * Returns the event of a proxy integration, without `requestContext.authorizer`. `path` lacks the stage, and `search` has no
+ * question mark.
+ */
 export function requestEvent(
   request: IncomingMessage,
   { path, search, body }: { path: string; search: string; body: Buffer },

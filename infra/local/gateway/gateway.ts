@@ -9,6 +9,7 @@ import { scheduledEvent } from './events.ts'
 import { createLambda } from './lambda.ts'
 import { createListener } from './listener.ts'
 import type { Answered } from './requestlines.ts'
+import { type Address, prefixOf } from './routes.ts'
 import { startTimers } from './schedule.ts'
 import { type Deployment, readTemplate } from './template.ts'
 import { answerUnreadable, refusePlainHttp } from './unreadable.ts'
@@ -30,6 +31,11 @@ export interface GatewayOptions {
   region?: string
   account?: string
   /**
+   * How clients reach the API; by default by a custom domain without a base path. A stage replaces the name in the template, and
+   * everything outside it is 403 Forbidden, as on a host of execute-api.
+   */
+  address?: Address
+  /**
    * Interval of the functions that read a stream in AWS; here they run with a scheduled event instead. Default 1, so that
    * changes take effect within seconds. Other schedules keep the rate of the template.
    */
@@ -43,7 +49,7 @@ export interface GatewayOptions {
 }
 
 export interface Gateway {
-  /** `https://127.0.0.1:8443`, without the base path. */
+  /** `https://127.0.0.1:8443`, or `https://127.0.0.1:8443/STAGE`, without the base path. */
   url: string
   /**
    * Refuses new requests, stops the schedules and waits for running functions. Ends open streams cleanly after `graceSeconds`,
@@ -57,15 +63,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { host = '127.0.0.1', region = 'eu-central-1', account = '000000000000', report = warn } = options
   const refs = { ApiGatewayRestApi: 'local', ...options.refs }
   const environment = options.environment ?? {}
-  const deployment = readTemplate(await readFile(options.template, 'utf8'), { refs, region, account, environment })
+  const { address = { mapping: '' } } = options
+  const described = readTemplate(await readFile(options.template, 'utf8'), { refs, region, account, environment })
+  const deployment = deployedAs(described, { address, unthrottled: options.unthrottled === true })
   const restoreEnvironment = applyEnvironment(unionOfEnvironments(deployment.functions.values(), environment))
   const lambda = createLambda(deployment, options.bundlesDir)
-  const { listener, running, endStreams } = createListener(
-    options.unthrottled ? unthrottled(deployment) : deployment,
-    lambda,
+  const { listener, running, endStreams } = createListener(deployment, lambda, {
+    address,
     report,
-    options.answered,
-  )
+    answered: options.answered,
+  })
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   answerUnreadable(server)
   const dropSilent = server instanceof TlsServer ? refusePlainHttp(server) : () => {}
@@ -93,7 +100,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const { port } = server.address() as AddressInfo
   return {
-    url: `${options.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `${options.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${prefixOf(address)}`,
     async close(graceSeconds = 1) {
       const grace = graceSeconds * 1000
       const closed = new Promise((resolve) => server.close(resolve))
@@ -115,8 +122,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-function unthrottled({ api: { throttle: _, ...api }, ...deployment }: Deployment): Deployment {
-  return { ...deployment, api }
+/** Returns the deployment with the name of the stage, and without its throttling if asked to. */
+function deployedAs(
+  { api: { throttle, ...api }, ...deployment }: Deployment,
+  { address, unthrottled }: { address: Address; unthrottled: boolean },
+): Deployment {
+  const { stage = api.stage } = 'stage' in address ? address : {}
+  return { ...deployment, api: { ...api, stage, ...(throttle && !unthrottled && { throttle }) } }
 }
 
 const warn = (message: string, cause: unknown) =>

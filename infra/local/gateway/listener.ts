@@ -7,8 +7,8 @@ import { authorize } from './authorize.ts'
 import { requestContext, requestEvent } from './events.ts'
 import { EventTooLarge, FunctionThrottled, type Lambda } from './lambda.ts'
 import type { Answered } from './requestlines.ts'
-import { type ResponseType, renderResponse } from './responses.ts'
-import { createRouter } from './routes.ts'
+import { FORBIDDEN, type ResponseType, renderResponse } from './responses.ts'
+import { type Address, createRouter, locate } from './routes.ts'
 import { createResponseStream } from './streaming.ts'
 import type { Deployment, Route } from './template.ts'
 import { createThrottle } from './throttle.ts'
@@ -24,12 +24,19 @@ export interface Listener {
 /** "Payload size: 10 MB": Amazon API Gateway quotas. */
 const maximumBody = 10 * 1024 * 1024
 
-/** Calls `report` for failures that the client does not see, and `answered` for every request when its response starts. */
+export interface ListenerOptions {
+  /** By default the root of a custom domain. */
+  address?: Address
+  /** Called for failures that the client does not see. */
+  report(message: string, cause: unknown): void
+  /** Called for every request when its response starts. */
+  answered?: ((answered: Answered) => void) | undefined
+}
+
 export function createListener(
   { api, responses, routes }: Deployment,
   lambda: Lambda,
-  report: (message: string, cause: unknown) => void,
-  answered: (answered: Answered) => void = () => {},
+  { address = { mapping: '' }, report, answered = () => {} }: ListenerOptions,
 ): Listener {
   const find = createRouter(routes)
   const throttle = createThrottle(api.throttle, () => performance.now())
@@ -55,17 +62,19 @@ export function createListener(
     })
     try {
       const body = await readBody(request)
+      const located = locate(path, address)
+      if (located === undefined) return writeRendered(response, FORBIDDEN)
       const admitted = await throttle.admit()
       if (admitted === undefined) return refuse('THROTTLED')
       done = admitted
       if (response.destroyed) return
       if (body === undefined) return refuse('REQUEST_TOO_LARGE')
-      const match = find(request.method ?? '', path)
+      const match = find(request.method ?? '', located.routed)
       if (match === undefined) return refuse('MISSING_AUTHENTICATION_TOKEN')
-      const event = requestEvent(request, { path, search, body }, match, context, api.binaryMediaTypes)
+      const event = requestEvent(request, { path: located.shown, search, body }, match, context, api.binaryMediaTypes)
       const { authorizerFunctionId } = match.route
       if (authorizerFunctionId !== undefined) {
-        const arn = `arn:aws:execute-api:${api.region}:${api.account}:${api.id}/${api.stage}/${request.method}${path}`
+        const arn = `arn:aws:execute-api:${api.region}:${api.account}:${api.id}/${api.stage}/${request.method}${located.routed}`
         const authorization = await authorize(lambda, authorizerFunctionId, event, arn)
         if (!authorization.allowed) {
           if (authorization.cause !== undefined) report('the authorizer failed', authorization.cause)

@@ -18,6 +18,16 @@ const types = {
 
 export type ResponseType = keyof typeof types
 
+/**
+ * The response for a stage or a base path that does not exist. No API is found, so no template customizes it. Source:
+ * https://repost.aws/knowledge-center/api-gateway-troubleshoot-403-forbidden
+ */
+export const FORBIDDEN: Rendered = {
+  statusCode: 403,
+  headers: { 'Content-Type': 'application/json', 'x-amzn-ErrorType': 'ForbiddenException' },
+  body: '{"message":"Forbidden"}',
+}
+
 /** `$context`: nested objects of strings, numbers and null. */
 export type TemplateContext = Readonly<Record<string, unknown>>
 

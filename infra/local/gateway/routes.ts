@@ -1,6 +1,35 @@
-/** Finds the route of a request as a REST API of API Gateway does. */
+/** Finds the API and the route of a request as API Gateway does for REST APIs. */
 import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
 import type { Route } from './template.ts'
+
+/** How clients reach the API: a host of execute-api and the stage, or a custom domain and its base path mapping ('' = none). */
+export type Address = { stage: string } | { mapping: string }
+
+/** The paths of a request that reached the API. */
+export interface Located {
+  /** What the routes are matched with, and the authorizer's `methodArn` ends with. */
+  routed: string
+  /** `path` of the event. */
+  shown: string
+}
+
+/** The segment below which the API is served, such as `/prod`, or '' at the root of a custom domain. */
+export function prefixOf(address: Address): string {
+  const segment = 'stage' in address ? address.stage : address.mapping
+  return segment === '' ? '' : `/${segment}`
+}
+
+/**
+ * Returns undefined where API Gateway finds no API and responds with 403 Forbidden. `path` is raw, without the query.
+ * `event.path` lacks the stage, but not the base path of a custom domain: github.com/localstack/localstack/pull/12296 lists
+ * the variants as recorded on AWS.
+ */
+export function locate(path: string, address: Address): Located | undefined {
+  const prefix = prefixOf(address)
+  if (path !== prefix && !path.startsWith(`${prefix}/`)) return undefined
+  const routed = path.slice(prefix.length) || '/'
+  return { routed, shown: 'stage' in address ? routed : path }
+}
 
 export interface Match {
   route: Route
