@@ -7,6 +7,10 @@ import { type Option, UsageError } from './command.ts'
 const require = createRequire(import.meta.url)
 const { stagePattern, stageRule } = require('./plugins/settings.cjs') as { stagePattern: string; stageRule: string }
 
+/** Returns what is wrong with the name of a stage, as `must be …`, or undefined. */
+export const stageError = (stage: string): string | undefined =>
+  new RegExp(stagePattern).test(stage) ? undefined : `must be ${stageRule}`
+
 /** Options that name a deployment. They are required, so that nothing is deployed or removed by default. */
 export const target = {
   stage: { type: 'string', value: 'STAGE', required: true, help: `name of the deployment: ${stageRule}` },
@@ -34,9 +38,8 @@ export interface StackTarget {
 
 /** Returns the arguments of the deploy tool for a deployment. Throws a UsageError when they are invalid. */
 export function toolArguments({ stage, region, 'aws-profile': profile, param = [] }: StackTarget): string[] {
-  if (stage !== undefined && !new RegExp(stagePattern).test(stage)) {
-    throw new UsageError(`--stage ${stage} cannot be the name of a deployment: it must be ${stageRule}`)
-  }
+  const error = stage === undefined ? undefined : stageError(stage)
+  if (error) throw new UsageError(`--stage ${stage} cannot be the name of a deployment: it ${error}`)
   const wrong = param.find((one) => !/^[a-z-]+=/.test(one))
   if (wrong !== undefined) throw new UsageError(`--param ${wrong} is not NAME=VALUE`)
   return [

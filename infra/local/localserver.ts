@@ -13,6 +13,7 @@ import { type Endpoints, type EndpointsOptions, startEndpoints } from './endpoin
 import { bootstrapFirstKey } from './firstkey.ts'
 import { startGateway } from './gateway/gateway.ts'
 import type { Answered } from './gateway/requestlines.ts'
+import { prefixOf } from './gateway/routes.ts'
 import { issueLoopback, type KeyPair, keepAuthority } from './host/certificates.ts'
 import { freePort } from './host/freeport.ts'
 import { kubeConfigFile } from './host/kubeconfigfile.ts'
@@ -23,7 +24,7 @@ import { DEMO, ensureDemo } from './virtualcluster/demo.ts'
 import type { DemoCluster } from './virtualcluster/demotypes.ts'
 
 export interface LocalServer {
-  /** `https://127.0.0.1:8443/kubernetes/management` */
+  /** `https://127.0.0.1:8443/kubernetes/management`, with `/STAGE` before the base path if one is set. */
   url: string
   /** Text with the first commands to try. */
   banner: string
@@ -63,7 +64,9 @@ export async function startLocalServer(
   const packaged = await ensurePackaged({ quiet: true, say })
   const refs = await prepare(packaged.template, endpoints, credentials, cluster)
 
-  const issuer = `https://127.0.0.1:${port}${BASE_PATH}`
+  const { stage } = settings
+  const address = stage === undefined ? { mapping: '' } : { stage }
+  const issuer = `https://127.0.0.1:${port}${prefixOf(address)}${BASE_PATH}`
   const serving = await issueLoopback(authority, now())
   const gateway = await startGateway({
     template: packaged.template,
@@ -73,7 +76,8 @@ export async function startLocalServer(
     refs,
     region: REGION,
     account: ACCOUNT,
-    environment: environmentFor(endpoints, credentials, issuer),
+    environment: environmentFor(endpoints, credentials, { issuer, stage }),
+    address,
     answered,
   })
   starting.defer(() => gateway.close())
@@ -154,9 +158,13 @@ async function prepare(
 }
 
 /** Returns the environment that points the functions at the local endpoints. */
-const environmentFor = ({ dynamodb, kms, secrets }: Endpoints, credentials: SigningCredentials, issuer: string) => ({
+const environmentFor = (
+  { dynamodb, kms, secrets }: Endpoints,
+  credentials: SigningCredentials,
+  { issuer, stage = 'local' }: { issuer: string; stage: string | undefined },
+) => ({
   ISSUER: issuer,
-  STAGE: 'local',
+  STAGE: stage,
   VIRTUAL_CLUSTER_SECRETS_PREFIX: CLUSTER_SECRETS,
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,

@@ -11,6 +11,7 @@ const COMMAND = {
   options: { memory: { type: 'boolean', help: 'store no data' } },
   variables: {
     PORT: 'port on 127.0.0.1; 0 selects a free port (default 8443)',
+    STAGE: 'serves the API below /STAGE, as API Gateway does without a custom domain (default: at the root)',
     DATA_DIR: 'folder for data and client files (default .local)',
     AWS_ENDPOINT_URL_DYNAMODB: 'URL of a DynamoDB emulator that replaces the embedded one',
     KUBEBUILDER_ASSETS: 'folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster',

@@ -1,10 +1,13 @@
 /** Reads the settings of the local server from the environment. */
 import { resolve } from 'node:path'
+import { stageError } from '../osls.ts'
 import { StartupError } from './host/startuperror.ts'
 
 export interface Settings {
   /** 0 selects a free port. */
   port: number
+  /** Serves the API below `/STAGE`, as on a host of execute-api. */
+  stage?: string
   /** Absolute path. Not used with `memory`. */
   dataDir: string
   /** Store nothing. */
@@ -17,15 +20,16 @@ export interface Settings {
 
 const DEFAULT_PORT = 8443
 
-/** Reads PORT, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB and KUBEBUILDER_ASSETS. Throws a StartupError. */
+/** Reads PORT, STAGE, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB and KUBEBUILDER_ASSETS. Throws a StartupError. */
 export function readSettings(
   memory: boolean,
   environment: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Settings {
-  const { PORT, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB: endpoint, KUBEBUILDER_ASSETS: assets } = environment
+  const { PORT, STAGE, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB: endpoint, KUBEBUILDER_ASSETS: assets } = environment
   return {
     port: portOf(PORT),
+    ...(STAGE && { stage: stageOf(STAGE) }),
     dataDir: resolve(cwd, DATA_DIR || '.local'),
     memory,
     ...(endpoint && { dynamodbEndpoint: endpointOf(endpoint) }),
@@ -38,6 +42,12 @@ function portOf(text: string | undefined): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
   throw new StartupError('PORT must be a number from 0 to 65535.')
+}
+
+function stageOf(text: string): string {
+  const error = stageError(text)
+  if (error) throw new StartupError(`STAGE ${error}.`)
+  return text
 }
 
 function endpointOf(text: string): string {

@@ -22,8 +22,8 @@ let running: ChildProcess | undefined
 const environment = () => ({ PATH: `${assets}:${process.env.PATH}`, HOME: folder, TMPDIR: folder })
 
 /** Starts the server in the folder and returns its output and its exit. */
-async function start() {
-  const env = { ...environment(), PORT: String(port), KUBEBUILDER_ASSETS: assets }
+async function start(settings: Record<string, string> = {}) {
+  const env = { ...environment(), PORT: String(port), KUBEBUILDER_ASSETS: assets, ...settings }
   const child = spawn(process.execPath, [main], { cwd: folder, env })
   running = child
   let errors = ''
@@ -83,7 +83,7 @@ afterAll(async () => {
 /** All terminals use one key, which only the first one has in a variable. */
 const another = () => `${commands('A tour of five minutes')}KEY=$(cat key) NAME=$(cat name)\n`
 
-test('commands of the README and the server work with a real kube-apiserver, also after a restart', async () => {
+test('commands of the README and the server work with a real kube-apiserver, also after a restart below a stage', async () => {
   const first = await start()
   if (process.platform === 'linux')
     expect((await Promise.all((await listenersOf(first.pid)).map(openTo))).flat()).toEqual([])
@@ -118,7 +118,8 @@ test('commands of the README and the server work with a real kube-apiserver, als
   expect(printed.stderr).toContain('No resources found')
   expect(await first.stop()).toEqual([0, ''])
 
-  const second = await start()
+  const second = await start({ STAGE: 'prod' })
+  expect(second.printed).toContain('/prod/kubernetes/management')
   const kept = await shell(`kubectl --kubeconfig certificate.kubeconfig ${who}`)
   expect([kept.code, kept.stdout]).toEqual([0, expect.stringMatching(/^alice /)])
   expect(await shell(tour)).toMatchObject({ code: 0, stderr: '' })

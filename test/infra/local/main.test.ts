@@ -184,6 +184,47 @@ describe('npm start', () => {
     expect(written.filter((content) => content.includes(scopedKey))).toEqual([])
   }, 60_000)
 
+  test('serves everything below a stage with STAGE, as API Gateway does without a custom domain', async () => {
+    const DATA_DIR = join(await newFolder(), 'data')
+    const server = start({ STAGE: 'prod', DATA_DIR })
+    await server.ready
+    const client = await clientOf(DATA_DIR, server.output.stdout)
+    expect(client.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/prod\/kubernetes\/management$/)
+    const config = JSON.parse(await readFile(join(DATA_DIR, 'kubeconfig'), 'utf8'))
+    expect(config.clusters[0].cluster.server).toBe(client.url)
+    const printed = server.output.stdout.match(/https:\S+/g) ?? []
+    expect(printed.filter((url) => !url.startsWith(client.url))).toEqual([])
+
+    const plain = createApiClient(await readFile(join(DATA_DIR, 'ca.crt'), 'utf8'))
+    const { body } = await plain.send('GET', `${client.url}/.well-known/openid-configuration`)
+    expect(body).toMatchObject({ issuer: client.url, jwks_uri: `${client.url}/openid/v1/jwks` })
+    const outside = await plain.send('GET', `${client.url.replace('/prod', '')}/version`)
+    expect([outside.status, outside.body]).toEqual([403, { message: 'Forbidden' }])
+
+    // The demo cluster fetches the public keys, and asks for reviews, below the stage.
+    const scoped = await client.post('/ownedaccesskeys', 'OwnedAccessKey', {
+      metadata: { name: 'scoped' },
+      spec: { user: 'alice', scope: { virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }] } },
+    })
+    const { key } = (scoped.body as { spec: { key: string } }).spec
+    const limited = await clientOf(DATA_DIR, server.output.stdout, key)
+    const fetched = await limited.post(`${demoPath}/kubeconfig`, kubeConfig, {})
+    expect(await podsWith(fetched)).toBe(200)
+    expect((await client.disable('/ownedaccesskeys/scoped')).status).toBe(200)
+    expect(await podsWith(fetched)).toBe(403)
+    server.child.kill('SIGTERM')
+    expect([await server.ended, server.output.stderr]).toEqual([0, ''])
+
+    // Other tokens name the issuer with the stage, but the data is the same.
+    const moved = start({ DATA_DIR })
+    await moved.ready
+    const there = await clientOf(DATA_DIR, moved.output.stdout)
+    expect((await there.get('/ownedaccesskeys/scoped')).status).toBe(200)
+    expect(await podsWith(await there.post(`${demoPath}/kubeconfig`, kubeConfig, {}))).toBe(200)
+    moved.child.kill('SIGTERM')
+    expect(await moved.ended).toBe(0)
+  }, 60_000)
+
   test('stores nothing with --memory', async () => {
     const DATA_DIR = join(await newFolder(), 'data')
     const server = start({ DATA_DIR }, '--memory')
@@ -256,6 +297,12 @@ describe('npm start exits with one sentence and code 1', () => {
     await writeFile(file, '')
     expect(await refusal({ DATA_DIR: join(file, 'data') })).toBe(
       `The data folder ${join(file, 'data')} cannot be written (ENOTDIR): name another one in DATA_DIR.\n`,
+    )
+  })
+
+  test('for a stage that cannot be a name', async () => {
+    expect(await refusal({ STAGE: '/prod/' })).toBe(
+      'STAGE must be 1 to 13 lower-case letters and digits, the first one a letter.\n',
     )
   })
 

@@ -5,6 +5,8 @@ import { readSettings } from '../../../infra/local/settings.ts'
 test.each([
   [false, {}, { port: 8443, dataDir: '/project/.local', memory: false }],
   [false, { PORT: '', DATA_DIR: '' }, { port: 8443, dataDir: '/project/.local', memory: false }],
+  [false, { STAGE: 'prod2' }, { port: 8443, stage: 'prod2', dataDir: '/project/.local', memory: false }],
+  [false, { STAGE: '' }, { port: 8443, dataDir: '/project/.local', memory: false }],
   [true, { PORT: '0', DATA_DIR: 'data' }, { port: 0, dataDir: '/project/data', memory: true }],
   [
     false,
@@ -30,6 +32,8 @@ test.each([
   [{ PORT: '65536' }, 'PORT must be a number from 0 to 65535.'],
   [{ PORT: '-1' }, 'PORT must be a number from 0 to 65535.'],
   [{ PORT: '8443x' }, 'PORT must be a number from 0 to 65535.'],
+  [{ STAGE: '/prod' }, 'STAGE must be 1 to 13 lower-case letters and digits, the first one a letter.'],
+  [{ STAGE: 'my-stage' }, 'STAGE must be 1 to 13 lower-case letters and digits, the first one a letter.'],
   [{ AWS_ENDPOINT_URL_DYNAMODB: '127.0.0.1:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
   [{ AWS_ENDPOINT_URL_DYNAMODB: 'localhost:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
 ])('readSettings refuses %j', (environment, sentence) => {
