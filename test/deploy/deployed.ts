@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { CreateAccessKeyCommand, CreateUserCommand, IAMClient, PutUserPolicyCommand } from '@aws-sdk/client-iam'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { type Client, createClient } from '../smoke/client.ts'
+import { type Front, startFront } from '../support/front.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -19,8 +20,9 @@ export interface Deployed {
   /** The output of all commands. */
   printed: readonly string[]
   adminKey: string
-  /** A client of the API on the emulator, over HTTP. */
+  /** `https://127.0.0.1:PORT/STAGE/kubernetes/management` */
   url: string
+  certificateAuthority: string
   client: Client
   /** Runs a command in the project and returns its standard output. Rejects when it fails. */
   run(command: string, args: readonly string[], environment?: Record<string, string>): Promise<string>
@@ -60,7 +62,9 @@ export async function startDeployed(stage: string, ...settings: readonly string[
   }
   const secretText = async (SecretId: string) =>
     (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? ''
+  let front: Front | undefined
   async function stop() {
+    await front?.stop()
     secrets.destroy()
     iam.destroy()
     await emulator.stop()
@@ -75,10 +79,13 @@ export async function startDeployed(stage: string, ...settings: readonly string[
     deployer = await makeDeployer(iam)
     const adminKey = await secretText(`keyplane/${stage}/access-key`)
     const [api] = new URL(said.url ?? '').host.split('.')
-    const url = `${emulator.url}/restapis/${api}/${stage}/_user_request_/kubernetes/management`
+    // The emulator finds the API by its host, and removes the stage from the path itself.
+    front = await startFront(`/${stage}`, { url: `${emulator.url}/${stage}`, host: `${api}.execute-api.localhost` })
+    const url = `${front.url}/kubernetes/management`
+    const { certificateAuthority } = front
     const osls = (command: string, ...args: readonly string[]) =>
       run(join(root, 'node_modules/.bin/serverless'), [command, ...args, ...target], deployer)
-    const client = createClient({ url, key: adminKey })
+    const client = createClient({ url, key: adminKey, ca: certificateAuthority })
     return {
       emulator,
       secrets,
@@ -86,6 +93,7 @@ export async function startDeployed(stage: string, ...settings: readonly string[
       printed,
       adminKey,
       url,
+      certificateAuthority,
       client,
       run,
       deployer,

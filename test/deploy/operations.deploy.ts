@@ -4,14 +4,10 @@
  * test/server/operations.test.ts covers.
  */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { checks } from '../smoke/checks.ts'
-import { createClient } from '../smoke/client.ts'
 import { readPage } from '../support/commands.ts'
 import { describeKubectl } from '../support/kubectl.ts'
 import { type Deployed, startDeployed } from './deployed.ts'
@@ -35,6 +31,7 @@ const place = (name: string) => join(folder, name)
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyplane-operations-'))
   ;[bin, at] = await Promise.all([installCommandLine(place('aws')), startDeployed(stage)])
+  await writeFile(place('ca.crt'), at.certificateAuthority)
 }, 300_000)
 afterAll(async () => {
   await at?.stop()
@@ -57,7 +54,9 @@ const shell = (...commands: string[]): Promise<string> =>
   at.run('bash', ['-euo', 'pipefail', '-c', [elsewhere, begin, ...commands].join('\n')], {
     PATH: [bin, process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
     KUBECONFIG: place('kubeconfig'),
+    // kubectl, and the smoke checks.
     SSL_CERT_FILE: place('ca.crt'),
+    NODE_EXTRA_CA_CERTS: place('ca.crt'),
   })
 
 const keyObject = (name: string) => ({
@@ -127,41 +126,10 @@ test('the credentials of a virtual cluster can be changed', async () => {
   expect(await at.secretText(`keyplane/${stage}/virtualclusters/p-shop/dev`)).toBe('new')
 })
 
-/** Serves the API under its path over TLS, without which kubectl sends no key. */
-async function startFront(): Promise<{ url: string; stop(): void }> {
-  const authority = await makeAuthority('operations', validFor(1, Date.now()))
-  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
-  await writeFile(place('ca.crt'), authority.certificate)
-  const base = '/kubernetes/management'
-  const client = createClient({ url: at.url.slice(0, -base.length), key: '' })
-  const server = createServer({ cert, key }, async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const { authorization = '', accept = '*/*', 'content-type': type = 'application/json' } = request.headers
-    const token = authorization.replace('Bearer ', '')
-    const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}
-    const answer = await client.call(request.url ?? '', { method: request.method ?? '', token, accept, type, ...body })
-    response.writeHead(answer.status, { 'content-type': answer.headers['content-type'] ?? '' })
-    response.end(answer.text)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const stop = () => {
-    server.closeAllConnections()
-    server.close()
-  }
-  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}${base}`, stop }
-}
-
 describeKubectl('with kubectl', () => {
-  let front: Awaited<ReturnType<typeof startFront>>
-  beforeAll(async () => {
-    front = await startFront()
-  })
-  afterAll(() => front?.stop())
-
   test("the first key is an administrator's", async () => {
     const config = page('Preparing the shell', 1, {
-      '"URL"': `"${front.url}"`,
+      '"URL"': `"${at.url}"`,
     })
     const said = await shell(config, 'kubectl auth whoami -o jsonpath={.status.userInfo.groups}', 'echo " $KUBECONFIG"')
     expect(said).toContain('system:masters')
