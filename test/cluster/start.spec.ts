@@ -106,7 +106,7 @@ test('commands of the README and the server work with a real kube-apiserver, als
   const signed = await readFile(join(folder, 'certificate.kubeconfig'), 'utf8')
   expect(signed).toMatch(/^ +client-certificate-data: /m)
 
-  const end = await shell(another() + commands('The end of a key').replace('rm demo.kubeconfig', ''))
+  const end = await shell(another() + commands('Revoke a key').replace('rm demo.kubeconfig', ''))
   expect([end.code, end.stdout]).toEqual([0, expect.stringContaining('access key is disabled')])
   await expect
     .poll(async () => (await demo('get pods')).stderr, { timeout: 60_000, interval: 1000 })

@@ -112,14 +112,14 @@ describe('Allow without a user, with advice', () => {
   }
 
   test.each([
-    { what: 'nothing', value: () => '', told: missing },
+    { what: 'no token', value: () => '', told: missing },
     { what: 'another scheme', value: async () => `Basic ${await keyOf('basic')}`, told: missing },
     { what: 'a known key and more', value: async () => `${bearer(await keyOf('more'))} more`, told: missing },
     { what: 'two headers', value: async () => [bearer(await keyOf('twice')), bearer('other')], told: missing },
     { what: 'a wrong checksum', value: () => bearer(`mpk_${'0'.repeat(49)}`), told: none },
     { what: 'half a key', value: async () => bearer((await keyOf('half')).slice(0, 40)), told: none },
     { what: 'a token of somebody else', value: () => bearer(`eyJ${'a'.repeat(40)}.e30.c2ln`), told: none },
-  ])('$what', async ({ value, told }) => {
+  ])('for $what', async ({ value, told }) => {
     expect((await ask(await value())).context).toEqual(told)
   })
 
@@ -133,9 +133,9 @@ describe('Allow without a user, with advice', () => {
 
 describe('Unauthorized', () => {
   test.each([
-    { what: 'no such key', value: () => bearer('mpk_000000000000000000000000000000000000000000034O1xt') },
-    { what: 'no such key of those that people bring along', value: () => bearer('x'.repeat(40)) },
-  ])('$what', async ({ value }) => {
+    { what: 'an unknown key', value: () => bearer('mpk_000000000000000000000000000000000000000000034O1xt') },
+    { what: 'an unknown key in another format', value: () => bearer('x'.repeat(40)) },
+  ])('for $what', async ({ value }) => {
     await expect(ask(value())).rejects.toThrow(/^Unauthorized$/)
   })
 

@@ -74,7 +74,7 @@ describe('discovery', () => {
 
   describe('404', () => {
     test.each(['/apis/nothing', '/apis/management.platform/v2', '/api/v2', '/api/v1/namespaces/Not_One'])(
-      '%s',
+      'for %s',
       async (path) => {
         const { status: code, json } = await at('discovery', path)
         expect([code, json.reason]).toEqual([404, 'NotFound'])
@@ -135,7 +135,7 @@ describe.each([
     [400, { watch: '1', resourceVersion: 'new' }],
     [400, { labelSelector: 'a in' }],
     [422, { watch: '1', sendInitialEvents: '1' }],
-  ])('%s: %o', async (expected, query) => {
+  ])('returns %s for %o', async (expected, query) => {
     expect((await list(query)).status).toBe(expected)
   })
 
@@ -299,7 +299,7 @@ describe('issuer', () => {
       expect(jwks.json.keys[0]).not.toHaveProperty('d')
     })
 
-    test.each(['/version', '/healthz', '/livez', '/readyz'])('%s', async (path) => {
+    test.each(['/version', '/healthz', '/livez', '/readyz'])('for %s', async (path) => {
       expect((await functions.invoke('issuer', { resource: base + path })).status).toBe(200)
     })
   })

@@ -52,17 +52,17 @@ describe('a creation', () => {
 
 describe('a change', () => {
   test.each<[string, string, (name: string) => string, number]>([
-    ['PUT', 'update', (name) => json(name, '"spec":{"scopes":{}}'), 400],
-    ['merge patch', 'merge-patch+json', () => '{"spec":{"scopes":{}}}', 422],
-    ['merge patch that says it twice', 'merge-patch+json', () => '{"spec":{"ttl":60,"ttl":0}}', 422],
-    ['JSON patch', 'json-patch+json', () => '[{"op":"add","path":"/spec/scopes","value":{}}]', 422],
+    ['a PUT', 'update', (name) => json(name, '"spec":{"scopes":{}}'), 400],
+    ['a merge patch', 'merge-patch+json', () => '{"spec":{"scopes":{}}}', 422],
+    ['a merge patch with a duplicate field', 'merge-patch+json', () => '{"spec":{"ttl":60,"ttl":0}}', 422],
+    ['a JSON patch', 'json-patch+json', () => '[{"op":"add","path":"/spec/scopes","value":{}}]', 422],
     [
-      'JSON patch that says it twice',
+      'a JSON patch with a duplicate field',
       'json-patch+json',
       () => '[{"op":"add","path":"/spec","value":{"ttl":60,"ttl":0}}]',
       422,
     ],
-    ['apply that says it twice', 'apply-patch+yaml', (name) => json(name, '"spec":{"ttl":60,"ttl":0}'), 400],
+    ['an apply with a duplicate field', 'apply-patch+yaml', (name) => json(name, '"spec":{"ttl":60,"ttl":0}'), 400],
   ])('by %s is rejected, unless the client requests other validation', async (_, verb, body, code) => {
     const name = fresh()
     const { metadata } = await make({ name }, {})
@@ -95,7 +95,7 @@ describe('a kind that is not stored', () => {
   test.each([
     ['directclusterendpointtokens/create', 'DirectClusterEndpointToken', { scopes: { clusters: [{ cluster: 'eu' }] } }],
     ['virtualclusterinstances/kubeconfig/create', 'VirtualClusterInstanceKubeConfig', { certificateTtl: 600 }],
-  ])('%s', async (name, kind, spec) => {
+  ])('%s rejects an unknown field', async (name, kind, spec) => {
     const [field = ''] = Object.keys(spec)
     const { status, json } = await functions.invoke(name, { body: { apiVersion, kind, spec }, query: {} })
     expect([status, json.message]).toEqual([400, expect.stringContaining(`unknown field "spec.${field}"`)])

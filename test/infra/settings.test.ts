@@ -78,7 +78,7 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['compress-streams', ['', 'yes', 1], [true, false]],
   ['list-concurrency', [0, -1, 1.5, 'many'], [1, 1000]],
   ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '100'], ['1', '2,1']],
-])('%s', (setting, refused, taken) => {
+])('checks the values of %s', (setting, refused, taken) => {
   for (const value of refused)
     expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, false])
   for (const value of taken)

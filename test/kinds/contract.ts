@@ -194,7 +194,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
 
-    test.each(invalid)('validates: $fields', async ({ spec, fields }) => {
+    test.each(invalid)('returns errors for $fields', async ({ spec, fields }) => {
       const name = fresh()
       const status = await refusal(world.create(world.object({ name }, spec)))
       expect([status.code, causesOf(status)]).toEqual([422, fields])
@@ -306,7 +306,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect((await world.read(nameOf(before))).object.metadata).toEqual(before.object.metadata)
     })
 
-    test.each(invalid)('validates: $fields', async ({ spec, fields }) => {
+    test.each(invalid)('returns errors for $fields', async ({ spec, fields }) => {
       const before = await createStored()
       const status = await refusal(world.change(nameOf(before), (live) => ({ ...live, spec })))
       expect([status.code, causesOf(status)]).toEqual([422, fields])

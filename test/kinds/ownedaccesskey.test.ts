@@ -366,7 +366,7 @@ describe('key ownership', () => {
     { spec: { user: '', subject: 'robot' }, owner: 'subject:robot', groups: ['system:authenticated'] },
     { spec: { user: '' }, owner: 'admin', groups: ['system:authenticated'] },
     { spec: { groups: ['dev'] }, owner: 'alice', groups: ['dev', 'system:authenticated'] },
-  ])('$spec: $owner', async ({ spec, owner, groups }) => {
+  ])('of a key with $spec: the owner is $owner', async ({ spec, owner, groups }) => {
     const { name, key } = await createKeyObject(spec)
     expect(await use(key, noon)).toMatchObject({ name: owner, groups })
     expect((await statusAt(name, noon))?.owner).toBe(owner)

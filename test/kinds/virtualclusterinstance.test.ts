@@ -45,7 +45,7 @@ describe('access to an instance', () => {
     { who: 'a stranger', user: bob, verb: 'create', subresource: 'kubeconfig', answer: 'hidden' },
     { who: 'an administrator', user: admin, verb: 'update', subresource: 'status', answer: 'allowed' },
     { who: 'a user named like the team', user: userNamed('ops'), verb: 'get', subresource: '', answer: 'hidden' },
-  ])('$who: $verb $subresource is $answer', async ({ user, verb, subresource, answer }) => {
+  ])('of $who to $verb $subresource is $answer', async ({ user, verb, subresource, answer }) => {
     expect(await may({ owner: { user: 'alice', team: 'ops' } }, user, verb, subresource)).toBe(answer)
   })
 
@@ -62,7 +62,7 @@ describe('access to an instance', () => {
     },
     { rule: { verbs: ['get'], teams: ['ops'] }, verb: 'get', subresource: '', answer: 'hidden' },
     { rule: { verbs: ['get'] }, verb: 'get', subresource: '', answer: 'hidden' },
-  ])('a rule $rule: $verb $subresource is $answer', async ({ rule, verb, subresource, answer }) => {
+  ])('by the rule $rule to $verb $subresource is $answer', async ({ rule, verb, subresource, answer }) => {
     expect(await may({ access: [rule] }, bob, verb, subresource)).toBe(answer)
   })
 

@@ -186,7 +186,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-describe.each(Object.entries(failures))('%s', (name, { status, cause }) => {
+describe.each(Object.entries(failures))('the failure %s', (name, { status, cause }) => {
   const [code, reason] = status
 
   test('returns a Status that names the virtual cluster and the cause', () => {

@@ -18,7 +18,7 @@ const tour = [
   'A key for a CI job',
   'A kube config of a virtual cluster',
   'A token for a connected cluster',
-  'The end of a key',
+  'Revoke a key',
 ].map((heading) => blocks.get(heading)?.join('') ?? '')
 
 test('the shells include bash', () => {

@@ -74,7 +74,7 @@ describe('422', () => {
     { spec: { ttl: -1 }, field: 'spec.ttl' },
     { spec: { ttl: 604801 }, field: 'spec.ttl' },
     { spec: { scope: { roles: [{ role: 'nonsense' }] } }, field: 'spec.scope.roles[0].role' },
-  ])('$spec', async ({ spec, field }) => {
+  ])('for $spec', async ({ spec, field }) => {
     const { status, json } = await create(spec)
     expect([status, json.details.causes[0].field]).toEqual([422, field])
   })

@@ -73,7 +73,7 @@ describe('403', () => {
     { spec: { subject: 'robot' }, why: 'spec.subject: ' },
     { spec: { groups: ['system:masters'] }, why: 'spec.groups: "alice" is not in group "system:masters"' },
     { spec: { type: 'Login' }, why: 'spec.type: access keys of type "Login" are managed by the service' },
-  ])('$spec', async ({ spec, why }) => {
+  ])('for $spec', async ({ spec, why }) => {
     const { status: code, json } = await create('more', spec)
     expect([code, json]).toEqual([403, status(403, 'Forbidden', expect.stringContaining(why))])
     expect((await read('more')).code).toBe(404)

@@ -104,7 +104,7 @@ export function describeList(functions: Used, stored: StoredFunctions): void {
       { query: { limit: 'many' } },
       { query: { resourceVersion: 'new' } },
       { query: { continue: 'nonsense' } },
-    ])('$query', async ({ query }) => {
+    ])('for $query', async ({ query }) => {
       const { status: code, json } = await list(query as Record<string, string>)
       expect([code, json.reason]).toEqual([400, 'BadRequest'])
     })
@@ -115,7 +115,7 @@ export function describeList(functions: Used, stored: StoredFunctions): void {
       { query: { resourceVersionMatch: 'Exact' } },
       { query: { sendInitialEvents: 'true' } },
       { query: { watch: 'true', resourceVersionMatch: 'Exact' } },
-    ])('$query', async ({ query }) => {
+    ])('for $query', async ({ query }) => {
       const { status: code, json } = await list(query as Record<string, string>)
       expect([code, json.details.kind]).toEqual([422, 'ListOptions'])
     })

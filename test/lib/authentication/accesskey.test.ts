@@ -106,5 +106,5 @@ describe('bearerToken', () => {
     [['Basic abc'], undefined],
     [['abc'], undefined],
     [['xBearer abc'], undefined],
-  ])('%j', (values, token) => expect(bearerToken(values)).toBe(token))
+  ])('reads %j as %j', (values, token) => expect(bearerToken(values)).toBe(token))
 })

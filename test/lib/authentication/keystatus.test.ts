@@ -11,59 +11,65 @@ const life = (more: Partial<KeyLife> = {}): KeyLife => ({
 
 describe('keyStatus', () => {
   test.each<[string, Partial<KeyLife>, number, number | undefined, object]>([
-    ['without ttl it lives on', {}, 9e9, undefined, { state: 'Active' }],
-    ['ttl 0 is none', { ttl: 0 }, 9e9, undefined, { state: 'Active' }],
-    ['the last second', { ttl: 10 }, 1009, undefined, { state: 'Active', expires: 1010 }],
-    ['the first second after', { ttl: 10 }, 1010, undefined, { state: 'Expired', expires: 1010 }],
-    ['activity does not count', { ttl: 10, lastActivity: 1009 }, 1010, undefined, { state: 'Expired', expires: 1010 }],
+    ['a key without ttl', {}, 9e9, undefined, { state: 'Active' }],
+    ['a key with ttl 0, which is no limit', { ttl: 0 }, 9e9, undefined, { state: 'Active' }],
+    ['the last second of a key', { ttl: 10 }, 1009, undefined, { state: 'Active', expires: 1010 }],
+    ['the first second after the ttl', { ttl: 10 }, 1010, undefined, { state: 'Expired', expires: 1010 }],
     [
-      'activity counts',
+      'a use of a key whose ttl does not slide',
+      { ttl: 10, lastActivity: 1009 },
+      1010,
+      undefined,
+      { state: 'Expired', expires: 1010 },
+    ],
+    [
+      'a key that was used within its ttl',
       { ttl: 10, lastActivity: 1009, ttlAfterLastActivity: true },
       1018,
       undefined,
       { state: 'Active', expires: 1019 },
     ],
     [
-      'and ends',
+      'a key that is unused for its ttl',
       { ttl: 10, lastActivity: 1009, ttlAfterLastActivity: true },
       1019,
       undefined,
       { state: 'Expired', expires: 1019 },
     ],
     [
-      'before the first use creation counts',
+      'a sliding key that was never used',
       { ttl: 10, ttlAfterLastActivity: true },
       1010,
       undefined,
       { state: 'Expired', expires: 1010 },
     ],
-    ['a maximum binds keys without ttl', {}, 1005, 5, { state: 'Expired', expires: 1005 }],
-    ['a maximum binds longer keys', { ttl: 10 }, 1004, 5, { state: 'Active', expires: 1005 }],
+    ['a key without ttl after the maximum', {}, 1005, 5, { state: 'Expired', expires: 1005 }],
+    ['a key with a ttl over the maximum', { ttl: 10 }, 1004, 5, { state: 'Active', expires: 1005 }],
     [
-      'a maximum binds sliding keys',
+      'a sliding key after the maximum',
       { ttl: 10, lastActivity: 1009, ttlAfterLastActivity: true },
       1014,
       5,
       { state: 'Expired', expires: 1014 },
     ],
-    ['a maximum leaves shorter keys', { ttl: 3 }, 1002, 5, { state: 'Active', expires: 1003 }],
-    ['disabled', { disabled: true, ttl: 10 }, 2000, undefined, { state: 'Disabled', expires: 1010 }],
-    ['deleted', { disabled: true, deleted: true }, 1000, undefined, { state: 'Terminating' }],
-    ['beyond all timestamps', { ttl: Number.MAX_SAFE_INTEGER }, 1000, undefined, { state: 'Active' }],
-  ])('%s', (_, more, now, maxTtl, expected) => {
+    ['a key with a ttl below the maximum', { ttl: 3 }, 1002, 5, { state: 'Active', expires: 1003 }],
+    ['a disabled key', { disabled: true, ttl: 10 }, 2000, undefined, { state: 'Disabled', expires: 1010 }],
+    ['a deleted key', { disabled: true, deleted: true }, 1000, undefined, { state: 'Terminating' }],
+    ['a ttl beyond all timestamps', { ttl: Number.MAX_SAFE_INTEGER }, 1000, undefined, { state: 'Active' }],
+  ])('computes the state of %s', (_, more, now, maxTtl, expected) => {
     expect(keyStatus(life(more), now, maxTtl === undefined ? {} : { maxTtl })).toEqual(expected)
   })
 })
 
 describe('activityDue', () => {
   test.each<[string, Partial<KeyLife>, number, boolean]>([
-    ['never used', {}, 1000, true],
-    ['60 seconds', { lastActivity: 1000 }, 1060, false],
-    ['61 seconds', { lastActivity: 1000 }, 1061, true],
-    ['a quarter of a short ttl', { lastActivity: 1000, ttl: 40 }, 1010, false],
-    ['more than it', { lastActivity: 1000, ttl: 40 }, 1011, true],
-    ['a clock that is behind', { lastActivity: 1000 }, 900, false],
-  ])('%s', (_, more, now, due) => expect(isActivityDue(life(more), now)).toBe(due))
+    ['a key that was never used', {}, 1000, true],
+    ['a use 60 seconds ago', { lastActivity: 1000 }, 1060, false],
+    ['a use 61 seconds ago', { lastActivity: 1000 }, 1061, true],
+    ['a use a quarter of a short ttl ago', { lastActivity: 1000, ttl: 40 }, 1010, false],
+    ['a use more than a quarter of a short ttl ago', { lastActivity: 1000, ttl: 40 }, 1011, true],
+    ['a use in the future, by a clock that is behind', { lastActivity: 1000 }, 900, false],
+  ])('for %s', (_, more, now, due) => expect(isActivityDue(life(more), now)).toBe(due))
 
   test('a sliding key in constant use never expires', () => {
     for (const ttl of [4, 5, 60, 240, 86_400]) {

@@ -89,16 +89,16 @@ describe('the user in the context', () => {
   })
 
   const bad: [string, string][] = [
-    ['nothing', ''],
-    ['no base64url', `${encodeUser(alice)}=`],
-    ['base64url with other bits at its end', 'eyB9'.slice(0, 3)],
-    ['no JSON', encodeValue('{')],
+    ['an empty context', ''],
+    ['text that is not base64url', `${encodeUser(alice)}=`],
+    ['base64url with wrong bits at its end', 'eyB9'.slice(0, 3)],
+    ['text that is not JSON', encodeValue('{')],
     ['null', encodeValue('null')],
     ['a list', encodeValue([])],
-    ['broken UTF-8', Buffer.from([0x22, 0xff, 0x22]).toString('base64url')],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]).toString('base64url')],
     ['no groups', encodeValue({ ...alice, groups: undefined })],
     ['groups without system:authenticated', encodeValue({ ...alice, groups: ['dev'] })],
-    ['groups that are no list', encodeValue({ ...alice, groups: 'system:authenticated' })],
+    ['groups that are not a list', encodeValue({ ...alice, groups: 'system:authenticated' })],
     ['no chain', encodeValue({ ...alice, chain: undefined })],
     ['a chain with unknown members', encodeValue({ ...alice, chain: [{ x: [] }] })],
     ['no name', encodeValue({ ...alice, name: '' })],
@@ -107,7 +107,7 @@ describe('the user in the context', () => {
     ['a key without uid', encodeValue({ ...alice, key: { name: 'k', type: '' } })],
     ['a key with an unknown member', encodeValue({ ...alice, key: { ...alice.key, x: 1 } })],
     ['an expiry that is text', encodeValue({ ...alice, key: { ...alice.key, expires: '1' } })],
-    ['too much', 'A'.repeat(MAX_CONTEXT + 1)],
+    ['a context over the limit', 'A'.repeat(MAX_CONTEXT + 1)],
   ]
   test.each(bad)('rejects %s', (_, value) => expect(() => decodeUser(value)).toThrow())
 })

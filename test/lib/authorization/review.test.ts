@@ -59,7 +59,7 @@ describe('namedPlaces', () => {
     ['the cluster of a rule', [rules({ cluster: 'eu' })], ['eu']],
     ['no cluster for which a rule allows no reviews', [rules({ cluster: 'eu', verbs: ['get'] })], []],
     ['no wildcard', [agentOf('*')], []],
-    ['a name beneath a wildcard', [agentOf('*'), agentOf('eu')], ['eu']],
+    ['a name beside a wildcard', [agentOf('*'), agentOf('eu')], ['eu']],
     ['no virtual clusters for an agent', [{ ...agentOf('eu'), ...virtual('a', 'x') }], ['eu']],
     [
       'no clusters for a virtual cluster',
@@ -67,21 +67,25 @@ describe('namedPlaces', () => {
       ['p-a/x'],
     ],
     ['the virtual cluster of a role', [role('vcluster', { virtualClusters: ['a/x'] })], ['p-a/x']],
-    ['those of its projects', [role('vcluster', { projects: ['a', 'b'], virtualClusters: ['x'] })], ['p-a/x', 'p-b/x']],
+    [
+      'the virtual clusters in the projects of a role',
+      [role('vcluster', { projects: ['a', 'b'], virtualClusters: ['x'] })],
+      ['p-a/x', 'p-b/x'],
+    ],
     ['no wildcard for virtual clusters', [role('vcluster', { projects: ['a'], virtualClusters: ['*'] })], []],
     [
-      'that of a rule',
+      'the virtual cluster of a rule',
       [{ ...role('vcluster'), rules: [{ virtualClusters: [{ namespace: 'p-a', name: 'x' }, { name: 'y' }] }] }],
       ['p-a/x'],
     ],
     [
-      'both without a role',
+      'clusters and virtual clusters without a role',
       [{ rules: [{ requestTargets: ['Management'] }], ...clusters('eu'), ...virtual('a', 'x') }],
       ['eu', 'p-a/x'],
     ],
-    ['none for an empty scope', [{}], []],
-    ['none for an administrator without a scope', [], []],
-  ])('%s', (_, chain, expected) => {
+    ['nothing for an empty scope', [{}], []],
+    ['nothing for an administrator without a scope', [], []],
+  ])('returns %s', (_, chain, expected) => {
     const named = namedPlaces(chain, options)
     expect(named.map((place) => (place.type === 'cluster' ? place.name : `${place.namespace}/${place.name}`))).toEqual(
       expected,
@@ -121,7 +125,7 @@ describe('acceptsKeys', () => {
     ['rejects a chain with a scope that excludes it', [clusters('eu'), clusters('us')], false],
     ['rejects a chain with an empty scope', [clusters('eu'), {}], false],
     [
-      'none of projects, spaces and roles',
+      'rejects projects, spaces and roles',
       [{ projects: [{ project: '*' }], spaces: [{ project: 'a', space: '*' }], ...role('agent') }],
       false,
     ],
@@ -151,7 +155,7 @@ describe('acceptsKeys', () => {
     ],
     ['rejects a chain with a scope that excludes it', [virtual('a', 'x'), targets('Management')], false],
     [
-      'none of clusters, spaces and roles',
+      'rejects clusters, spaces and roles',
       [{ ...clusters('*'), spaces: [{ project: 'a', space: '*' }], ...role('vcluster') }],
       false,
     ],

@@ -285,34 +285,34 @@ describe('with a client certificate', () => {
 
   test.each<[string, Partial<Instance>, Secrets | undefined, number, string]>([
     [
-      'no secret',
+      'a missing secret',
       {},
       secretsOf({}),
       503,
       'virtual cluster "p-shop/dev" has no stored credentials: an administrator must store its kube config in AWS Secrets Manager, as the secret "',
     ],
     [
-      'a secret that cannot be read now',
+      'a secret that cannot be read at the moment',
       {},
       { ...secretsOf({}), get: () => Promise.reject(new SecretError('Unavailable', 'hunter2')) },
       503,
       'virtual cluster "p-shop/dev" has stored credentials that cannot be read at the moment',
     ],
     [
-      'a secret elsewhere',
+      'a secret outside the prefix',
       { secretReference: '../pepper' },
       undefined,
       503,
       'virtual cluster "p-shop/dev" has unusable credentials: spec.credentialsSecretRef.secretName',
     ],
     [
-      'a bad authority',
+      'an invalid certificate authority',
       { certificateAuthorityData: 'AAAA' },
       undefined,
       503,
       'virtual cluster "p-shop/dev" has unusable credentials: spec.certificateAuthorityData holds no certificate',
     ],
-  ])('%s', async (_, changes, secrets, code, message) => {
+  ])('throws 503 for %s', async (_, changes, secrets, code, message) => {
     const status = await refusalOf({ spec, instance: { ...instance, ...changes } }, secrets && { secrets })
     expect(status).toMatchObject({ code })
     expect(status.message).toContain(message)

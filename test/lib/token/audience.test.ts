@@ -60,7 +60,7 @@ describe('clusterAudiences', () => {
     ['nothing for roles', [{ roles: [{ role: 'agent' }, { role: 'platformCLI' }], allowPlatformCli: true }], []],
     ['every cluster for a rule without restriction', [{ rules: [{}] }], ['*']],
     ['the cluster of a rule', [{ rules: [{ cluster: 'a', verbs: ['get'] }] }], ['a']],
-    ['rules and clusters together', [{ ...clusters('b'), rules: [{ cluster: 'a' }] }], ['a', 'b']],
+    ['the clusters of rules and of the scope together', [{ ...clusters('b'), rules: [{ cluster: 'a' }] }], ['a', 'b']],
     ['every cluster for a rule about clusters', [{ rules: [{ requestTargets: ['Cluster'] }] }], ['*']],
     ['nothing for a rule about other targets', [{ rules: [{ requestTargets: ['Management'] }] }], []],
     [
@@ -70,7 +70,7 @@ describe('clusterAudiences', () => {
     ],
     ['nothing for a rule about virtual clusters', [{ rules: [{ virtualClusters: [{ name: 'v' }] }] }], []],
     ['nothing for a cluster without a name', [{ clusters: [{}] }], []],
-  ])('%s', (_, chain, expected) => {
+  ])('returns %s', (_, chain, expected) => {
     expect(clustersOf(...chain)).toEqual(expected)
   })
 

@@ -162,7 +162,7 @@ describe('422', () => {
     { spec: { server: 'http://plain.example.com' }, field: 'spec.server' },
     { spec: { server: 'nonsense' }, field: 'spec.server' },
     { spec: { clientCert: 'yes' }, field: 'spec.clientCert' },
-  ])('$spec', async ({ spec, field }) => {
+  ])('for $spec', async ({ spec, field }) => {
     const { status: code, json } = await fetch('alices', spec)
     expect([code, json.details.causes[0].field]).toEqual([422, field])
   })

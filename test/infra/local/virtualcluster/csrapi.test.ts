@@ -41,7 +41,7 @@ describe('approval', () => {
     ['an old version', { resourceVersion: '1' }, 409, 'the object has been modified'],
     ['another name', { name: 'x' }, 400, 'the name of the object (x) does not match the name on the URL'],
     ['no name', { name: '' }, 400, 'was undeterminable: name must be provided'],
-  ])('%s', async (_, metadata, code, message) => {
+  ])('is refused with %s', async (_, metadata, code, message) => {
     const { name, body } = await create()
     const answer = await approve(name, approval({ ...body, metadata: { ...body.metadata, ...metadata } }))
     expect(answer.code).toBe(code)
@@ -65,14 +65,14 @@ describe('approval', () => {
       'Approved and Denied conditions are mutually exclusive',
     ],
     [
-      'one twice',
+      'the same condition twice',
       [
         { type: 'Approved', status: 'True' },
         { type: 'Approved', status: 'True' },
       ],
       'status.conditions[1].type: Duplicate value: "Approved"',
     ],
-  ])('%s', async (_, conditions, message) => {
+  ])('is refused with %s', async (_, conditions, message) => {
     const { name, body } = await create()
     const answer = await approve(name, { ...body, status: { conditions } })
     expect(answer.code).toBe(422)

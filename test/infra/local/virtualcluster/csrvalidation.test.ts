@@ -46,7 +46,7 @@ describe('a create returns 422', () => {
       { request: base64('-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n') },
       /spec\.request: Invalid value: ".*": x509: malformed certificate request$/,
     ],
-  ])('%j', async (spec, what) => {
+  ])('for the spec %j', async (spec, what) => {
     const { name, code, body } = await create({ spec })
     expect(code).toBe(422)
     if (typeof what === 'string') expect(body.message).toBe(sentence(name, what))
@@ -116,7 +116,7 @@ describe('a create with an invalid object', () => {
     [{ spec: { expirationSeconds: 2 ** 31 } }, 'expirationSeconds of type int32'],
     [{ spec: { usages: [1] } }, 'cannot unmarshal number'],
     [{ metadata: { name: 7 } }, 'cannot unmarshal number'],
-  ])('%j', async (change, message) => {
+  ])('returns 400 for %j', async (change, message) => {
     const { object } = await csr()
     const { code, body } = await asManager(CSRS, { method: 'POST', body: { ...object, ...change } })
     expect(code).toBe(400)
@@ -136,7 +136,7 @@ describe('a create with an invalid object', () => {
     [{ labels: { 'a b': 'c' } }, 'metadata.labels: Invalid value: "a b": name part must consist of'],
     [{ labels: { a: 'c d' } }, 'metadata.labels: Invalid value: "c d": a valid label must be'],
     [{ annotations: { 'a b': '' } }, 'metadata.annotations: Invalid value: "a b": name part must consist of'],
-  ])('%j', async (metadata, message) => {
+  ])('returns 422 for the metadata %j', async (metadata, message) => {
     const { name, object } = await csr()
     const { code, body } = await asManager(CSRS, {
       method: 'POST',

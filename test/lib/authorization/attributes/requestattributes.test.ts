@@ -72,7 +72,7 @@ describe('requests', () => {
     ['get /kubernetes/managementx', ['GET', '/{proxy+}', { proxy: 'kubernetes/managementx' }]],
     ['get /x/kubernetes/management/apis', ['GET', '/{proxy+}', { proxy: 'x/kubernetes/management/apis' }]],
     [`options ${M}/ownedaccesskeys /`, ['OPTIONS', `${G}/ownedaccesskeys`]],
-  ])('%s', (expected, args) => expect(describeRequest(...args)).toBe(expected))
+  ])('have the attributes: %s', (expected, args) => expect(describeRequest(...args)).toBe(expected))
 
   test('take the name from a field selector for list, watch and deletecollection', () => {
     const select = (httpMethod: string, ...fieldSelector: string[]) => {

@@ -84,7 +84,7 @@ describe('the space of a namespace', () => {
     ['p-{project}-s-{space}', 'p-s-s-t', 's', 't'],
     ['{project}--{space}', 'shop--dev', 'shop', 'dev'],
     ['x{project}-{space}z', 'xshop-devz', 'shop', 'dev'],
-  ])('%s: %s', (setting, namespace, project, space) => {
+  ])('with template %s is found in %s', (setting, namespace, project, space) => {
     expect(read(setting, namespace)).toEqual({ project, space })
   })
 
@@ -102,7 +102,7 @@ describe('the space of a namespace', () => {
     ['ab{project}-{space}bc', 'abc'],
     ['a{project}-{space}a', 'a'],
     ['x{project}-{space}z', 'xshop-dev'],
-  ])('%s: not %s', (setting, namespace) => {
+  ])('with template %s is not found in %s', (setting, namespace) => {
     expect(read(setting, namespace)).toBeUndefined()
   })
 

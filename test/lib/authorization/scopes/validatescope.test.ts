@@ -11,7 +11,7 @@ const RUNS = { numRuns: 1000, seed: 20261121 }
 
 describe('validateScope', () => {
   const rows: [string, Scope, string[]][] = [
-    ['nothing', {}, []],
+    ['an empty scope', {}, []],
     [
       'an unknown role',
       { roles: [{ role: 'admin' }] },
@@ -30,17 +30,17 @@ describe('validateScope', () => {
       ['spec.scope.roles[0].role: Required value', 'spec.scope.roles[1].role: Required value'],
     ],
     [
-      'a virtual cluster of no project',
+      'a virtual cluster without a project',
       { roles: [{ role: 'vcluster', virtualClusters: ['x'] }] },
       ['spec.scope.roles[0].virtualClusters[0]: Invalid value: "x": must be PROJECT/NAME where projects is empty'],
     ],
     [
-      'virtual clusters of all forms',
+      'virtual clusters in all forms',
       { roles: [{ role: 'vcluster', projects: ['a'], virtualClusters: ['x', 'a/x', 'a/*', '*'] }] },
       [],
     ],
     [
-      'broken virtual clusters',
+      'malformed virtual clusters',
       { roles: [{ role: 'vcluster', projects: ['a'], virtualClusters: ['', 'a/', '/x', 'a/x/y', '*/x', 'a*'] }] },
       [
         'roles[0].virtualClusters[0]: Required',
@@ -152,9 +152,13 @@ describe('validateScope', () => {
         'rules[1].virtualClusters: Invalid value: [{}]: may not be used together with cluster',
       ],
     ],
-    ['size', { projects: [{ project: 'x'.repeat(5000) }] }, ['spec.scope: Too long: may not be more than 4096 bytes']],
+    [
+      'the size of the text',
+      { projects: [{ project: 'x'.repeat(5000) }] },
+      ['spec.scope: Too long: may not be more than 4096 bytes'],
+    ],
   ]
-  test.each(rows)('%s', (_, scope, expected) => {
+  test.each(rows)('checks %s', (_, scope, expected) => {
     const found = validateScope(scope).map(({ field, message }) => `${field}: ${message}`)
     expect(found).toHaveLength(expected.length)
     for (const [index, text] of expected.entries()) expect(found[index]).toContain(text)

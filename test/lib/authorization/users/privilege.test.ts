@@ -41,7 +41,7 @@ describe('the identity of a key', () => {
     [{ user: '', team: '', subject: '' }, 'admin', ['system:authenticated']],
     [{ groups: ['system:authenticated', 'x', 'x'] }, 'admin', ['system:authenticated', 'x']],
   ]
-  test.each(rows)('%j', (spec, name, groups) => {
+  test.each(rows)('with spec %j is %s', (spec, name, groups) => {
     expect(effectiveUser({ spec, creator: 'user:admin' })).toMatchObject({ name, groups })
   })
 
@@ -423,7 +423,7 @@ test('lengthens detects every extension of a lifetime', () => {
   for (const [old, next, expected] of rows) expect(lengthens(old, next)).toBe(expected)
 })
 
-describe('names', () => {
+describe('the identity in a spec', () => {
   test.each<[KeySpec, string[]]>([
     [{ user: 'system:admin' }, [`spec.user: Invalid value: "system:admin": may not begin with 'system:'`]],
     [{ user: 'team:x', subject: 'team:y' }, ['spec.user', 'spec.subject']],
@@ -436,7 +436,7 @@ describe('names', () => {
     [{ groups: Array.from({ length: 65 }, () => 'x') }, ['spec.groups: Too many: 65']],
     [{ groups: ['x'.repeat(600), 'y'.repeat(600)] }, ['spec.groups: Too long']],
     [{ user: 'alice@example.com', team: 'Dev Ops', subject: 'ünï', groups: ['system:masters'] }, []],
-  ])('%j', (spec, expected) => {
+  ])('is validated: %j', (spec, expected) => {
     const found = validateIdentity(spec).map(({ field, message }) => `${field}: ${message}`)
     expect(found).toHaveLength(expected.length)
     for (const [index, text] of expected.entries()) expect(found[index]).toContain(text)

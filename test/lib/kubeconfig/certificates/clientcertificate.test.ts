@@ -154,14 +154,20 @@ describe('a virtual cluster that fails', () => {
   test.each<[string, Step, Play, ClusterFailure, Step[]]>([
     ['refuses the credentials', 'create', refuse(401), 'unauthorized', ['create']],
     ['permits no requests', 'create', refuse(403), 'forbidden', ['create']],
-    ['has no such API', 'create', refuse(404), 'not-found', ['create']],
+    ['does not serve the API', 'create', refuse(404), 'not-found', ['create']],
     ['rejects the request', 'create', refuse(422), 'rejected', ['create']],
     ['fails while creating', 'create', refuse(500), 'failing', ['create', 'delete']],
-    ['breaks off while creating', 'create', breakOff, 'reset', ['create', 'delete']],
-    ['answers nonsense to a create', 'create', ({ answer }) => answer(201, {}), 'garbage', ['create', 'delete']],
+    ['disconnects while creating', 'create', breakOff, 'reset', ['create', 'delete']],
+    [
+      'returns an invalid answer to a create',
+      'create',
+      ({ answer }) => answer(201, {}),
+      'garbage',
+      ['create', 'delete'],
+    ],
     ['permits no approval', 'approve', refuse(403), 'forbidden', ['create', 'approve', 'delete']],
-    ['breaks off while approving', 'approve', breakOff, 'reset', ['create', 'approve', 'delete']],
-    ['denies', 'read', condition('Denied'), 'denied', ['create', 'approve', 'read', 'delete']],
+    ['disconnects while approving', 'approve', breakOff, 'reset', ['create', 'approve', 'delete']],
+    ['denies the request', 'read', condition('Denied'), 'denied', ['create', 'approve', 'read', 'delete']],
     ['fails to sign', 'read', condition('Failed'), 'failed', ['create', 'approve', 'read', 'delete']],
     ['forgets the request', 'read', refuse(404), 'not-found', ['create', 'approve', 'read', 'delete']],
     [
@@ -171,7 +177,7 @@ describe('a virtual cluster that fails', () => {
       'conflict',
       ['create', 'approve', 'read', 'approve', 'read', 'approve', 'read', 'approve', 'delete'],
     ],
-  ])('%s', async (_, step, play, expected, calls) => {
+  ])('%s: the error names the cause, and no request is left', async (_, step, play, expected, calls) => {
     const cluster = await start({ plays: { [step]: play } })
     const error = await failure(issueClientCertificate(order, services(cluster)))
     expect(error).toMatchObject({ failure: expected })

@@ -54,7 +54,7 @@ describe('checkIssuedCertificate', () => {
     ['it has expired', { notAfter: later(-1) }, {}],
     ['it is not valid yet', { notBefore: later(3600), notAfter: later(7200) }, {}],
     ['it is valid for longer than this deployment allows', { notAfter: later(5000) }, { maxSeconds: 3600 }],
-  ])('%s', async (problem, wish, changes) => {
+  ])('rejects a certificate because %s', async (problem, wish, changes) => {
     expect(check(await authority.sign(mine.request, wish), changes)).toEqual({ problem })
   })
 

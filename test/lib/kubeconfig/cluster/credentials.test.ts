@@ -164,7 +164,7 @@ describe('errors name the member', () => {
       'clusters[0].cluster.certificate-authority-data holds no certificate',
       ({ clusters }) => Object.assign(clusters[0].cluster, { 'certificate-authority-data': toBase64(SECRET) }),
     ],
-  ])('%s', async (message, change) => {
+  ])('of a kube config: %s', async (message, change) => {
     expect(await refusal(config(change))).toBe(message)
   })
 
@@ -183,7 +183,7 @@ describe('errors name the member', () => {
     'https://dev.example.com:99999',
     'unix:///hunter2',
     'file:///etc/passwd',
-  ])('a server like %j', async (url) => {
+  ])('of the server %j', async (url) => {
     const message = await refusal(config(({ clusters }) => Object.assign(clusters[0].cluster, { server: url })))
     expect(message).toBe('clusters[0].cluster.server is not an absolute https URL')
   })
@@ -202,7 +202,7 @@ describe('errors name the member', () => {
     expect(await refusal(text)).toBe('the secret has a duplicate member')
   })
 
-  test('__proto__', async () => {
+  test('of a member __proto__', async () => {
     const text = JSON.stringify(config()).replace('"token":', '"__proto__":{"exec":1},"token":')
     expect(await refusal(text)).toMatch(/is not accepted$|is neither JSON nor YAML$/)
   })
@@ -216,7 +216,7 @@ describe('errors name the member', () => {
     [`a: [${SECRET}`, 'the secret is neither JSON nor YAML'],
     ['x'.repeat(65_537), 'the secret has more than 65536 characters'],
     ['{}', 'kind is not Config'],
-  ])('the text %.20j', async (text, message) => {
+  ])('or the problem of the text %.20j', async (text, message) => {
     expect(await refusal(text)).toBe(message)
   })
 

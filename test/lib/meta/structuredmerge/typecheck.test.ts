@@ -53,7 +53,7 @@ describe('a configuration', () => {
       'errors:\n  .spec.flag: expected boolean, got &{1}\n  .spec.number: expected numeric (int or float), got string',
       { number: 'x', flag: 1 },
     ],
-  ])('%s', (text, spec) => {
+  ])('is rejected with: %s', (text, spec) => {
     expect(errors(spec)).toBe(text)
   })
 

@@ -40,7 +40,7 @@ describe('redacting credentials', () => {
     [`${token}, ${token}`, '<redacted>, <redacted>'],
     ['mpk_ and eyJ are harmless: eyJhbGciOiJFUzI1NiJ9', 'mpk_ and eyJ are harmless: eyJhbGciOiJFUzI1NiJ9'],
     ['eyJhbGciOiJFUzI1NiJ9. A sentence.', 'eyJhbGciOiJFUzI1NiJ9. A sentence.'],
-  ])('%s', (text, expected) => expect(withoutCredentials(text)).toBe(expected))
+  ])('in the text %s', (text, expected) => expect(withoutCredentials(text)).toBe(expected))
 })
 
 describe('misplaced credentials', () => {
