@@ -1,6 +1,6 @@
 /**
  * Declares the item operations that the protocol uses; `dynamodb/dynamodb.ts` implements them. All reads except those of
- * an index are strongly consistent. An operation with an unclear outcome throws an ItemsFault.
+ * an index and `getRecent` are strongly consistent. An operation with an unclear outcome throws an ItemsFault.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { IndexQuery } from './interface.ts'
@@ -85,6 +85,8 @@ export interface ItemPage {
 
 export interface Items {
   get(key: ItemKey): Promise<Item | undefined>
+  /** Reads the item as it is or was, eventually consistent: mostly at most a second ago, for half the price of `get`. */
+  getRecent(key: ItemKey): Promise<Item | undefined>
   /** Returns the items that exist, in any order. Accepts any number of keys and reads a hundred per request. */
   batchGet(keys: readonly ItemKey[], attributes?: readonly string[]): Promise<Item[]>
   query(query: ItemQuery): Promise<ItemPage>

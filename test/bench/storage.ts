@@ -92,7 +92,8 @@ async function lists(deployment: TestDeployment, { rounds, objects }: StorageOpt
 
 /** Measures the time from the start and from the acknowledgement of a write to its delivery to a watch. */
 async function watchDelay(deployment: TestDeployment): Promise<void> {
-  const { storage, meter } = storageOf(deployment)
+  const { storage } = storageOf(deployment)
+  const { storage: watched, meter } = storageOf(deployment)
   const kind = tableOf('watched')
   await storage.create(kind, 'first', putting('first', 0), unhurried)
   const started = new Map<string, number>()
@@ -100,16 +101,18 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
   const delivered = new Map<string, number>()
   const writes = 60
   const meanMs = 300
+  const newest = await watched.revision(kind)
   const watch = async (): Promise<void> => {
     const pace = watchPace(performance.now())
-    for (let rv = await storage.revision(kind); delivered.size < writes; await delay(pace.wait(performance.now()))) {
-      const batch = await storage.changes(kind, rv)
+    for (let rv = newest; delivered.size < writes; await delay(pace.wait(performance.now()))) {
+      const batch = await watched.changes(kind, rv)
       for (const { key } of batch.changes) delivered.set(key, performance.now())
       if (batch.changes.length > 0) pace.sent(performance.now())
       rv = batch.rv
     }
   }
-  const watching = watch()
+  const began = performance.now()
+  const watching = during(meter, watch)
   for (let index = 0; index < writes; index++) {
     const name = `object-${index}`
     started.set(name, performance.now())
@@ -117,7 +120,8 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
     acknowledged.set(name, performance.now())
     await delay(Math.random() * 2 * meanMs)
   }
-  await watching
+  const busy = await watching
+  const seconds = (performance.now() - began) / 1000
   const delaysSince = (from: ReadonlyMap<string, number>): number[] =>
     [...delivered].map(([name, at]) => at - (from.get(name) ?? Number.NaN))
   const rows = Object.entries({
@@ -125,9 +129,16 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
     acknowledgement: delaysSince(acknowledged),
   }).map(([name, times]) => [name, quantile(times, 0.5), quantile(times, 0.99)])
   table(`Watch delivery of ${writes} changes, one every ${meanMs} ms`, ['since', 'p50 ms', 'p99 ms'], rows)
-  const rv = await storage.revision(kind)
-  const idle = await during(meter, () => storage.changes(kind, rv))
-  table('A poll of a watch', ['of', ...costs], [['nothing new', ...perCall(idle, 1)]])
+  const rv = await watched.revision(kind)
+  const idle = await during(meter, () => watched.changes(kind, rv))
+  table(
+    'Reads of this watch',
+    ['of', ...costs],
+    [
+      ['a second with changes', ...perCall(busy, seconds)],
+      ['a poll without changes', ...perCall(idle, 1)],
+    ],
+  )
 }
 
 const day = 86_400_000

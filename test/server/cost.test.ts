@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
+import { connect } from '../support/dynamodb.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -78,10 +79,11 @@ async function least(
 
 const weight = ({ reads, writes }: Taken) => reads + writes
 
+const sleep = async () => {}
+
 /** Settles the change log, because a list reads the unsettled part of it. */
 async function settle(): Promise<void> {
   const { client, table } = server.dynamodb
-  const sleep = async () => {}
   await createStorage({ client, table, now: Date.now, random: Math.random, sleep }).sweep(OwnedAccessKey.table)
 }
 
@@ -118,10 +120,23 @@ test('the prices per million calls and log lines follow from the unit prices on 
   expect(logs).toBe(Number((kilobytes * gigabyte).toFixed(2)))
   // 10 ms and 15 ms of 512 MB.
   expect(seconds).toBe((0.01 + 0.015) * 0.5)
-  const watch = 3600 * (0.5 * second + (2.5 * readUnit) / 1e6)
+  const watch = 3600 * (0.5 * second + (2 * 0.5 * readUnit) / 1e6)
   expect(page).toContain(
-    `2.5 reads a second while nothing changes: $${watch.toFixed(3)} an hour, $${Math.round(730 * watch)} a month`,
+    `2 reads of half a unit a second while nothing changes: $${watch.toFixed(3)} an hour, $${Math.round(730 * watch)} a month`,
   )
+  const starts = (730 * 30 * (requestsOf(page).get('get')?.at(-1) ?? Number.NaN)) / 1e6
+  expect(page).toContain(`starting it again every two minutes is $${starts.toFixed(2)} more`)
+  expect(page).toContain(`at most $${(watch / 30).toFixed(4)} for each interrupted \`kubectl get -w\``)
+})
+
+test('a poll of a watch without changes is one read of half a unit', async () => {
+  const client = connect(`http://127.0.0.1:${(meter.address() as AddressInfo).port}`)
+  const storage = createStorage({ client, table: server.dynamodb.table, now: Date.now, random: Math.random, sleep })
+  const rv = await storage.revision(OwnedAccessKey.table)
+  const before = { ...taken }
+  expect(await storage.changes(OwnedAccessKey.table, rv)).toEqual({ rv, changes: [] })
+  expect([taken.calls - before.calls, taken.reads - before.reads]).toEqual([1, 0.5])
+  client.destroy()
 })
 
 /** The bytes logged per request: its access log line, three Lambda lines per function, and 26 bytes per line. */

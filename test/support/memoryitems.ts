@@ -56,6 +56,7 @@ export function createMemoryItems(now: () => number, wrote: (puts: readonly Item
 
   return {
     get: async (key) => copy(at(key)),
+    getRecent: async (key) => copy(at(key)),
     batchGet: async (keys, attributes) => keys.flatMap((key) => project(at(key), attributes) ?? []),
     query: async (one) => query(one),
     queryIndex: async (one) => queryIndex(one),

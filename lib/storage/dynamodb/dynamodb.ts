@@ -50,8 +50,8 @@ const batchKeys = 100
 export function itemsIn(client: DynamoDBClient, TableName: string, now: () => number): Items {
   const limitTime = deadlinesOf(client, now)
 
-  async function get(key: ItemKey): Promise<Item | undefined> {
-    const command = new GetItemCommand({ TableName, Key: marshalKey(key), ConsistentRead: true })
+  async function get(key: ItemKey, ConsistentRead = true): Promise<Item | undefined> {
+    const command = new GetItemCommand({ TableName, Key: marshalKey(key), ConsistentRead })
     const { Item } = await sendClassified(() => client.send(command))
     return Item && unmarshalItem(Item)
   }
@@ -79,7 +79,9 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
   }
 
   return {
-    get,
+    get: (key) => get(key),
+
+    getRecent: (key) => get(key, false),
 
     async batchGet(keys, attributes) {
       const chunks = Array.from({ length: Math.ceil(keys.length / batchKeys) }, (_, index) =>

@@ -6,7 +6,7 @@ import { pageBytes, pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
 import { closeOverdue, highestRevision, readSlots, type Slots } from './log.ts'
 import { decodeState, isExpired, readSlot, type Slot } from './records.ts'
-import { checkFresh, checkReachable, expiredError, readRevision } from './revision.ts'
+import { checkFresh, checkReachable, expiredError, readRecentRevision } from './revision.ts'
 
 /**
  * Returns filled slots in order and stops at the first gap that a commit may still fill. Voids a gap below a filled slot
@@ -14,7 +14,7 @@ import { checkFresh, checkReachable, expiredError, readRevision } from './revisi
  */
 export async function readChanges(context: Context, table: Table, since: number): Promise<ChangeBatch> {
   const { resource } = table
-  const revision = await readRevision(context, resource)
+  const revision = await readRecentRevision(context, resource, since)
   checkReachable(revision, since)
   const { slots, to } = await readOn(context, resource, [since, Math.min(revision.n, since + pollSlots)])
   checkFresh(context, revision)

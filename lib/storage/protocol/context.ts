@@ -68,6 +68,7 @@ export function withRetries(items: Items, clock: Clock): Items {
   }
   return {
     get: (key) => persist(() => items.get(key)),
+    getRecent: (key) => persist(() => items.getRecent(key)),
     batchGet: (keys, attributes) => persist(() => items.batchGet(keys, attributes)),
     query: (query) => persist(() => items.query(query)),
     queryIndex: (query) => persist(() => items.queryIndex(query)),

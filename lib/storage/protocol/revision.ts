@@ -38,9 +38,13 @@ export async function takeRevision({ items, now }: Context, resource: string): P
   return revisionOf(await items.allocate(revisionKey(resource), asOf), asOf)
 }
 
-async function read({ items, now }: Context, resource: string): Promise<Revision | undefined> {
+async function read(
+  { items, now }: Context,
+  resource: string,
+  get: 'get' | 'getRecent' = 'get',
+): Promise<Revision | undefined> {
   const asOf = now()
-  const item = await items.get(revisionKey(resource))
+  const item = await items[get](revisionKey(resource))
   return item && revisionOf(item, asOf)
 }
 
@@ -59,6 +63,17 @@ export async function readRevision(context: Context, resource: string): Promise<
     await sweepLog(context, resource)
     await pause()
   }
+}
+
+/**
+ * Returns the revision item for a poll after revision `since`, possibly as it was earlier, for half the price. An earlier item
+ * misleads nobody: slots above its `settled` are as young as those above a later one. It may only lack the newest revisions,
+ * and the next poll finds them. If it lacks `since` itself, the item is read again, because `since` may be a future revision.
+ */
+export async function readRecentRevision(context: Context, resource: string, since: number): Promise<Revision> {
+  const recent = await read(context, resource, 'getRecent')
+  const isUsable = recent !== undefined && recent.n >= since && recent.asOf - recent.at <= stale
+  return isUsable ? recent : readRevision(context, resource)
 }
 
 /** The attributes of a slot that settling reads. */

@@ -155,7 +155,7 @@ describe('a watch', () => {
     const resourceVersion = await newest()
     const waits: number[] = []
     await watch({ resourceVersion, timeoutSeconds: '15' }, { waits, when: { 10: () => make(`k-${++names}`) } })
-    expect(waits.slice(0, 12)).toEqual([40, 125, 250, 375, 400, 400, 400, 400, 400, 400, 40, 125])
+    expect(waits.slice(0, 12)).toEqual([40, 100, 200, 300, 400, 500, 500, 500, 500, 500, 40, 100])
   })
 
   test('waits for a future revision, and sends no earlier events', async () => {

@@ -146,6 +146,15 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    without: 'a second read when a poll finds an earlier revision than its own',
+    edits: [{ file: 'protocol/revision.ts', from: ' && recent.n >= since', to: '' }],
+  },
+  {
+    without: 'the age of what a poll has read',
+    profile: lagging,
+    edits: [{ file: 'protocol/revision.ts', from: ' && recent.asOf - recent.at <= stale', to: '' }],
+  },
+  {
     without: 'tombstones in the index partitions that an object leaves',
     edits: [{ file: 'protocol/commit.ts', from: '...left.map((one)', to: '...left.slice(left.length).map((one)' }],
   },

@@ -1,7 +1,8 @@
 /**
  * Simulates a table that does everything DynamoDB may do, only more often. Transactions become visible, and release their
  * items, one by one in any order before they are acknowledged. Reads of several items see each at a different moment.
- * Requests are lost, delayed or duplicated, answers are lost, and items expire in any order.
+ * Requests are lost, delayed or duplicated, answers are lost, and items expire in any order. An eventually consistent read
+ * finds any earlier state of the item.
  */
 import type {
   FaultKind,
@@ -55,6 +56,8 @@ export function fakeTable(
   const truth = new Map<string, Item>()
   /** The items that readers see, by partition and then by ID. */
   const visible = new Map<string, Map<string, Item>>()
+  /** The states of items that single writes have put, oldest first, by ID. */
+  const history = new Map<string, Item[]>()
   const locks = new Set<string>()
   const log = new Map<number, Recorded>()
   const violations: string[] = []
@@ -94,6 +97,7 @@ export function fakeTable(
   function put(key: ItemKey, item: Item | undefined): void {
     decide(key, item)
     show(key, item)
+    if (item) history.set(idOf(key), [...(history.get(idOf(key)) ?? []), item])
   }
 
   const latency = () => (chance(0.08) ? between(0, 700) : between(0, 12))
@@ -206,6 +210,10 @@ export function fakeTable(
     busy: () => requests,
     itemsFor: (process) => ({
       get: (key) => read(process, new Set([key.pk]), (at) => at(idOf(key))),
+      getRecent: (key) =>
+        read(process, new Set([key.pk]), (at) =>
+          chance(0.5) ? at(idOf(key)) : pick([undefined, ...(history.get(idOf(key)) ?? [])]),
+        ),
       batchGet: (keys) =>
         read(process, new Set(keys.map(({ pk }) => pk)), (at) =>
           keys.map((key) => at(idOf(key))).filter((item) => item !== undefined),
