@@ -15,15 +15,18 @@ const pure = [
   'token',
 ].map((name) => `test/lib/${name}/**/*.test.ts`)
 
-/**
- * Tests of the whole server and of the functions. They restore what they change in their process, so they run in processes
- * that keep the modules that other files loaded. Functions read the environment at import, so they share no process with servers.
- */
+/** Tests that restore what they change in their process, so they run in processes that keep the modules of other files. */
+const shared = [
+  'test/infra/local/{aws,gateway,host,virtualcluster}/**/*.test.ts',
+  'test/kinds/**/*.test.ts',
+  'test/lib/{controllers,storage}/**/*.test.ts',
+  'test/server/**/*.test.ts',
+]
+/** Functions read the environment at import, so their tests share no process with others. */
 const functions = ['test/functions/**/*.test.ts', 'test/server/deadline.test.ts', 'test/server/maker.test.ts']
-const servers = ['test/kinds/**/*.test.ts', 'test/server/**/*.test.ts']
 
 /** Projects in the order in which they start; the last one has the shortest files. */
-const order = ['whole', 'servers', 'functions', 'pure']
+const order = ['whole', 'shared', 'functions', 'pure']
 
 /** Small files with long tests. Vitest orders files by size when it has not yet recorded their durations. */
 const long = ['/test/conformance/', '/test/server/faults', '/test/server/hidden']
@@ -40,7 +43,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Node.js strips the types and keeps what it compiled, which costs half as much as Vite. */
+/** Loads modules with Node.js, which strips their types. Vite would transform each one. */
 const native = { experimental: { viteModuleRunner: false } }
 // With a compile cache, coverage would be imprecise. Processes that the tests start use the cache too.
 if (!process.argv.some((argument) => argument.startsWith('--coverage'))) {
@@ -58,8 +61,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { ...native, name: 'pure', include: pure, pool: 'threads', isolate: false } },
-      { extends: true, test: { ...native, name: 'servers', include: servers, exclude: functions, isolate: false } },
-      // Vite's modules, unlike those of Node.js, can be reset.
+      { extends: true, test: { ...native, name: 'shared', include: shared, exclude: functions, isolate: false } },
+      // Node.js cannot reset modules, and a process for each file would cost more than Vite.
       { extends: true, test: { name: 'functions', include: functions, isolate: false } },
       {
         extends: true,
@@ -68,7 +71,7 @@ export default defineConfig({
           name: 'whole',
           include: ['test/**/*.test.ts'],
           // The differential tests need a kube-apiserver, and have their own configuration.
-          exclude: [...pure, ...servers, ...functions, 'test/differential/**'],
+          exclude: [...pure, ...shared, ...functions, 'test/differential/**'],
         },
       },
     ],
