@@ -40,7 +40,7 @@ const helpOption: Option = { type: 'boolean', help: 'print this help' }
 
 /** Returns the options and positional arguments. Throws a UsageError for unknown and for missing ones. */
 export function readCall<const O extends Options>(command: Command<O>, args: readonly string[]) {
-  const { values, positionals } = parsed(command, args)
+  const { values, positionals } = parseArguments(command, args)
   for (const [name, { required }] of Object.entries(command.options)) {
     if (required && values[name] === undefined) throw new UsageError(`--${name} is missing`)
   }
@@ -51,7 +51,7 @@ export function readCall<const O extends Options>(command: Command<O>, args: rea
   return { values: values as Values<O>, words: positionals }
 }
 
-function parsed({ options, words }: Command, args: readonly string[]) {
+function parseArguments({ options, words }: Command, args: readonly string[]) {
   try {
     const allowPositionals = words !== undefined
     const { values, positionals } = parseArgs({
@@ -72,7 +72,7 @@ export async function runCommand<const O extends Options>(
 ): Promise<void> {
   const args = process.argv.slice(2)
   try {
-    if (parsed(command, args).values.help) {
+    if (parseArguments(command, args).values.help) {
       process.stdout.write(helpOf(command))
       return
     }

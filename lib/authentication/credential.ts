@@ -141,7 +141,7 @@ export function hasSealedValue(item: JsonObject, path: string, value: string): b
 /** Returns the attributes that a use of the key at `now` writes to its item. */
 export const activityAttributes = (credential: Credential, now: number, limits: LifeLimits): JsonObject => ({
   lastActivity: now,
-  ...indexed({ ...credential, lastActivity: now }, limits),
+  ...indexAttributes({ ...credential, lastActivity: now }, limits),
 })
 
 /**
@@ -212,7 +212,7 @@ const seal = (sealed: Sealed): JsonObject =>
 
 function attributesOf({ object, internal }: StoredKey, limits: LifeLimits, lastActivity?: number): JsonObject {
   const credential = credentialOf(object, decodeKeyInternal(internal), lastActivity)
-  return { ...(credential as unknown as JsonObject), ...indexed(credential, limits) }
+  return { ...(credential as unknown as JsonObject), ...indexAttributes(credential, limits) }
 }
 
 function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
@@ -246,7 +246,7 @@ const shownName = (member: 'displayName' | 'email', value: JsonValue | undefined
     ? { [member]: value }
     : {}
 
-function indexed(life: KeyLife, limits: LifeLimits): JsonObject {
+function indexAttributes(life: KeyLife, limits: LifeLimits): JsonObject {
   const at = life.deleted ? undefined : expiryOf(life, limits)
   return at === undefined ? {} : { [EXPIRY_INDEX.partition]: EXPIRY_INDEX.value, [EXPIRY_INDEX.sort]: at }
 }

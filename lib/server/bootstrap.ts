@@ -40,7 +40,7 @@ const firstKeyObject = (name: string): KubeObject => ({
   },
 })
 
-async function works(key: string, server: Server): Promise<boolean> {
+async function isUsable(key: string, server: Server): Promise<boolean> {
   const found = await authenticate(
     key,
     authenticationDeps(server, () => undefined),
@@ -74,7 +74,7 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
  */
 export async function ensureFirstKey(server: Server, kept: KeptText): Promise<'kept' | 'made'> {
   const known = await kept.read()
-  if (known !== undefined && (await works(known, server))) return 'kept'
+  if (known !== undefined && (await isUsable(known, server))) return 'kept'
   const key = generateAccessKey(randomBytes)
   await store(key, server, new Date())
   await kept.write(key)

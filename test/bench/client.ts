@@ -18,7 +18,7 @@ export interface Connections {
   close(): void
 }
 
-export function connections({ base, certificateAuthority, token }: Served, count: number): Connections {
+export function openConnections({ base, certificateAuthority, token }: Served, count: number): Connections {
   const agent = new https.Agent({ ca: certificateAuthority, keepAlive: true, maxSockets: count, maxFreeSockets: count })
   return {
     send: (expected, { method, path, body, type = 'application/json' }) =>

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { accessKey, unique } from './access.ts'
-import { type Connections, connections, Refused } from './client.ts'
+import { type Connections, openConnections, Refused } from './client.ts'
 import { measureCalls, median, runConcurrently } from './measure.ts'
 import { table } from './print.ts'
 import { cpuDuring, type ServerProcess, serverProcess } from './processes.ts'
@@ -73,7 +73,7 @@ export const httpOperations: readonly string[] = Object.keys(operations)
 /** Creates the objects of each round in advance. The objects of a create round serve the deletes. */
 async function prepare(name: string, server: ServerProcess): Promise<Contender> {
   const contender: Contender = { name, server, names: Array.from({ length: kept }, unique), doomed: [] }
-  const to = connections(server, 16)
+  const to = openConnections(server, 16)
   await runConcurrently(kept, 16, (index) =>
     to.send(201, { method: 'POST', path, body: accessKey(contender.names[index] ?? '') }),
   )
@@ -85,7 +85,7 @@ async function prepare(name: string, server: ServerProcess): Promise<Contender> 
 type Figures = Readonly<Record<'rate' | 'cpu' | 'store' | 'p50' | 'p99' | 'refused', number>>
 
 async function measure(contender: Contender, operation: Operation, count: number, seconds: number): Promise<Figures> {
-  const to = connections(contender.server, count)
+  const to = openConnections(contender.server, count)
   let refused = 0
   const work = (_: number, turn: number) =>
     operation(to, contender, turn).catch((error: unknown) => {
@@ -138,7 +138,7 @@ async function row(contenders: readonly Contender[], name: string, count: number
 
 /** More objects than a round can delete. */
 async function createStock(contender: Contender, seconds: number): Promise<void> {
-  const to = connections(contender.server, 16)
+  const to = openConnections(contender.server, 16)
   const missing = Math.ceil(500 * (seconds + 0.3)) - contender.doomed.length
   if (missing > 0) await runConcurrently(missing, 16, () => operations.create?.(to, contender, 0) ?? Promise.resolve())
   to.close()

@@ -23,7 +23,7 @@ let started: StartedSubject
  */
 const most = 4
 
-async function settledComparison(sequence: Scenario): Promise<Compared> {
+async function compareTwice(sequence: Scenario): Promise<Compared> {
   for (let times = 1; ; times++) {
     const compared = await compare(await recordScenario(sequence, oracle), started.subject)
     if (compared.found.length === 0 || times === most) return compared
@@ -47,7 +47,7 @@ test(`sequences ${from} to ${to} have the same answers on both servers`, async (
   const runLane = async (): Promise<void> => {
     while (next <= to) {
       const sequence = generate(next++)
-      const compared = await settledComparison(sequence)
+      const compared = await compareTwice(sequence)
       found.push(...compared.found)
       requests += compared.requests
       for (const [reason, times] of compared.tolerated) tolerated.set(reason, (tolerated.get(reason) ?? 0) + times)

@@ -221,11 +221,11 @@ describe('the informer of @kubernetes/client-node', () => {
     await write('gone')
     await seen
     // A day passes before it reconnects.
-    one.relay.close(true)
+    one.relay.setClosed(true)
     await write('new')
     await forgetLog()
     const last = one.has('new-last')
-    one.relay.close(false)
+    one.relay.setClosed(false)
     await last
     expect(one.lists()).toBe(2)
     await one.expectInStep()

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 let count = 0
 /** Creates a key of alice and returns her as the authorizer describes the bearer of that key. */
-async function makeMaker(): Promise<{ name: string; user: UserInfo; touch(): Promise<void> }> {
+async function createBearer(): Promise<{ name: string; user: UserInfo; touch(): Promise<void> }> {
   const name = `maker-${++count}`
   const { spec } = await make({ name }, { user: 'alice' })
   const result = await functions.get().parts.authenticate(spec.key)
@@ -113,7 +113,7 @@ describe.each(Object.keys(revocations))('a key that is %s while a request uses i
   const revoke = (name: string) => revocations[revoked]?.(name) ?? Promise.reject(new Error(revoked))
 
   test.each(Object.keys(creations))('creates nothing by %s', async (write) => {
-    const { name, user } = await makeMaker()
+    const { name, user } = await createBearer()
     const answer = await interrupt(
       () => creations[write]?.(user, `made-with-${name}`) as Promise<Answer>,
       () => revoke(name),
@@ -123,7 +123,7 @@ describe.each(Object.keys(revocations))('a key that is %s while a request uses i
   })
 
   test.each(Object.keys(changes))('changes nothing by %s', async (write) => {
-    const { name, user } = await makeMaker()
+    const { name, user } = await createBearer()
     await make({ name: `other-than-${name}` }, { user: 'alice' })
     const before = await read(`other-than-${name}`)
     const answer = await interrupt(
@@ -147,14 +147,14 @@ test('the value of a deleted key cannot create another key with the same value',
 })
 
 test('recording a use of the key does not count as a change', async () => {
-  const { name, user, touch } = await makeMaker()
+  const { name, user, touch } = await createBearer()
   const { status } = await interrupt(() => creations.create?.(user, `made-with-${name}`) as Promise<Answer>, touch)
   expect(status).toBe(201)
   expect((await read(name)).status.lastActivity).toBeDefined()
 })
 
 test('a key can change and delete itself', async () => {
-  const { name, user } = await makeMaker()
+  const { name, user } = await createBearer()
   expect((await changes.patch?.(user, name))?.status).toBe(200)
   const now = { ...user, key: { ...user.key, generation: 2 } }
   expect((await changes.delete?.(now, name))?.status).toBe(200)
@@ -162,7 +162,7 @@ test('a key can change and delete itself', async () => {
 
 // An authorizer of the previous version passes no credential.
 test('a request without a credential is not conditional', async () => {
-  const { user } = await makeMaker()
+  const { user } = await createBearer()
   const { credential: _, ...before } = user
   expect((await creations.create?.(before, 'made-without'))?.status).toBe(201)
 })

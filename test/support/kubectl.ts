@@ -10,7 +10,7 @@ import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { startServer, type TestServer } from './server.ts'
 
-export interface Ran {
+export interface CommandResult {
   code: number | null
   stdout: string
   stderr: string
@@ -19,11 +19,11 @@ export interface Ran {
 export interface Kubectl {
   /** A folder for manifests and scripts, which `stop` removes. */
   folder: string
-  run(...args: string[]): Promise<Ran>
+  run(...args: string[]): Promise<CommandResult>
   /** Like `run`, with environment variables. */
-  runWith(environment: Record<string, string>, ...args: string[]): Promise<Ran>
+  runWith(environment: Record<string, string>, ...args: string[]): Promise<CommandResult>
   /** Like `run`, with text on standard input. */
-  feed(input: string, ...args: string[]): Promise<Ran>
+  feed(input: string, ...args: string[]): Promise<CommandResult>
   /** Starts a long-running command; `until` resolves with the output that matches and rejects when the command ends first. */
   start(...args: string[]): { until(pattern: RegExp): Promise<string>; end(): Promise<void> }
   /** Writes a file to the folder, objects as JSON, and returns its path. */
@@ -82,10 +82,10 @@ export async function createKubectl(config: object | string): Promise<Kubectl> {
   const common = ['--kubeconfig', await file('config', config), '--cache-dir', join(folder, 'cache')]
   const launch = (args: string[], environment: Record<string, string> = {}): ChildProcess =>
     spawn(binary ?? 'kubectl', [...common, ...args], { env: { ...process.env, TMPDIR: folder, ...environment } })
-  const run = (args: string[], environment?: Record<string, string>, input = ''): Promise<Ran> =>
+  const run = (args: string[], environment?: Record<string, string>, input = ''): Promise<CommandResult> =>
     new Promise((resolve, reject) => {
       const child = launch(args, environment)
-      const ran: Ran = { code: null, stdout: '', stderr: '' }
+      const ran: CommandResult = { code: null, stdout: '', stderr: '' }
       child.stdout?.on('data', (chunk: Buffer) => {
         ran.stdout += chunk
       })
@@ -178,7 +178,7 @@ export function useKubectl(): { readonly server: TestServer; readonly kubectl: K
 }
 
 /** Returns the output of kubectl after an operation on an access key. */
-export const outputOf = (name: string, what: string): Ran => ({
+export const outputOf = (name: string, what: string): CommandResult => ({
   code: 0,
   stdout: `ownedaccesskey.management.platform/${name} ${what}\n`,
   stderr: '',

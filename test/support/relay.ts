@@ -7,7 +7,7 @@ export interface Relay {
   /** Breaks every connection at once. */
   cut(): void
   /** Refuses connections from now on, or accepts them again. */
-  close(isClosed: boolean): void
+  setClosed(isClosed: boolean): void
   stop(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export async function startRelay(targetPort: number): Promise<Relay> {
   return {
     port: (server.address() as AddressInfo).port,
     cut,
-    close(closed) {
+    setClosed(closed) {
       isClosed = closed
       if (closed) cut()
     },

@@ -82,7 +82,7 @@ export function useVictims(): Victims {
   const make: Victims['make'] = async (name, spec) => (await server.make(below.keys, key(name, spec))).spec.key
 
   /** Returns the objects of other users as an administrator reads them, without fields that change by themselves. */
-  async function others(): Promise<unknown> {
+  async function readOthers(): Promise<unknown> {
     const read = async (path: string) => (await send({ path, token: held.admin })).json.items
     const theirKeys = (await read(keys)).filter(({ status }: { status: { owner: string } }) => status.owner !== 'alice')
     return [...theirKeys, ...(await read(instances('p-b')))].map(({ status: _, ...object }) => object)
@@ -93,7 +93,7 @@ export function useVictims(): Victims {
     agent = new https.Agent({ ca: server.certificateAuthority, keepAlive: true })
     held.admin = server.adminKey
     await populate(server, make, held)
-    untouched = await others()
+    untouched = await readOthers()
   }, 120_000)
   afterAll(async () => {
     agent?.destroy()
@@ -122,7 +122,7 @@ export function useVictims(): Victims {
     },
     async unharmed() {
       expect(untouched).toHaveLength(8)
-      expect(await others()).toEqual(untouched)
+      expect(await readOthers()).toEqual(untouched)
     },
   }
 }

@@ -7,7 +7,7 @@ import { StartupError } from '../host/startuperror.ts'
 /** Returns the path of the emulator. `platform` is like `linux-x64`, `path` the value of PATH. Throws a StartupError. */
 export function findDynoxide(platform: string, path: string): string {
   const found =
-    packaged(platform) ??
+    findPackaged(platform) ??
     path
       .split(delimiter)
       .map((folder) => join(folder, 'dynoxide'))
@@ -18,7 +18,7 @@ export function findDynoxide(platform: string, path: string): string {
   )
 }
 
-function packaged(platform: string): string | undefined {
+function findPackaged(platform: string): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(`@dynoxide/${platform}/dynoxide`)
   } catch {

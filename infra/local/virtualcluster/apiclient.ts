@@ -27,7 +27,7 @@ export function createApiClient(authority: string, token?: string): ApiClient {
         const outgoing = request(url, options, async (incoming) => {
           try {
             const chunks: Buffer[] = await incoming.toArray()
-            resolve({ status: incoming.statusCode ?? 0, body: parsed(Buffer.concat(chunks).toString('utf8')) })
+            resolve({ status: incoming.statusCode ?? 0, body: parseJson(Buffer.concat(chunks).toString('utf8')) })
           } catch (error) {
             reject(error)
           }
@@ -39,7 +39,7 @@ export function createApiClient(authority: string, token?: string): ApiClient {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

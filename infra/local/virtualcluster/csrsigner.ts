@@ -23,8 +23,9 @@ export async function signApproved(
   now: number,
 ): Promise<{ certificate: string } | { failed: CsrCondition }> {
   const strange = spec.usages.find((usage) => usage !== NEEDED && !OPTIONAL.includes(usage))
-  if (strange !== undefined) return failed(`invalid usage for client certificate: ${strange}`, now)
-  if (!spec.usages.includes(NEEDED)) return failed(`missing required usage for client certificate: ${NEEDED}`, now)
+  if (strange !== undefined) return failedStatus(`invalid usage for client certificate: ${strange}`, now)
+  if (!spec.usages.includes(NEEDED))
+    return failedStatus(`missing required usage for client certificate: ${NEEDED}`, now)
   const request = await parseRequest(Buffer.from(spec.request, 'base64').toString('latin1'))
   const certificate = await request.sign(authority, spec.usages as Usage[], validity(spec.expirationSeconds, now))
   return { certificate: Buffer.from(certificate).toString('base64') }
@@ -40,7 +41,7 @@ function validity(wantedSeconds: number | undefined, now: number): Validity {
   }
 }
 
-function failed(message: string, now: number): { failed: CsrCondition } {
+function failedStatus(message: string, now: number): { failed: CsrCondition } {
   const time = rfc3339(new Date(now))
   const condition = { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message }
   return { failed: { ...condition, lastUpdateTime: time, lastTransitionTime: time } }

@@ -45,14 +45,14 @@ export const byteLength = (value: unknown): number => Buffer.byteLength(stringif
  * Returns a canonical text of a JSON value. Two texts are equal only if the values differ in nothing but the order of
  * members. Undefined has a text of its own.
  */
-export const canonicalText = (value: unknown): string => (value === undefined ? '' : stringify(sorted(value)))
+export const canonicalText = (value: unknown): string => (value === undefined ? '' : stringify(sortMembers(value)))
 
 /** Converts objects to sorted member lists, wrapped so that no list has the text of an object. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortMembers)
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value)
     .filter(([, one]) => one !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-  return { members: members.map(([member, one]) => [member, sorted(one)]) }
+  return { members: members.map(([member, one]) => [member, sortMembers(one)]) }
 }

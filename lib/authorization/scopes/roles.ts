@@ -97,10 +97,10 @@ function within(
   name: string,
 ): boolean {
   const inProject = projects.length === 0 || projects.some((listed) => listed === '*' || listed === project)
-  const inList = virtualClusters.length === 0 || virtualClusters.some((listed) => named(listed))
+  const inList = virtualClusters.length === 0 || virtualClusters.some((listed) => isListed(listed))
   return inProject && inList
 
-  function named(listed: string): boolean {
+  function isListed(listed: string): boolean {
     if (listed === '*') return true
     if (project === undefined) return false
     const slash = listed.indexOf('/')

@@ -121,7 +121,7 @@ const reserveMs = 4_000
  * Returns the 429 for a collection that one request cannot delete. client-go, and so kubectl, repeats such a request, and each
  * request continues where the last one stopped.
  */
-function unfinished(dryRun: boolean, count: number, cause: unknown): StatusError {
+function unfinishedError(dryRun: boolean, count: number, cause: unknown): StatusError {
   if (dryRun || count === 0) return deadlineExceeded(cause)
   const what = `${count} ${count === 1 ? 'object has' : 'objects have'} been deleted`
   return tooManyRequests(
@@ -176,7 +176,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   } catch (error) {
     // A changed key is the reason to tell: it also stops the deletion.
     await ensureKeyHolds(check)
-    throw error instanceof OutOfTime ? unfinished(dryRun, names.length, error) : error
+    throw error instanceof OutOfTime ? unfinishedError(dryRun, names.length, error) : error
   } finally {
     context.note('count', names.length)
     // Objects are deleted in parallel: the record names them in the order of the list.

@@ -128,18 +128,18 @@ export async function answerWatch(
     await open.close()
     throw failed
   })
-  const lines = start instanceof StatusError ? refused(watch, start) : events(watch, start, check)
+  const lines = start instanceof StatusError ? sendError(watch, start) : events(watch, start, check)
   return {
     status: 200,
     headers,
     warnings,
-    ...whileKeyHolds(services, check, closing(open, lines), { endless: true }),
+    ...whileKeyHolds(services, check, closeAfter(open, lines), { endless: true }),
     immediate: true,
   }
 }
 
 /** Yields the lines and closes the watch after the last one. */
-async function* closing(watch: OpenWatch, lines: AsyncIterable<string>): AsyncGenerator<string> {
+async function* closeAfter(watch: OpenWatch, lines: AsyncIterable<string>): AsyncGenerator<string> {
   try {
     yield* lines
   } finally {
@@ -150,7 +150,7 @@ async function* closing(watch: OpenWatch, lines: AsyncIterable<string>): AsyncGe
 const isTooNew = (error: unknown): boolean => error instanceof StorageError && error.code === 'TooNew'
 
 /** Yields the error for initial events at a future revision, which kube-apiserver also sends in the stream. */
-async function* refused(watch: Watch, { status }: StatusError): AsyncGenerator<string> {
+async function* sendError(watch: Watch, { status }: StatusError): AsyncGenerator<string> {
   yield eventWriter(watch).error(status)
 }
 

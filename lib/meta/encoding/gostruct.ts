@@ -69,7 +69,7 @@ function decodeNumber(
   place: DecodePlace,
   findings: Findings,
 ): JsonValue | undefined {
-  if (type.kind !== 'int64') return wrong(value, type, place, findings)
+  if (type.kind !== 'int64') return reportWrongType(value, type, place, findings)
   const literal = findings.floats.get(place.path)
   const integer = literal === undefined && (typeof value === 'bigint' || Number.isSafeInteger(value))
   if (!integer || BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) {
@@ -81,11 +81,11 @@ function decodeNumber(
 
 function decodeText(value: string, type: GoType, place: DecodePlace, findings: Findings): JsonValue | undefined {
   if (type.kind === 'time') return findings.lenient && !parseTime(value) ? undefined : normalizeTime(value)
-  if (type.kind !== 'string') return wrong(value, type, place, findings)
+  if (type.kind !== 'string') return reportWrongType(value, type, place, findings)
   return value === '' && !type.keepZero && !type.pointer ? undefined : value
 }
 
-function wrong(value: JsonValue, type: GoType, place: DecodePlace, findings: Findings): undefined {
+function reportWrongType(value: JsonValue, type: GoType, place: DecodePlace, findings: Findings): undefined {
   if (findings.lenient) return undefined
   const error = mismatch(value, type.type, place)
   // A time has its own decoder, whose errors end the decoding.
@@ -150,7 +150,7 @@ function decode(value: JsonValue, type: GoType, place: DecodePlace, findings: Fi
   if (Array.isArray(value) && type.kind === 'list') return decodeList(value, type.items, place, findings)
   if (isObject(value) && type.kind === 'map') return decodeMap(value, type.items, place, findings)
   if (isObject(value) && type.kind === 'struct') return decodeStruct(value, type, place, findings)
-  return wrong(value, type, place, findings)
+  return reportWrongType(value, type, place, findings)
 }
 
 /** `unknown` contains at most 100 paths (`metadata.ownerReferences[0].foo`). */

@@ -23,7 +23,7 @@ export const isPrintable = (character: string): boolean => /^[\p{L}\p{M}\p{N}\p{
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const short = SHORT[character]
   if (short !== undefined) return short
   const code = character.codePointAt(0) ?? 0
@@ -34,7 +34,7 @@ function escaped(character: string): string {
 const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
 /** Formats a string with `%q`, in quotes. */
-export const quote = (text: string): string => `"${text.toWellFormed().replace(ESCAPED, escaped)}"`
+export const quote = (text: string): string => `"${text.toWellFormed().replace(ESCAPED, escapeCharacter)}"`
 
 /**
  * Reports whether Go decodes the number as float64: it is not whole or exceeds int64. Whole int64 numbers outside ±(2^53-1)

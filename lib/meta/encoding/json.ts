@@ -40,7 +40,7 @@ export interface ParsedJson {
  */
 export function parseJson(text: string, maxValues = MAX_VALUES): ParsedJson {
   const { duplicates, unusual, floats } = scanJson(text, maxValues)
-  const value: JsonValue = unusual ? normalized(JSON.parse(text, exactNumber)) : JSON.parse(text)
+  const value: JsonValue = unusual ? normalize(JSON.parse(text, exactNumber)) : JSON.parse(text)
   return { value, duplicates, floats }
 }
 
@@ -59,11 +59,11 @@ export function toNumber(literal: string): number | bigint {
 }
 
 /** Replaces lone surrogates with U+FFFD, like Go's decoder, so that neither storage nor signatures ever see one. */
-function normalized(value: JsonValue): JsonValue {
+function normalize(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.toWellFormed()
-  if (Array.isArray(value)) return value.map(normalized)
+  if (Array.isArray(value)) return value.map(normalize)
   if (typeof value !== 'object' || value === null) return value
   const result: JsonObject = {}
-  for (const [member, one] of Object.entries(value)) result[member.toWellFormed()] = normalized(one)
+  for (const [member, one] of Object.entries(value)) result[member.toWellFormed()] = normalize(one)
   return result
 }

@@ -235,7 +235,7 @@ function refuse(conflicts: readonly Conflict[]): never {
 }
 
 /** Merges the configuration. kubectl takes over the fields that it applied client-side before, without a conflict. */
-function merged(write: ApplyWrite, live: JsonObject, managers: Managers): Applied {
+function mergeApplied(write: ApplyWrite, live: JsonObject, managers: Managers): Applied {
   const { config, manager, force, schema, subresource, gvk } = write
   const acting: Manager = { ...actor(write, 'Apply'), fields: EMPTY }
   const id = managerIdentity(acting)
@@ -251,7 +251,7 @@ function merged(write: ApplyWrite, live: JsonObject, managers: Managers): Applie
 }
 
 /** Drops null and empty members of metadata, as Kubernetes does. */
-function tidied(object: JsonObject): JsonObject {
+function tidy(object: JsonObject): JsonObject {
   const metadata = Object.entries(asObject(object.metadata) ?? {})
   return { ...object, metadata: Object.fromEntries(metadata.filter(([, value]) => !isEmptyOrNull(value))) }
 }
@@ -270,7 +270,7 @@ export function serverSideApply(write: ApplyWrite): KubeObject {
   if (stored === undefined) throw plainError('failed to decode managed fields')
   const first = { ...write, manager: BEFORE_FIRST_APPLY }
   const managers = stored.size > 0 ? stored : book(plainObject(undefined, write), before, stored, first)
-  const result = merged(write, before, managers)
+  const result = mergeApplied(write, before, managers)
   if (result.type === 'conflicts') refuse(result.conflicts)
   const id = managerIdentity(actor(write, 'Apply'))
   const acting = result.managers.get(id)
@@ -279,7 +279,7 @@ export function serverSideApply(write: ApplyWrite): KubeObject {
     if (fields.size === 0) result.managers.delete(id)
     else result.managers.set(id, { ...acting, fields, time: result.object ? rfc3339(now) : acting.time })
   }
-  const object = tidied(result.object ?? before)
+  const object = tidy(result.object ?? before)
   return withManagers(manager === KUBECTL ? updateLastApplied(object, config) : object, result.managers)
 }
 

@@ -130,7 +130,7 @@ function applyOperation(state: PatchState, { op, path, from, value: given }: Pat
     case 'copy':
       // kube-apiserver does not copy the root.
       if (from === '') throw unprocessable()
-      add(state, path, charged(state, read(state, from), 0))
+      add(state, path, charge(state, read(state, from), 0))
       return
     default:
       throw unprocessable()
@@ -224,16 +224,16 @@ function write(state: PatchState, op: 'add' | 'replace' | 'remove', path: string
 }
 
 /** Copies literals and subtracts their size from the budget. */
-function charged(state: PatchState, value: JsonValue, depth: number): JsonValue {
+function charge(state: PatchState, value: JsonValue, depth: number): JsonValue {
   state.budget -= typeof value === 'string' ? value.length : 2
   if (state.budget < 0 || depth > MAX_DEPTH) throw unprocessable()
   if (typeof value === 'string') return copyLiteral(value)
-  if (Array.isArray(value)) return value.map((one) => charged(state, one, depth + 1))
+  if (Array.isArray(value)) return value.map((one) => charge(state, one, depth + 1))
   if (!isObject(value)) return value
   const copy: JsonObject = {}
   for (const [member, one] of Object.entries(value)) {
     state.budget -= member.length
-    copy[member] = charged(state, one, depth + 1)
+    copy[member] = charge(state, one, depth + 1)
   }
   return copy
 }

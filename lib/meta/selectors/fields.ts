@@ -55,10 +55,10 @@ const terms = (text: string): string[] => {
 function parseTerm(text: string, term: string): FieldRequirement {
   const [all, field = '', operator, value = ''] = /^([\s\S]*?)(!=|==?)([\s\S]*)$/.exec(term) ?? []
   if (all === undefined) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
-  return { field, operator: operator === '!=' ? '!=' : '=', value: unescaped(value) }
+  return { field, operator: operator === '!=' ? '!=' : '=', value: unescapeValue(value) }
 }
 
-function unescaped(value: string): string {
+function unescapeValue(value: string): string {
   return value.replace(/\\([\s\S]?)|[,=]/gu, (found, character: string | undefined) => {
     if (character === undefined) {
       throw badRequest(`invalid field selector: unescaped character in value: ${found.charCodeAt(0)}`)

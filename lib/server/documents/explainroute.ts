@@ -15,7 +15,7 @@ export function explainRoute(method: string, path: string): string {
   const own = servedResources.filter((one) => one.groupVersion === groupVersion)
   const isNamespaced = steps[0] === 'namespaces' && steps.length > 2
   const [plural = '', ...rest] = isNamespaced ? steps.slice(2) : steps
-  if (own.length === 0) return elsewhere(groupVersion, plural)
+  if (own.length === 0) return explainGroupVersion(groupVersion, plural)
   if (plural === '') return otherMethod(method, ['GET'])
   const served = own.filter((one) => one.plural === plural)
   const [resource] = served
@@ -42,7 +42,7 @@ function below(
   return otherMethod(method, subresource === 'status' ? STATUS : ['POST'])
 }
 
-function elsewhere(groupVersion: string, plural: string): string {
+function explainGroupVersion(groupVersion: string, plural: string): string {
   const places = servedResources.filter((one) => one.plural === plural).map((one) => one.groupVersion)
   const found = places.length > 0 ? `${plural} are served in ${joinNames(places)}` : 'GET /apis lists the API groups'
   return `${quoteSegment(groupVersion)} is not served; ${found}`

@@ -30,7 +30,7 @@ export function createPause({ elapsed, random, sleep }: Clock): Pause {
   let count = 0
   return async (cause) => {
     count++
-    if (count >= maxTries || elapsed() - began >= maxWriteTime) throw gaveUp(cause)
+    if (count >= maxTries || elapsed() - began >= maxWriteTime) throw gaveUpError(cause)
     if (count > 1) await sleep(backoff(count - 2, random))
   }
 }
@@ -38,7 +38,7 @@ export function createPause({ elapsed, random, sleep }: Clock): Pause {
 /** Returns the wait before the next attempt: random, up to 8 ms for `count` 0, then 16 … 128 ms. */
 export const backoff = (count: number, random: Clock['random']): number => random() * 8 * 2 ** Math.min(count, 4)
 
-function gaveUp(cause: unknown): StorageError {
+function gaveUpError(cause: unknown): StorageError {
   const silent = cause instanceof ItemsFault && cause.kind === 'unanswered'
   return silent
     ? new StorageError('Unavailable', 'the table does not answer', { cause })

@@ -21,7 +21,7 @@ export async function readLatest(context: Context, { resource }: Table, seen: St
   const row = await context.items.get({ pk: rowsOf(resource), sk: sortKey(key) })
   if (rvOf(row) <= rv) return seen
   const live = rowState(row)
-  const found = asSeen(live ?? (await endedBy(context, resource, rvOf(row))))
+  const found = asSeen(live ?? (await stateBeforeDelete(context, resource, rvOf(row))))
   if (found) return found
   const { settled, asOf } = await readRevision(context, resource)
   const past = await rewind(context, resource, { at: rv, settled, asOf }, [{ key, rv: rvOf(row) }])
@@ -31,7 +31,7 @@ export async function readLatest(context: Context, { resource }: Table, seen: St
 }
 
 /** Returns the last state before the deletion at this revision; undefined if it is not visible yet. Throws Expired. */
-async function endedBy({ items, now }: Context, resource: string, rev: number): Promise<State | undefined> {
+async function stateBeforeDelete({ items, now }: Context, resource: string, rev: number): Promise<State | undefined> {
   const slot = await items.get(slotKey(resource, rev))
   if (slot && isExpired(slot, now())) throw expiredError(rev)
   return slot && readSlot(slot).prev

@@ -7,7 +7,7 @@ import { type Check, keyObject, keys, withKey } from './check.ts'
 const SOON_MS = 10_000
 
 /** Returns the result with the time that it took. */
-async function timed<T>(work: Promise<T>): Promise<{ result: T; milliseconds: number }> {
+async function measureTime<T>(work: Promise<T>): Promise<{ result: T; milliseconds: number }> {
   const began = performance.now()
   const result = await work
   return { result, milliseconds: performance.now() - began }
@@ -51,7 +51,7 @@ export const streams: readonly Check[] = [
     emulated: false,
     async run(client) {
       for (const query of ['?limit=1', '?watch=1&timeoutSeconds=60']) {
-        const { result, milliseconds } = await timed(client.call(keys + query, { method: 'HEAD' }))
+        const { result, milliseconds } = await measureTime(client.call(keys + query, { method: 'HEAD' }))
         assert.deepEqual([query, result.status, result.text], [query, 200, ''])
         assert.ok(milliseconds < SOON_MS, `the answer to ${query} came after ${Math.round(milliseconds)} ms`)
       }
@@ -63,7 +63,7 @@ export const streams: readonly Check[] = [
     run: (client) =>
       withKey(client, keyObject({ user: 'smoke' }), async ({ name, resourceVersion }) => {
         const only = `fieldSelector=metadata.name%3D${name}&resourceVersion=${resourceVersion}`
-        const { result, milliseconds } = await timed(client.open(`${keys}?watch=1&timeoutSeconds=60&${only}`))
+        const { result, milliseconds } = await measureTime(client.open(`${keys}?watch=1&timeoutSeconds=60&${only}`))
         result.close()
         assert.equal(result.status, 200)
         assert.ok(milliseconds < SOON_MS, `they came after ${Math.round(milliseconds)} ms`)

@@ -48,14 +48,14 @@ async function placeOf(
   if (user.chain.length === 0) return 'anywhere'
   const [first, ...others] = namedPlaces(user.chain, scopes)
   if (!first || others.length > 0) warn(ambiguous)
-  return first && others.length === 0 ? identified(first, services) : undefined
+  return first && others.length === 0 ? identify(first, services) : undefined
 }
 
 async function exists(place: Place, services: ReviewServices): Promise<boolean> {
   return place.type === 'cluster' || (await services.instanceUid(place)) === place.uid
 }
 
-async function identified(place: NamedPlace, services: ReviewServices): Promise<Place | undefined> {
+async function identify(place: NamedPlace, services: ReviewServices): Promise<Place | undefined> {
   if (place.type === 'cluster') return place
   const uid = await services.instanceUid(place)
   return uid === undefined ? undefined : { ...place, uid }

@@ -74,13 +74,13 @@ test('every watcher ends with the objects that they may see, and learns of no ot
         // Starts at any revision that a list may have returned.
         const start = [1, ...history.map(({ rv }) => rv)][from % (history.length + 1)] ?? 1
         const known = visibleAt(history, start)
-        const told = watcherOf(table)
+        const watcher = watcherOf(table)
         const present = new Set<number>()
         let rv = start
         const poll = async (length: number) => {
           const batch = cut(await storage.changes(table, rv), length)
           const newest = newestStates(history)
-          for await (const event of told(batch)) {
+          for await (const event of watcher(batch)) {
             take(known, event)
             const { uid = '', annotations } = event.object.metadata
             const written = Number(annotations?.write)
@@ -111,12 +111,12 @@ describe('a watcher who loses access', () => {
   async function watchSteps(steps: Step[], isLive: boolean): Promise<WatchEvent[]> {
     const table = tableOf(`watched${tables++}`)
     const history: Happened[] = []
-    const told = watcherOf(table)
+    const watcher = watcherOf(table)
     const events: WatchEvent[] = []
     let rv = 1
     const poll = async () => {
       const batch = await storage.changes(table, rv)
-      for await (const event of told(batch)) events.push(event)
+      for await (const event of watcher(batch)) events.push(event)
       rv = batch.rv
     }
     for (const one of steps) {
