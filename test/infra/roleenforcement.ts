@@ -130,7 +130,7 @@ export async function startWithRoles(): Promise<RoleDeployment> {
       const response = await fetch(`${url}${basePath}${path}`, { method, headers, ...sent })
       const answer = await response.text()
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer}`)
-      return answer.includes('\n{') || answer === '' ? answer : JSON.parse(answer)
+      return answer.includes('\n{') || answer.trim() === '' ? answer : JSON.parse(answer)
     },
     async stop() {
       diagnostics.unsubscribe('http.client.request.created', sign)
