@@ -9,6 +9,7 @@ import { ownGroupVersion, servedResources } from '../lib/apis/resources.ts'
 import { maxBodyBytes } from '../lib/endpoints/negotiation/bodies.ts'
 import { requestEntityTooLarge } from '../lib/meta/errors/status.ts'
 import { storedKinds } from '../lib/server/kinds.ts'
+import { rowsOf } from '../lib/storage/keys.ts'
 import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -106,6 +107,18 @@ describe('the kinds of the server', () => {
     expect(ownGroupVersion).toBe(served[0]?.groupVersion)
   })
 
+  test('reach the garbage collector by the exact partitions of their rows', () => {
+    const filters = ofType('AWS::Lambda::EventSourceMapping').map(
+      ([, { Properties }]) => Properties.FilterCriteria.Filters,
+    )
+    expect(filters.flat().map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
+      {
+        eventName: ['INSERT', 'MODIFY'],
+        dynamodb: { Keys: { pk: { S: storedKinds.map(({ table }) => rowsOf(table.resource)) } } },
+      },
+    ])
+  })
+
   test('have a function each', () => {
     const below = kinds.map(({ plural, subresource, group }) => {
       if (group !== 'management.platform') return `reviews/${plural.slice(0, -1)}`
@@ -195,9 +208,14 @@ describe('the template', () => {
   })
 
   test('retains resources that cannot be recreated', () => {
-    const kept = Object.entries(packaged.resources).filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
-    // The last two belong to the account.
-    expect(kept.map(([id]) => id).sort()).toEqual(['GatewayAccount', 'GatewayLogRole', 'Pepper', 'SigningKey', 'Table'])
+    const withPolicy = (policy: string) =>
+      Object.entries(packaged.resources)
+        .filter(([, { DeletionPolicy }]) => DeletionPolicy === policy)
+        .map(([id]) => id)
+        .sort()
+    // The first two belong to the account. CloudFormation cannot delete the protected table in a rollback.
+    expect(withPolicy('Retain')).toEqual(['GatewayAccount', 'GatewayLogRole', 'Table'])
+    expect(withPolicy('RetainExceptOnCreate')).toEqual(['Pepper', 'SigningKey'])
   })
 
   test('contains no value of a secret', () => {

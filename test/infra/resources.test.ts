@@ -115,10 +115,19 @@ test('only the account may use the topic of the alarms', () => {
 
 test('the pepper is retained without a fixed name, and the first key is deleted', () => {
   const secrets = Object.fromEntries(ofType('AWS::SecretsManager::Secret'))
-  expect(secrets.Pepper).toMatchObject({ DeletionPolicy: 'Retain', Properties: { Description: expect.any(String) } })
+  expect(secrets.Pepper).toMatchObject({
+    DeletionPolicy: 'RetainExceptOnCreate',
+    Properties: { Description: expect.any(String) },
+  })
   expect(Object.keys(secrets.Pepper?.Properties ?? {})).toEqual(['Description'])
   expect(secrets.AccessKey).toMatchObject({ DeletionPolicy: 'Delete', Properties: { Name: 'keyplane/dev/access-key' } })
   expect(Object.keys(secrets)).toHaveLength(2)
+})
+
+test('the stage is created after the log role of the account, which is set after the API', () => {
+  // Source: AWS::ApiGateway::Account, for accounts that have never had an API.
+  expect(packaged.resources.GatewayAccount?.DependsOn).toEqual(['ApiGatewayRestApi'])
+  expect(packaged.resources.Stage?.DependsOn).toContain('GatewayAccount')
 })
 
 test('the role of API Gateway allows writing logs only', () => {

@@ -12,8 +12,16 @@ const only = (type: string): Resource => {
 
 test('retained resources are retained on replacement too', () => {
   for (const [id, { DeletionPolicy, UpdateReplacePolicy }] of Object.entries(packaged.resources)) {
-    expect([id, UpdateReplacePolicy]).toEqual([id, DeletionPolicy])
+    expect([id, UpdateReplacePolicy]).toEqual([id, DeletionPolicy?.replace('RetainExceptOnCreate', 'Retain')])
   }
+})
+
+test('a protected resource is not deleted in a rollback, which would fail', () => {
+  const isProtected = ({ Properties }: Resource) => Properties?.DeletionProtectionEnabled === true
+  const policies = Object.values(packaged.resources)
+    .filter(isProtected)
+    .map(({ DeletionPolicy }) => DeletionPolicy)
+  expect(policies).toEqual(['Retain'])
 })
 
 test('the table has encryption, point-in-time recovery, a TTL and a stream', () => {
@@ -30,9 +38,9 @@ test('the table has encryption, point-in-time recovery, a TTL and a stream', () 
   expect(Properties).not.toHaveProperty('TableName')
 })
 
-test('a signing key is retained, and its policy names the account only', () => {
+test('a signing key is retained unless its creation is rolled back, and its policy names the account only', () => {
   const { DeletionPolicy, Properties } = only('AWS::KMS::Key')
-  expect(DeletionPolicy).toBe('Retain')
+  expect(DeletionPolicy).toBe('RetainExceptOnCreate')
   expect(Properties).toMatchObject({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY', PendingWindowInDays: 30 })
   expect(Object.keys(Properties).sort()).toEqual([
     'Description',
