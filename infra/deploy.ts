@@ -23,8 +23,9 @@ async function deploy(settings: StackTarget): Promise<void> {
   await osls('deploy', all)
   // The response reports what the function did and never contains a secret.
   const { pepper, accessKey } = JSON.parse(await osls('invoke --function bootstrap', named))
-  const { Url, TableName, AccessKeySecretId, AlarmTopicArn } = await outputsOf(named)
-  say(`url         ${Url}
+  const { Url, TableName, AccessKeySecretId, AlarmTopicArn, DomainTarget, DomainHostedZoneId } = await outputsOf(named)
+  const record = DomainTarget === undefined ? '' : `\ndns         ${DomainTarget} (hosted zone ${DomainHostedZoneId})`
+  say(`url         ${Url}${record}
 table       ${TableName}
 pepper      ${pepper}
 first key   ${accessKey}, in secret ${AccessKeySecretId}

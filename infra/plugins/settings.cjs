@@ -42,10 +42,47 @@ const settings = {
   // For each of the four functions that serve lists and watches. In Lambda, 0 means that nothing runs.
   'list-concurrency': { type: 'integer', minimum: 1, maximum: 100000 },
   'signing-keys': { type: 'string', pattern: '^[1-9][0-9]?(,[1-9][0-9]?){0,3}$' },
+  // Lower case, without a trailing dot: the name becomes part of the issuer.
+  domain: {
+    type: 'string',
+    pattern: '^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\\.)+[a-z][-a-z0-9]{0,61}[a-z0-9]$',
+    maxLength: 253,
+  },
+  'certificate-arn': { type: 'string', pattern: '^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[a-z0-9-]+$' },
+  // For each of the two functions.
+  'provisioned-concurrency': { type: 'integer', minimum: 1, maximum: 1000 },
+  // From what a new table has to the default quota of a table, per second.
+  'warm-read-units': { type: 'integer', minimum: 12000, maximum: 40000 },
+  'warm-write-units': { type: 'integer', minimum: 4000, maximum: 40000 },
+  // Lambda accepts at most 16 subnets and 5 security groups.
+  'vpc-subnets': { type: 'string', pattern: '^subnet-[0-9a-f]{8,17}(,subnet-[0-9a-f]{8,17}){0,15}$' },
+  'vpc-security-groups': { type: 'string', pattern: '^sg-[0-9a-f]{8,17}(,sg-[0-9a-f]{8,17}){0,4}$' },
 }
 
 /** serverless.yml has a fallback for these settings. */
-const optional = ['issuer', 'list-concurrency']
+const optional = [
+  'issuer',
+  'list-concurrency',
+  'domain',
+  'certificate-arn',
+  'provisioned-concurrency',
+  'warm-read-units',
+  'warm-write-units',
+  'vpc-subnets',
+  'vpc-security-groups',
+]
+
+/** Each of these settings requires the other. */
+const pairs = [
+  ['domain', 'certificate-arn'],
+  ['vpc-subnets', 'vpc-security-groups'],
+]
+const dependencies = Object.fromEntries(
+  pairs.flatMap(([one, other]) => [
+    [one, [other]],
+    [other, [one]],
+  ]),
+)
 const required = Object.keys(settings).filter((name) => !optional.includes(name))
 
 module.exports = class Settings {
@@ -57,7 +94,9 @@ module.exports = class Settings {
         throw new serverless.classes.Error(`there is no setting ${name}`)
     }
     serverless.configSchemaHandler.defineCustomProperties({
-      properties: { settings: { type: 'object', additionalProperties: false, properties: settings, required } },
+      properties: {
+        settings: { type: 'object', additionalProperties: false, properties: settings, required, dependencies },
+      },
     })
   }
 }

@@ -36,6 +36,9 @@ async function install(folder: string, names: readonly string[]): Promise<string
 /** Installs the AWS command line in its own environment, because the emulator needs other versions, and returns its folder. */
 export const installCommandLine = (folder: string): Promise<string> => install(folder, ['awscli==1.45.11'])
 
+/** Installs cfn-lint in its own environment and returns its folder. */
+export const installLinter = (folder: string): Promise<string> => install(folder, ['cfn-lint==1.51.0'])
+
 export async function startEmulator(): Promise<Emulator> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-deploy-'))
   const temporary = join(folder, 'tmp')

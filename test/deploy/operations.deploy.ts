@@ -7,6 +7,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { additions } from '../infra/everysetting.ts'
 import { checks } from '../smoke/checks.ts'
 import { readPage } from '../support/commands.ts'
 import { describeKubectl } from '../support/kubectl.ts'
@@ -82,6 +83,23 @@ test('smoke checks work with a key that is in no file', async () => {
   const emulated = checks.filter((check) => check.emulated).length
   const said = await shell(`first_key() { printf %s ${at.adminKey}; }`, commands)
   expect(said).toContain(`${emulated} passed, ${checks.length - emulated} failed`)
+})
+
+test('a domain becomes the URL and the issuer, and the old URL still works', async () => {
+  const { domain, 'certificate-arn': certificate } = additions
+  const { host } = new URL(at.said.url ?? '')
+  const command = page('A domain', 0, { '--stage prod': `--stage ${stage}`, CERTIFICATE: certificate }).trimEnd()
+  const more = '--param provisioned-concurrency=1 --param warm-write-units=8000'
+  const said = await at.run('bash', ['-c', `${command} ${more}`], at.deployer)
+  const url = `https://${domain}/kubernetes/management`
+  expect(said).toMatch(
+    new RegExp(`^url {9}${url}\ndns {9}\\S+\\.eu-central-1\\.amazonaws\\.com \\(hosted zone \\w+\\)$`, 'm'),
+  )
+  const { json } = await at.client.call('/.well-known/openid-configuration', { token: '' })
+  expect([json.issuer, json.issuer.includes(host)]).toEqual([url, false])
+  expect((await at.client.call(keys)).status).toBe(200)
+  const aliases = `aws lambda list-aliases --function-name keyplane-$STAGE-authorizer --query Aliases[].Name --output text`
+  expect(await shell(aliases)).toBe('provisioned\n')
 })
 
 test('the rights to deploy can be created as a policy', async () => {
@@ -174,7 +192,7 @@ test('restoring a table stops all writes, and revoked keys stay revoked', async 
   const opened = await shell(
     page('Restoring the table', 0).split('\n', 1).join(),
     page('Restoring the table', 2, { 'revoked.txt': place('revoked.txt') }),
-    page('Restoring the table', 0).replace('throttle 0 0', '').split('\nfor name')[0] ?? '',
+    page('Restoring the table', 0).split('\nstop()')[0] ?? '',
     `cd ${folder}`,
     page('Restoring the table', 3),
     limits,
@@ -185,6 +203,18 @@ test('restoring a table stops all writes, and revoked keys stay revoked', async 
   expect(opened).not.toContain('ReservedConcurrentExecutions')
   expect(await statusOf('mistake', mistake)).toBe(200)
   expect(await statusOf('leaked', leaked)).toBe(401)
+})
+
+test('the API stays open when Lambda refuses to stop the functions that write', async () => {
+  // The emulator refuses nothing.
+  const refusing = `aws() {
+    if [[ $2 == put-function-concurrency ]]; then echo 'InvalidParameterValueException: refused' >&2; return 254; fi
+    command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"
+  }\n`
+  const rate = 'aws apigateway get-stage --rest-api-id $API --stage-name $STAGE'
+  const said = await shell(refusing, `{ ${page('Restoring the table', 0)} } 2>&1`, rate)
+  expect(said).toContain('InvalidParameterValueException: refused\nREFUSED: functions still write')
+  expect(said).toContain('"throttlingRateLimit": 500.0')
 })
 
 test('removing a rotated pepper invalidates all earlier keys and creates a new first key', async () => {

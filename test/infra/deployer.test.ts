@@ -2,13 +2,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { usePackagedTemplate } from '../support/packagedtemplate.ts'
+import type { Resource } from '../support/packagedtemplate.ts'
+import { additions, packageWith } from './everysetting.ts'
 
 interface Statement {
   Sid: string
   Effect: 'Allow'
   Action: string | string[]
   Resource: string | string[]
+  Condition?: object
 }
 const { Statement: statements } = JSON.parse(
   await readFile(join(import.meta.dirname, '../../infra/deployer.json'), 'utf8'),
@@ -21,7 +23,9 @@ const allows = (action: string) => actions.some((one) => one === action || one =
 const creates: Readonly<Record<string, string>> = {
   'AWS::ApiGateway::Account': 'apigateway:PATCH',
   'AWS::ApiGateway::Authorizer': 'apigateway:POST',
+  'AWS::ApiGateway::BasePathMapping': 'apigateway:POST',
   'AWS::ApiGateway::Deployment': 'apigateway:POST',
+  'AWS::ApiGateway::DomainName': 'apigateway:POST',
   'AWS::ApiGateway::GatewayResponse': 'apigateway:PUT',
   'AWS::ApiGateway::Method': 'apigateway:PUT',
   'AWS::ApiGateway::Resource': 'apigateway:POST',
@@ -33,10 +37,12 @@ const creates: Readonly<Record<string, string>> = {
   'AWS::Events::Rule': 'events:PutRule',
   'AWS::IAM::Role': 'iam:CreateRole',
   'AWS::KMS::Key': 'kms:CreateKey',
+  'AWS::Lambda::Alias': 'lambda:CreateAlias',
   'AWS::Lambda::EventInvokeConfig': 'lambda:PutFunctionEventInvokeConfig',
   'AWS::Lambda::EventSourceMapping': 'lambda:CreateEventSourceMapping',
   'AWS::Lambda::Function': 'lambda:CreateFunction',
   'AWS::Lambda::Permission': 'lambda:AddPermission',
+  'AWS::Lambda::Version': 'lambda:PublishVersion',
   'AWS::Logs::LogGroup': 'logs:CreateLogGroup',
   'AWS::Logs::MetricFilter': 'logs:PutMetricFilter',
   'AWS::S3::Bucket': 's3:CreateBucket',
@@ -46,12 +52,32 @@ const creates: Readonly<Record<string, string>> = {
   'AWS::SecretsManager::Secret': 'secretsmanager:CreateSecret',
 }
 
-const packaged = usePackagedTemplate()
-
-test('allows creating every resource of the template', () => {
-  const types = [...new Set(Object.values(packaged.resources).map(({ Type }) => Type))].sort()
+test('allows creating every resource of the template with every setting', async () => {
+  const resources: Record<string, Resource> = JSON.parse(await packageWith(additions)).Resources
+  const types = [...new Set(Object.values(resources).map(({ Type }) => Type))].sort()
   expect(types).toEqual(Object.keys(creates).sort())
   expect(Object.values(creates).filter((action) => !allows(action))).toEqual([])
+}, 120_000)
+
+test('allows what API Gateway and Lambda do with the rights of the caller for a domain and a VPC', () => {
+  const gateway = statements.filter(({ Action }) => [Action].flat().includes('apigateway:*'))
+  const paths = gateway.flatMap(({ Resource }) => Resource)
+  for (const path of ['/domainnames', '/domainnames/*']) expect(paths).toContain(`arn:aws:apigateway:*::${path}`)
+  for (const action of [
+    'iam:CreateServiceLinkedRole',
+    'ec2:DescribeSubnets',
+    'ec2:DescribeSecurityGroups',
+    'ec2:DescribeVpcs',
+  ])
+    expect([action, allows(action)]).toEqual([action, true])
+})
+
+test('allows deleting a key of any stack only to CloudFormation, which rolls back', () => {
+  const deleting = statements.filter(({ Action }) => [Action].flat().includes('kms:ScheduleKeyDeletion'))
+  expect(deleting.map(({ Condition }) => Condition)).toEqual([
+    { 'ForAnyValue:StringEquals': { 'aws:CalledVia': 'cloudformation.amazonaws.com' } },
+  ])
+  expect(allows('dynamodb:DeleteTable')).toBe(false)
 })
 
 test('allows neither reading secrets or items nor using keys', () => {

@@ -7,9 +7,22 @@ import { load } from 'js-yaml'
 import { beforeAll, expect, test } from 'vitest'
 import { osls } from '../../infra/osls.ts'
 import { ensurePackaged } from '../../infra/package.ts'
+import { additions } from './everysetting.ts'
 
 const root = join(import.meta.dirname, '../..')
-const given = { stage: 'prod', issuer: 'https://tokens.example.com/prod', 'list-concurrency': 300 }
+/** Settings without a default. */
+const given = {
+  stage: 'prod',
+  issuer: 'https://tokens.example.com/prod',
+  'list-concurrency': 300,
+  domain: 'keys.example.com',
+  'certificate-arn': 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-4e5f-6a7b-8c9d-0e1f2a3b4c5d',
+  'provisioned-concurrency': 2,
+  'warm-read-units': 20_000,
+  'warm-write-units': 8_000,
+  'vpc-subnets': 'subnet-0123456789abcdef0,subnet-0123456789abcdef1',
+  'vpc-security-groups': 'sg-0123456789abcdef0',
+}
 
 let defaults: Record<string, unknown>
 let named: string[]
@@ -77,12 +90,53 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['watches-per-key', [-1, 1.5, 10_001, 'many'], [0, 100]],
   ['compress-streams', ['', 'yes', 1], [true, false]],
   ['list-concurrency', [0, -1, 1.5, 'many'], [1, 1000]],
+  [
+    'domain',
+    [
+      '',
+      'keys',
+      'Keys.example.com',
+      'keys.example.com.',
+      '*.example.com',
+      '-a.example.com',
+      'https://a.example.com',
+      '127.0.0.1',
+    ],
+    ['keys.example.com', 'a-1.b.co'],
+  ],
+  [
+    'certificate-arn',
+    ['', 'arn:aws:iam::123456789012:server-certificate/a', 'arn:aws:acm:eu-central-1::certificate/a'],
+    ['arn:aws-us-gov:acm:us-gov-west-1:123456789012:certificate/0a1b2c3d'],
+  ],
+  ['provisioned-concurrency', [0, -1, 1.5, 1_001, 'many'], [1, 1_000]],
+  ['warm-read-units', [0, 11_999, 40_001, 'many'], [12_000, 40_000]],
+  ['warm-write-units', [0, 3_999, 40_001, 'many'], [4_000, 40_000]],
+  [
+    'vpc-subnets',
+    ['', 'subnet-1', 'subnet-01234567,', 'vpc-01234567', 'subnet-01234567 subnet-89abcdef'],
+    ['subnet-01234567'],
+  ],
+  ['vpc-security-groups', ['', 'sg-1', 'default', Array(6).fill('sg-01234567').join()], ['sg-01234567,sg-89abcdef']],
   ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '100'], ['1', '2,1']],
 ])('checks the values of %s', (setting, refused, taken) => {
   for (const value of refused)
     expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, false])
   for (const value of taken)
     expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, true])
+})
+
+test.each([
+  ['domain', 'certificate-arn'],
+  ['vpc-subnets', 'vpc-security-groups'],
+] as const)('%s and %s require each other', (one, other) => {
+  for (const missing of [one, other]) {
+    const { [missing]: _, ...rest } = given
+    expect([missing, accepts({ ...defaults, ...rest })]).toEqual([missing, false])
+    expect(accepts.errors?.[0]?.message).toContain(`must have property ${missing}`)
+  }
+  const { [one]: _, [other]: __, ...neither } = given
+  expect(accepts({ ...defaults, ...neither })).toBe(true)
 })
 
 test('every parameter is documented with its default', async () => {
@@ -123,7 +177,9 @@ test('every parameter reaches the place where it takes effect', async () => {
     // test/infra/signingkeys.test.ts
     'signing-keys': '2,1',
   }
-  expect(Object.keys(params).sort()).toEqual(named.filter((name) => name !== 'stage').sort())
+  // test/infra/everysetting.test.ts has the others, which add to the template.
+  const all = Object.keys({ ...params, ...additions })
+  expect(all.sort()).toEqual(named.filter((name) => name !== 'stage').sort())
   const given = ['--stage=prod', ...Object.entries(params).map(([name, value]) => `--param=${name}=${value}`)]
   const { provider, resources, functions, custom } = JSON.parse(await osls('print --format json', given))
   expect(provider.environment).toEqual({

@@ -1,0 +1,164 @@
+/** The template with every setting that adds to it: a domain, warm functions, a warm table and a VPC. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
+import { additions, packageWith } from './everysetting.ts'
+
+const byDefault = usePackagedTemplate()
+let resources: Record<string, Resource>
+let outputs: Record<string, { Value: unknown }>
+beforeAll(async () => {
+  ;({ Resources: resources, Outputs: outputs } = JSON.parse(await packageWith(additions)))
+}, 120_000)
+
+const ofType = (type: string) => Object.entries(resources).filter(([, { Type }]) => Type === type)
+const only = (type: string): Resource['Properties'] => {
+  const [found, ...others] = ofType(type)
+  expect(others).toEqual([])
+  return found?.[1].Properties ?? {}
+}
+const functions = () => ofType('AWS::Lambda::Function')
+const url = 'https://keys.example.com/kubernetes/management'
+
+test('the settings add as many resources as the page states', async () => {
+  const added = Object.keys(resources).length - Object.keys(byDefault.resources).length
+  // With the second signing key.
+  expect(added).toBe(7)
+  const page = await readFile(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8')
+  expect(page.replaceAll('\n', ' ')).toContain('A domain adds two, provisioned concurrency four')
+})
+
+describe('the domain', () => {
+  test('is regional, requires TLS 1.2 and maps its root to the stage', () => {
+    expect(only('AWS::ApiGateway::DomainName')).toEqual({
+      DomainName: 'keys.example.com',
+      RegionalCertificateArn: additions['certificate-arn'],
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      SecurityPolicy: 'TLS_1_2',
+    })
+    expect(only('AWS::ApiGateway::BasePathMapping')).toEqual({
+      DomainName: { Ref: 'DomainName' },
+      RestApiId: { Ref: 'ApiGatewayRestApi' },
+      Stage: { Ref: 'Stage' },
+    })
+  })
+
+  test('is the issuer of all functions and the printed URL', () => {
+    for (const [id, { Properties }] of functions())
+      expect([id, Properties.Environment.Variables.ISSUER]).toEqual([id, url])
+    expect(outputs.Url?.Value).toBe(url)
+  })
+
+  test('has the target of its DNS record among the outputs', () => {
+    expect(outputs.DomainTarget?.Value).toEqual({ 'Fn::GetAtt': ['DomainName', 'RegionalDomainName'] })
+    expect(outputs.DomainHostedZoneId?.Value).toEqual({ 'Fn::GetAtt': ['DomainName', 'RegionalHostedZoneId'] })
+  })
+
+  test('leaves an issuer that is set as it is', async () => {
+    const { domain, 'certificate-arn': certificate } = additions
+    const issuer = 'https://api.example.com/prod'
+    const template = await packageWith({ domain, 'certificate-arn': certificate, issuer })
+    expect(template).toContain(`"ISSUER": "${issuer}"`)
+    expect(template).not.toContain(`"ISSUER": "${url}"`)
+    expect(JSON.parse(template).Outputs.Url.Value).toBe(url)
+  }, 60_000)
+
+  test('is refused with a certificate of another region', async () => {
+    const certificate = additions['certificate-arn'].replace('eu-central-1', 'us-east-1')
+    const packaging = packageWith({ domain: additions.domain, 'certificate-arn': certificate })
+    await expect(packaging).rejects.toThrow('certificate-arn must be a certificate in eu-central-1')
+  }, 60_000)
+})
+
+describe('provisioned concurrency', () => {
+  const warm = ['AuthorizerLambdaFunction', 'VirtualclusterinstancesDashkubeconfigDashcreateLambdaFunction']
+  /** Returns the text of an address or ARN, with the names of the resources that it refers to. */
+  const textOf = (value: unknown): string => {
+    if (typeof value === 'string') return value
+    const [[operator, argument] = []] = Object.entries(value as Record<string, unknown>)
+    if (operator !== 'Fn::Join') return [argument].flat().join('.')
+    const [separator, parts] = argument as [string, unknown[]]
+    return parts.map(textOf).join(separator)
+  }
+
+  test('is that of the authorizer and the function of kube configs', () => {
+    const aliases = ofType('AWS::Lambda::Alias').map(([, { Properties }]) => Properties)
+    expect(aliases.map(({ FunctionName }) => FunctionName.Ref)).toEqual(warm)
+    for (const { Name, ProvisionedConcurrencyConfig } of aliases)
+      expect([Name, ProvisionedConcurrencyConfig]).toEqual(['provisioned', { ProvisionedConcurrentExecutions: 2 }])
+    expect(ofType('AWS::Lambda::Version')).toHaveLength(warm.length)
+  })
+
+  test('is what API Gateway invokes and may invoke', () => {
+    const [authorizer = '', kubeConfigs = ''] = warm
+    expect(textOf(only('AWS::ApiGateway::Authorizer').AuthorizerUri)).toContain(`/${authorizer}.Arn:provisioned/`)
+    const uris = ofType('AWS::ApiGateway::Method').map(([, { Properties }]) => textOf(Properties.Integration.Uri))
+    const calls = uris.filter((uri) => uri.includes(`/${kubeConfigs}.`))
+    expect(calls).toHaveLength(2)
+    for (const uri of calls) expect(uri).toContain(`/${kubeConfigs}.Arn:provisioned/`)
+    const permitted = (id: string) => textOf(resources[id]?.Properties.FunctionName)
+    expect(permitted('AuthorizerLambdaPermissionApiGateway')).toBe('AuthorizerProvConcLambdaAlias')
+    const permission = 'VirtualclusterinstancesDashkubeconfigDashcreateLambdaPermissionApiGateway'
+    expect(permitted(permission)).toBe(`${kubeConfigs}.Arn:provisioned`)
+  })
+
+  test('is there before a deployment of the API uses it', () => {
+    const [deployment] = ofType('AWS::ApiGateway::Deployment')
+    const permissions = warm.map((id) => id.replace(/Function$/, 'PermissionApiGateway'))
+    expect(deployment?.[1].DependsOn).toEqual(expect.arrayContaining(permissions))
+  })
+})
+
+test('the table is warm for the given units', () => {
+  const { WarmThroughput } = only('AWS::DynamoDB::Table')
+  expect(WarmThroughput).toEqual({ ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 8_000 })
+})
+
+describe('the VPC', () => {
+  const connected = 'VirtualclusterinstancesDashkubeconfigDashcreate'
+
+  test('has only the function that calls virtual clusters', () => {
+    const networks = functions().flatMap(
+      ([
+        id,
+        {
+          Properties: { VpcConfig },
+        },
+      ]) => (VpcConfig ? [[id, VpcConfig]] : []),
+    )
+    const SubnetIds = additions['vpc-subnets'].split(',')
+    const network = { SubnetIds, SecurityGroupIds: [additions['vpc-security-groups']] }
+    expect(networks).toEqual([[`${connected}LambdaFunction`, network]])
+  })
+
+  test('grants network interfaces to Lambda for that function, and denies them to its code', () => {
+    const statements = ofType('AWS::IAM::Role').flatMap(([id, { Properties }]) =>
+      (Properties.Policies ?? []).flatMap(
+        ({ PolicyDocument }: { PolicyDocument: { Statement: { Action: string }[] } }) =>
+          PolicyDocument.Statement.filter(({ Action }) => JSON.stringify(Action).includes('ec2:')).map((one) => [
+            id,
+            one,
+          ]),
+      ),
+    )
+    const [allow, deny] = statements.map(([, statement]) => statement)
+    expect(statements.map(([id]) => id)).toEqual([`${connected}Role`, `${connected}Role`])
+    expect(allow).toMatchObject({ Effect: 'Allow', Resource: '*' })
+    expect(allow.Action).toContain('ec2:CreateNetworkInterface')
+    const code = `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:keyplane-prod-virtualclusterinstances-kubeconfig-create`
+    expect(deny).toEqual({
+      Effect: 'Deny',
+      Action: allow.Action,
+      Resource: '*',
+      Condition: { ArnEquals: { 'lambda:SourceFunctionArn': [{ 'Fn::Sub': code }] } },
+    })
+  })
+})
+
+test('none of this is in the default template', () => {
+  const types = new Set(Object.values(byDefault.resources).map(({ Type }) => Type))
+  for (const type of ['ApiGateway::DomainName', 'ApiGateway::BasePathMapping', 'Lambda::Alias', 'Lambda::Version'])
+    expect([type, types.has(`AWS::${type}`)]).toEqual([type, false])
+  expect(byDefault.text).not.toMatch(/WarmThroughput|VpcConfig|ec2:|DomainTarget/)
+})
