@@ -1,32 +1,26 @@
 /** Measures the calls and capacity units of requests, from which docs/cost.md computes its costs. */
 import { readFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
+import { type CapacityMeter, startCapacityMeter, type Taken } from '../support/capacitymeter.ts'
 import { connect } from '../support/dynamodb.ts'
-import { accessKey, keys, management } from '../support/objects.ts'
+import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-interface Taken {
-  calls: number
-  reads: number
-  writes: number
-}
-
-const taken: Taken = { calls: 0, reads: 0, writes: 0 }
 const samples = 5
 
 let server: TestServer
-let meter: Server
+let meter: CapacityMeter
+let taken: Readonly<Taken>
 let token: string
 beforeAll(async () => {
   server = await startServer({}, { streamSeconds: 3600 })
-  meter = await startMeter(server.dynamodb.endpoint)
+  meter = await startCapacityMeter(server.dynamodb.endpoint)
+  taken = meter.taken
   // Runs before the first request, because functions connect when they are first called.
-  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(meter.address() as AddressInfo).port}`)
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', meter.endpoint)
   token = (await server.make(keys, accessKey('caller', { user: 'admin', groups: ['system:masters'] }))).spec.key
 }, 120_000)
 afterAll(async () => {
@@ -34,31 +28,6 @@ afterAll(async () => {
   meter?.close()
   await server?.stop()
 })
-
-/** Forwards each call and asks for its consumed capacity. */
-async function startMeter(upstream: string): Promise<Server> {
-  const passing = createServer(async (request, response) => {
-    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? ''
-    const body = { ...JSON.parse(await textOf(request)), ReturnConsumedCapacity: 'TOTAL' }
-    const { host: _, 'content-length': __, connection: ___, ...headers } = request.headers
-    const answer = await fetch(upstream, { method: 'POST', headers: headers as never, body: JSON.stringify(body) })
-    const text = await answer.text()
-    taken.calls++
-    const consumed = [JSON.parse(text).ConsumedCapacity ?? []].flat()
-    const units = consumed.reduce((sum: number, { CapacityUnits }: { CapacityUnits: number }) => sum + CapacityUnits, 0)
-    taken[/^(Get|BatchGet|Query)/.test(operation) ? 'reads' : 'writes'] += units
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-    response.end(text)
-  })
-  await new Promise<void>((resolve) => passing.listen(0, '127.0.0.1', resolve))
-  return passing
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
-}
 
 /** Returns the minimum for each sample, because settling the log and schedules occasionally add calls. */
 async function least(
@@ -110,10 +79,13 @@ const [gigabyte = 0, kilobytes = 0, logs] = figuresOf('logs')
 const [readUnit = 0, writeUnit = 0] = figuresOf('DynamoDB')
 const [signatures = 0, manySignatures = 0] = figuresOf('KMS')
 
+/** The requests that KMS signs. */
+const signed = ['token', 'kube config']
+
 /** The costs of a million requests without the table. */
 const others = gateway + functions * invocation + seconds * second * 1e6 + kilobytes * gigabyte
 const dollars = (name: string, reads: number, writes: number) =>
-  others + reads * readUnit + writes * writeUnit + (name === 'token' ? (signatures / manySignatures) * 1e6 : 0)
+  others + reads * readUnit + writes * writeUnit + (signed.includes(name) ? (signatures / manySignatures) * 1e6 : 0)
 
 test('the prices per million calls and log lines follow from the unit prices on the page', () => {
   expect(lambda).toBe(Number((functions * invocation + seconds * second * 1e6).toFixed(2)))
@@ -130,13 +102,26 @@ test('the prices per million calls and log lines follow from the unit prices on 
 })
 
 test('a poll of a watch without changes is one read of half a unit', async () => {
-  const client = connect(`http://127.0.0.1:${(meter.address() as AddressInfo).port}`)
+  const client = connect(meter.endpoint)
   const storage = createStorage({ client, table: server.dynamodb.table, now: Date.now, random: Math.random, sleep })
   const rv = await storage.revision(OwnedAccessKey.table)
   const before = { ...taken }
   expect(await storage.changes(OwnedAccessKey.table, rv)).toEqual({ rv, changes: [] })
   expect([taken.calls - before.calls, taken.reads - before.reads]).toEqual([1, 0.5])
   client.destroy()
+})
+
+test('the monthly prices of warm functions, large streams and a VPC follow from the unit prices on the page', () => {
+  const hours = 730
+  const [idle = 0] = figuresOf('provisioned concurrency')
+  const twice = 2 * 0.5 * 3600 * hours * idle
+  expect(page).toContain(`$${twice.toFixed(2)} for each environment of \`provisioned-concurrency\``)
+  const [streamed = 0] = figuresOf('streams')
+  const list = (0.014 * streamed + 2 * (gateway / 1e6)) * 1000
+  expect(page).toContain(`costs $${list.toFixed(2)} per thousand for both`)
+  const [endpoint = 0, translator = 0] = figuresOf('VPC')
+  expect(page).toContain(`$${(4 * endpoint * hours).toFixed(2)} for interface endpoints`)
+  expect(page).toContain(`$${(translator * hours).toFixed(2)} for each NAT gateway`)
 })
 
 /** The bytes logged per request: its access log line, three Lambda lines per function, and 26 bytes per line. */
@@ -147,6 +132,11 @@ test('a request consumes the units that the page states', async () => {
   const patch = { method: 'PATCH', headers: merge, body: { metadata: { labels: { value: 'a' } } } }
   for (let count = 0; count < 120; count++) await server.make(keys, kilobyte(`listed-${count}`))
   const scoped = await server.make(keys, accessKey('scoped', { user: 'admin', scope: {} }))
+  const cluster = `${instances('p-demo')}/demo`
+  const ingress = { enabled: true, host: 'demo.example.com' }
+  const certificateAuthorityData = Buffer.from(server.certificateAuthority).toString('base64')
+  await server.make(instances('p-demo'), instance('demo', { accessPoint: { ingress }, certificateAuthorityData }))
+  const kubeConfig = { kind: 'VirtualClusterInstanceKubeConfig', metadata: { namespace: 'p-demo' }, spec: {} }
   await settle()
   const measured: Record<string, Taken> = {
     authorization: await least(() => [`${management}/selves`, { method: 'POST', body: {} }]),
@@ -157,6 +147,7 @@ test('a request consumes the units that the page states', async () => {
     'patch of a key': await least((sample) => [`${keys}/made-${sample}`, patch]),
     'delete of a key': await least((sample) => [`${keys}/made-${sample}`, { method: 'DELETE' }]),
     token: await least(() => [`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }]),
+    'kube config': await least(() => [`${cluster}/kubeconfig`, { method: 'POST', body: kubeConfig }]),
     'refused by a scope': await least(
       () => [`${keys}/listed-1`, { token: scoped.spec.key }],
       (code) => code === 403,
@@ -168,7 +159,7 @@ test('a request consumes the units that the page states', async () => {
     expect([name, one]).toEqual([name, { calls, reads, writes }])
     if (name !== 'authorization') expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
   }
-})
+}, 60_000)
 
 test('only the first request of a key in a minute writes its last activity', async () => {
   const { spec } = await server.make(keys, accessKey('seldom', { user: 'seldom' }))
