@@ -3,6 +3,7 @@ import { type Command, type Option, runCommand, UsageError } from '../../infra/c
 import { benchGrowth } from './growth.ts'
 import { benchHttp, httpOperations } from './http.ts'
 import { benchMicro } from './micro.ts'
+import { benchPrice } from './price.ts'
 import { machine } from './print.ts'
 import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
@@ -13,8 +14,8 @@ const number = <const N extends string>(fallback: N, help: string) =>
 
 const COMMAND = {
   call: 'npm run bench',
-  about: `Measures and prints. The parts are storage, http, start, micro and growth, all of them where none is named, and soak,
-which keeps the local server busy for minutes.`,
+  about: `Measures and prints. The parts are storage, http, start, micro, growth and price, all of them where none is named, and
+soak, which keeps the local server busy for minutes.`,
   words: '[PART...]',
   options: {
     seconds: number('1', 'how long storage and http measure each thing'),
@@ -44,6 +45,7 @@ await runCommand(COMMAND, async (values, words) => {
     start: () => benchStart({ rounds: 3 * rounds }),
     micro: benchMicro,
     growth: () => benchGrowth({ rounds, objects }),
+    price: () => benchPrice(),
   }
   // Runs only when named.
   const all = new Map([...Object.entries(parts), ['soak', () => benchSoak({ minutes })] as const])
