@@ -88,6 +88,8 @@ export interface ListRequest {
   filter?: (stored: Stored) => boolean
   /** Reports whether the client asked for an object that it may see (selectors). */
   matches?: (stored: Stored) => boolean
+  /** The client never learns `next`. So it may name an object that `filter` rejects, and such objects end a page too. */
+  keepsNext?: true
 }
 
 /** An object of a page in stored form, so that a page never holds many large objects decoded. */
@@ -103,7 +105,10 @@ export interface ListPage {
   rv: number
   /** May be empty although objects follow, if no object that was read matches. */
   items: readonly Listed[]
-  /** Set if objects follow, matching or not: continue with `after: next, at: rv`. Names an object that `filter` accepts. */
+  /**
+   * Set if objects follow, matching or not: continue with `after: next, at: rv`. Names an object that `filter` accepts,
+   * unless the request has `keepsNext`.
+   */
   next?: string
   /** How many objects follow the page. Set only without `filter` and `matches`, and only if few follow. */
   remaining?: number

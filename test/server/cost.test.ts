@@ -190,6 +190,15 @@ test('a list of one name reads one row', async () => {
   }
 })
 
+// At most 25 polls of half a unit, besides the authorization and the watches of the key.
+test('a watch of one name begins with one row, not with all objects', async () => {
+  await settle()
+  const watch = `${keys}?watch=1&timeoutSeconds=1&allowWatchBookmarks=1`
+  const { reads } = await least(() => [`${watch}&fieldSelector=metadata.name=listed-1`])
+  expect(reads).toBeLessThan(20)
+  expect((await least(() => [watch])).reads).toBeGreaterThan(30)
+})
+
 test('a request logs as many bytes as the page states', async () => {
   const { text, headers } = await server.call(`${keys}/listed-1`, { token })
   expect(text.length).toBeGreaterThan(950)

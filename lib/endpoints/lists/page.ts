@@ -144,12 +144,16 @@ export async function openCollection(
   const isLimited = limit > 0
   const size = limit || pageSize
   const read = async (from: ListStart): Promise<ListPage> => {
-    const range = { ...rangeOf({ kind, request }, selection, from), ...(size > 0 && { limit: size }) }
+    const range = {
+      ...rangeOf({ kind, request }, selection, from),
+      ...(size > 0 && { limit: size }),
+      ...(!isLimited && { keepsNext: true as const }),
+    }
     try {
       return await listObjects(store, range, verb, context)
     } catch (error) {
-      // A watch has no continue token: it reports an expired page as an event.
-      throw verb === 'watch' ? error : withNewToken(error, from, namespace)
+      // A watch reports an expired page as an event. A later page of an unlimited list may begin at a hidden object.
+      throw verb === 'watch' || from !== start ? error : withNewToken(error, from, namespace)
     }
   }
   const first = await read(start)

@@ -37,7 +37,7 @@ const smallestStep = 50
 
 export async function listAt(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
   const { resource } = table
-  const { limit, at, notOlderThan, filter, matches } = request
+  const { limit, at, notOlderThan, filter, matches, keepsNext = false } = request
   const revision = await readRevision(context, resource)
   checkReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
   const range = rangeOf(resource, request)
@@ -56,7 +56,7 @@ export async function listAt(context: Context, table: Table, request: ListReques
     activity.prefetch(wanted),
   ])
   const items: Listed[] = []
-  /** The last object read that the filter accepts, and the stored bytes of all such objects. */
+  /** The last object read that may be `next`, and the stored bytes of all such objects. */
   let next: string | undefined
   let bytes = 0
   let from: Horizon = range.start
@@ -65,14 +65,15 @@ export async function listAt(context: Context, table: Table, request: ListReques
     checkFresh(context, revision)
     for (const [index, { state: one, newest }] of found.entries()) {
       const seen = filter || matches ? decodeState(one) : undefined
-      if (filter && seen && !(filter(seen) && acceptsNewest(filter, one, newest))) continue
+      const isHidden = filter && seen && !(filter(seen) && acceptsNewest(filter, one, newest))
+      if (isHidden && !keepsNext) continue
       if (next !== undefined && (items.length === limit || bytes >= pageBytes)) {
         const remaining = isCounted && limit !== undefined && step.done ? { remaining: found.length - index } : {}
         return activity.attach({ rv: snapshot.rv, items, next, ...remaining })
       }
       next = one.key
       bytes += storedBytes(one)
-      if (matches && seen && !matches(seen)) continue
+      if (isHidden || (matches && seen && !matches(seen))) continue
       items.push(toListed(one, seen))
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })

@@ -400,6 +400,12 @@ describe('lists', () => {
     expect([last.items, last.next]).toEqual([[], undefined])
     const few = await storage.list(widgets, { limit: 50, matches, filter: ({ key }) => key === 'k10' || key === 'k59' })
     expect([few.items, few.next]).toEqual([[], undefined])
+    // Hidden objects end the pages of a caller that shows no token, so that no page reads on to the end of a large kind.
+    const hidden = { limit: 50, filter: ({ key }: { key: string }) => key === 'k59', keepsNext: true } as const
+    const start = await storage.list(widgets, hidden)
+    expect([start.items, keys.includes(start.next ?? '')]).toEqual([[], true])
+    const rest = await storage.list(widgets, { ...hidden, after: start.next ?? '', at: start.rv })
+    expect([rest.items.map(({ key }) => key), rest.next]).toEqual([['k59'], undefined])
   })
 
   test.each(['filter', 'matches'])('%s does not shorten a page while more objects match', async (judge) => {
