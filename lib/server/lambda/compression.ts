@@ -30,7 +30,8 @@ export function compressBody(
   const source = Readable.from(whole ? [whole] : bytes(body as AsyncIterable<string>), { objectMode: false })
   if (cut) addAbortSignal(cut, source)
   if (!compresses || !large || !acceptsGzip(event)) return { ...rest, body: source as never }
-  // Each stream ends with the other: the reader receives errors, and a client that disconnects ends the source.
+  // Each stream ends with the other: the reader receives errors, and the end of the response ends the source. A client
+  // that leaves ends the response here, but not in Lambda.
   const gzip = pipeline(source, createGzip(), () => {})
   const { vary } = rest.headers
   const encoding = { 'content-encoding': 'gzip', vary: vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding' }
