@@ -13,6 +13,15 @@ export type AwsInput = Readonly<Record<string, unknown>>
 
 export type AwsOperation = (input: AwsInput) => Promise<object> | object
 
+/** The answer of an operation as JSON text, which is sent unchanged. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 export interface AwsService {
   /** The part of X-Amz-Target before the dot. */
   target: string
@@ -48,7 +57,7 @@ export class AwsError extends Error {
 export async function serveAwsJson(service: AwsService, verify: VerifySignature): Promise<AwsEndpoint> {
   const server = createServer(async (request, response) => {
     const { status, body } = await answer(service, verify, request)
-    const text = JSON.stringify(body)
+    const text = body instanceof JsonText ? body.text : JSON.stringify(body)
     response.writeHead(status, {
       'content-type': 'application/x-amz-json-1.1',
       'content-length': Buffer.byteLength(text),

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../host/startuperror.ts'
-import { AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
+import { AwsError, type AwsInput, type AwsOperation, JsonText, serveAwsJson } from './awsjson.ts'
 import { findDynoxide } from './dynoxide.ts'
 import { type RpcProcess, startRpcProcess } from './rpcprocess.ts'
 import type { VerifySignature } from './sigv4.ts'
@@ -84,7 +84,7 @@ const snakeCase = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_
 /** Members without effect here: every read is consistent, and capacity is not counted. */
 const IGNORED = ['ConsistentRead', 'ReturnConsumedCapacity', 'ReturnItemCollectionMetrics']
 
-async function run(child: RpcProcess, { name, inputSchema }: Tool, input: AwsInput): Promise<object> {
+async function run(child: RpcProcess, { name, inputSchema }: Tool, input: AwsInput): Promise<JsonText> {
   const known = inputSchema.properties ?? {}
   const members = Object.entries(input).filter(([member]) => !IGNORED.includes(member))
   const stranger = members.find(([member]) => !(snakeCase(member) in known))
@@ -98,7 +98,7 @@ async function run(child: RpcProcess, { name, inputSchema }: Tool, input: AwsInp
   }
   const text = answer.content[0]?.text ?? ''
   if (answer.isError) throw errorIn(text)
-  return JSON.parse(text) as object
+  return new JsonText(text)
 }
 
 /** Converts the emulator's error. It does not contain the item that failed a condition. */
