@@ -32,7 +32,7 @@ test('the load grows as the units of its requests and watches do', () => {
   const requests = sum(() => 1)
   const loads: Record<string, number> = {
     'requests a second': requests,
-    'concurrent executions': requests * 0.025 + watches,
+    'concurrent executions': requests * 0.019 + watches,
     'read units a second': sum((one) => numberOf(costs.get(one)?.[1])) + watches,
     'write units a second': sum((one) => numberOf(costs.get(one)?.[2])) + (watches * 2) / 30 + (keysInUse * 4) / 60,
     'read units a second of the newest log partition': watches,

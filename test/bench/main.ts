@@ -6,7 +6,7 @@ import { benchMicro } from './micro.ts'
 import { benchPrice } from './price.ts'
 import { machine } from './print.ts'
 import { benchSoak } from './soak.ts'
-import { benchStart } from './start.ts'
+import { benchStart, startTables } from './start.ts'
 import { benchStorage, storageParts } from './storage.ts'
 
 const number = <const N extends string>(fallback: N, help: string) =>
@@ -21,7 +21,7 @@ soak, which keeps the local server busy for minutes.`,
     seconds: number('1', 'how long storage and http measure each thing'),
     rounds: number('3', 'how often each thing is measured'),
     objects: number('10000', 'how many are listed, how many live while others are swept, the most of growth'),
-    only: { type: 'string', value: 'NAME', help: 'one operation of http, or one table of storage' },
+    only: { type: 'string', value: 'NAME', help: 'one operation of http, or one table of storage or start' },
     profile: { type: 'string', value: 'FOLDER', help: 'where CPU profiles of http are written' },
     minutes: number('10', 'how long soak takes'),
   },
@@ -42,7 +42,7 @@ await runCommand(COMMAND, async (values, words) => {
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
     http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
-    start: () => benchStart({ rounds: 3 * rounds }),
+    start: () => benchStart({ rounds: 3 * rounds, only: values.only }),
     micro: benchMicro,
     growth: () => benchGrowth({ rounds, objects }),
     price: () => benchPrice(),
@@ -52,7 +52,11 @@ await runCommand(COMMAND, async (values, words) => {
   const wanted = words.length > 0 ? words : Object.keys(parts)
   const unknown = wanted.find((name) => !all.has(name))
   if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`)
-  const names: Readonly<Record<string, readonly string[]>> = { storage: storageParts, http: httpOperations }
+  const names: Readonly<Record<string, readonly string[]>> = {
+    storage: storageParts,
+    http: httpOperations,
+    start: startTables,
+  }
   const known = wanted.flatMap((name) => names[name] ?? [])
   if (values.only !== undefined && !known.includes(values.only)) {
     throw new UsageError(

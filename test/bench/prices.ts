@@ -42,7 +42,7 @@ const units = { read: 0.125e-6, write: 0.625e-6 }
 const signature = 15e-6
 
 /** API Gateway, Lambda and logs. */
-const request = (3.5 + 0.57 + 1.35) / 1e6
+const request = (3.5 + 0.84 + 1.35) / 1e6
 
 /** Returns the price of a million requests that consume these units and signatures each. */
 export const priceOf = (of: { reads: number; writes: number; signatures: number }): number =>

@@ -1,6 +1,6 @@
 /**
- * Runs a function in its own process: imports the handler in `_HANDLER` below `LAMBDA_TASK_ROOT`, requests one invocation
- * from the Runtime API, answers it and exits. It loads nothing else.
+ * Runs a function in its own process: imports the handler in `_HANDLER` below `LAMBDA_TASK_ROOT`, and answers the invocations
+ * of the Runtime API until it is killed. It loads nothing else.
  */
 import { once } from 'node:events'
 import { type IncomingMessage, type RequestOptions, request } from 'node:http'
@@ -64,21 +64,22 @@ const handler = await handlerNamed(_HANDLER).catch(async (error: unknown) => {
   await post('init/error', errorText(error))
   process.exit(1)
 })
-const next = ask('invocation/next', { headers: { [cpuHeader]: cpu() } }).end()
-const [invocation] = (await once(next, 'response')) as [IncomingMessage]
-const event: unknown = JSON.parse(await text(invocation))
-const deadline = Number(invocation.headers['lambda-runtime-deadline-ms'])
-const context = {
-  awsRequestId: String(invocation.headers['lambda-runtime-aws-request-id']),
-  functionName: 'bench',
-  invokedFunctionArn: invocation.headers['lambda-runtime-invoked-function-arn'],
-  getRemainingTimeInMillis: () => deadline - Date.now(),
+for (;;) {
+  const next = ask('invocation/next', { headers: { [cpuHeader]: cpu() } }).end()
+  const [invocation] = (await once(next, 'response')) as [IncomingMessage]
+  const event: unknown = JSON.parse(await text(invocation))
+  const deadline = Number(invocation.headers['lambda-runtime-deadline-ms'])
+  const context = {
+    awsRequestId: String(invocation.headers['lambda-runtime-aws-request-id']),
+    functionName: 'bench',
+    invokedFunctionArn: invocation.headers['lambda-runtime-invoked-function-arn'],
+    getRemainingTimeInMillis: () => deadline - Date.now(),
+  }
+  try {
+    if (handler[streamingHandler]) await answerStreaming(handler, event, context)
+    else
+      await post(`invocation/${context.awsRequestId}/response`, JSON.stringify((await handler(event, context)) ?? null))
+  } catch (error) {
+    await post(`invocation/${context.awsRequestId}/error`, errorText(error))
+  }
 }
-try {
-  if (handler[streamingHandler]) await answerStreaming(handler, event, context)
-  else
-    await post(`invocation/${context.awsRequestId}/response`, JSON.stringify((await handler(event, context)) ?? null))
-} catch (error) {
-  await post(`invocation/${context.awsRequestId}/error`, errorText(error))
-}
-process.exit()

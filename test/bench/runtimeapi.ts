@@ -20,10 +20,10 @@ export interface RuntimeApi {
   /** The value of AWS_LAMBDA_RUNTIME_API. */
   address: string
   /**
-   * Waits for a process to request its next invocation, sends this event, and waits for the answer or the error of the
-   * function. Throws the error of a process that cannot start.
+   * Waits for a process to request its next invocation, calls `before`, sends this event, and waits for the answer or the
+   * error of the function. Throws the error of a process that cannot start.
    */
-  invocation(event: unknown): Promise<{ asked: Asked; sent: number; answered: Asked }>
+  invocation(event: unknown, before?: () => void): Promise<{ asked: Asked; sent: number; answered: Asked }>
   close(): void
 }
 
@@ -42,7 +42,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
   await once(server, 'listening')
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async invocation(event) {
+    async invocation(event, before) {
       const failure = arrival('init/error').then(async ([request]) => {
         throw new Error(`a function cannot start: ${await text(request)}`)
       })
@@ -56,6 +56,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
         'Lambda-Runtime-Deadline-Ms': deadline,
         'Lambda-Runtime-Invoked-Function-Arn': 'arn:aws:lambda:eu-central-1:123456789012:function:bench',
       })
+      before?.()
       const sent = performance.now()
       response.end(JSON.stringify(event))
       const [given, thanks] = await answer

@@ -65,7 +65,9 @@ test('a function has only code, size, role and the names of the resources that i
     const { Code, Handler, FunctionName, Timeout, Environment, Role, ...rest } = Properties
     // These two only wait.
     const waits = /^(Namespaces|Customresourcedefinitions)Dashlist/.test(id)
-    const MemorySize = waits ? 128 : 512
+    const isSmall =
+      /(list|deletecollection|^Namespaces|^Discovery|^Openapi|^Issuer|^Notfound|^Bootstrap|^Sweep|^Settle|^Garbage)/
+    const MemorySize = waits ? 128 : isSmall.test(id) ? 512 : 1769
     expect([id, rest]).toEqual([id, { Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize }])
     expect(Code.S3Bucket).toEqual({ Ref: 'ServerlessDeploymentBucket' })
     const byReference = Object.entries(Environment.Variables).filter(([, value]) => typeof value === 'object')

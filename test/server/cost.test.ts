@@ -90,8 +90,8 @@ const dollars = (name: string, reads: number, writes: number) =>
 test('the prices per million calls and log lines follow from the unit prices on the page', () => {
   expect(lambda).toBe(Number((functions * invocation + seconds * second * 1e6).toFixed(2)))
   expect(logs).toBe(Number((kilobytes * gigabyte).toFixed(2)))
-  // 10 ms and 15 ms of 512 MB.
-  expect(seconds).toBe((0.01 + 0.015) * 0.5)
+  // 7 ms and 12 ms of 1,769 MB.
+  expect(seconds).toBe(Number((((0.007 + 0.012) * 1769) / 1024).toFixed(4)))
   const watch = 3600 * (0.5 * second + (2 * 0.5 * readUnit) / 1e6)
   expect(page).toContain(
     `2 reads of half a unit a second while nothing changes: $${watch.toFixed(3)} an hour, $${Math.round(730 * watch)} a month`,
@@ -114,7 +114,7 @@ test('a poll of a watch without changes is one read of half a unit', async () =>
 test('the monthly prices of warm functions, large streams and a VPC follow from the unit prices on the page', () => {
   const hours = 730
   const [idle = 0] = figuresOf('provisioned concurrency')
-  const twice = 2 * 0.5 * 3600 * hours * idle
+  const twice = 2 * (1769 / 1024) * 3600 * hours * idle
   expect(page).toContain(`$${twice.toFixed(2)} for each environment of \`provisioned-concurrency\``)
   const [streamed = 0] = figuresOf('streams')
   const list = (0.014 * streamed + 2 * (gateway / 1e6)) * 1000
