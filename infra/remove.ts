@@ -15,7 +15,7 @@ async function confirm(stage: string, url: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   try {
     const answer = await terminal.question(`This removes ${url}
-and deletes its logs with the audit records. This cannot be undone; a new deployment gets another address.
+and deletes its logs with the audit records. This cannot be undone; without a domain, a new deployment gets another address.
 Type the stage, ${stage}, to remove it: `)
     return answer.trim() === stage
   } finally {

@@ -37,5 +37,6 @@ test.each([
 test('the linter has findings in a template with a mistake', async () => {
   const { domain, 'certificate-arn': certificate } = additions
   const template = await packageWith({ domain, 'certificate-arn': certificate })
-  expect(await lint(template.replace('"TLS_1_2"', '"TLS_1_9"'))).toContain('TLS_1_9')
+  const mistaken = template.replace('"RegionalCertificateArn"', '"RegionalCertificate"')
+  expect(await lint(mistaken)).toContain("'RegionalCertificate' was unexpected")
 })

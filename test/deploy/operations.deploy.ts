@@ -97,7 +97,7 @@ test('a domain becomes the URL and the issuer, and the old URL still works', asy
   )
   const { json } = await at.client.call('/.well-known/openid-configuration', { token: '' })
   expect([json.issuer, json.issuer.includes(host)]).toEqual([url, false])
-  expect((await at.client.call(keys)).status).toBe(200)
+  expect((await at.client.call('/apis')).status).toBe(200)
   const aliases = `aws lambda list-aliases --function-name keyplane-$STAGE-authorizer --query Aliases[].Name --output text`
   expect(await shell(aliases)).toBe('provisioned\n')
 })
