@@ -8,7 +8,9 @@ import { AUTHENTICATED, MASTERS } from '../authorization/users/identity.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'
 import type { Storage } from '../storage/interface.ts'
+import { decide } from './decide.ts'
 import type { Server } from './server.ts'
+import { storeOf } from './stores.ts'
 
 function refuse(): never {
   throw new Error('a rehearsal reads and writes nothing')
@@ -19,25 +21,30 @@ const unreachable = new Proxy({}, { get: () => refuse }) as Storage
 
 /** Returns the server of a rehearsal. It refuses everything that reads or writes, whatever the request is. */
 export function rehearsing(server: Server): Server {
-  const refused = ['secrets', 'signer', 'tokens', 'kubeConfigs', 'keys'].map((name) => [name, { get: refuse }])
-  const services = [
+  const parts: (keyof Server)[] = ['secrets', 'signer', 'tokens', 'kubeConfigs', 'keys']
+  const services: (keyof Server)[] = [
     'hashes',
     'authenticate',
     'instance',
-    'demandKey',
+    'checkKeyHolds',
     'keyGeneration',
     'keyChain',
     'instanceUid',
     'openWatch',
   ]
-  return Object.create(server, {
-    ...Object.fromEntries([...refused, ...services.map((name) => [name, { value: refuse }])]),
+  // Those of `server` would use its stores and its keys.
+  const made: Pick<Server, 'decide' | 'storeOf'> = {
+    decide: (context, attributes) => decide(rehearsal, context, attributes),
+    storeOf: (kind) => storeOf(kind, rehearsal),
+  }
+  const rehearsal: Server = Object.create(server, {
+    ...Object.fromEntries(parts.map((name) => [name, { get: refuse }])),
+    ...Object.fromEntries(services.map((name) => [name, { value: refuse }])),
+    ...Object.getOwnPropertyDescriptors(made),
     storage: { value: unreachable },
     log: { value: () => undefined },
-    storeOf: {
-      value: (kind: Parameters<Server['storeOf']>[0]) => ({ ...server.storeOf(kind), storage: unreachable }),
-    },
   })
+  return rehearsal
 }
 
 const methods: Readonly<Record<string, string>> = {

@@ -12,8 +12,8 @@ import { authenticationDeps } from './authentication.ts'
 import type { Environment } from './process/environment.ts'
 import type { Server } from './server.ts'
 
-/** The longest that a function waits. Work that takes longer goes on beside the first request. */
-const longestMs = 1_000
+/** The longest that a function waits: not for a second attempt of a client. Work that takes longer goes on beside the first request. */
+const longestMs = 800
 
 /** The name of no object: it is invalid. */
 const nobody = '-'

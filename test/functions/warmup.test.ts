@@ -5,6 +5,11 @@ import { join } from 'node:path'
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { managementRequest } from '../../lib/authorization/attributes/attributes.ts'
+import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { Server } from '../../lib/server/server.ts'
+import type { Stored } from '../../lib/storage/interface.ts'
 import { useFunctions } from '../support/functions.ts'
 
 type Mood = 'passes' | 'fails' | 'is silent'
@@ -88,23 +93,53 @@ describe('the initialization', () => {
     },
   )
 
-  test.each(['fails', 'is silent'] as const)('succeeds while AWS %s, and the first request works', async (mood) => {
-    table.become(mood)
-    secrets.become(mood)
-    await Promise.all([initialize('authorizer'), initialize('ownedaccesskeys/get')])
-    expect(table.seen.length).toBeGreaterThan(0)
-    // It does not wait for the retries of the client: two of each function.
-    if (mood === 'is silent') expect(table.seen.length + secrets.seen.length).toBeLessThanOrEqual(3)
-    table.become('passes')
-    secrets.become('passes')
-    expect((await at.invoke('ownedaccesskeys/get', { parameters: { name: 'absent' } })).status).toBe(404)
-    await expect(at.run('authorizer')).rejects.toThrow('Unauthorized')
-  })
-
   test('outside of Lambda reaches nothing', async () => {
     vi.stubEnv('AWS_LAMBDA_INITIALIZATION_TYPE', undefined)
     await Promise.all(['authorizer', 'ownedaccesskeys/get', 'ownedaccesskeys/create'].map(initialize))
     vi.unstubAllEnvs()
+    expect([...table.seen, ...secrets.seen]).toEqual([])
+  })
+})
+
+describe('a rehearsal', () => {
+  const user: UserInfo = { name: 'alice', groups: [], key: { name: 'k', uid: 'u', type: 'User' }, chain: [] }
+  const context = {
+    user,
+    now: new Date(),
+    deadline: () => 20_000,
+    dryRun: false,
+    warn: () => undefined,
+    note: () => undefined,
+  }
+  const key: Stored = {
+    key: 'k',
+    rv: 1,
+    object: { apiVersion: '', kind: '', metadata: { name: 'k' }, spec: { user: 'alice', key: 'mpk_x' } },
+    internal: {},
+  }
+  const instance = {
+    group: 'management.platform',
+    resource: 'virtualclusterinstances',
+    verb: 'get',
+    name: 'demo',
+    namespace: 'p-demo',
+  }
+  const draft = { ...key, secrets: [{ path: ['spec', 'key'], value: 'mpk_x' }] }
+
+  // Its user is an administrator, so no code that it runs may reach anything.
+  test.each<[string, (server: Server) => unknown]>([
+    ['reads a store', ({ storage }) => storage.get(OwnedAccessKey.table, 'k')],
+    ['reads the store of a kind', (server) => server.storeOf(OwnedAccessKey).storage.get(OwnedAccessKey.table, 'k')],
+    ['hashes a new key', (server) => server.storeOf(OwnedAccessKey).strategy.companions?.(draft, undefined)],
+    ['presents a key', (server) => server.storeOf(OwnedAccessKey).strategy.present?.(key, context)],
+    ['decides about an object', (server) => server.decide(context, managementRequest(instance))],
+    ['checks its key', (server) => server.checkKeyHolds(context)],
+    ['signs', ({ signer }) => signer.keys()],
+  ])('fails when it %s', async (_, use) => {
+    const { rehearsing } = await import('../../lib/server/rehearsal.ts')
+    const { createServer: createApiServer } = await import('../../lib/server/server.ts')
+    const server = rehearsing(createApiServer(process.env))
+    await expect((async () => use(server))()).rejects.toThrow('a rehearsal reads and writes nothing')
     expect([...table.seen, ...secrets.seen]).toEqual([])
   })
 })
@@ -118,5 +153,21 @@ describe('the first request', () => {
     await expect(at.run('authorizer')).rejects.toThrow('Unauthorized')
     expect([table.seen, secrets.seen]).toEqual([['GetItem'], []])
     expect(table.connections()).toBe(connections)
+  })
+})
+
+// The last of the file, with the silence first: what these functions still send would count as calls of other tests.
+describe('an initialization without answers', () => {
+  test.each(['is silent', 'fails'] as const)('succeeds while AWS %s, and the first request works', async (mood) => {
+    table.become(mood)
+    secrets.become(mood)
+    await Promise.all([initialize('authorizer'), initialize('ownedaccesskeys/get')])
+    expect(table.seen.length).toBeGreaterThan(0)
+    // It does not wait for the retries of the client: two of each function.
+    if (mood === 'is silent') expect(table.seen.length + secrets.seen.length).toBeLessThanOrEqual(3)
+    table.become('passes')
+    secrets.become('passes')
+    expect((await at.invoke('ownedaccesskeys/get', { parameters: { name: 'absent' } })).status).toBe(404)
+    await expect(at.run('authorizer')).rejects.toThrow('Unauthorized')
   })
 })
