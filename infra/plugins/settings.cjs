@@ -32,10 +32,10 @@ const settings = {
   // Requests per second, and burst, of all clients together. The default limits of an account are 10000 and 5000.
   'throttle-rate': { type: 'integer', minimum: 1, maximum: 10000 },
   'throttle-burst': { type: 'integer', minimum: 1, maximum: 5000 },
-  // API Gateway cuts a streamed response after 300 s, and Lambda a list after 290 s. Clients back off after very short watches.
-  'max-watch-seconds': { type: 'integer', minimum: 10, maximum: 280 },
+  // Lambda ends a function of lists after 290 s, and a watch may take 20 s to begin. Clients back off after very short watches.
+  'max-watch-seconds': { type: 'integer', minimum: 10, maximum: 265 },
   // 0: a quiet watch lasts as long as others.
-  'quiet-watch-seconds': { type: 'integer', anyOf: [{ const: 0 }, { minimum: 10 }], minimum: 0, maximum: 280 },
+  'quiet-watch-seconds': { type: 'integer', anyOf: [{ const: 0 }, { minimum: 10 }], minimum: 0, maximum: 265 },
   // 0: unlimited.
   'watches-per-key': { type: 'integer', minimum: 0, maximum: 10000 },
   'compress-streams': { type: 'boolean' },

@@ -72,8 +72,8 @@ test('allows what API Gateway and Lambda do with the rights of the caller for a 
     expect([action, allows(action)]).toEqual([action, true])
 })
 
-test('allows deleting a key of any stack only to CloudFormation, which rolls back', () => {
-  const deleting = statements.filter(({ Action }) => [Action].flat().includes('kms:ScheduleKeyDeletion'))
+test.each(['kms:ScheduleKeyDeletion', 'secretsmanager:DeleteSecret'])('allows %s only to CloudFormation', (action) => {
+  const deleting = statements.filter(({ Action }) => [Action].flat().includes(action))
   expect(deleting.map(({ Condition }) => Condition)).toEqual([
     { 'ForAnyValue:StringEquals': { 'aws:CalledVia': 'cloudformation.amazonaws.com' } },
   ])

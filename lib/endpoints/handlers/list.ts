@@ -5,7 +5,7 @@
  * send `continue` unasked. An error after the first byte cuts the connection, so that no client takes a short list for a
  * complete one. So does a key that changes while the list is sent.
  *
- * HEAD is answered with the status and the headers: it reads one object, and never watches.
+ * HEAD is answered with the status and the headers. It reads one page of one object, or of `limit` objects, and never watches.
  */
 import type { RequestContext } from '../../registry/kind.ts'
 import type { Handler, StoredCall } from '../call.ts'
