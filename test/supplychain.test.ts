@@ -36,7 +36,7 @@ test('every package has an exact version and a hash and comes from a registry', 
 
 test('npm warns about no package on the Node.js versions in the README', async () => {
   const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8')
-  const [, oldest = '', newest = ''] = /With Node\.js (\S+) or later, or (\d+),/.exec(readme) ?? []
+  const [, oldest = '', newest = ''] = /Node\.js (\S+) or later, or (\d+)\./.exec(readme) ?? []
   const versions = [`${oldest}.0`, `${newest}.0.0`]
   const nodeOf = ({ engines }: Locked) => (engines && !Array.isArray(engines) && engines.node) || '*'
   const warned = Object.entries(packages).filter(([, one]) =>

@@ -77,7 +77,7 @@ export function requestAttributes(request: RoutedRequest, options: RoutingOption
  * has the stage or the base path of a custom domain.
  */
 export function routedPath({ resource, pathParameters }: RoutedRequest, basePath: string): string {
-  const path = resource.replace(/\{([^}+]+)\+?\}/g, (_, name: string) => parameterOf(pathParameters, name))
+  const path = resource.replace(/\{([^{}+]+)\+?\}/g, (_, name: string) => parameterOf(pathParameters, name))
   return belowBase(path, basePath)
 }
 
