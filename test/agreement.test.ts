@@ -14,7 +14,7 @@ import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')
 const refs = {
-  ApiGatewayRestApi: 'api',
+  Api: 'api',
   Table: 'table',
   Pepper: 'pepper',
   AccessKey: 'access-key',
@@ -169,7 +169,7 @@ describe('routes', () => {
         .filter(
           ({ method, resource }) => method !== 'HEAD' && wanted(resource) && !/\/\.well-known|\/openid/.test(resource),
         )
-        .map(({ resource, resourceId: _, ...route }) => ({ ...route, resource: resource.replace(basePath, '') }))
+        .map(({ resource, ...route }) => ({ ...route, resource: resource.replace(basePath, '') }))
         .filter(({ functionId }) => moduleOf(functionId) !== 'notfound')
     const below = lines((resource) => resource.startsWith(basePath))
     expect(below.length).toBeGreaterThan(50)
@@ -200,11 +200,19 @@ describe('routes', () => {
 describe('the template', () => {
   test('stays below 500 resources of a stack and 300 paths of an API', async () => {
     const all = Object.keys(packaged.resources).length
-    const paths = ofType('AWS::ApiGateway::Resource').length
-    expect([all < 480, paths < 200]).toEqual([true, true])
+    // API Gateway has a path for each segment of a route.
+    const paths = new Set(
+      packaged.deployment.routes.flatMap(({ resource }) => {
+        const segments = resource.split('/').slice(1).filter(Boolean)
+        return segments.map((_, index) => segments.slice(0, index + 1).join('/'))
+      }),
+    )
+    const atRoot = [...paths].filter((path) => !/^(kubernetes($|\/)|\{proxy\+\})/.test(path)).length
+    expect([all < 400, paths.size < 200]).toEqual([true, true])
     const page = (await readFile(join(root, 'docs/deploying.md'), 'utf8')).replaceAll('\n', ' ')
     expect(page).toContain(`The stack has ${all} resources`)
-    expect(page).toContain(`${paths} of them are paths of the API`)
+    expect(page).toContain(`The API has ${paths.size} paths`)
+    expect(page).toContain(`uses ${atRoot} of them`)
   })
 
   test('retains resources that cannot be recreated', () => {
@@ -225,10 +233,21 @@ describe('the template', () => {
     }
   })
 
-  test('creates the deployment after all other resources of the API', () => {
-    const [deploymentOfApi] = ofType('AWS::ApiGateway::Deployment')
-    const needed = [...ofType('AWS::ApiGateway::Method'), ...ofType('AWS::ApiGateway::GatewayResponse')]
-    expect(deploymentOfApi?.[1].DependsOn?.toSorted()).toEqual(needed.map(([id]) => id).sort())
+  test('is at most 1 MB, the limit of CloudFormation', () => {
+    expect(Buffer.byteLength(packaged.text)).toBeLessThan(900_000)
+  })
+
+  test('makes a new deployment after every function that its routes name', () => {
+    const [[id, deploymentOfApi] = [], ...others] = ofType('AWS::ApiGateway::Deployment')
+    expect(others).toEqual([])
+    expect(id).toMatch(/^ApiGatewayDeployment\d+$/)
+    const { routes } = packaged.deployment
+    const named = routes.flatMap(({ functionId, authorizerFunctionId = functionId }) => [
+      functionId,
+      authorizerFunctionId,
+    ])
+    expect(deploymentOfApi?.DependsOn).toEqual([...new Set(named)].sort())
+    expect(deploymentOfApi?.Properties).toEqual({ RestApiId: { Ref: 'Api' } })
   })
 
   test('rejects too large bodies with the message of the functions', () => {

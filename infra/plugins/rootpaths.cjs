@@ -1,7 +1,7 @@
 /**
  * Serves the paths of a Kubernetes API at the root too: `/api`, `/apis`, `/openapi`, `/version` and the health checks.
  * `kubectl get --raw`, `kubectl proxy` and some clients drop the path of a server's address. Each route below the base path
- * gets a twin, with the same function and authorizer. HEAD gets none: no client uses it, and a stack is limited to 500 resources.
+ * gets a twin, with the same function and authorizer. HEAD gets none: no client uses it.
  */
 
 const roots = ['api', 'apis', 'openapi', 'version', 'healthz', 'livez', 'readyz']

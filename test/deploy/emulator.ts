@@ -1,6 +1,6 @@
 /**
  * Starts MiniStack, a local AWS that deploys CloudFormation, in its own Python environment in a temporary folder. It runs
- * the functions as Node.js processes and enforces their roles.
+ * the functions as Node.js processes and enforces their roles. startministack.py adds what it lacks.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -69,7 +69,7 @@ const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
 
 function start(python: string, port: number, temporary: string) {
   const { AWS_PROFILE: _, ...inherited } = process.env
-  const child = spawn(python, ['-m', 'ministack'], {
+  const child = spawn(python, [join(import.meta.dirname, 'startministack.py')], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

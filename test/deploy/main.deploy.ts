@@ -8,6 +8,13 @@
  * - reserved concurrency: test/infra/settings.test.ts.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import {
+  DeleteRolePolicyCommand,
+  GetRolePolicyCommand,
+  IAMClient,
+  ListRolesCommand,
+  PutRolePolicyCommand,
+} from '@aws-sdk/client-iam'
 import { CreateSecretCommand, GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -88,6 +95,21 @@ test.each([
 test('the emulator enforces roles', async () => {
   const health = await fetch(`${at.emulator.url}/_ministack/health`)
   expect(await health.json()).toMatchObject({ auth: 'enabled' })
+})
+
+test('API Gateway invokes functions with its role', async () => {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = at.emulator.environment
+  const credentials = { accessKeyId, secretAccessKey }
+  const iam = new IAMClient({ endpoint: at.emulator.url, region: 'eu-central-1', credentials })
+  const { Roles = [] } = await iam.send(new ListRolesCommand({ MaxItems: 1000 }))
+  const { RoleName } = Roles.find((role) => role.RoleName?.includes('GatewayInvokeRole')) ?? {}
+  const policy = { RoleName, PolicyName: 'invoke' }
+  const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy))
+  await iam.send(new DeleteRolePolicyCommand(policy))
+  expect([await status('/version', ''), await status('/apis', adminKey)]).toEqual([500, 503])
+  await iam.send(new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }))
+  expect([await status('/version', ''), await status('/apis', adminKey)]).toEqual([200, 200])
+  iam.destroy()
 })
 
 test('the deployer needs only the rights in infra/deployer.json', async () => {

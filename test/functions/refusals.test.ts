@@ -30,7 +30,7 @@ const packaged = usePackagedTemplate({
   Pepper: 'p',
   AccessKey: 'a',
   SigningKey: 's',
-  ApiGatewayRestApi: 'api',
+  Api: 'api',
 })
 
 /** Returns the functions of routes with an authorizer, by their paths below functions/. */

@@ -7,7 +7,7 @@ import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { metricId } from './templatemetrics.ts'
 
 const packaged = usePackagedTemplate({
-  ApiGatewayRestApi: 'api',
+  Api: 'api',
   Table: 'table',
   Pepper: 'pepper',
   AccessKey: 'key',

@@ -39,8 +39,8 @@ describe('the domain', () => {
     })
     expect(only('AWS::ApiGateway::BasePathMapping')).toEqual({
       DomainName: { Ref: 'DomainName' },
-      RestApiId: { Ref: 'ApiGatewayRestApi' },
-      Stage: { Ref: 'Stage' },
+      RestApiId: { Ref: 'Api' },
+      Stage: { Ref: 'ApiStage' },
     })
   })
 
@@ -73,15 +73,6 @@ describe('the domain', () => {
 
 describe('provisioned concurrency', () => {
   const warm = ['AuthorizerLambdaFunction', 'VirtualclusterinstancesDashkubeconfigDashcreateLambdaFunction']
-  /** Returns the text of an address or ARN, with the names of the resources that it refers to. */
-  const textOf = (value: unknown): string => {
-    if (typeof value === 'string') return value
-    const [[operator, argument] = []] = Object.entries(value as Record<string, unknown>)
-    if (operator !== 'Fn::Join') return [argument].flat().join('.')
-    const [separator, parts] = argument as [string, unknown[]]
-    return parts.map(textOf).join(separator)
-  }
-
   test('is that of the authorizer and the function of kube configs', () => {
     const aliases = ofType('AWS::Lambda::Alias').map(([, { Properties }]) => Properties)
     expect(aliases.map(({ FunctionName }) => FunctionName.Ref)).toEqual(warm)
@@ -91,22 +82,24 @@ describe('provisioned concurrency', () => {
   })
 
   test('is what API Gateway invokes and may invoke', () => {
-    const [authorizer = '', kubeConfigs = ''] = warm
-    expect(textOf(only('AWS::ApiGateway::Authorizer').AuthorizerUri)).toContain(`/${authorizer}.Arn:provisioned/`)
-    const uris = ofType('AWS::ApiGateway::Method').map(([, { Properties }]) => textOf(Properties.Integration.Uri))
-    const calls = uris.filter((uri) => uri.includes(`/${kubeConfigs}.`))
-    expect(calls).toHaveLength(2)
-    for (const uri of calls) expect(uri).toContain(`/${kubeConfigs}.Arn:provisioned/`)
-    const permitted = (id: string) => textOf(resources[id]?.Properties.FunctionName)
-    expect(permitted('AuthorizerLambdaPermissionApiGateway')).toBe('AuthorizerProvConcLambdaAlias')
-    const permission = 'VirtualclusterinstancesDashkubeconfigDashcreateLambdaPermissionApiGateway'
-    expect(permitted(permission)).toBe(`${kubeConfigs}.Arn:provisioned`)
+    const names = ['authorizer', 'virtualclusterinstances-kubeconfig-create']
+    const { Body } = only('AWS::ApiGateway::RestApi')
+    const uris = JSON.stringify(Body).match(/:function:[\w:-]+(?=\/invocations)/g) ?? []
+    const invoked = uris.filter((uri) => names.some((name) => uri.includes(`:keyplane-prod-${name}`)))
+    const [authorizer, ...kubeConfigs] = names.map((name) => `:function:keyplane-prod-${name}:provisioned`)
+    expect(new Set(invoked)).toEqual(new Set([authorizer, ...kubeConfigs]))
+    const [{ Resource }] = resources.GatewayInvokeRole?.Properties.Policies[0].PolicyDocument.Statement ?? []
+    const permitted = JSON.stringify(Resource).match(/:function:[\w:-]+/g) ?? []
+    expect(permitted.filter((arn) => names.some((name) => arn.includes(`:keyplane-prod-${name}`))).sort()).toEqual(
+      [...new Set(invoked)].sort(),
+    )
   })
 
   test('is there before a deployment of the API uses it', () => {
     const [deployment] = ofType('AWS::ApiGateway::Deployment')
-    const permissions = warm.map((id) => id.replace(/Function$/, 'PermissionApiGateway'))
-    expect(deployment?.[1].DependsOn).toEqual(expect.arrayContaining(permissions))
+    const aliases = ofType('AWS::Lambda::Alias').map(([id]) => id)
+    expect(aliases).toHaveLength(warm.length)
+    expect(deployment?.[1].DependsOn).toEqual(expect.arrayContaining([...aliases, ...warm]))
   })
 })
 

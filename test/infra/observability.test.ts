@@ -26,7 +26,7 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
 })
 
 test('an access log line is JSON with the request ID and without text that clients choose', () => {
-  const format: string = packaged.resources.Stage?.Properties.AccessLogSetting.Format
+  const format: string = packaged.resources.ApiStage?.Properties.AccessLogSetting.Format
   expect(JSON.parse(format.replace('$context.status', '200'))).toMatchObject({ requestId: '$context.requestId' })
   const variables = [...format.matchAll(/\$context\.([A-Za-z.]+)/g)].map(([, name]) => name)
   expect(variables.sort()).toEqual([
@@ -59,5 +59,5 @@ test('the dashboard uses existing resources', () => {
   const referred = [...body.matchAll(/\$\{(\w+)(?:\.\w+)?\}/g)].map(([, id]) => id ?? '')
   for (const id of referred) expect(packaged.resources).toHaveProperty(id)
   const names = [...body.matchAll(/"ApiName", "([^"]+)"/g)].map(([, name]) => name)
-  expect(new Set(names)).toEqual(new Set([packaged.resources.ApiGatewayRestApi?.Properties.Name]))
+  expect(new Set(names)).toEqual(new Set([packaged.resources.Api?.Properties.Name]))
 })

@@ -14,13 +14,14 @@ const only = (type: string): Resource['Properties'] => {
   return found?.[1].Properties ?? {}
 }
 
+const invokeRole = { 'Fn::GetAtt': ['GatewayInvokeRole', 'Arn'] }
+
 let outputs: Record<string, { Value: unknown }>
 beforeAll(() => {
   outputs = JSON.parse(packaged.text).Outputs
 })
 
 test('every resource type is covered by a test', async () => {
-  // AWS::ApiGateway::Resource: the segments of paths, which test/agreement.test.ts tests as routes.
   const files = await Array.fromAsync(glob('test/{agreement.test,infra/*}.ts', { cwd: root }))
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   const types = new Set(Object.values(packaged.resources).map(({ Type }) => Type))
@@ -34,30 +35,61 @@ test('no cfn-lint finding is suppressed', () => {
 })
 
 test('the authorizer runs for every request', () => {
-  const { AuthorizerUri, RestApiId, ...rest } = only('AWS::ApiGateway::Authorizer')
+  const { authorizer, ...others } = only('AWS::ApiGateway::RestApi').Body.components.securitySchemes
+  expect(others).toEqual({})
+  const { authorizerUri, ...rest } = authorizer['x-amazon-apigateway-authorizer']
   // Without an identity source, the authorizer also decides requests without a key.
-  expect(rest).toEqual({ AuthorizerResultTtlInSeconds: 0, Name: 'authorizer', Type: 'REQUEST' })
-  expect(JSON.stringify(AuthorizerUri)).toContain('"AuthorizerLambdaFunction"')
+  expect(rest).toEqual({ type: 'request', authorizerResultTtlInSeconds: 0, authorizerCredentials: invokeRole })
+  expect(JSON.stringify(authorizerUri)).toContain(':function:keyplane-dev-authorizer/invocations"')
 })
 
 test('the API is regional, has no resource policy and compresses large responses', () => {
-  expect(only('AWS::ApiGateway::RestApi')).toEqual({
+  const { Body, ...rest } = only('AWS::ApiGateway::RestApi')
+  expect(rest).toEqual({
     Name: 'dev-keyplane',
-    BinaryMediaTypes: ['application/vnd.kubernetes.protobuf', 'application/octet-stream'],
     EndpointConfiguration: { Types: ['REGIONAL'] },
-    MinimumCompressionSize: 131_072,
-    Policy: '',
+    Parameters: { endpointConfigurationTypes: 'REGIONAL' },
+    Mode: 'overwrite',
+  })
+  const { paths, components, 'x-amazon-apigateway-gateway-responses': responses, ...document } = Body
+  expect(document).toEqual({
+    openapi: '3.0.1',
+    info: { title: 'dev-keyplane', version: '1.0' },
+    'x-amazon-apigateway-binary-media-types': ['application/vnd.kubernetes.protobuf', 'application/octet-stream'],
+    'x-amazon-apigateway-minimum-compression-size': 131_072,
   })
 })
 
-test('methods without an authorizer have no other authorization and require no API key', () => {
-  for (const [id, { Properties }] of ofType('AWS::ApiGateway::Method')) {
-    expect([id, Properties.ApiKeyRequired]).toEqual([id, false])
-    const authorizer = { AuthorizationType: 'CUSTOM', AuthorizerId: { Ref: 'AuthorizerApiGatewayAuthorizer' } }
-    const open = { AuthorizationType: 'NONE' }
-    const { AuthorizationType, AuthorizerId } = Properties
-    expect([authorizer, open]).toContainEqual({ AuthorizationType, ...(AuthorizerId && { AuthorizerId }) })
+test('methods invoke a function with one role, and have the authorizer or no authorization', () => {
+  const { paths } = only('AWS::ApiGateway::RestApi').Body
+  const operations = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => [path, operation] as const),
+  )
+  expect(operations.length).toBeGreaterThan(100)
+  for (const [path, operation] of operations) {
+    const { parameters = [], responses, security, 'x-amazon-apigateway-integration': integration, ...rest } = operation
+    expect([path, responses, rest]).toEqual([path, {}, {}])
+    expect([[{ authorizer: [] }], undefined]).toContainEqual(security)
+    const { uri, timeoutInMillis, responseTransferMode, ...fixed } = integration
+    expect(fixed).toEqual({ type: 'aws_proxy', httpMethod: 'POST', credentials: invokeRole })
+    const streams = responseTransferMode === 'STREAM'
+    expect(uri['Fn::Sub']).toMatch(streams ? /\/response-streaming-invocations$/ : /\/invocations$/)
+    expect(streams || timeoutInMillis === undefined).toBe(true)
+    const names = parameters.map(({ name }: { name: string }) => name)
+    expect([path, names]).toEqual([path, [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name)])
   }
+})
+
+// Their environment refers to the API.
+test('the API refers to no function', () => {
+  const { Body } = only('AWS::ApiGateway::RestApi')
+  const references = JSON.stringify(Body).match(/"(Ref|Fn::GetAtt)":("\w+"|\[[^\]]*\])|\$\{[^}]*\}/g)
+  expect([...new Set(references)].sort()).toEqual([
+    '"Fn::GetAtt":["GatewayInvokeRole","Arn"]',
+    `\${AWS::AccountId}`,
+    `\${AWS::Partition}`,
+    `\${AWS::Region}`,
+  ])
 })
 
 test('a function has only code, size, role and the names of the resources that it uses', () => {
@@ -81,7 +113,7 @@ test('the log group of a function is the one that Lambda writes to, so that rete
   const logs = ofType('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties.LogGroupName)
   expect(logs).toEqual(expect.arrayContaining(names))
   expect(logs).toContain('/keyplane/dev/access')
-  expect(logs).toContainEqual({ 'Fn::Sub': `API-Gateway-Execution-Logs_\${ApiGatewayRestApi}/dev` })
+  expect(logs).toContainEqual({ 'Fn::Sub': `API-Gateway-Execution-Logs_\${Api}/dev` })
 })
 
 test('metric filters count failures of API Gateway, 429 responses and failed authorizers', () => {
@@ -128,11 +160,11 @@ test('the pepper is retained without a fixed name, and the first key is deleted'
 
 test('the stage is created after the log role of the account, which is set after the API', () => {
   // Source: AWS::ApiGateway::Account, for accounts that have never had an API.
-  expect(packaged.resources.GatewayAccount?.DependsOn).toEqual(['ApiGatewayRestApi'])
-  expect(packaged.resources.Stage?.DependsOn).toContain('GatewayAccount')
+  expect(packaged.resources.GatewayAccount?.DependsOn).toEqual(['Api'])
+  expect(packaged.resources.ApiStage?.DependsOn).toContain('GatewayAccount')
 })
 
-test('the role of API Gateway allows writing logs only', () => {
+test('the role of API Gateway for logs allows writing logs only', () => {
   expect(only('AWS::ApiGateway::Account')).toEqual({ CloudWatchRoleArn: { 'Fn::GetAtt': ['GatewayLogRole', 'Arn'] } })
   const { AssumeRolePolicyDocument, ManagedPolicyArns, ...rest } = packaged.resources.GatewayLogRole?.Properties ?? {}
   expect(rest).toEqual({})

@@ -53,7 +53,7 @@ export async function startWithRoles(): Promise<RoleDeployment> {
   await aws.secrets.send(new PutSecretValueCommand({ SecretId: environment.PEPPER_SECRET_ID, SecretString }))
   const { ARN: accessKey = '' } = await aws.secrets.send(new CreateSecretCommand({ Name: 'keyplane/local/access-key' }))
   const refs = {
-    ApiGatewayRestApi: 'api',
+    Api: 'api',
     Table: environment.TABLE_NAME ?? '',
     'Table.Arn': `table/${environment.TABLE_NAME}`,
     'Table.StreamArn': 'stream',

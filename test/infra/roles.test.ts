@@ -4,7 +4,7 @@ import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { type Roles, readRoles } from './roles.ts'
 
 const refs = {
-  ApiGatewayRestApi: 'api',
+  Api: 'api',
   Table: 'table',
   'Table.Arn': 'table',
   'Table.StreamArn': 'stream',
@@ -51,7 +51,7 @@ test('only the roles grant permissions, and each grants those that it lists', ()
   const types = Object.values(packaged.resources).map(({ Type }) => Type)
   expect(types.filter((type) => type.startsWith('AWS::IAM::') && type !== 'AWS::IAM::Role')).toEqual([])
   const ofFunctions = Object.entries(packaged.resources).filter(
-    ([id]) => id !== 'GatewayLogRole' && id.endsWith('Role'),
+    ([id]) => !id.startsWith('Gateway') && id.endsWith('Role'),
   )
   expect(ofFunctions).toHaveLength(packaged.names.length)
   for (const [id, { Properties }] of ofFunctions) {
@@ -88,14 +88,41 @@ test('only the secrets of virtual clusters and partitions of the table are grant
   ])
 })
 
-test('only its own route or schedule may invoke a function', () => {
-  for (const { Type, Properties } of Object.values(packaged.resources)) {
-    if (Type !== 'AWS::Lambda::Permission') continue
-    expect(Properties).toMatchObject({ Action: 'lambda:InvokeFunction', SourceArn: expect.anything() })
-    expect(['apigateway.amazonaws.com', 'events.amazonaws.com']).toContain(Properties.Principal)
-    const source = JSON.stringify(Properties.SourceArn)
-    expect(source).toMatch(/"Ref":"ApiGatewayRestApi"|EventsRuleSchedule1","Arn"/)
+test('only its own schedule may invoke a function by permission', () => {
+  const permissions = Object.values(packaged.resources).filter(({ Type }) => Type === 'AWS::Lambda::Permission')
+  expect(permissions.length).toBeGreaterThan(0)
+  for (const { Properties } of permissions) {
+    expect(Properties).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'events.amazonaws.com' })
+    expect(JSON.stringify(Properties.SourceArn)).toMatch(/EventsRuleSchedule1","Arn"/)
   }
+})
+
+test('API Gateway may invoke exactly the functions that have a route, and the authorizer', () => {
+  const { AssumeRolePolicyDocument, Policies, ...rest } = packaged.resources.GatewayInvokeRole?.Properties ?? {}
+  expect(rest).toEqual({})
+  expect(AssumeRolePolicyDocument.Statement).toEqual([
+    { Effect: 'Allow', Principal: { Service: 'apigateway.amazonaws.com' }, Action: 'sts:AssumeRole' },
+  ])
+  const [{ PolicyDocument }, ...others] = Policies
+  expect(others).toEqual([])
+  const { routes, functions } = packaged.deployment
+  const invoked = new Set(
+    routes.flatMap(({ functionId, authorizerFunctionId = '' }) => [functionId, authorizerFunctionId]),
+  )
+  const arns = [...functions.values()]
+    .filter(({ id }) => invoked.has(id))
+    .map(({ name }) => `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${name}`)
+  expect(arns.length).toBeLessThan(packaged.names.length)
+  expect(PolicyDocument.Statement).toEqual([
+    { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: arns.sort().map((arn) => ({ 'Fn::Sub': arn })) },
+  ])
+  // IAM allows 10,240 characters in the inline policies of a role.
+  const longest = JSON.stringify({ ...PolicyDocument, Statement: [{ ...PolicyDocument.Statement[0], Resource: arns }] })
+    .replaceAll(`\${AWS::Partition}`, 'aws-us-gov')
+    .replaceAll(`\${AWS::Region}`, 'ap-southeast-1')
+    .replaceAll(`\${AWS::AccountId}`, '123456789012')
+    .replaceAll('-dev-', `-${'x'.repeat(13)}-`)
+  expect(longest.length).toBeLessThan(10_240)
 })
 
 test('the roles grant item operations on named partitions of the table only', () => {

@@ -198,10 +198,10 @@ test('every parameter reaches the place where it takes effect', async () => {
     PROJECT_NAMESPACE_PREFIX: 'q-',
     SPACE_NAMESPACE: params['space-namespace'],
   })
-  const { Stage, AccessLog, ExecutionLog } = resources.Resources
+  const { ApiStage, AccessLog, ExecutionLog } = resources.Resources
   // CloudFormation accepts both.
   const limits = { ThrottlingRateLimit: '1005', ThrottlingBurstLimit: '1006' }
-  expect(Stage.Properties.MethodSettings).toEqual([expect.objectContaining(limits)])
+  expect(ApiStage.Properties.MethodSettings).toEqual([expect.objectContaining(limits)])
   const days = [provider.logRetentionInDays, ...[AccessLog, ExecutionLog].map((log) => log.Properties.RetentionInDays)]
   expect(days.map(Number)).toEqual([365, 365, 365])
   const reserved = Object.entries<{ reservedConcurrency?: number }>(functions).flatMap(

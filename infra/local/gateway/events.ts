@@ -85,7 +85,7 @@ export function requestEvent(
     multiValueQueryStringParameters: values.length > 0 ? Object.fromEntries(values) : null,
     pathParameters: Object.keys(pathParameters).length > 0 ? pathParameters : null,
     stageVariables: null,
-    requestContext: { ...context, resourceId: route.resourceId, resourcePath: route.resource },
+    requestContext: { ...context, resourceId: route.resource, resourcePath: route.resource },
     body: body.length === 0 ? null : body.toString(binary ? 'base64' : 'utf8'),
     isBase64Encoded: binary && body.length > 0,
   }

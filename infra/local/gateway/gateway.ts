@@ -61,7 +61,7 @@ export interface Gateway {
 /** Resolves when the gateway serves requests. Throws for a template that it cannot serve faithfully. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { host = '127.0.0.1', region = 'eu-central-1', account = '000000000000', report = warn } = options
-  const refs = { ApiGatewayRestApi: 'local', ...options.refs }
+  const refs = { Api: 'local', ...options.refs }
   const environment = options.environment ?? {}
   const { address = { mapping: '' } } = options
   const described = readTemplate(await readFile(options.template, 'utf8'), { refs, region, account, environment })

@@ -6,11 +6,12 @@ import { beginAnswer, writeAnswer, writeRendered } from './answers.ts'
 import { authorize } from './authorize.ts'
 import { requestContext, requestEvent } from './events.ts'
 import { EventTooLarge, FunctionThrottled, type Lambda } from './lambda.ts'
+import type { Route } from './openapi.ts'
 import type { Answered } from './requestlines.ts'
 import { FORBIDDEN, type ResponseType, renderResponse } from './responses.ts'
 import { type Address, createRouter, locate } from './routes.ts'
 import { createResponseStream } from './streaming.ts'
-import type { Deployment, Route } from './template.ts'
+import type { Deployment } from './template.ts'
 import { createThrottle } from './throttle.ts'
 
 export interface Listener {

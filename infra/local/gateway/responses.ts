@@ -1,5 +1,5 @@
 /** Renders the gateway responses of API Gateway, with the customizations of the template. */
-import type { ResponseDescription } from './template.ts'
+import type { ResponseDescription } from './openapi.ts'
 
 /** The supported types, with API Gateway's default status and message. Source: "Gateway response types for API Gateway". */
 const types = {

@@ -1,6 +1,6 @@
 /** Finds the API and the route of a request as API Gateway does for REST APIs. */
 import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
-import type { Route } from './template.ts'
+import type { Route } from './openapi.ts'
 
 /** How clients reach the API: a host of execute-api and the stage, or a custom domain and its base path mapping ('' = none). */
 export type Address = { stage: string } | { mapping: string }

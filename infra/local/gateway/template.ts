@@ -1,5 +1,6 @@
 /** Reads a packaged CloudFormation template as the deployment it describes: functions, routes, authorizers, responses, schedules. */
 
+import { type ApiDescription, type OpenApiDocument, readDocument } from './openapi.ts'
 import type { Limits } from './throttle.ts'
 
 export interface Deployment {
@@ -8,16 +9,13 @@ export interface Deployment {
     stage: string
     region: string
     account: string
-    binaryMediaTypes: readonly string[]
-    /** Minimum size in bytes of compressed responses; undefined disables compression. */
-    minimumCompressionSize?: number
     /** Limit of all methods together; undefined for no limit. */
     throttle?: Limits
-  }
+  } & Omit<ApiDescription, 'routes' | 'responses'>
   /** By logical ID. */
   functions: ReadonlyMap<string, FunctionDescription>
-  routes: readonly Route[]
-  responses: ReadonlyMap<string, ResponseDescription>
+  routes: ApiDescription['routes']
+  responses: ApiDescription['responses']
   schedules: readonly { functionId: string; name: string; seconds: number; input?: string }[]
   /** Names of the functions that read a stream. */
   streams: readonly { functionId: string; name: string }[]
@@ -37,26 +35,6 @@ export interface FunctionDescription {
   environment: Readonly<Record<string, string>>
 }
 
-export interface Route {
-  /** API Gateway's notation: `/a/{name}/{proxy+}`. */
-  resource: string
-  resourceId: string
-  /** Upper case, or ANY. */
-  method: string
-  functionId: string
-  streaming: boolean
-  timeoutMilliseconds: number
-  /** Logical ID of the authorizer's function; undefined for a public route. */
-  authorizerFunctionId?: string
-}
-
-/** An AWS::ApiGateway::GatewayResponse. */
-export interface ResponseDescription {
-  statusCode?: number
-  parameters: Readonly<Record<string, string>>
-  templates: Readonly<Record<string, string>>
-}
-
 export interface TemplateReferences {
   /** Physical IDs by logical ID (`Ref`), and attributes by `LOGICALID.ATTRIBUTE` (`Fn::GetAtt`). */
   refs: Readonly<Record<string, string>>
@@ -71,9 +49,6 @@ interface Resource {
   // Properties of many resource types; each reader below uses those that it knows.
   Properties: Record<string, unknown>
 }
-
-/** API Gateway's default when the template sets no limit. */
-const defaultTimeout = 29_000
 
 /** Throws for unsupported content: an unknown reference, an integration other than a Lambda proxy, a cron schedule. */
 export function readTemplate(text: string, references: TemplateReferences): Deployment {
@@ -90,37 +65,15 @@ export function readTemplate(text: string, references: TemplateReferences): Depl
   const [api, ...others] = ofType('AWS::ApiGateway::RestApi')
   if (api === undefined || others.length > 0) throw new TypeError('the template must have exactly one RestApi')
   const stage = ofType('AWS::ApiGateway::Stage')[0]?.[1].Properties ?? {}
-  const authorizers = new Map(
-    ofType('AWS::ApiGateway::Authorizer').map(([id, { Properties }]) => {
-      if (Properties.Type !== 'REQUEST' || Properties.AuthorizerResultTtlInSeconds !== 0) {
-        throw new TypeError(`authorizer ${id} must be of type REQUEST and must not be cached`)
-      }
-      return [id, functionOf(Properties.AuthorizerUri)]
-    }),
-  )
-  const pathOf = (id: unknown): string => {
-    const resource = typeof id === 'string' ? resources.get(id) : undefined
-    if (resource?.Type !== 'AWS::ApiGateway::Resource') return ''
-    const parent = resource.Properties.ParentId as { Ref?: string }
-    return `${pathOf(parent.Ref)}/${resource.Properties.PathPart}`
+  const idsByName = new Map([...functions.values()].map(({ id, name }) => [name, id]))
+  const invokedBy = (uri: unknown) => {
+    const text = resolve(uri)
+    const [, name = ''] = /:function:([\w-]+)(?::[\w-]+)?\/(?:response-streaming-)?invocations$/.exec(text) ?? []
+    const id = idsByName.get(name)
+    if (id === undefined) throw new TypeError(`${text} invokes no function of this template`)
+    return id
   }
-  const routes = ofType('AWS::ApiGateway::Method').map(([id, { Properties }]): Route => {
-    const integration = Properties.Integration as Record<string, unknown>
-    if (integration.Type !== 'AWS_PROXY') throw new TypeError(`method ${id} must have a Lambda proxy integration`)
-    const resourceId = (Properties.ResourceId as { Ref?: string }).Ref ?? 'root'
-    const route = {
-      resource: pathOf(resourceId) || '/',
-      resourceId,
-      method: String(Properties.HttpMethod).toUpperCase(),
-      functionId: functionOf(integration.Uri),
-      streaming: integration.ResponseTransferMode === 'STREAM',
-      timeoutMilliseconds: Number(integration.TimeoutInMillis ?? defaultTimeout),
-    }
-    if (Properties.AuthorizationType === 'NONE') return route
-    const authorizer = authorizers.get((Properties.AuthorizerId as { Ref?: string } | undefined)?.Ref ?? '')
-    if (authorizer === undefined) throw new TypeError(`method ${id} must use an authorizer of this API`)
-    return { ...route, authorizerFunctionId: authorizer }
-  })
+  const { routes, responses, ...gateway } = readDocument(api[1].Properties.Body as OpenApiDocument, invokedBy)
 
   return {
     api: {
@@ -128,22 +81,12 @@ export function readTemplate(text: string, references: TemplateReferences): Depl
       stage: String(stage.StageName),
       region: references.region,
       account: references.account,
-      binaryMediaTypes: (api[1].Properties.BinaryMediaTypes as string[] | undefined) ?? [],
-      ...optional('minimumCompressionSize', api[1].Properties.MinimumCompressionSize),
+      ...gateway,
       ...throttleOf(stage),
     },
     functions,
     routes,
-    responses: new Map(
-      ofType('AWS::ApiGateway::GatewayResponse').map(([, { Properties }]) => [
-        String(Properties.ResponseType),
-        {
-          ...optional('statusCode', Properties.StatusCode),
-          parameters: (Properties.ResponseParameters as Record<string, string> | undefined) ?? {},
-          templates: (Properties.ResponseTemplates as Record<string, string> | undefined) ?? {},
-        },
-      ]),
-    ),
+    responses,
     schedules: ofType('AWS::Events::Rule')
       .filter(([, { Properties }]) => Properties.State !== 'DISABLED')
       .flatMap(([name, { Properties }]) =>
@@ -190,7 +133,7 @@ function readFunction(
   }
 }
 
-/** Returns the function that an ARN or an invocation URI refers to. */
+/** Returns the function that an ARN refers to. */
 function functionOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(functionOf).find(Boolean) ?? ''
   if (typeof value !== 'object' || value === null) return ''

@@ -24,16 +24,26 @@ type Fixtures = Readonly<Record<string, FunctionFixture>>
 
 /** The function `authorizer`, if present, protects all routes that are not public. */
 export function templateOf(functions: Fixtures, responses: Record<string, object> = {}, stage: object = {}): string {
+  const paths: Record<string, Record<string, object>> = {}
+  const authorizer = { type: 'request', authorizerResultTtlInSeconds: 0, authorizerUri: uri('authorizer') }
   const resources: Record<string, object> = {
-    ApiGatewayRestApi: {
+    Api: {
       Type: 'AWS::ApiGateway::RestApi',
-      Properties: { BinaryMediaTypes: ['application/octet-stream'], MinimumCompressionSize: 1000 },
+      Properties: {
+        Body: {
+          paths,
+          components: {
+            securitySchemes: {
+              ...('authorizer' in functions && { authorizer: { 'x-amazon-apigateway-authorizer': authorizer } }),
+            },
+          },
+          'x-amazon-apigateway-gateway-responses': responses,
+          'x-amazon-apigateway-binary-media-types': ['application/octet-stream'],
+          'x-amazon-apigateway-minimum-compression-size': 1000,
+        },
+      },
     },
     Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev', ...stage } },
-    Authorizer: {
-      Type: 'AWS::ApiGateway::Authorizer',
-      Properties: { Type: 'REQUEST', AuthorizerResultTtlInSeconds: 0, AuthorizerUri: uri('authorizer') },
-    },
   }
   for (const [name, fixture] of Object.entries(functions)) {
     resources[name] = {
@@ -49,19 +59,15 @@ export function templateOf(functions: Fixtures, responses: Record<string, object
     }
     for (const route of fixture.routes ?? []) {
       const [method = '', path = ''] = route.split(' ')
-      resources[`Method${Object.keys(resources).length}`] = {
-        Type: 'AWS::ApiGateway::Method',
-        Properties: {
-          HttpMethod: method,
-          ResourceId: resourceFor(path, resources),
-          ...(fixture.public
-            ? { AuthorizationType: 'NONE' }
-            : { AuthorizationType: 'CUSTOM', AuthorizerId: { Ref: 'Authorizer' } }),
-          Integration: {
-            Type: 'AWS_PROXY',
-            Uri: uri(name),
-            ...(fixture.streaming ? { ResponseTransferMode: 'STREAM' } : {}),
-            ...(fixture.integrationTimeout ? { TimeoutInMillis: fixture.integrationTimeout } : {}),
+      paths[path] = {
+        ...paths[path],
+        [method === 'ANY' ? 'x-amazon-apigateway-any-method' : method.toLowerCase()]: {
+          ...(!fixture.public && { security: [{ authorizer: [] }] }),
+          'x-amazon-apigateway-integration': {
+            type: 'aws_proxy',
+            uri: uri(name),
+            ...(fixture.streaming && { responseTransferMode: 'STREAM' }),
+            ...(fixture.integrationTimeout && { timeoutInMillis: fixture.integrationTimeout }),
           },
         },
       }
@@ -83,30 +89,10 @@ export function templateOf(functions: Fixtures, responses: Record<string, object
       }
     }
   }
-  for (const [type, Properties] of Object.entries(responses)) {
-    resources[`Response${type}`] = {
-      Type: 'AWS::ApiGateway::GatewayResponse',
-      Properties: { ResponseType: type, ...Properties },
-    }
-  }
   return JSON.stringify({ Resources: resources })
 }
 
-const uri = (name: string) => ({
-  'Fn::Join': ['', ['arn:aws:apigateway:', { 'Fn::GetAtt': [name, 'Arn'] }, '/invocations']],
-})
-
-function resourceFor(path: string, resources: Record<string, object>): object {
-  const parts = path.split('/').filter(Boolean)
-  const part = parts.pop()
-  if (part === undefined) return { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }
-  const id = `Resource:${path}`
-  resources[id] ??= {
-    Type: 'AWS::ApiGateway::Resource',
-    Properties: { PathPart: part, ParentId: resourceFor(`/${parts.join('/')}`, resources) },
-  }
-  return { Ref: id }
-}
+const uri = (name: string) => ({ 'Fn::Sub': `lambda:path/arn:\${AWS::Partition}:function:test-${name}/invocations` })
 
 export interface Started extends Gateway {
   /** Failures that the gateway reported. */

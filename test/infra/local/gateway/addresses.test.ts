@@ -26,7 +26,7 @@ async function serve(address?: Address) {
       },
     },
     {
-      responses: { DEFAULT_4XX: { ResponseTemplates: { 'application/json': '{"customized":true}' } } },
+      responses: { DEFAULT_4XX: { responseTemplates: { 'application/json': '{"customized":true}' } } },
       ...(address && { address }),
     },
   )

@@ -101,15 +101,15 @@ describe('events', () => {
 
 describe('authorization', () => {
   const responses = {
-    ACCESS_DENIED: { StatusCode: '403', ResponseTemplates: { 'application/json': '$context.authorizer.status' } },
+    ACCESS_DENIED: { statusCode: '403', responseTemplates: { 'application/json': '$context.authorizer.status' } },
     UNAUTHORIZED: {
-      StatusCode: '401',
-      ResponseParameters: { 'gatewayresponse.header.Audit-Id': 'context.requestId' },
-      ResponseTemplates: { 'application/json': '{"message":"Unauthorized"}' },
+      statusCode: '401',
+      responseParameters: { 'gatewayresponse.header.Audit-Id': 'context.requestId' },
+      responseTemplates: { 'application/json': '{"message":"Unauthorized"}' },
     },
     DEFAULT_5XX: {
-      StatusCode: '500',
-      ResponseTemplates: { 'application/json': '{"type":"$context.error.responseType"}' },
+      statusCode: '500',
+      responseTemplates: { 'application/json': '{"type":"$context.error.responseType"}' },
     },
   }
   const one = { source: echo, routes: ['GET /a'] }
@@ -247,8 +247,8 @@ describe('answers', () => {
     Object.assign(globalThis, { arrived: arrived.resolve, gate: gate.promise })
     const responses = {
       INTEGRATION_FAILURE: {
-        StatusCode: '503',
-        ResponseParameters: { 'gatewayresponse.header.Retry-After': 'context.authorizer.retryAfter' },
+        statusCode: '503',
+        responseParameters: { 'gatewayresponse.header.Retry-After': 'context.authorizer.retryAfter' },
       },
     }
     const allowing = `return { principalId: 'a', policyDocument: ${policy('Allow')}, context: { retryAfter: '7' } }`
@@ -390,7 +390,7 @@ describe('life cycle', () => {
         one: { source, routes: ['GET /a'], public: true, environment: { KEYPLANE_TEST_TABLE: { Ref: 'Table' } } },
         two: {
           source,
-          environment: { KEYPLANE_TEST_URL: { 'Fn::Sub': `https://\${ApiGatewayRestApi}.\${AWS::Region}/` } },
+          environment: { KEYPLANE_TEST_URL: { 'Fn::Sub': `https://\${Api}.\${AWS::Region}/` } },
         },
       },
       { refs: { Table: 'objects' }, environment: { KEYPLANE_TEST_URL: '|override' } },

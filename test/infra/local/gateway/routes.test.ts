@@ -3,7 +3,7 @@ import { createRouter } from '../../../../infra/local/gateway/routes.ts'
 
 const routeOf = (line: string) => {
   const [method = '', resource = ''] = line.split(' ')
-  return { method, resource, resourceId: resource, functionId: line, streaming: false, timeoutMilliseconds: 1 }
+  return { method, resource, functionId: line, streaming: false, timeoutMilliseconds: 1 }
 }
 const find = createRouter(
   [

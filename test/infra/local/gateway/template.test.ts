@@ -3,7 +3,7 @@ import { readTemplate } from '../../../../infra/local/gateway/template.ts'
 import { templateOf } from '../deployment.ts'
 
 const references = {
-  refs: { ApiGatewayRestApi: 'local', Table: 'objects', 'Table.Arn': 'arn:table' },
+  refs: { Api: 'local', Table: 'objects', 'Table.Arn': 'arn:table' },
   region: 'r',
   account: '1',
 }
@@ -61,7 +61,7 @@ test.each([
   [{ 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:table'],
   [{ 'Fn::Join': ['-', ['a', { Ref: 'Table' }]] }, 'a-objects'],
   [
-    { 'Fn::Sub': `https://\${ApiGatewayRestApi}.\${AWS::Region}/\${!literal}/\${Table.Arn}` },
+    { 'Fn::Sub': `https://\${Api}.\${AWS::Region}/\${!literal}/\${Table.Arn}` },
     `https://local.r/\${literal}/arn:table`,
   ],
   [{ 'Fn::Sub': [`\${a}`, { a: { Ref: 'Table' } }] }, 'objects'],
@@ -89,10 +89,30 @@ test.each(['cron(0 * * * ? *)', 'rate(1 month)'])('the schedule %s is refused', 
 
 test('refuses an authorizer with result caching', () => {
   const template = templateOf({ authorizer: { source } }).replace(
-    '"AuthorizerResultTtlInSeconds":0',
-    '"AuthorizerResultTtlInSeconds":5',
+    '"authorizerResultTtlInSeconds":0',
+    '"authorizerResultTtlInSeconds":5',
   )
   expect(() => readTemplate(template, references)).toThrow('must not be cached')
+})
+
+test.each([
+  ['"type":"aws_proxy"', '"type":"http_proxy"', 'GET /a must have a Lambda proxy integration'],
+  [
+    '"security":[{"authorizer":[]}]',
+    '"security":[{"other":[]}]',
+    'GET /a must use an authorizer of this API, not other',
+  ],
+  ['test-one/invocations', 'test-two/invocations', 'test-two/invocations invokes no function of this template'],
+])('refuses %s changed to %s', (text, other, message) => {
+  const template = templateOf({ authorizer: { source }, one: { source, routes: ['GET /a'] } })
+  expect(template).toContain(text)
+  expect(() => readTemplate(template.replace(text, other), references)).toThrow(message)
+})
+
+test('finds the function of an alias', () => {
+  const template = templateOf({ one: { source, routes: ['ANY /a'], public: true } })
+  const { routes } = readTemplate(template.replace('test-one/', 'test-one:live/'), references)
+  expect(routes).toMatchObject([{ method: 'ANY', functionId: 'one' }])
 })
 
 test('reads the throttling of all methods from the stage', () => {

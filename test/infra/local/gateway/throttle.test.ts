@@ -69,9 +69,9 @@ test('queues at most 1,000 requests', async () => {
 
 const responses = {
   THROTTLED: {
-    StatusCode: '429',
-    ResponseParameters: { 'gatewayresponse.header.Retry-After': "'1'" },
-    ResponseTemplates: { 'application/json': '{"reason":"TooManyRequests"}' },
+    statusCode: '429',
+    responseParameters: { 'gatewayresponse.header.Retry-After': "'1'" },
+    responseTemplates: { 'application/json': '{"reason":"TooManyRequests"}' },
   },
 }
 const throttled = (rate: number, burst: number) => ({
