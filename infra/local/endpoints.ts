@@ -1,8 +1,9 @@
 /** Starts the AWS services of the local server: DynamoDB, KMS and Secrets Manager. */
+
+import type { VerifySignature } from './aws/awsjson.ts'
 import { startEmbeddedDynamoDB } from './aws/dynamodb.ts'
 import { type Kms, startKms } from './aws/kms.ts'
 import { type SecretsManager, startSecretsManager } from './aws/secretsmanager.ts'
-import type { VerifySignature } from './aws/sigv4.ts'
 import type { DataDir } from './datadir.ts'
 
 export interface Endpoints {

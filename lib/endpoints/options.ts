@@ -13,7 +13,6 @@ import { validateFieldManager } from '../meta/object/managername.ts'
 import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields.ts'
 import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
 import type { RequestContext } from '../registry/kind.ts'
-import type { Call } from './call.ts'
 import type { PatchType } from './negotiation/mediatypes.ts'
 import { type ApiRequest, queryValue } from './request.ts'
 
@@ -181,7 +180,7 @@ export function listOptions(query: Query, watchable: boolean): ListOptions {
 }
 
 /** Returns the context of a write. Notes a dry run at once: the audit record must show it even if the request fails later. */
-export function withDryRun(context: Call['context'], dryRun: boolean): RequestContext {
+export function withDryRun(context: Omit<RequestContext, 'dryRun'>, dryRun: boolean): RequestContext {
   if (dryRun) context.note('dryRun', true)
   return { ...context, dryRun }
 }

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isObject } from '../../../lib/meta/value/walk.ts'
-import type { VerifySignature } from './sigv4.ts'
 
 /** Unvalidated input: read its members through awsinput.ts. */
 export type AwsInput = Readonly<Record<string, unknown>>
@@ -52,6 +51,9 @@ export class AwsError extends Error {
     this.members = members
   }
 }
+
+/** Throws an AwsError unless the request, with this body, is signed for the service. */
+export type VerifySignature = (service: string, request: IncomingMessage, body: Uint8Array) => Promise<void>
 
 /** Listens on a free port of 127.0.0.1 only. Refuses calls whose signature `verify` refuses. */
 export async function serveAwsJson(service: AwsService, verify: VerifySignature): Promise<AwsEndpoint> {

@@ -6,10 +6,9 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../host/startuperror.ts'
-import { AwsError, type AwsInput, type AwsOperation, JsonText, serveAwsJson } from './awsjson.ts'
+import { AwsError, type AwsInput, type AwsOperation, JsonText, serveAwsJson, type VerifySignature } from './awsjson.ts'
 import { findDynoxide } from './dynoxide.ts'
 import { type RpcProcess, startRpcProcess } from './rpcprocess.ts'
-import type { VerifySignature } from './sigv4.ts'
 
 export interface EmbeddedDynamoDBOptions {
   /** Database file, fsynced at every commit; in memory when absent. */

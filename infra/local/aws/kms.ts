@@ -4,7 +4,14 @@
  */
 import { openStored } from '../host/stored.ts'
 import { bytesMember, choiceMember, requireMember, textMember } from './awsinput.ts'
-import { type AwsEndpoint, AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
+import {
+  type AwsEndpoint,
+  AwsError,
+  type AwsInput,
+  type AwsOperation,
+  serveAwsJson,
+  type VerifySignature,
+} from './awsjson.ts'
 import {
   decryptWith,
   type EncryptionContext,
@@ -18,7 +25,6 @@ import {
   publicKeyOf,
   signDigest,
 } from './kmskeys.ts'
-import type { VerifySignature } from './sigv4.ts'
 
 export interface KmsOptions {
   /** The file that stores the keys (mode 0600); in memory when absent. */

@@ -3,9 +3,15 @@
  * Source: AWS Secrets Manager API Reference (2017-10-17).
  */
 import { bytesMember, requireMember, textMember } from './awsinput.ts'
-import { type AwsEndpoint, AwsError, type AwsInput, type AwsOperation, serveAwsJson } from './awsjson.ts'
+import {
+  type AwsEndpoint,
+  AwsError,
+  type AwsInput,
+  type AwsOperation,
+  serveAwsJson,
+  type VerifySignature,
+} from './awsjson.ts'
 import { openSecretVault, type SecretValue, type SecretVault, type SecretVaultOptions } from './secretvault.ts'
-import type { VerifySignature } from './sigv4.ts'
 
 export type SecretsManager = AwsEndpoint & Pick<SecretVault, 'ensureSecret' | 'currentText' | 'setText'>
 

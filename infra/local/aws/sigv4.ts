@@ -7,7 +7,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { SignatureV4 } from '@smithy/signature-v4'
-import { AwsError } from './awsjson.ts'
+import { AwsError, type VerifySignature } from './awsjson.ts'
 
 export interface SigningCredentials {
   accessKeyId: string
@@ -20,9 +20,6 @@ export interface SignatureOptions {
   /** Unix milliseconds, compared with `X-Amz-Date`. */
   now: () => number
 }
-
-/** Throws an AwsError unless the request, with this body, is signed for the service. */
-export type VerifySignature = (service: string, request: IncomingMessage, body: Uint8Array) => Promise<void>
 
 /** Maximum clock skew between a client and AWS. */
 const MAX_SKEW = 5 * 60_000

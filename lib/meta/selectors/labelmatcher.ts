@@ -2,7 +2,7 @@
  * Matches labels against a selector. Compiles the selector once, so that the cost of an object depends on its labels, not
  * on the number of terms that a client sends. Source: k8s.io/apimachinery/pkg/labels (matching).
  */
-import type { LabelRequirement, LabelSelector } from './labels.ts'
+import { type LabelRequirement, type LabelSelector, parseInt64 } from './labels.ts'
 
 /** Combines all requirements of a selector for one label. */
 interface LabelCondition {
@@ -61,11 +61,4 @@ function takes(condition: LabelCondition | undefined, label: string): boolean {
   if (above === undefined && below === undefined) return true
   const value = parseInt64(label)
   return value !== undefined && (above === undefined || value > above) && (below === undefined || value < below)
-}
-
-/** Parses an integer like strconv.ParseInt(text, 10, 64). Labels have at most 63 characters. */
-export function parseInt64(text: string | undefined): bigint | undefined {
-  if (text === undefined || !/^[-+]?\d{1,63}$/.test(text)) return undefined
-  const value = BigInt(text.replace(/^\+/, ''))
-  return BigInt.asIntN(64, value) === value ? value : undefined
 }

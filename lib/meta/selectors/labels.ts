@@ -6,7 +6,6 @@
 import { aggregate, type FieldError, invalid } from '../errors/fielderror.ts'
 import { badRequest } from '../errors/status.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../object/names.ts'
-import { parseInt64 } from './labelmatcher.ts'
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | '>' | '<' | 'exists' | '!'
 
@@ -163,4 +162,11 @@ function valueErrors(operator: LabelOperator, key: string, value: string, index:
     ...(why ? [invalid(`values[${index}]`, value, why)] : []),
     ...(problems.length > 0 ? [invalid(`values[${index}][${key}]`, value, problems.join('; '))] : []),
   ]
+}
+
+/** Parses an integer like strconv.ParseInt(text, 10, 64). Labels have at most 63 characters. */
+export function parseInt64(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^[-+]?\d{1,63}$/.test(text)) return undefined
+  const value = BigInt(text.replace(/^\+/, ''))
+  return BigInt.asIntN(64, value) === value ? value : undefined
 }
