@@ -169,6 +169,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
     }
   }
   try {
+    // Refuses a form that no list has before the first object is deleted. kube-apiserver answers the same 406 afterwards.
     const text = await boundedText(await listPieces({ request, kind, metadata, output, pages: deletedPages() }))
     if (text === undefined)
       return await respond(200, success({ group: kind.group, kind: kind.plural }), output, warnings)

@@ -56,4 +56,14 @@ export function describeDeleteCollection(functions: Used, stored: StoredFunction
       expect([code, json.details.kind]).toEqual([422, 'DeleteOptions'])
     })
   })
+
+  describe('406', () => {
+    test('for a form that no list has, and deletes nothing', async () => {
+      await make({ name: 'kept', labels: { kept: 'yes' } })
+      const headers = { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' }
+      const { status: code, json } = await removeAll({ labelSelector: 'kept' }, { headers })
+      expect([code, json.message]).toEqual([406, expect.stringContaining('the requested object is a list')])
+      expect((await read('kept')).kind).toBe(kind)
+    })
+  })
 }
