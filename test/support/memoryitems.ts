@@ -4,15 +4,9 @@
  * DynamoDB.
  */
 import type { IndexQuery } from '../../lib/storage/interface.ts'
-import {
-  type Condition,
-  type Item,
-  type ItemQuery,
-  type Items,
-  ItemsFault,
-  type ItemWrite,
-} from '../../lib/storage/items.ts'
+import { type Item, type ItemQuery, type Items, ItemsFault, type ItemWrite } from '../../lib/storage/items.ts'
 import type { ItemKey } from '../../lib/storage/keys.ts'
+import { applyWrite, meets } from './itemwrites.ts'
 
 /** Deadlines are judged by `now`. `wrote` receives the puts of each transaction before it is answered. */
 export function createMemoryItems(now: () => number, wrote: (puts: readonly Item[]) => void = () => {}): Items {
@@ -117,42 +111,4 @@ function holds(write: ItemWrite, item: Item | undefined): boolean {
   return (
     before === undefined || Number(before) < value || (owner !== undefined && item?.[owner.attribute] !== owner.value)
   )
-}
-
-function meets(when: Condition | undefined, item: Item | undefined): boolean {
-  switch (when?.type) {
-    case undefined:
-      return true
-    case 'absent':
-      return item === undefined
-    case 'unchanged':
-      return item !== undefined && item.rv === when.rv && item.gone === undefined
-    case 'vacant':
-      return item === undefined || (item.gone !== undefined && Number(item.rv) < when.rev)
-    case 'has':
-      return (
-        item !== undefined &&
-        Object.entries(when.attributes).every(([name, value]) => item[name] === value) &&
-        when.lacks.every((name) => item[name] === undefined)
-      )
-  }
-}
-
-function applyWrite(write: ItemWrite, before: Item | undefined): Item | undefined {
-  switch (write.type) {
-    case 'put':
-      return write.item
-    case 'check':
-      return before
-    case 'delete':
-      return undefined
-    case 'set': {
-      const kept = Object.entries(before ?? {}).filter(([name]) => !write.remove?.includes(name))
-      return { ...Object.fromEntries(kept), ...write.key, ...write.attributes }
-    }
-    case 'advance': {
-      const { attribute, value, owner, also } = write.change
-      return { ...before, ...write.key, [attribute]: value, ...(owner && { [owner.attribute]: owner.value }), ...also }
-    }
-  }
 }

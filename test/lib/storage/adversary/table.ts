@@ -14,6 +14,7 @@ import type {
   TransactOutcome,
 } from '../../../../lib/storage/items.ts'
 import type { ItemKey } from '../../../../lib/storage/keys.ts'
+import { applyWrite, meets } from '../../../support/itemwrites.ts'
 import type { Process, Simulation } from './simulation.ts'
 
 export interface Weather {
@@ -264,27 +265,5 @@ function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Itera
 
 function holds(write: ItemWrite, item: Item | undefined): boolean {
   if (write.type === 'advance') throw new Error('not in these schedules')
-  const when = write.type === 'delete' ? undefined : write.when
-  switch (when?.type) {
-    case undefined:
-      return true
-    case 'absent':
-      return item === undefined
-    case 'unchanged':
-      return item?.rv === when.rv && item.gone === undefined
-    case 'vacant':
-      return item === undefined || (item.gone === true && Number(item.rv) < when.rev)
-    case 'has':
-      return (
-        item !== undefined &&
-        Object.entries(when.attributes).every(([name, value]) => item[name] === value) &&
-        when.lacks.every((name) => item[name] === undefined)
-      )
-  }
-}
-
-function applyWrite(write: ItemWrite, before: Item | undefined): Item | undefined {
-  if (write.type === 'put') return write.item
-  if (write.type === 'check') return before
-  return write.type === 'set' ? { ...before, ...write.key, ...write.attributes } : undefined
+  return write.type === 'delete' || meets(write.when, item)
 }
