@@ -11,7 +11,7 @@ import type { KindInfo, RequestContext, StoredKind, VirtualKind } from '../regis
 import type { Table } from '../storage/interface.ts'
 import { type Endpoint, type Invocation, type LambdaHandler, type Notes, serveWith } from './lambda/serve.ts'
 import { describeError } from './process/logger.ts'
-import { rehearsalEvent, rehearsing } from './rehearsal.ts'
+import { rehearsalEvent, rehearsalServer } from './rehearsal.ts'
 import { createServer, type Server } from './server.ts'
 import { warmUp } from './warmup.ts'
 
@@ -57,7 +57,7 @@ export async function storedHandler(kind: StoredKind<Server>, handler: Handler<S
     return runHandler(handler, call, reporting(server, request))
   }
   const invocation = { verb, resource: kind.plural, streams: verb === 'list' }
-  return started(kind, endpoint, invocation, kind.table)
+  return startFunction(kind, endpoint, invocation, kind.table)
 }
 
 /** Returns the Lambda handler of a virtual kind. */
@@ -69,10 +69,10 @@ export async function virtualHandler(kind: VirtualKind<Server>, handler: Handler
     return runHandler(handler, { ...callOf(request, server, notes), kind, create }, reporting(server, request))
   }
   const resource = kind.subresource ? `${kind.plural}/${kind.subresource}` : kind.plural
-  return started(kind, endpoint, { verb: handler.verb, resource, streams: false }, undefined)
+  return startFunction(kind, endpoint, { verb: handler.verb, resource, streams: false }, undefined)
 }
 
-async function started(
+async function startFunction(
   kind: KindInfo,
   endpoint: Endpoint<Server>,
   invocation: Invocation,
@@ -80,7 +80,7 @@ async function started(
 ): Promise<LambdaHandler> {
   const server = createServer(process.env)
   const rehearse = async () => {
-    const rehearsal = serveWith(rehearsing(server), endpoint, { ...invocation, streams: false })
+    const rehearsal = serveWith(rehearsalServer(server), endpoint, { ...invocation, streams: false })
     await rehearsal(rehearsalEvent(invocation.verb, kind), {})
   }
   await warmUp(server, process.env, { rehearse, ...(table && { table }) })

@@ -20,7 +20,7 @@ function refuse(): never {
 const unreachable = new Proxy({}, { get: () => refuse }) as Storage
 
 /** Returns the server of a rehearsal. It refuses everything that reads or writes, whatever the request is. */
-export function rehearsing(server: Server): Server {
+export function rehearsalServer(server: Server): Server {
   const parts: (keyof Server)[] = ['secrets', 'signer', 'tokens', 'kubeConfigs', 'keys']
   const services: (keyof Server)[] = [
     'hashes',

@@ -7,8 +7,10 @@ import { randomBytes } from 'node:crypto'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/authenticate.ts'
+import { deadlineExceeded } from '../meta/errors/deadline.ts'
 import type { Table } from '../storage/interface.ts'
 import { authenticationDeps } from './authentication.ts'
+import { withTimeout } from './lambda/timeout.ts'
 import type { Environment } from './process/environment.ts'
 import type { Server } from './server.ts'
 
@@ -58,11 +60,6 @@ export async function warmUp(
   const reads = stepsFor(environment, table).map(async (step) => step(server))
   // The rehearsal uses the time in which the reads wait for the network.
   const work = Promise.allSettled([...reads, rehearse()])
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, longestMs)
-  })
-  // A failure is not logged: the first request that needs the same reports it, if it lasts.
-  await Promise.race([work, late])
-  clearTimeout(timer)
+  // A failure is not logged: the first request that needs the same reports it, if it lasts. `work` never rejects.
+  await withTimeout(longestMs, work, deadlineExceeded).catch(() => undefined)
 }

@@ -136,9 +136,9 @@ describe('a rehearsal', () => {
     ['checks its key', (server) => server.checkKeyHolds(context)],
     ['signs', ({ signer }) => signer.keys()],
   ])('fails when it %s', async (_, use) => {
-    const { rehearsing } = await import('../../lib/server/rehearsal.ts')
+    const { rehearsalServer } = await import('../../lib/server/rehearsal.ts')
     const { createServer: createApiServer } = await import('../../lib/server/server.ts')
-    const server = rehearsing(createApiServer(process.env))
+    const server = rehearsalServer(createApiServer(process.env))
     await expect((async () => use(server))()).rejects.toThrow('a rehearsal reads and writes nothing')
     expect([...table.seen, ...secrets.seen]).toEqual([])
   })
