@@ -29,7 +29,8 @@ describe('attributes', () => {
       { maxDepth: 3 },
       fc.string(),
       fc.integer(),
-      fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }),
+      // DynamoDB's numbers have no negative zero.
+      fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }).filter((one) => !Object.is(one, -0)),
       fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n }),
       fc.boolean(),
       fc.constant(null),
