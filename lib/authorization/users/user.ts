@@ -12,6 +12,21 @@ export interface PresentedCredential {
   created: number
 }
 
+/** A trust or an identity provider at the revision that it had at an exchange. */
+export interface PassedGate {
+  uid: string
+  revision: number
+}
+
+/**
+ * The trust (FederatedIdentityCredential) and the identity provider that a key came through, at the revisions of the
+ * exchange.
+ */
+export interface Federation {
+  trust: PassedGate
+  provider: PassedGate
+}
+
 export interface UserInfo {
   name: string
   /** Absent when only the members of `key` determine it; `identityOf` resolves both cases. */
@@ -37,6 +52,8 @@ export interface UserInfo {
   }
   /** Absent when the request did not present an access key. */
   credential?: PresentedCredential
+  /** Present when an exchange made the presented key. */
+  federation?: Federation
   /** The scopes that must all allow a request. Empty means unrestricted. */
   chain: ScopeChain
 }

@@ -1,0 +1,81 @@
+/**
+ * Defines the gates of exchanged keys: one item for each trust (FederatedIdentityCredential) and one for each identity
+ * provider, written in the transaction of its object. An exchanged key is valid only while both gates are open: both
+ * exist, neither is disabled, and both have the revisions of the exchange.
+ *
+ *     pk=federation#UID sk=# revision=3 disabled=false deleted=false
+ *     pk=provider#UID   sk=# revision=1 disabled=false deleted=false
+ */
+import type { Federation, PassedGate } from '../authorization/users/user.ts'
+import type { JsonObject } from '../meta/types.ts'
+import type { Companion } from '../storage/interface.ts'
+import type { ItemKey } from '../storage/keys.ts'
+import { isCount, isFlag, isNonEmptyText, strictRecord } from './strictrecord.ts'
+
+export type GateKind = 'federation' | 'provider'
+
+/** The state of a trust or a provider. */
+export interface GateState {
+  /** Counts the changes of the object that close the keys made before them. */
+  revision: number
+  disabled: boolean
+  /** The object has a deletionTimestamp, even if finalizers delay its removal. */
+  deleted: boolean
+}
+
+const gateKey = (kind: GateKind, uid: string): ItemKey => ({ pk: `${kind}#${uid}`, sk: '#' })
+
+/** Returns the item keys of both gates, that of the trust first. */
+export const gateKeys = ({ trust, provider }: Federation): [ItemKey, ItemKey] => [
+  gateKey('federation', trust.uid),
+  gateKey('provider', provider.uid),
+]
+
+/** Returns the write of a gate, for the transaction that creates or changes its object. */
+export const writeGate = (kind: GateKind, uid: string, { revision, disabled, deleted }: GateState): Companion => ({
+  op: 'put',
+  ...gateKey(kind, uid),
+  attributes: { revision, disabled, deleted },
+})
+
+/** Returns the write that removes a gate, for the transaction that removes its object. */
+export const deleteGate = (kind: GateKind, uid: string): Companion => ({ op: 'delete', ...gateKey(kind, uid) })
+
+/**
+ * Returns the message of the 401 for a key whose gates are not both open, or undefined. `items` are the gates, read
+ * consistently, in the order of `gateKeys`. Throws an Error for an item that `writeGate` cannot have written.
+ */
+export function closedGate(
+  { trust, provider }: Federation,
+  [trustGate, providerGate]: readonly ({ attributes: JsonObject } | undefined)[],
+): string | undefined {
+  const trustProblem = problemOf(trust, trustGate)
+  if (trustProblem !== undefined) return `the federated identity credential of the access key ${trustProblem}`
+  const providerProblem = problemOf(provider, providerGate)
+  return providerProblem && `the identity provider of the access key ${providerProblem}`
+}
+
+function problemOf(passed: PassedGate, gate: { attributes: JsonObject } | undefined): string | undefined {
+  if (gate === undefined) return 'has been deleted'
+  const { revision, disabled, deleted } = strictRecord('a gate', gate.attributes, GATE)
+  if (deleted) return 'is being deleted'
+  if (disabled) return 'is disabled'
+  return revision === passed.revision ? undefined : 'has changed since'
+}
+
+const GATE = { revision: isCount, disabled: isFlag, deleted: isFlag }
+const PASSED = { uid: isNonEmptyText, revision: isCount }
+
+/** Returns the stored form. */
+export const encodeFederation = ({ trust, provider }: Federation): JsonObject => ({
+  trust: { uid: trust.uid, revision: trust.revision },
+  provider: { uid: provider.uid, revision: provider.revision },
+})
+
+/** Parses the stored form. Throws an Error for anything that `encodeFederation` does not return. */
+export function parseFederation(value: unknown): Federation {
+  const { trust, provider } = strictRecord('a federation', value, { trust: () => true, provider: () => true })
+  strictRecord('the trust of a federation', trust, PASSED)
+  strictRecord('the provider of a federation', provider, PASSED)
+  return value as Federation
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import {
+  closedGate,
+  deleteGate,
+  encodeFederation,
+  type GateState,
+  gateKeys,
+  parseFederation,
+  writeGate,
+} from '../../../lib/authentication/federation.ts'
+
+const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
+const open = { revision: 3, disabled: false, deleted: false }
+const trustGate = (change: Partial<GateState> = {}) => ({ attributes: { ...open, ...change } })
+const providerGate = (change: Partial<GateState> = {}) => ({ attributes: { ...open, revision: 0, ...change } })
+
+describe('closedGate', () => {
+  const trust = 'the federated identity credential of the access key'
+  const provider = 'the identity provider of the access key'
+
+  test('returns undefined while both gates have the state of the exchange', () => {
+    expect(closedGate(federation, [trustGate(), providerGate()])).toBeUndefined()
+  })
+
+  test.each([
+    [[undefined, providerGate()], `${trust} has been deleted`],
+    [[trustGate({ deleted: true, disabled: true }), providerGate()], `${trust} is being deleted`],
+    [[trustGate({ disabled: true, revision: 4 }), providerGate()], `${trust} is disabled`],
+    [[trustGate({ revision: 4 }), providerGate()], `${trust} has changed since`],
+    [[trustGate({ revision: 2 }), providerGate()], `${trust} has changed since`],
+    [[trustGate(), undefined], `${provider} has been deleted`],
+    [[trustGate(), providerGate({ deleted: true })], `${provider} is being deleted`],
+    [[trustGate(), providerGate({ disabled: true })], `${provider} is disabled`],
+    [[trustGate(), providerGate({ revision: 1 })], `${provider} has changed since`],
+    [[undefined, undefined], `${trust} has been deleted`],
+    [[], `${trust} has been deleted`],
+  ])('returns why the gates %j are closed', (items, reason) => {
+    expect(closedGate(federation, items)).toBe(reason)
+  })
+
+  test('rejects a gate that this service cannot have written', () => {
+    const { deleted: _, ...incomplete } = open
+    for (const attributes of [incomplete, { ...open, more: 1 }, { ...open, revision: '3' }, { ...open, disabled: 0 }]) {
+      expect(() => closedGate(federation, [{ attributes }, providerGate()])).toThrow(/a gate/)
+    }
+  })
+})
+
+describe('the gate items', () => {
+  test('are written and deleted under the keys that are read', () => {
+    const keys = gateKeys(federation)
+    expect(writeGate('federation', 't-1', open)).toEqual({ op: 'put', ...keys[0], attributes: open })
+    expect(writeGate('provider', 'p-1', open)).toEqual({ op: 'put', ...keys[1], attributes: open })
+    expect(deleteGate('federation', 't-1')).toEqual({ op: 'delete', ...keys[0] })
+    expect(deleteGate('provider', 'p-1')).toEqual({ op: 'delete', ...keys[1] })
+  })
+
+  test('of a trust and of a provider with one uid differ', () => {
+    const same = { uid: 'x', revision: 1 }
+    expect(gateKeys({ trust: same, provider: same })).toEqual([
+      { pk: 'federation#x', sk: '#' },
+      { pk: 'provider#x', sk: '#' },
+    ])
+  })
+})
+
+describe('parseFederation', () => {
+  test('returns what encodeFederation stores', () => {
+    expect(parseFederation(JSON.parse(JSON.stringify(encodeFederation(federation))))).toEqual(federation)
+  })
+
+  test.each([
+    undefined,
+    'x',
+    {},
+    { trust: federation.trust },
+    { ...federation, more: 1 },
+    { ...federation, trust: { uid: 't-1' } },
+    { ...federation, trust: { uid: '', revision: 1 } },
+    { ...federation, provider: { uid: 'p-1', revision: -1 } },
+    { ...federation, provider: { uid: 'p-1', revision: 1, more: 1 } },
+  ])('rejects %j', (value) => {
+    expect(() => parseFederation(value)).toThrow(/federation/)
+  })
+})
