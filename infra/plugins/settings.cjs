@@ -16,6 +16,9 @@ const settings = {
   // 0: no limit besides the virtual cluster's own. Otherwise at least the minimum of Kubernetes.
   'max-certificate-ttl-seconds': { ...seconds, anyOf: [{ const: 0 }, { minimum: 600 }] },
   'key-retention-seconds': seconds,
+  'federated-key-retention-seconds': seconds,
+  // Unix time in seconds. 0: none are rejected.
+  'reject-id-tokens-before': { type: 'integer', minimum: 0, maximum: 253402300799 },
   // Per user, team or subject. 0: unlimited.
   'max-keys-per-owner': { type: 'integer', minimum: 0, maximum: 100000 },
   'project-namespace-prefix': { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,30})$' },

@@ -43,6 +43,8 @@ test.each([
   ['SIGNING_KEY_IDS', ['', ' ', ',', 'a;b']],
   ['VIRTUAL_CLUSTER_SECRETS_PREFIX', ['', 'keyplane', 'a b/']],
   ['MAX_KEY_TTL_SECONDS', ['-1', '1h', '1.5', ' 1', '12345678901']],
+  ['FEDERATED_KEY_RETENTION_SECONDS', ['-1', 'day']],
+  ['REJECT_ID_TOKENS_BEFORE', ['-1', '2026-11-22', '1'.repeat(13)]],
   ['WATCHES_PER_KEY', ['-1', 'many']],
   ['COMPRESS_STREAMS', ['no', 'True', '1']],
 ])('a function does not start with an invalid %s', (name, values) => {

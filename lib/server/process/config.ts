@@ -32,6 +32,13 @@ export interface Config {
   readonly maxCertificateTtlSeconds: number
   /** How long expired keys are retained, in seconds. */
   readonly keyRetentionSeconds: number
+  /** The same for keys that an exchange made. */
+  readonly federatedKeyRetentionSeconds: number
+  /**
+   * ID tokens issued before this time (Unix seconds) are rejected. 0 means none are. A deployment that has lost its table
+   * has also lost the records of which tokens were exchanged.
+   */
+  readonly rejectIdTokensBefore: number
   /** The longest time of a watch, and after how long without an event it ends. A quiet time of 0 means no limit. */
   readonly watchLimits: { readonly maxSeconds: number; readonly quietSeconds: number }
   /** Maximum number of open watches per access key. 0 means no limit. */
@@ -104,6 +111,12 @@ export function readConfig(environment: Environment): Config {
     },
     get keyRetentionSeconds() {
       return wholeNumber(environment, 'KEY_RETENTION_SECONDS', 7 * daySeconds)
+    },
+    get federatedKeyRetentionSeconds() {
+      return wholeNumber(environment, 'FEDERATED_KEY_RETENTION_SECONDS', daySeconds)
+    },
+    get rejectIdTokensBefore() {
+      return wholeNumber(environment, 'REJECT_ID_TOKENS_BEFORE', 0)
     },
     get watchLimits() {
       return {

@@ -47,6 +47,8 @@ const forms: Readonly<Record<string, Form>> = {
   MAX_TOKEN_TTL_SECONDS: seconds,
   MAX_CERTIFICATE_TTL_SECONDS: seconds,
   KEY_RETENTION_SECONDS: seconds,
+  FEDERATED_KEY_RETENTION_SECONDS: seconds,
+  REJECT_ID_TOKENS_BEFORE: matching(/^\d{0,12}$/, 'a Unix time in seconds'),
   MAX_WATCH_SECONDS: seconds,
   QUIET_WATCH_SECONDS: seconds,
   WATCHES_PER_KEY: numberOf('watches'),
