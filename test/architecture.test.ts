@@ -60,6 +60,7 @@ const packageFolderOf = (file: string) => (file.startsWith('lib/') ? file.split(
 /** The packages of lib, each with the packages that it may import. */
 const below: Record<string, readonly string[]> = {
   meta: [],
+  outbound: ['meta'],
   storage: ['meta'],
   authorization: ['meta'],
   authentication: ['meta', 'storage', 'authorization'],
@@ -67,7 +68,7 @@ const below: Record<string, readonly string[]> = {
   printers: ['meta', 'registry'],
   admission: ['meta'],
   registry: ['meta', 'storage', 'admission', 'authorization', 'authentication'],
-  kubeconfig: ['meta', 'authorization', 'authentication', 'token'],
+  kubeconfig: ['meta', 'outbound', 'authorization', 'authentication', 'token'],
   openapi: ['meta', 'registry', 'endpoints'],
   endpoints: ['meta', 'storage', 'registry', 'authorization', 'authentication', 'printers'],
   controllers: ['meta', 'storage', 'registry', 'authorization', 'authentication'],
