@@ -164,6 +164,7 @@ const environmentFor = (
   { issuer, stage = 'local' }: { issuer: string; stage: string | undefined },
 ) => ({
   ISSUER: issuer,
+  API_URL: issuer,
   STAGE: stage,
   VIRTUAL_CLUSTER_SECRETS_PREFIX: CLUSTER_SECRETS,
   AWS_REGION: REGION,

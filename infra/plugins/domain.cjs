@@ -18,6 +18,7 @@ module.exports = class Domain {
     Object.assign(resources.Resources, custom.domain.Resources)
     Object.assign(resources.Outputs, custom.domain.Outputs)
     resources.Outputs.Url.Value = url
+    provider.environment.API_URL = url
     if (!issuer) provider.environment.ISSUER = url
   }
 }

@@ -21,6 +21,9 @@ const settings = {
   'reject-id-tokens-before': { type: 'integer', minimum: 0, maximum: 253402300799 },
   // Per user, team or subject. 0: unlimited.
   'max-keys-per-owner': { type: 'integer', minimum: 0, maximum: 100000 },
+  // Keys that an exchange made end on the same day.
+  'max-exchange-ttl-seconds': { type: 'integer', minimum: 60, maximum: 86400 },
+  'allow-private-issuers': { type: 'boolean' },
   'project-namespace-prefix': { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,30})$' },
   // As lib/authorization/scopes/space.ts reads it.
   'space-namespace': {

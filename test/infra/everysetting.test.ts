@@ -46,7 +46,10 @@ describe('the domain', () => {
 
   test('is the issuer of all functions and the printed URL', () => {
     for (const [id, { Properties }] of functions())
-      expect([id, Properties.Environment.Variables.ISSUER]).toEqual([id, url])
+      expect([id, Properties.Environment.Variables]).toEqual([
+        id,
+        expect.objectContaining({ ISSUER: url, API_URL: url }),
+      ])
     expect(outputs.Url?.Value).toBe(url)
   })
 
@@ -61,6 +64,7 @@ describe('the domain', () => {
     const template = await packageWith({ domain, 'certificate-arn': certificate, issuer })
     expect(template).toContain(`"ISSUER": "${issuer}"`)
     expect(template).not.toContain(`"ISSUER": "${url}"`)
+    expect(template).toContain(`"API_URL": "${url}"`)
     expect(JSON.parse(template).Outputs.Url.Value).toBe(url)
   }, 60_000)
 

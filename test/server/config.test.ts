@@ -46,6 +46,9 @@ test.each([
   ['FEDERATED_KEY_RETENTION_SECONDS', ['-1', 'day']],
   ['REJECT_ID_TOKENS_BEFORE', ['-1', '2026-11-22', '1'.repeat(13)]],
   ['WATCHES_PER_KEY', ['-1', 'many']],
+  ['API_URL', ['', 'http://a', 'https://a?b', 'a']],
+  ['MAX_EXCHANGE_TTL_SECONDS', ['-1', '1h']],
+  ['ALLOW_PRIVATE_ISSUERS', ['no', 'True', '1']],
   ['COMPRESS_STREAMS', ['no', 'True', '1']],
 ])('a function does not start with an invalid %s', (name, values) => {
   for (const value of values) {

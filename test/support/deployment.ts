@@ -44,6 +44,7 @@ export async function startDeployment(issuer: string, settings: Record<string, s
     STAGE: stage,
     BASE_PATH: basePath,
     ISSUER: issuer,
+    API_URL: issuer,
     VIRTUAL_CLUSTER_SECRETS_PREFIX: secretsPrefix,
     ...settings,
   }

@@ -13,6 +13,8 @@ export interface Config {
   readonly stage: string
   /** Issuer (`iss`) of tokens: an https URL without a trailing slash. */
   readonly issuer: string
+  /** Where clients reach the API: an https URL without a trailing slash. By default the issuer. */
+  readonly apiUrl: string
   /** ID of the secret with the peppers of the key hashes. */
   readonly pepperSecretId: string
   /** ID of the secret with the first access key. Only bootstrap has it. */
@@ -47,6 +49,10 @@ export interface Config {
   readonly compressStreams: boolean
   /** Maximum number of access keys for each user, team or subject. 0 means no limit. */
   readonly maxKeysPerOwner: number
+  /** Maximum lifetime of an access key that an exchange makes, in seconds. */
+  readonly maxExchangeTtlSeconds: number
+  /** Whether issuers of identity providers may be at private addresses. */
+  readonly allowPrivateIssuers: boolean
 }
 
 function requiredText(environment: Environment, name: string): string {
@@ -78,6 +84,9 @@ export function readConfig(environment: Environment): Config {
     },
     get issuer() {
       return withoutTrailingSlashes(requiredText(environment, 'ISSUER'))
+    },
+    get apiUrl() {
+      return withoutTrailingSlashes(environment.API_URL ?? requiredText(environment, 'ISSUER'))
     },
     get pepperSecretId() {
       return requiredText(environment, 'PEPPER_SECRET_ID')
@@ -132,6 +141,12 @@ export function readConfig(environment: Environment): Config {
     },
     get maxKeysPerOwner() {
       return wholeNumber(environment, 'MAX_KEYS_PER_OWNER', 1000)
+    },
+    get maxExchangeTtlSeconds() {
+      return wholeNumber(environment, 'MAX_EXCHANGE_TTL_SECONDS', 12 * 3600)
+    },
+    get allowPrivateIssuers() {
+      return environment.ALLOW_PRIVATE_ISSUERS === 'true'
     },
   }
 }

@@ -21,6 +21,7 @@ const path = /^(\/[\w~-][\w.~-]*)+$/
 /** Accepts a number. An empty value counts as absent. */
 const numberOf = (unit: string): Form => matching(/^\d{0,10}$/, `a number of ${unit}`)
 const seconds = numberOf('seconds')
+const flag = matching(/^(true|false)?$/, 'true or false')
 
 /** The formats of deployment settings match those in infra/plugins/settings.cjs. */
 const forms: Readonly<Record<string, Form>> = {
@@ -31,6 +32,10 @@ const forms: Readonly<Record<string, Form>> = {
   },
   STAGE: matching(/^[a-z][a-z0-9]{0,12}$/, '1 to 13 lower-case letters and digits, the first one a letter'),
   ISSUER: {
+    accepts: (value) => url.test(withoutTrailingSlashes(value)),
+    form: 'an https URL without query and fragment',
+  },
+  API_URL: {
     accepts: (value) => url.test(withoutTrailingSlashes(value)),
     form: 'an https URL without query and fragment',
   },
@@ -52,8 +57,10 @@ const forms: Readonly<Record<string, Form>> = {
   MAX_WATCH_SECONDS: seconds,
   QUIET_WATCH_SECONDS: seconds,
   WATCHES_PER_KEY: numberOf('watches'),
-  COMPRESS_STREAMS: matching(/^(true|false)?$/, 'true or false'),
+  COMPRESS_STREAMS: flag,
   MAX_KEYS_PER_OWNER: numberOf('access keys'),
+  MAX_EXCHANGE_TTL_SECONDS: seconds,
+  ALLOW_PRIVATE_ISSUERS: flag,
 }
 
 function areKeyIds(value: string): boolean {
