@@ -1,11 +1,12 @@
 /** Reads and writes side items: credentials, owner index entries. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
+import { StorageError } from '../errors.ts'
 import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from '../interface.ts'
-import { type Item, ItemsFault, type ItemWrite } from '../items.ts'
+import { type Condition, type Item, ItemsFault, type ItemWrite } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { writerDeadline } from './constants.ts'
-import { type Context, createPause, refuseLateWrite } from './context.ts'
+import { type Context, createPause, newId, refuseLateWrite } from './context.ts'
 
 export async function getCompanions(
   { items }: Context,
@@ -28,18 +29,64 @@ export const keepCompanion = (
 export const dropCompanion = (context: Context, { pk, sk }: ItemKey, deadline: Deadline): Promise<void> =>
   writeAlone(context, { type: 'delete', key: { pk, sk } }, deadline)
 
-/** Sends one unconditional write until it succeeds. */
-async function writeAlone(context: Context, one: ItemWrite, deadline: Deadline): Promise<void> {
+/**
+ * Writes the item on the condition that it is still as it was read. Each swap gives the item another identifier, so the
+ * condition compares that, and an answer that was lost can be found out.
+ */
+export async function swapCompanion(
+  context: Context,
+  before: CompanionItem | undefined,
+  { pk, sk, attributes }: CompanionItem,
+  deadline: Deadline,
+): Promise<boolean> {
+  const swap = newId(context)
+  const write: ItemWrite = { type: 'put', item: { ...attributes, swap, pk, sk }, when: stillAs(before) }
+  let isUnclear = false
+  let cause: unknown
+  try {
+    const isDone = await sendAlone(context, write, deadline, ({ kind }) => {
+      isUnclear ||= kind === 'unanswered'
+    })
+    if (isDone || !isUnclear) return isDone
+    const there = await context.items.get({ pk, sk })
+    if (there?.swap === swap) return true
+  } catch (error) {
+    if (!isUnclear) throw error
+    cause = error
+  }
+  throw new StorageError('Undecided', 'the outcome of the swap is unknown', { cause })
+}
+
+function stillAs(before: CompanionItem | undefined): Condition {
+  if (!before) return { type: 'absent' }
+  const { swap } = before.attributes
+  return swap === undefined
+    ? { type: 'has', attributes: {}, lacks: ['swap'] }
+    : { type: 'has', attributes: { swap }, lacks: [] }
+}
+
+const writeAlone = async (context: Context, one: ItemWrite, deadline: Deadline): Promise<void> =>
+  void (await sendAlone(context, one, deadline))
+
+/** Sends one write until it succeeds or its condition fails. `onFault` learns of each attempt without a plain answer. */
+async function sendAlone(
+  context: Context,
+  one: ItemWrite,
+  deadline: Deadline,
+  onFault: (fault: ItemsFault) => void = () => {},
+): Promise<boolean> {
   const { items, now } = context
   for (const pause = createPause(context); ; ) {
     refuseLateWrite(deadline)
     try {
       const end = now() + Math.min(writerDeadline, deadline())
-      const { done } = await items.transact([one], end)
-      if (done) return
+      const outcome = await items.transact([one], end)
+      if (outcome.done) return true
+      if (outcome.refused.length > 0) return false
       await pause()
     } catch (error) {
       if (!(error instanceof ItemsFault)) throw error
+      onFault(error)
       await pause(error)
     }
   }

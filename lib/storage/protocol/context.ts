@@ -45,6 +45,10 @@ function gaveUpError(cause: unknown): StorageError {
     : new StorageError('Busy', 'too many tries', { cause })
 }
 
+/** Returns the id of a write. A slot or a side item has one writer at a time, so 100 random bits are plenty. */
+export const newId = ({ random }: Pick<Context, 'random'>): string =>
+  [random(), random()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('-')
+
 /** Throws TooLate after the deadline. */
 export function refuseLateWrite(deadline: Deadline): void {
   if (deadline() <= 0) throw new StorageError('TooLate', 'the deadline of the request has passed')

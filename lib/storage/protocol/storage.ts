@@ -4,7 +4,14 @@ import type { Storage } from '../interface.ts'
 import type { Items } from '../items.ts'
 import { touchActivity } from './activity.ts'
 import { readChanges } from './changes.ts'
-import { dropCompanion, getCompanions, keepCompanion, queryCompanions, queryIndex } from './companions.ts'
+import {
+  dropCompanion,
+  getCompanions,
+  keepCompanion,
+  queryCompanions,
+  queryIndex,
+  swapCompanion,
+} from './companions.ts'
 import { type Context, withRetries } from './context.ts'
 import { countMarks } from './count.ts'
 import { readLatest } from './latest.ts'
@@ -39,6 +46,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     getCompanions: (keys) => getCompanions(context, keys),
     getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],
     keepCompanion: (item, { deadline }) => keepCompanion(context, item, deadline),
+    swapCompanion: (before, after, { deadline }) => swapCompanion(context, before, after, deadline),
     dropCompanion: (key, { deadline }) => dropCompanion(context, key, deadline),
     queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
     queryIndex: (query) => queryIndex(context, query),

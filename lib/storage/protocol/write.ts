@@ -7,7 +7,7 @@ import { activityOf, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { withActivity } from './activity.ts'
 import { type ChangingMutation, commitPlan, planWrite } from './commit.ts'
 import { gapPoll, patience } from './constants.ts'
-import { type Context, createPause, refuseLateWrite } from './context.ts'
+import { type Context, createPause, newId, refuseLateWrite } from './context.ts'
 import { decodeState, readSlot, rowState, type State } from './records.ts'
 import { checkReached, settleAfterWrite, takeRevision } from './revision.ts'
 
@@ -98,10 +98,6 @@ function companionError({ companions = [] }: ChangingMutation, companion: number
     ? new StorageError('CompanionChanged', 'a companion has changed', { companion })
     : new StorageError('CompanionExists', 'a companion exists already', { companion })
 }
-
-/** Returns the id of a write in its slot. A slot has one writer, so 100 random bits are plenty. */
-const newId = ({ random }: Context): string =>
-  [random(), random()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('-')
 
 function after(key: string, change: ChangingMutation, rv: number, before: Stored | undefined): { after?: Stored } {
   if (change.type === 'delete') return {}

@@ -18,6 +18,7 @@ import {
   type Subject,
 } from './adversary/schedule.ts'
 import { hurried, loadEdited } from './adversary/subject.ts'
+import { runSwaps } from './adversary/swaps.ts'
 
 const seed = Number(process.env.SEED ?? 1)
 const scheduleCount = (count: number) => Number(process.env.SCHEDULES ?? count)
@@ -76,4 +77,46 @@ describe('schedules fail without', () => {
     },
     120_000,
   )
+})
+
+describe('swaps of one side item', () => {
+  /** Returns the first violations among these schedules. */
+  async function violationsOf(subject: Subject, count: number): Promise<string[]> {
+    for (let one = seed; one < seed + count; one++) {
+      const violations = await runSwaps(one, subject)
+      if (violations.length > 0) return [`seed ${one}`, ...violations]
+    }
+    return []
+  }
+
+  test(
+    'take effect as they are reported, each upon the one that it read',
+    async () => {
+      expect(await violationsOf({ storageOver, ItemsFault }, scheduleCount(100))).toEqual([])
+    },
+    timeout,
+  )
+
+  test.each([
+    {
+      without: 'the condition',
+      edits: [{ file: 'protocol/companions.ts', from: ', when: stillAs(before) }', to: ' }' }],
+    },
+    {
+      without: 'looking for the own identifier after a lost answer',
+      edits: [{ file: 'protocol/companions.ts', from: 'if (isDone || !isUnclear) return isDone', to: 'return isDone' }],
+    },
+    {
+      without: 'an identifier of each swap',
+      edits: [
+        { file: 'protocol/companions.ts', from: 'if (there?.swap === swap) return true', to: 'if (there) return true' },
+      ],
+    },
+    {
+      without: 'calling an unanswered swap undecided',
+      edits: [{ file: 'protocol/companions.ts', from: 'if (!isUnclear) throw error', to: 'throw error' }],
+    },
+  ])('fail without $without', async ({ edits }) => {
+    expect(await violationsOf(await loadEdited(edits), 3000)).not.toEqual([])
+  })
 })

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
-import type { Companion, ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
+import type { Companion, CompanionItem, ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { activityOf } from '../../../lib/storage/keys.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
@@ -249,6 +249,54 @@ describe('companions', () => {
     expect([first.items.map(({ sk }) => sk), first.next]).toEqual([['a', 'b'], 'b'])
     expect((await storage.queryCompanions(pk, { after: 'b' })).items.map(({ sk }) => sk)).toEqual(['c'])
     expect(await storage.queryCompanions('none')).toEqual({ items: [] })
+  })
+
+  describe('swapped', () => {
+    const at = () => ({ pk: `swap#${widgets.resource}`, sk: '#' })
+    const read = () => storage.getCompanion(at().pk, '#')
+    const swap = (before: CompanionItem | undefined, attributes: JsonObject) =>
+      storage.swapCompanion(before, { ...at(), attributes }, unhurried)
+
+    test('are written if they are absent, or still as they were read', async () => {
+      expect(await swap(undefined, { text: 'a' })).toBe(true)
+      expect(await swap(undefined, { text: 'b' })).toBe(false)
+      const first = await read()
+      expect(first).toMatchObject({ ...at(), attributes: { text: 'a' } })
+      expect(await swap(first, { text: 'b', other: [1, { deep: true }] })).toBe(true)
+      expect(await swap(first, { text: 'c' })).toBe(false)
+      expect((await read())?.attributes).toMatchObject({ text: 'b', other: [1, { deep: true }] })
+    })
+
+    test('differ from an item that was written anew with the same attributes, or deleted', async () => {
+      await swap(undefined, { text: 'a' })
+      const first = await read()
+      await swap(first, { text: 'a' })
+      expect(await swap(first, { text: 'b' })).toBe(false)
+      const second = await read()
+      await storage.dropCompanion(at(), unhurried)
+      expect(await swap(second, { text: 'b' })).toBe(false)
+      expect(await read()).toBeUndefined()
+    })
+
+    test('may replace an item that was written without a swap, once', async () => {
+      await storage.keepCompanion({ ...at(), attributes: { text: 'a' } }, unhurried)
+      const kept = await read()
+      expect(await Promise.all([swap(kept, { text: 'b' }), swap(kept, { text: 'b' })])).toHaveLength(2)
+      expect(await swap(kept, { text: 'c' })).toBe(false)
+      expect((await read())?.attributes.text).toBe('b')
+    })
+
+    test('are written by one of many writers', async () => {
+      const won = await Promise.all(Array.from({ length: 20 }, (_, index) => swap(undefined, { index })))
+      expect(won.filter(Boolean)).toHaveLength(1)
+      expect((await read())?.attributes.index).toBe(won.indexOf(true))
+    })
+
+    test('are not written after the deadline', async () => {
+      const late = storage.swapCompanion(undefined, { ...at(), attributes: {} }, { deadline: () => 0 })
+      await expect(late).rejects.toMatchObject({ code: 'TooLate' })
+      expect(await read()).toBeUndefined()
+    })
   })
 
   test('are refused if there are too many, and use no revision', async () => {

@@ -1,7 +1,7 @@
 /** Tests reads and writes over items (in memory) in the states that crashes, TTL and time leave behind. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Storage, Table } from '../../../lib/storage/interface.ts'
-import type { Item, Items } from '../../../lib/storage/items.ts'
+import { type Item, type Items, ItemsFault } from '../../../lib/storage/items.ts'
 import { type ItemKey, revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../support/deadlines.ts'
@@ -399,5 +399,46 @@ describe('a sweep during writes', () => {
     await assign('at', Date.now() - 7 * hour)
     await interruptReads(() => assign('at', noted)).sweep(widgets)
     expect(await revision()).toMatchObject({ at: noted, floor: 1 })
+  })
+})
+
+describe('a swap whose first answer is lost', () => {
+  const item = (text: string) => ({ pk: 'swap', sk: '#', attributes: { text } })
+
+  /** A store whose first transaction is answered by silence, after it was applied or lost; `then` runs next. */
+  function silentAtFirst(outcome: 'applied' | 'lost', then: () => Promise<unknown>): Storage {
+    let sent = 0
+    const transact: Items['transact'] = async (writes, deadline) => {
+      if (sent++ > 0) return items.transact(writes, deadline)
+      if (outcome === 'applied') await items.transact(writes, deadline)
+      await then()
+      throw new ItemsFault('unanswered', undefined)
+    }
+    return storageOver({ ...items, transact }, real)
+  }
+  async function replace(): Promise<void> {
+    const before = await storage.getCompanion('swap', '#')
+    expect(await storage.swapCompanion(before, item('theirs'), unhurried)).toBe(true)
+  }
+
+  test.each(['applied', 'lost'] as const)('succeeds if the first attempt was %s', async (outcome) => {
+    const silent = silentAtFirst(outcome, async () => {})
+    expect(await silent.swapCompanion(undefined, item('mine'), unhurried)).toBe(true)
+    expect((await storage.getCompanion('swap', '#'))?.attributes.text).toBe('mine')
+  })
+
+  test.each(['applied', 'lost'] as const)('is undecided if it was %s and another swap follows', async (outcome) => {
+    const silent = silentAtFirst(outcome, replace)
+    await expect(silent.swapCompanion(undefined, item('mine'), unhurried)).rejects.toMatchObject({ code: 'Undecided' })
+    expect((await storage.getCompanion('swap', '#'))?.attributes.text).toBe('theirs')
+  })
+
+  test('is undecided if the deadline passes before the next attempt', async () => {
+    let left = 1000
+    const silent = silentAtFirst('applied', async () => {
+      left = 0
+    })
+    const swapping = silent.swapCompanion(undefined, item('mine'), { deadline: () => left })
+    await expect(swapping).rejects.toMatchObject({ code: 'Undecided', cause: { code: 'TooLate' } })
   })
 })

@@ -68,6 +68,19 @@ function failTimes(operation: string, error: () => Error, times = 1): (sent: str
   }
 }
 
+function storageWithSleptTime(): Storage {
+  let time = Date.now()
+  return createStorage({
+    client,
+    table: db.table,
+    now: () => time,
+    random: Math.random,
+    async sleep(ms) {
+      time += ms
+    },
+  })
+}
+
 const reset = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 const details = { message: 'injected', $metadata: { httpStatusCode: 400 } }
 const conflict = () => new TransactionConflictException(details)
@@ -120,6 +133,55 @@ describe('calls', () => {
     calls = []
     await storage.list(widgets, {})
     expect(calls).toEqual(['GetItem', 'Query', 'Query'])
+  })
+})
+
+describe('a swap of a side item', () => {
+  const item = (text: string) => ({ pk: `swap#${widgets.resource}`, sk: '#', attributes: { text } })
+  const text = async () => (await storage.getCompanion(item('').pk, '#'))?.attributes.text
+  const swap = (to: string) => storage.swapCompanion(undefined, item(to), unhurried)
+
+  beforeEach(() => connectWith({ maxAttempts: 1 }))
+
+  test.each([
+    ['a conflict', cancelled('TransactionConflict'), 2],
+    ['throttling', throttle, 2],
+    ['an unanswered request', reset, 2],
+  ])('is sent again after %s', async (_, error, sends) => {
+    before = failTimes('TransactWriteItems', error)
+    expect(await swap('mine')).toBe(true)
+    expect(calls).toEqual(Array(sends).fill('TransactWriteItems'))
+    expect(await text()).toBe('mine')
+  })
+
+  test('that was written without an answer is found by its identifier', async () => {
+    after = failTimes('TransactWriteItems', reset)
+    expect(await swap('mine')).toBe(true)
+    expect(calls).toEqual(['TransactWriteItems', 'TransactWriteItems', 'GetItem'])
+    expect(await text()).toBe('mine')
+  })
+
+  test('is refused without a read if every request was answered', async () => {
+    await swap('theirs')
+    calls = []
+    before = failTimes('TransactWriteItems', throttle)
+    expect(await swap('mine')).toBe(false)
+    expect(calls).toEqual(['TransactWriteItems', 'TransactWriteItems'])
+  })
+
+  test('is undecided if no request is answered', async () => {
+    before = failTimes('TransactWriteItems', reset, 1000)
+    await expect(storageWithSleptTime().swapCompanion(undefined, item('mine'), unhurried)).rejects.toMatchObject({
+      code: 'Undecided',
+    })
+  })
+
+  test('wrote nothing if every request was throttled', async () => {
+    before = failTimes('TransactWriteItems', throttle, 1000)
+    await expect(storageWithSleptTime().swapCompanion(undefined, item('mine'), unhurried)).rejects.toMatchObject({
+      code: 'Busy',
+    })
+    expect(await text()).toBeUndefined()
   })
 })
 
@@ -252,19 +314,6 @@ describe('single requests', () => {
 
 describe('giving up', () => {
   /** A clock that advances only by sleeping, so that giving up takes no real time. */
-  function storageWithSleptTime(): Storage {
-    let time = Date.now()
-    return createStorage({
-      client,
-      table: db.table,
-      now: () => time,
-      random: Math.random,
-      async sleep(ms) {
-        time += ms
-      },
-    })
-  }
-
   test('a permanently throttled table is Busy, and nothing is written', async () => {
     before = failTimes('TransactWriteItems', cancelled('TransactionConflict'), Number.POSITIVE_INFINITY)
     await expect(storageWithSleptTime().create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({
