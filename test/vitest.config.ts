@@ -8,6 +8,7 @@ const pure = [
   'authentication',
   'authorization',
   'endpoints',
+  'federation',
   'kubeconfig',
   'meta',
   'openapi',

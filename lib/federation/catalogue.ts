@@ -1,0 +1,93 @@
+/**
+ * Recognizes issuers by their URL and returns the rules for their tokens. The list ages: an unknown issuer is taken for a
+ * private one, of which a trust must still bind a claim.
+ */
+import { type TypeRules, typeRules } from './issuertypes.ts'
+
+export type IssuerType = keyof typeof typeRules
+export const issuerTypes = Object.keys(typeRules) as readonly IssuerType[]
+
+export interface IssuerRules extends TypeRules {
+  type: IssuerType
+  /** Whether strangers get tokens from the same issuer. */
+  shared: boolean
+}
+
+interface KnownIssuer {
+  type: IssuerType
+  /** Matches host and path. */
+  issuer: RegExp
+  shared: boolean
+}
+
+const known: readonly KnownIssuer[] = [
+  { type: 'GitHub', issuer: /^token\.actions\.githubusercontent\.com$/, shared: true },
+  { type: 'GitHub', issuer: /^token\.actions\.[a-z0-9-]+\.ghe\.com$/, shared: true },
+  // An enterprise can have an issuer of its own below the shared one.
+  { type: 'GitHub', issuer: /^token\.actions\.(githubusercontent|[a-z0-9-]+\.ghe)\.com\/[^/]+$/, shared: false },
+  { type: 'GitHub', issuer: /^[^/]+\/_services\/token$/, shared: false },
+  { type: 'GitLab', issuer: /^gitlab\.com$/, shared: true },
+  { type: 'Buildkite', issuer: /^agent\.buildkite\.com$/, shared: true },
+  { type: 'Kubernetes', issuer: /^kubernetes\.default\.svc(\.cluster\.local)?$/, shared: false },
+  { type: 'Kubernetes', issuer: /^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\/id\/[^/]+$/, shared: false },
+  { type: 'Kubernetes', issuer: /^container\.googleapis\.com\/v1\/projects\/.+$/, shared: false },
+]
+
+/**
+ * Issuers of other services that sign for all their customers: of tokens with these hosts, a trust binds `sub`.
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_oidc_secure-by-default.html
+ */
+const sharedHosts: ReadonlySet<string> = new Set([
+  'accounts.google.com',
+  'api.bitbucket.org',
+  'api.pulumi.com',
+  'app.eu.terraform.io',
+  'app.terraform.io',
+  'cognito-identity.amazonaws.com',
+  'oidc-configuration.audit-log.githubusercontent.com',
+  'oidc.circleci.com',
+  'oidc.codefresh.io',
+  'oidc.vercel.com',
+  'proidc.upbound.io',
+  'sandboxes.cloud',
+  'scalr.io',
+  'studio.datachain.ai',
+  'tokens.cloud.shisho.dev',
+  'vstoken.actions.githubusercontent.com',
+])
+
+/** Returns host and path of an issuer in one spelling, or undefined if it is no URL. */
+function addressOf(issuer: string): { host: string; address: string } | undefined {
+  const url = URL.parse(issuer)
+  if (!url) return undefined
+  const host = url.hostname.replace(/\.$/, '')
+  return { host, address: `${host}${url.pathname}`.replace(/\/$/, '') }
+}
+
+function knownIssuer(issuer: string): KnownIssuer | undefined {
+  const { host, address } = addressOf(issuer) ?? { host: '', address: '' }
+  const found = known.find((one) => one.issuer.test(address))
+  return found ?? (sharedHosts.has(host) ? { type: 'OIDC', issuer: /^/, shared: true } : undefined)
+}
+
+/** Returns the type of a known issuer, or undefined. A provider of a known issuer can have no other type. */
+export const recognizeType = (issuer: string): IssuerType | undefined => knownIssuer(issuer)?.type
+
+/** Returns the rules for an issuer. A known issuer has its own type, whatever `type` says. */
+export function issuerRules(issuer: string, type?: IssuerType): IssuerRules {
+  const { type: found, shared } = knownIssuer(issuer) ?? { type: type ?? 'OIDC', shared: false }
+  const rules: TypeRules = typeRules[found]
+  const tenancy = found === 'OIDC' && shared ? ['sub'] : rules.tenancy
+  return { ...rules, tenancy, type: found, shared }
+}
+
+/** Reports whether the rules allow only exact values for the claim, because a pattern could fit what a stranger chooses. */
+export const isExact = (claim: string, rules: IssuerRules): boolean =>
+  /(_id|-id|Id|Uuid)$/.test(claim) ||
+  EXACT.has(claim) ||
+  (rules.tenancy.includes(claim) && !rules.tenancyPattern) ||
+  Object.hasOwn(rules.names, claim) ||
+  Object.hasOwn(rules.places ?? {}, claim) ||
+  claim === rules.events?.claim
+
+const EXACT: ReadonlySet<string> = new Set(['email', 'oid', 'tid', 'azp', 'hd', 'upn', 'preferred_username'])

@@ -1,0 +1,44 @@
+/** Compares the claims of an ID token with the entries that a provider or a trust requires. */
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { own } from '../meta/value/walk.ts'
+import { fitsPattern } from './pattern.ts'
+
+/** Requires one claim to have one of the values or to fit one of the patterns. */
+export interface ClaimEntry {
+  /** The name of a member of the token's payload. Dots, slashes and colons belong to the name. */
+  claim: string
+  values?: readonly string[]
+  patterns?: readonly string[]
+}
+
+/** A longer list in a token is no match, so that the cost of a comparison has a limit. */
+const MAX_ELEMENTS = 256
+
+/**
+ * Returns the first entry that the claims do not fulfil, or undefined when all hold. A list fulfils an entry when one of
+ * its elements does. null, objects and absent claims fulfil nothing, and neither does an entry without values and
+ * patterns.
+ */
+export const unmetEntry = (entries: readonly ClaimEntry[], claims: JsonObject): ClaimEntry | undefined =>
+  entries.find((entry) => !holds(entry, own(claims, entry.claim)))
+
+function holds(entry: ClaimEntry, value: JsonValue | undefined): boolean {
+  if (!Array.isArray(value)) return accepts(entry, value)
+  return value.length <= MAX_ELEMENTS && value.some((element) => accepts(entry, element))
+}
+
+function accepts({ values = [], patterns = [] }: ClaimEntry, value: JsonValue | undefined): boolean {
+  const text = claimText(value)
+  if (text === undefined) return false
+  return values.includes(text) || (typeof value === 'string' && patterns.some((pattern) => fitsPattern(pattern, text)))
+}
+
+/**
+ * Returns the text with which a scalar claim is compared: of a string itself, of a boolean `true` or `false`, of an integer
+ * its digits. Returns undefined for fractions, for integers beyond int64, which JSON decoders round, and for all else.
+ */
+export function claimText(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined
+  return typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : undefined
+}

@@ -1,0 +1,195 @@
+/**
+ * Reads ID tokens: their form and their times. Nothing here trusts the token: only `verifySignature` says who wrote it.
+ * Source: RFC 7515 (JWS), RFC 7519 (JWT), RFC 8725 (best current practices), OpenID Connect Core 1.0 section 2.
+ */
+import { createHash } from 'node:crypto'
+import { holdsFloat } from '../meta/encoding/floats.ts'
+import { parseJson } from '../meta/encoding/json.ts'
+import { utf8 } from '../meta/encoding/utf8.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { isObject, own } from '../meta/value/walk.ts'
+import { isAlgorithm, type SignatureAlgorithm } from './algorithms.ts'
+
+/** An ID token of the right form. */
+export interface IdToken {
+  alg: SignatureAlgorithm
+  kid?: string
+  issuer: string
+  audience: string
+  subject: string
+  /** Seconds since 1970, as are the other times. */
+  issuedAt: number
+  expires: number
+  notBefore?: number
+  /** The payload, without the claims that contain a number in floating point notation: nothing can be compared with them. */
+  claims: JsonObject
+  /** The part of the text that the signature protects. */
+  signingInput: string
+  signature: Uint8Array
+  text: string
+}
+
+/** Thrown for a text that is no acceptable ID token. The message says why in printable ASCII and quotes none of the text. */
+export class MalformedIdToken extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MalformedIdToken'
+  }
+}
+
+/** Limits the text of a token, in characters. Tokens of people with many groups have some 8 KiB. */
+export const MAX_ID_TOKEN_LENGTH = 16 * 1024
+const MAX_DEPTH = 16
+const MAX_MEMBERS = 256
+const MAX_VALUES = 1000
+/** Limits the time from `iat` to `exp`, in seconds. A token that lives longer is a secret to be stored. */
+const MAX_LIFETIME = 86_400
+/** Accepts clocks that differ by this many seconds. */
+export const LEEWAY = 30
+
+/**
+ * The parameters that a header may have. All others are refused, above all those that bring a key (`jwk`, `x5c`), the
+ * address of one (`jku`, `x5u`) or another meaning of the signature (`crit`, `b64`, `zip`, `cty`). The thumbprints of
+ * certificates, which GitHub and Azure send, are not read.
+ */
+const HEADER_PARAMETERS: ReadonlySet<string> = new Set(['alg', 'kid', 'typ', 'x5t', 'x5t#S256'])
+
+/** Reads an ID token. Throws MalformedIdToken unless it has the right form. One line break after the token is ignored. */
+export function parseIdToken(text: string): IdToken {
+  const token = text.replace(/\r?\n$/, '')
+  if (token.length > MAX_ID_TOKEN_LENGTH) throw new MalformedIdToken('the subject token is longer than 16 KiB')
+  const parts = token.split('.', 6)
+  if (parts.length === 5) throw new MalformedIdToken('the subject token is encrypted')
+  const [header, payload, signature] = parts.map(decodePart)
+  if (parts.length !== 3 || !header || !payload || !signature) throw new MalformedIdToken('the subject token is no JWT')
+  if (signature.length === 0) throw new MalformedIdToken('the subject token has no signature')
+  const signingInput = token.slice(0, token.lastIndexOf('.'))
+  return { ...readHeader(header), ...readPayload(payload), signingInput, signature, text: token }
+}
+
+/**
+ * Returns why the token is not valid at this time, or undefined. Call it after the signature has been verified, because the
+ * reason tells the caller the times of the token.
+ */
+export function checkTimes(token: IdToken, now: Date, maxTokenAge?: number): string | undefined {
+  const seconds = Math.floor(now.getTime() / 1000)
+  const { expires, issuedAt, notBefore } = token
+  if (seconds >= expires + LEEWAY) {
+    return `the subject token has expired (exp ${timeText(expires)}, ${seconds - expires} s ago)`
+  }
+  for (const [name, time] of [
+    ['iat', issuedAt],
+    ['nbf', notBefore ?? issuedAt],
+  ] as const) {
+    if (time > seconds + LEEWAY) {
+      return `the subject token is not yet valid (${name} ${timeText(time)}, ${time - seconds} s ahead)`
+    }
+  }
+  if (maxTokenAge !== undefined && seconds - issuedAt > maxTokenAge + LEEWAY) {
+    return `the subject token is too old (iat ${timeText(issuedAt)}, ${seconds - issuedAt} s ago, at most ${maxTokenAge} s)`
+  }
+  return undefined
+}
+
+/**
+ * Returns the id under which the exchange of the token is recorded. It does not cover the signature, which can be rewritten
+ * without becoming invalid (ECDSA), and needs no `jti`, which many issuers leave out.
+ */
+export const replayId = ({ signingInput }: Pick<IdToken, 'signingInput'>): string =>
+  createHash('sha256').update(signingInput).digest('base64url')
+
+/** Decodes base64url. Returns undefined unless the text is the one canonical encoding, without padding and spare bits. */
+function decodePart(part: string): Uint8Array | undefined {
+  const bytes = Buffer.from(part, 'base64url')
+  return bytes.toString('base64url') === part ? bytes : undefined
+}
+
+function readHeader(bytes: Uint8Array): Pick<IdToken, 'alg' | 'kid'> {
+  const { value: header } = decodeObject(bytes, 'header')
+  if (Object.keys(header).some((name) => !HEADER_PARAMETERS.has(name))) {
+    throw new MalformedIdToken('the header of the subject token has a parameter other than alg, kid, typ and x5t')
+  }
+  const { alg, kid, typ = 'JWT' } = header
+  if (typ !== 'JWT') throw new MalformedIdToken('the subject token is no ID token: typ in its header is not JWT')
+  if (!isAlgorithm(alg)) throw new MalformedIdToken('alg in the header of the subject token is not supported')
+  if (kid === undefined) return { alg }
+  if (typeof kid !== 'string') throw new MalformedIdToken('kid in the header of the subject token is not a string')
+  return { alg, kid }
+}
+
+type Payload = Omit<IdToken, 'alg' | 'kid' | 'signingInput' | 'signature' | 'text'>
+
+function readPayload(bytes: Uint8Array): Payload {
+  const { value, floats } = decodeObject(bytes, 'payload')
+  const claims = Object.fromEntries(Object.entries(value).filter(([name, one]) => !holdsFloat(one, name, floats)))
+  refuseOtherTokens(claims)
+  const issuer = requireText(claims, 'iss')
+  const subject = requireText(claims, 'sub')
+  const aud = own(claims, 'aud')
+  if (Array.isArray(aud) && aud.length !== 1) throw new MalformedIdToken('aud of the subject token is not one audience')
+  const audience = requireText({ aud: Array.isArray(aud) ? (aud[0] ?? null) : (aud ?? null) }, 'aud')
+  const issuedAt = requireTime(claims, 'iat')
+  const expires = requireTime(claims, 'exp')
+  const notBefore = Object.hasOwn(value, 'nbf') ? requireTime(claims, 'nbf') : undefined
+  if (expires <= issuedAt) throw new MalformedIdToken('exp of the subject token is not after iat')
+  if (expires - issuedAt > MAX_LIFETIME) throw new MalformedIdToken('the subject token is valid for more than 24 hours')
+  return { issuer, subject, audience, issuedAt, expires, ...(notBefore !== undefined && { notBefore }), claims }
+}
+
+/**
+ * Throws for tokens that are made for another purpose and whose header does not say so: access tokens (`typ` of Keycloak,
+ * `token_use` of Cognito, `scp` of Entra and Okta) and logout tokens (`events`).
+ */
+function refuseOtherTokens(claims: JsonObject): void {
+  const typ = own(claims, 'typ') ?? 'ID'
+  const use = own(claims, 'token_use') ?? 'id'
+  const isIdToken = (typ === 'ID' || typ === 'JWT') && use === 'id'
+  if (!isIdToken || Object.hasOwn(claims, 'scp') || Object.hasOwn(claims, 'events')) {
+    throw new MalformedIdToken('the subject token is no ID token: its claims are those of another token')
+  }
+}
+
+function requireText(claims: JsonObject, name: string): string {
+  const value = own(claims, name)
+  if (typeof value === 'string' && value !== '') return value
+  throw new MalformedIdToken(`${name} of the subject token is not a string`)
+}
+
+function requireTime(claims: JsonObject, name: string): number {
+  const value = own(claims, name)
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TIME) return value
+  throw new MalformedIdToken(`${name} of the subject token is not a time in whole seconds`)
+}
+
+/** The last second of the year 9999, the last time that RFC 3339 can write. */
+const MAX_TIME = 253_402_300_799
+
+const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+
+function decodeObject(bytes: Uint8Array, part: 'header' | 'payload') {
+  const { value, duplicates, floats } = decodeJson(bytes, part)
+  if (!isObject(value)) throw new MalformedIdToken(`the ${part} of the subject token is not a JSON object`)
+  if (duplicates.length > 0) throw new MalformedIdToken(`the ${part} of the subject token has a member twice`)
+  if (countMembers(value, 1) > MAX_MEMBERS) {
+    throw new MalformedIdToken(`the ${part} of the subject token has more than ${MAX_MEMBERS} members`)
+  }
+  return { value, floats }
+}
+
+function decodeJson(bytes: Uint8Array, part: string) {
+  try {
+    return parseJson(utf8(bytes), MAX_VALUES)
+  } catch {
+    // The message of the decoder quotes a character of the token.
+    throw new MalformedIdToken(`the ${part} of the subject token is not valid JSON`)
+  }
+}
+
+/** Counts the members of all objects. Throws MalformedIdToken when values are nested too deeply. */
+function countMembers(value: JsonValue, depth: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (depth > MAX_DEPTH) throw new MalformedIdToken(`the subject token has more than ${MAX_DEPTH} levels of nesting`)
+  const inside = Object.values(value)
+  const members = Array.isArray(value) ? 0 : inside.length
+  return inside.reduce<number>((sum, one) => sum + countMembers(one, depth + 1), members)
+}

@@ -1,0 +1,115 @@
+/**
+ * Reads the public keys of an issuer (RFC 7517). Takes only the members that verifying needs, so that nothing else of what
+ * an issuer sends is stored.
+ */
+import { createPublicKey } from 'node:crypto'
+import { parseJson } from '../meta/encoding/json.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { isObject } from '../meta/value/walk.ts'
+import { fitsAlgorithm, isAlgorithm, signatureAlgorithms } from './algorithms.ts'
+
+/** A public key of an issuer, as it is stored. Its type is no interface, so that it can be assigned to JsonObject. */
+export type PublicKey = {
+  kty: 'RSA' | 'EC' | 'OKP'
+  kid?: string
+  alg?: string
+  use?: 'sig'
+  crv?: string
+  x?: string
+  y?: string
+  n?: string
+  e?: string
+}
+
+export interface KeySet {
+  keys: PublicKey[]
+  /** How many keys of the set cannot verify ID tokens. */
+  skipped: number
+}
+
+/** Thrown for a key set that cannot be used. The message quotes nothing of it. */
+export class UnusableKeySet extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UnusableKeySet'
+  }
+}
+
+export const MAX_KEYS = 100
+/** A longer modulus makes each verification slow. */
+const MAX_MODULUS_BITS = 8192
+const MIN_MODULUS_BITS = 2048
+const MAX_VALUES = 5000
+
+/** The members that only private and symmetric keys have. RFC 7518 section 6. */
+const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+
+/**
+ * Reads a key set. Throws UnusableKeySet when the text is no key set, when it has more than 100 keys, and when any of them
+ * is private: an issuer that publishes private keys can be trusted with nothing.
+ */
+export function parseKeySet(text: string): KeySet {
+  return normalizeKeySet(decode(text))
+}
+
+/** Reads a decoded key set, as `parseKeySet` does. */
+export function normalizeKeySet(value: JsonValue): KeySet {
+  const entries = isObject(value) ? value.keys : undefined
+  if (!Array.isArray(entries)) throw new UnusableKeySet('must be a JSON object with a list of keys')
+  if (entries.length > MAX_KEYS) throw new UnusableKeySet(`must have at most ${MAX_KEYS} keys`)
+  if (entries.some((entry) => isObject(entry) && SECRET_MEMBERS.some((name) => Object.hasOwn(entry, name)))) {
+    throw new UnusableKeySet('contains a private or symmetric key: publish only public keys, and replace this one')
+  }
+  const keys = entries.flatMap((entry) => (isObject(entry) ? (toPublicKey(entry) ?? []) : []))
+  return { keys, skipped: entries.length - keys.length }
+}
+
+function decode(text: string): JsonValue {
+  let parsed: ReturnType<typeof parseJson>
+  try {
+    parsed = parseJson(text, MAX_VALUES)
+  } catch {
+    // The message of the decoder quotes a character of the text.
+    throw new UnusableKeySet('must be valid JSON')
+  }
+  if (parsed.duplicates.length > 0) throw new UnusableKeySet('has a member twice')
+  return parsed.value
+}
+
+/** Returns the members that verifying needs, or undefined if the key cannot verify ID tokens. */
+function toPublicKey(entry: JsonObject): PublicKey | undefined {
+  const { kty, kid, alg, use, key_ops: operations } = entry
+  if (kid !== undefined && typeof kid !== 'string') return undefined
+  if (alg !== undefined && !isAlgorithm(alg)) return undefined
+  if (use !== undefined && use !== 'sig') return undefined
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined
+  const material = toMaterial(kty, entry)
+  if (!material) return undefined
+  const key: PublicKey = { ...material, ...(kid !== undefined && { kid }), ...(alg && { alg }), ...(use && { use }) }
+  return signatureAlgorithms.some((one) => fitsAlgorithm(key, one)) && isSound(key) ? key : undefined
+}
+
+type Material = Pick<PublicKey, 'kty' | 'crv' | 'x' | 'y' | 'n' | 'e'>
+
+function toMaterial(kty: JsonValue | undefined, { crv, x, y, n, e }: JsonObject): Material | undefined {
+  if (kty === 'RSA') return isBase64url(n) && isBase64url(e) ? { kty, n, e } : undefined
+  if (typeof crv !== 'string' || !isBase64url(x)) return undefined
+  if (kty === 'EC') return isBase64url(y) ? { kty, crv, x, y } : undefined
+  return kty === 'OKP' ? { kty, crv, x } : undefined
+}
+
+const isBase64url = (value: JsonValue | undefined): value is string =>
+  typeof value === 'string' && value !== '' && Buffer.from(value, 'base64url').toString('base64url') === value
+
+/** Reports whether the cryptography library accepts the key: a point of its curve, or a modulus of 2048 to 8192 bits. */
+function isSound(key: PublicKey): boolean {
+  try {
+    const { asymmetricKeyDetails: details } = createPublicKey({ key, format: 'jwk' })
+    if (key.kty !== 'RSA') return true
+    const bits = details?.modulusLength ?? 0
+    const exponent = details?.publicExponent ?? 0n
+    return bits >= MIN_MODULUS_BITS && bits <= MAX_MODULUS_BITS && exponent >= 3n && exponent % 2n === 1n
+  } catch {
+    return false
+  }
+}

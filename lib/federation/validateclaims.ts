@@ -1,0 +1,150 @@
+/**
+ * Validates which claims a provider or a trust requires: no issuer that strangers use may be trusted without a claim that
+ * tells them apart. Only exact values of ids that are never given to somebody else prove that.
+ */
+import { type FieldError, forbidden, invalid, required } from '../meta/errors/fielderror.ts'
+import { type IssuerRules, isExact } from './catalogue.ts'
+import type { ClaimEntry } from './claims.ts'
+import { invalidPattern } from './pattern.ts'
+
+/** Claims that the provider checks for all its trusts. */
+const CHECKED_BY_PROVIDER: ReadonlySet<string> = new Set(['iss', 'aud', 'exp', 'iat', 'nbf', 'jti'])
+
+/** Claims that say nothing about who the workload is. */
+const IMPERSONAL: ReadonlySet<string> = new Set([
+  'typ',
+  'azp',
+  'acr',
+  'amr',
+  'at_hash',
+  'auth_time',
+  'c_hash',
+  'email_verified',
+  'idp',
+  'nonce',
+  'sid',
+  'token_use',
+  'ver',
+])
+
+/** Validates the claims that a provider requires of every token. A provider of a shared issuer must bind its organization. */
+export function validateProviderClaims(
+  entries: readonly ClaimEntry[] | undefined,
+  rules: IssuerRules,
+  issuer: string,
+  path = 'spec.claims',
+): FieldError[] {
+  const errors = validateEntries(entries ?? [], rules, path)
+  const bound = entries?.some((entry) => rules.owner.includes(entry.claim) && isBinding(entry, rules))
+  if (!rules.shared || bound) return errors
+  const wanted = `${issuer} signs for everybody: bind ${oneOf(rules.owner)} to exact values`
+  return [required(path, wanted), ...errors]
+}
+
+/** Validates the claims that a trust requires. They must bind who the workload is. */
+export function validateTrustClaims(
+  entries: readonly ClaimEntry[],
+  rules: IssuerRules,
+  issuer: string,
+  path = 'spec.claims',
+): FieldError[] {
+  const errors = validateEntries(entries, rules, path)
+  const unbound = unboundTenancy(entries, rules, issuer)
+  return unbound === undefined ? errors : [required(path, unbound), ...errors]
+}
+
+/** Returns why the entries do not say who the workload is, or undefined. */
+function unboundTenancy(entries: readonly ClaimEntry[], rules: IssuerRules, issuer: string): string | undefined {
+  const { tenancy, names, places = {}, shared } = rules
+  if (entries.some((entry) => identifies(entry, rules))) return undefined
+  if (tenancy.length === 0) return 'must bind at least one claim that says who the workload is'
+  const claims = entries.map(({ claim }) => claim)
+  const named = claims.filter((claim) => Object.hasOwn(names, claim))
+  if (named.length > 0) {
+    const verb = named.length === 1 ? 'names' : 'name'
+    return `${named.join(' and ')} ${verb} what anybody may take when it is given up; bind ${replacements(named, names)} as well`
+  }
+  const placed = claims.filter((claim) => Object.hasOwn(places, claim))
+  if (placed.length > 0) {
+    const verb = placed.length === 1 ? 'is' : 'are'
+    return `${placed.join(' and ')} ${verb} also in tokens for the code of a fork; bind ${replacements(placed, places)} as well`
+  }
+  const who = shared ? 'everybody' : 'all its tenants'
+  return `${issuer} signs for ${who}: bind ${oneOf(tenancy)} to exact values`
+}
+
+const replacements = (claims: readonly string[], by: Readonly<Record<string, string>>): string =>
+  [...new Set(claims.map((claim) => by[claim]))].slice(0, 1).join('')
+
+const oneOf = (claims: readonly string[]): string =>
+  claims.length === 1 ? claims.join('') : `one of ${claims.join(', ')}`
+
+const identifies = (entry: ClaimEntry, rules: IssuerRules): boolean =>
+  rules.tenancy.length > 0
+    ? rules.tenancy.includes(entry.claim) && isBinding(entry, rules)
+    : !CHECKED_BY_PROVIDER.has(entry.claim) && !IMPERSONAL.has(entry.claim) && hasChoices(entry)
+
+const hasChoices = ({ values = [], patterns = [] }: ClaimEntry): boolean => values.length + patterns.length > 0
+
+/** Reports whether every choice of the entry belongs to one tenant. */
+function isBinding(entry: ClaimEntry, { form, tenancyPattern }: IssuerRules): boolean {
+  const { values = [], patterns = [] } = entry
+  return (
+    hasChoices(entry) &&
+    values.every((value) => value !== '' && (form?.form.test(value) ?? true)) &&
+    patterns.every((pattern) => tenancyPattern?.form.test(pattern) === true && invalidPattern(pattern) === undefined)
+  )
+}
+
+const validateEntries = (entries: readonly ClaimEntry[], rules: IssuerRules, path: string): FieldError[] =>
+  entries.flatMap((entry, index) => validateEntry(entry, rules, `${path}[${index}]`))
+
+function validateEntry(entry: ClaimEntry, rules: IssuerRules, path: string): FieldError[] {
+  const { claim, values = [], patterns = [] } = entry
+  if (CHECKED_BY_PROVIDER.has(claim)) return [forbidden(`${path}.claim`, `the provider checks ${claim} of every token`)]
+  if (!hasChoices(entry)) return [required(path, 'must have at least one value or pattern')]
+  return [...validateValues(claim, values, rules, path), ...validatePatterns(claim, patterns, rules, path)]
+}
+
+function validateValues(claim: string, values: readonly string[], rules: IssuerRules, path: string): FieldError[] {
+  const form = rules.tenancy.includes(claim) ? rules.form : undefined
+  return values.flatMap((value, index) => {
+    if (!form || form.form.test(value)) return []
+    return [invalid(`${path}.values[${index}]`, value, `${claim} is ${form.text}`)]
+  })
+}
+
+function validatePatterns(claim: string, patterns: readonly string[], rules: IssuerRules, path: string): FieldError[] {
+  if (patterns.length > 0 && isExact(claim, rules))
+    return [forbidden(`${path}.patterns`, `${claim} takes exact values only`)]
+  const form = rules.tenancy.includes(claim) ? rules.tenancyPattern : undefined
+  return patterns.flatMap((pattern, index) => {
+    const reason = invalidPattern(pattern) ?? (form && !form.form.test(pattern) ? `must be ${form.text}` : undefined)
+    return reason === undefined ? [] : [invalid(`${path}.patterns[${index}]`, pattern, reason)]
+  })
+}
+
+/** Returns what the owner of a trust should know about its claims: who else gets in, and what will break. */
+export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules, path = 'spec.claims'): string[] {
+  const { names, advised, events, tenancy } = rules
+  const claims = new Set(entries.map(({ claim }) => claim))
+  const warnings: string[] = []
+  if (advised.length > 0 && !advised.some((claim) => claims.has(claim))) {
+    warnings.push(`${path}: whoever can start a job there gets in: bind ${oneOf(advised)} as well`)
+  }
+  const [narrowest] = tenancy
+  if (rules.type === 'GitHub' && narrowest !== undefined && !claims.has(narrowest)) {
+    warnings.push(`${path}: every repository of the owner gets in: bind ${narrowest} as well`)
+  }
+  for (const [index, { claim, values = [] }] of entries.entries()) {
+    const replacement = Object.hasOwn(names, claim) ? names[claim] : undefined
+    if (replacement !== undefined && claims.has(replacement)) {
+      warnings.push(`${path}[${index}]: ${claim} is not needed beside ${replacement} and breaks when it is renamed`)
+    }
+    const open = claim === events?.claim ? values.filter((value) => events.outsiders.includes(value)) : []
+    if (open.length > 0) {
+      warnings.push(`${path}[${index}]: people who may not write to the repository can cause ${open.join(' and ')}`)
+    }
+  }
+  return warnings
+}
