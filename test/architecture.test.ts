@@ -65,7 +65,7 @@ const below: Record<string, readonly string[]> = {
   authorization: ['meta'],
   authentication: ['meta', 'storage', 'authorization'],
   token: ['meta', 'authorization', 'authentication'],
-  federation: ['meta', 'storage', 'outbound', 'authorization'],
+  federation: ['meta', 'storage', 'outbound', 'authorization', 'authentication'],
   printers: ['meta', 'registry'],
   admission: ['meta'],
   registry: ['meta', 'storage', 'admission', 'authorization', 'authentication'],

@@ -1,0 +1,74 @@
+/** Reads identity providers from stored objects. */
+import { isCount, strictRecord } from '../authentication/strictrecord.ts'
+import type { Scope } from '../authorization/scopes/scope.ts'
+import type { JsonObject } from '../meta/types.ts'
+import type { Stored } from '../storage/interface.ts'
+import type { IssuerType } from './catalogue.ts'
+import type { ClaimEntry } from './claims.ts'
+
+/** Who may see a provider and refer to it. */
+export interface ProviderAccess {
+  verbs: string[]
+  users?: string[]
+  teams?: string[]
+}
+
+export interface ProviderSpec {
+  displayName?: string
+  description?: string
+  issuer: string
+  /** Absent: recognized from the issuer. */
+  type?: IssuerType
+  /** Absent: the issuer URL of this deployment. */
+  audience?: string
+  /** Pinned public keys, as the JSON of a key set. Absent: read from the issuer. */
+  jwks?: string
+  /** Absent: read from the discovery document of the issuer. */
+  jwksURI?: string
+  algorithms?: string[]
+  tokenUse?: 'Once' | 'Lifetime'
+  /** Seconds since the token was issued. */
+  maxTokenAge?: number
+  /** Seconds that a key may live. */
+  maxTTL?: number
+  scope?: Scope
+  /** Claims that every ID token must have, whatever a trust asks. */
+  claims?: ClaimEntry[]
+  access?: ProviderAccess[]
+  disabled?: boolean
+}
+
+export interface Provider {
+  name: string
+  uid: string
+  /** Counts the changes that end keys. */
+  revision: number
+  /** Whether the provider is being deleted. */
+  deleted: boolean
+  spec: ProviderSpec
+}
+
+/** The internal part of a provider, which is stored and versioned with it. */
+export interface ProviderInternal {
+  revision: number
+}
+
+export const encodeProviderInternal = ({ revision }: ProviderInternal): JsonObject => ({ revision })
+
+/** Parses the stored form. Throws an Error when `encodeProviderInternal` cannot have written the value. */
+export function decodeProviderInternal(value: JsonObject): ProviderInternal {
+  const { revision } = strictRecord('the internal part of an identity provider', value, { revision: isCount })
+  return { revision: revision as number }
+}
+
+/** Returns the provider, whose spec the schema has validated. */
+export function toProvider({ object, internal }: Pick<Stored, 'object' | 'internal'>): Provider {
+  const { name = '', uid = '', deletionTimestamp } = object.metadata
+  return {
+    name,
+    uid,
+    revision: decodeProviderInternal(internal).revision,
+    deleted: deletionTimestamp !== undefined,
+    spec: object.spec as unknown as ProviderSpec,
+  }
+}

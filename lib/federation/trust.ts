@@ -1,0 +1,91 @@
+/** Reads federated identity credentials, called trusts in code, from stored objects. */
+import { isCount, isIdentity, isNonEmptyText, isText, strictRecord } from '../authentication/strictrecord.ts'
+import { parseChain } from '../authorization/scopes/parsechain.ts'
+import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
+import type { Identity } from '../authorization/users/user.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import type { Stored } from '../storage/interface.ts'
+import type { ClaimEntry } from './claims.ts'
+
+/** The ttl in seconds of keys from a trust without one. */
+export const DEFAULT_TTL = 3600
+
+/** Maps an ID token to the user of the key. */
+export interface ClaimMappings {
+  username: { claim: string; prefix: string }
+  groups?: { claim: string; value: string; group: string }[]
+}
+
+export interface TrustSpec {
+  displayName?: string
+  description?: string
+  identityProvider: string
+  claims: ClaimEntry[]
+  user?: string
+  team?: string
+  subject?: string
+  groups?: string[]
+  claimMappings?: ClaimMappings
+  scope?: Scope
+  /** Seconds. */
+  ttl?: number
+  disabled?: boolean
+}
+
+/** The internal part of a trust, which is stored and versioned with it. */
+export interface TrustInternal {
+  /** The identity of the maker. */
+  creator: Identity
+  /** The uid of the access key that made the trust. Empty if no access key did. */
+  maker: string
+  /** The scopes inherited from that key, without the scope of the trust. */
+  carried: ScopeChain
+  /** The uid of the provider. A provider that is deleted and made again under its name is another one. */
+  providerUid: string
+  /** Counts the changes that end keys. */
+  revision: number
+}
+
+export interface Trust extends TrustInternal {
+  name: string
+  uid: string
+  /** Whether the trust is being deleted. */
+  deleted: boolean
+  spec: TrustSpec
+}
+
+/** Returns the `client_id` of an exchange: `NAME@UID`. A trust that is deleted and made again has another one. */
+export const clientIdOf = ({ name, uid }: Pick<Trust, 'name' | 'uid'>): string => `${name}@${uid}`
+
+export const encodeTrustInternal = ({ carried, ...internal }: TrustInternal): JsonObject => ({
+  ...internal,
+  carried: carried as unknown as JsonValue,
+})
+
+/** Parses the stored form. Throws an Error when `encodeTrustInternal` cannot have written the value. */
+export function decodeTrustInternal(value: JsonObject): TrustInternal {
+  const { creator, maker, carried, providerUid, revision } = strictRecord(
+    'the internal part of a federated identity credential',
+    value,
+    { creator: isIdentity, maker: isText, carried: Array.isArray, providerUid: isNonEmptyText, revision: isCount },
+  )
+  return {
+    creator: creator as Identity,
+    maker: maker as string,
+    carried: parseChain(carried),
+    providerUid: providerUid as string,
+    revision: revision as number,
+  }
+}
+
+/** Returns the trust, whose spec the schema has validated. */
+export function toTrust({ object, internal }: Pick<Stored, 'object' | 'internal'>): Trust {
+  const { name = '', uid = '', deletionTimestamp } = object.metadata
+  return {
+    ...decodeTrustInternal(internal),
+    name,
+    uid,
+    deleted: deletionTimestamp !== undefined,
+    spec: object.spec as unknown as TrustSpec,
+  }
+}

@@ -1,0 +1,67 @@
+/** Tests the readers of stored identity providers and trusts. */
+import { describe, expect, test } from 'vitest'
+import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../../../lib/federation/provider.ts'
+import {
+  clientIdOf,
+  decodeTrustInternal,
+  encodeTrustInternal,
+  type TrustInternal,
+  toTrust,
+} from '../../../lib/federation/trust.ts'
+
+const object = (spec: object, metadata: object = {}) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'Any',
+  metadata: { name: 'one', uid: 'uid-1', ...metadata },
+  spec: spec as never,
+})
+
+describe('a provider', () => {
+  test('has the revision of its internal part, and is deleted once it has a deletionTimestamp', () => {
+    const spec = { issuer: 'https://issuer.example.com' }
+    const internal = encodeProviderInternal({ revision: 3 })
+    expect(toProvider({ object: object(spec), internal })).toEqual({
+      name: 'one',
+      uid: 'uid-1',
+      revision: 3,
+      deleted: false,
+      spec,
+    })
+    const deleted = object(spec, { deletionTimestamp: '2026-11-22T00:00:00Z' })
+    expect(toProvider({ object: deleted, internal }).deleted).toBe(true)
+  })
+
+  test.each([{}, { revision: -1 }, { revision: '3' }, { revision: 3, more: 1 }])(
+    'with internal part %j is refused',
+    (internal) => {
+      expect(() => decodeProviderInternal(internal)).toThrow('the internal part of an identity provider')
+    },
+  )
+})
+
+describe('a trust', () => {
+  const internal: TrustInternal = {
+    creator: 'user:alice',
+    maker: 'key-1',
+    carried: [{ projects: [{ project: 'shop' }] }],
+    providerUid: 'provider-1',
+    revision: 2,
+  }
+
+  test('is read as it was written, and its client_id names its uid', () => {
+    const spec = { identityProvider: 'github', claims: [{ claim: 'sub', values: ['x'] }] }
+    const trust = toTrust({ object: object(spec), internal: encodeTrustInternal(internal) })
+    expect(trust).toEqual({ ...internal, name: 'one', uid: 'uid-1', deleted: false, spec })
+    expect(clientIdOf(trust)).toBe('one@uid-1')
+  })
+
+  test.each([
+    { creator: 'alice' },
+    { carried: [{ unknown: true }] },
+    { providerUid: '' },
+    { revision: 1.5 },
+    { more: true },
+  ])('with internal part %j is refused', (change) => {
+    expect(() => decodeTrustInternal({ ...encodeTrustInternal(internal), ...change })).toThrow()
+  })
+})
