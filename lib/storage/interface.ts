@@ -238,10 +238,15 @@ export interface Storage {
   /** Replaces a side item that belongs to no object: the position of a controller, an open watch. The last write wins. */
   keepCompanion(item: CompanionItem, options: CommitOptions): Promise<void>
   /**
-   * Writes such an item if it is still as it was read: `before`, or absent. Returns whether it wrote. The attribute `swap`
-   * of the item belongs to the store. Throws Undecided if the write may have taken effect, now or later.
+   * Writes such an item if it is still as it was read: `before`, or absent. Returns the item as it is written, or undefined
+   * if it has changed. The attribute `swap` belongs to the store. Throws Undecided if the write may have taken effect, now
+   * or later.
    */
-  swapCompanion(before: CompanionItem | undefined, after: CompanionItem, options: CommitOptions): Promise<boolean>
+  swapCompanion(
+    before: CompanionItem | undefined,
+    after: CompanionItem,
+    options: CommitOptions,
+  ): Promise<CompanionItem | undefined>
   /** Removes such an item, if it exists. */
   dropCompanion(key: { pk: string; sk: string }, options: CommitOptions): Promise<void>
   /** Reads the side items of one partition consistently, at most one page of 1 MB. */

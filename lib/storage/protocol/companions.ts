@@ -38,18 +38,20 @@ export async function swapCompanion(
   before: CompanionItem | undefined,
   { pk, sk, attributes }: CompanionItem,
   deadline: Deadline,
-): Promise<boolean> {
+): Promise<CompanionItem | undefined> {
   const swap = newId(context)
-  const write: ItemWrite = { type: 'put', item: { ...attributes, swap, pk, sk }, when: stillAs(before) }
+  const written = { pk, sk, attributes: { ...attributes, swap } }
+  const write: ItemWrite = { type: 'put', item: { ...written.attributes, pk, sk }, when: stillAs(before) }
   let isUnclear = false
   let cause: unknown
   try {
     const isDone = await sendAlone(context, write, deadline, ({ kind }) => {
       isUnclear ||= kind === 'unanswered'
     })
-    if (isDone || !isUnclear) return isDone
+    if (isDone) return written
+    if (!isUnclear) return undefined
     const there = await context.items.get({ pk, sk })
-    if (there?.swap === swap) return true
+    if (there?.swap === swap) return written
   } catch (error) {
     if (!isUnclear) throw error
     cause = error

@@ -104,13 +104,11 @@ describe('swaps of one side item', () => {
     },
     {
       without: 'looking for the own identifier after a lost answer',
-      edits: [{ file: 'protocol/companions.ts', from: 'if (isDone || !isUnclear) return isDone', to: 'return isDone' }],
+      edits: [{ file: 'protocol/companions.ts', from: 'if (!isUnclear) return undefined', to: 'return undefined' }],
     },
     {
       without: 'an identifier of each swap',
-      edits: [
-        { file: 'protocol/companions.ts', from: 'if (there?.swap === swap) return true', to: 'if (there) return true' },
-      ],
+      edits: [{ file: 'protocol/companions.ts', from: 'if (there?.swap === swap) return', to: 'if (there) return' }],
     },
     {
       without: 'calling an unanswered swap undecided',

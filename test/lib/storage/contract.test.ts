@@ -254,8 +254,8 @@ describe('companions', () => {
   describe('swapped', () => {
     const at = () => ({ pk: `swap#${widgets.resource}`, sk: '#' })
     const read = () => storage.getCompanion(at().pk, '#')
-    const swap = (before: CompanionItem | undefined, attributes: JsonObject) =>
-      storage.swapCompanion(before, { ...at(), attributes }, unhurried)
+    const swap = async (before: CompanionItem | undefined, attributes: JsonObject) =>
+      (await storage.swapCompanion(before, { ...at(), attributes }, unhurried)) !== undefined
 
     test('are written if they are absent, or still as they were read', async () => {
       expect(await swap(undefined, { text: 'a' })).toBe(true)
@@ -276,6 +276,12 @@ describe('companions', () => {
       await storage.dropCompanion(at(), unhurried)
       expect(await swap(second, { text: 'b' })).toBe(false)
       expect(await read()).toBeUndefined()
+    })
+
+    test('are returned as they are read', async () => {
+      const written = await storage.swapCompanion(undefined, { ...at(), attributes: { text: 'a' } }, unhurried)
+      expect(written).toEqual(await read())
+      expect(await swap(written, { text: 'b' })).toBe(true)
     })
 
     test('may replace an item that was written without a swap, once', async () => {

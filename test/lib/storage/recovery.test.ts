@@ -418,13 +418,14 @@ describe('a swap whose first answer is lost', () => {
   }
   async function replace(): Promise<void> {
     const before = await storage.getCompanion('swap', '#')
-    expect(await storage.swapCompanion(before, item('theirs'), unhurried)).toBe(true)
+    expect(await storage.swapCompanion(before, item('theirs'), unhurried)).toBeDefined()
   }
 
   test.each(['applied', 'lost'] as const)('succeeds if the first attempt was %s', async (outcome) => {
     const silent = silentAtFirst(outcome, async () => {})
-    expect(await silent.swapCompanion(undefined, item('mine'), unhurried)).toBe(true)
-    expect((await storage.getCompanion('swap', '#'))?.attributes.text).toBe('mine')
+    const written = await silent.swapCompanion(undefined, item('mine'), unhurried)
+    expect(written).toMatchObject(item('mine'))
+    expect(await storage.getCompanion('swap', '#')).toEqual(written)
   })
 
   test.each(['applied', 'lost'] as const)('is undecided if it was %s and another swap follows', async (outcome) => {

@@ -33,7 +33,8 @@ export async function runSwaps(seed: number, subject: Subject): Promise<string[]
         const before = await storage.getCompanion(key.pk, key.sk)
         await sleep(world.between(0, 40))
         const names = [...namesIn(before?.attributes), name]
-        outcomes.set(name, await storage.swapCompanion(before, { ...key, attributes: { names } }, unhurried))
+        const written = await storage.swapCompanion(before, { ...key, attributes: { names } }, unhurried)
+        outcomes.set(name, written !== undefined)
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : undefined
         if (code !== 'Undecided' && code !== 'Busy' && code !== 'Unavailable') throw error

@@ -139,7 +139,7 @@ describe('calls', () => {
 describe('a swap of a side item', () => {
   const item = (text: string) => ({ pk: `swap#${widgets.resource}`, sk: '#', attributes: { text } })
   const text = async () => (await storage.getCompanion(item('').pk, '#'))?.attributes.text
-  const swap = (to: string) => storage.swapCompanion(undefined, item(to), unhurried)
+  const swap = async (to: string) => (await storage.swapCompanion(undefined, item(to), unhurried)) !== undefined
 
   beforeEach(() => connectWith({ maxAttempts: 1 }))
 
