@@ -124,11 +124,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 /** Returns the deployment with the name of the stage, and without its throttling if asked to. */
 function deployedAs(
-  { api: { throttle, ...api }, ...deployment }: Deployment,
+  { api: { throttle, methodThrottles, ...api }, ...deployment }: Deployment,
   { address, unthrottled }: { address: Address; unthrottled: boolean },
 ): Deployment {
   const { stage = api.stage } = 'stage' in address ? address : {}
-  return { ...deployment, api: { ...api, stage, ...(throttle && !unthrottled && { throttle }) } }
+  const limited = unthrottled ? { methodThrottles: new Map() } : { methodThrottles, ...(throttle && { throttle }) }
+  return { ...deployment, api: { ...api, stage, ...limited } }
 }
 
 const warn = (message: string, cause: unknown) =>

@@ -40,7 +40,7 @@ export function createListener(
   { address = { mapping: '' }, report, answered = () => {} }: ListenerOptions,
 ): Listener {
   const find = createRouter(routes)
-  const throttle = createThrottle(api.throttle, () => performance.now())
+  const throttle = createThrottle(api.throttle, () => performance.now(), api.methodThrottles)
   const running = new Set<Promise<void>>()
   const streams = new Set<() => void>()
 
@@ -65,12 +65,12 @@ export function createListener(
       const body = await readBody(request)
       const located = locate(path, address)
       if (located === undefined) return writeRendered(response, FORBIDDEN)
-      const admitted = await throttle.admit()
+      const match = find(request.method ?? '', located.routed)
+      const admitted = await throttle.admit(match && `${match.route.method} ${match.route.resource}`)
       if (admitted === undefined) return refuse('THROTTLED')
       done = admitted
       if (response.destroyed) return
       if (body === undefined) return refuse('REQUEST_TOO_LARGE')
-      const match = find(request.method ?? '', located.routed)
       if (match === undefined) return refuse('MISSING_AUTHENTICATION_TOKEN')
       const event = requestEvent(request, { path: located.shown, search, body }, match, context, api.binaryMediaTypes)
       const { authorizerFunctionId } = match.route

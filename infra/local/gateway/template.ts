@@ -11,6 +11,8 @@ export interface Deployment {
     account: string
     /** Limit of all methods together; undefined for no limit. */
     throttle?: Limits
+    /** Limits of methods that have their own, by method and resource: `POST /a/b`. */
+    methodThrottles: ReadonlyMap<string, Limits>
   } & Omit<ApiDescription, 'routes' | 'responses'>
   /** By logical ID. */
   functions: ReadonlyMap<string, FunctionDescription>
@@ -104,10 +106,21 @@ export function readTemplate(text: string, references: TemplateReferences): Depl
   }
 }
 
-function throttleOf({ MethodSettings = [] }: { MethodSettings?: Record<string, unknown>[] }): { throttle?: Limits } {
-  const all = MethodSettings.find(({ HttpMethod, ResourcePath }) => HttpMethod === '*' && ResourcePath === '/*')
-  const [rate, burst] = [Number(all?.ThrottlingRateLimit), Number(all?.ThrottlingBurstLimit)]
-  return rate >= 0 && burst >= 0 ? { throttle: { rate, burst } } : {}
+function throttleOf({
+  MethodSettings = [],
+}: {
+  MethodSettings?: Record<string, unknown>[]
+}): Pick<Deployment['api'], 'throttle' | 'methodThrottles'> {
+  const limits = MethodSettings.flatMap(({ HttpMethod, ResourcePath, ThrottlingRateLimit, ThrottlingBurstLimit }) => {
+    const [rate, burst] = [Number(ThrottlingRateLimit), Number(ThrottlingBurstLimit)]
+    // In a resource path, `~1` stands for a slash after the first one.
+    const method = `${HttpMethod} ${String(ResourcePath).replaceAll('~1', '/').replace(/^\/+/, '/')}`
+    return rate >= 0 && burst >= 0 ? [[method, { rate, burst }] as const] : []
+  })
+  const byMethod = new Map(limits)
+  const throttle = byMethod.get('* /*')
+  byMethod.delete('* /*')
+  return { methodThrottles: byMethod, ...(throttle && { throttle }) }
 }
 
 function readFunction(

@@ -1,6 +1,6 @@
 /** Limits the load: throttles like the stage, and queues requests in front of the functions up to a maximum. */
 
-/** The token bucket of an API Gateway stage. */
+/** A token bucket of API Gateway: of a stage, or of one of its methods. */
 export interface Limits {
   /** Tokens added per second. */
   rate: number
@@ -19,25 +19,27 @@ const inLine = 1000 - atOnce
 const patience = 5000
 
 export interface Throttle {
-  /** Resolves when the request may start, with a function to call at its end; with undefined when it is refused. */
-  admit(): Promise<(() => void) | undefined>
+  /**
+   * Resolves when the request may start, with a function to call at its end; with undefined when it is refused. A method with
+   * limits of its own does not use up those of the stage.
+   */
+  admit(method?: string): Promise<(() => void) | undefined>
 }
 
-/** `elapsed` returns the milliseconds of a monotonic clock. Without limits, only the queue applies. */
-export function createThrottle(limits: Limits | undefined, elapsed: () => number): Throttle {
-  let tokens = limits?.burst ?? 0
-  let filled = elapsed()
+/**
+ * `elapsed` returns the milliseconds of a monotonic clock. Without limits, only the queue applies. `methods` are the limits
+ * of methods that have their own.
+ */
+export function createThrottle(
+  limits: Limits | undefined,
+  elapsed: () => number,
+  methods: ReadonlyMap<string, Limits> = new Map(),
+): Throttle {
+  const takeOfStage = limits && createBucket(limits, elapsed)
+  const takeOf = new Map([...methods].map(([method, own]) => [method, createBucket(own, elapsed)]))
   let working = 0
   const waiting: { since: number; turn(admitted: (() => void) | undefined): void }[] = []
 
-  const take = ({ rate, burst }: Limits): boolean => {
-    const now = elapsed()
-    tokens = Math.min(burst, tokens + ((now - filled) * rate) / 1000)
-    filled = now
-    if (tokens < 1) return false
-    tokens--
-    return true
-  }
   const begin = (): (() => void) => {
     working++
     let isDone = false
@@ -57,11 +59,26 @@ export function createThrottle(limits: Limits | undefined, elapsed: () => number
   }
 
   return {
-    async admit() {
-      if (limits && !take(limits)) return undefined
+    async admit(method = '') {
+      const take = takeOf.get(method) ?? takeOfStage
+      if (take && !take()) return undefined
       if (working < atOnce) return begin()
       if (waiting.length >= inLine) return undefined
       return new Promise((turn) => waiting.push({ since: elapsed(), turn }))
     },
+  }
+}
+
+/** Returns a function that takes a token and reports whether there was one. */
+function createBucket({ rate, burst }: Limits, elapsed: () => number): () => boolean {
+  let tokens = burst
+  let filled = elapsed()
+  return () => {
+    const now = elapsed()
+    tokens = Math.min(burst, tokens + ((now - filled) * rate) / 1000)
+    filled = now
+    if (tokens < 1) return false
+    tokens--
+    return true
   }
 }

@@ -23,6 +23,7 @@ test('reads functions, routes and schedules', () => {
   expect(deployment.api).toEqual({
     id: 'local',
     stage: 'dev',
+    methodThrottles: new Map(),
     region: 'r',
     account: '1',
     binaryMediaTypes: ['application/octet-stream'],
@@ -121,4 +122,7 @@ test('reads the throttling of all methods from the stage', () => {
     readTemplate(templateOf({ one: { source } }, {}, { MethodSettings }), references).api.throttle
   expect(throttleOf([{ ...all, ResourcePath: '/a', ThrottlingRateLimit: 1 }, all])).toEqual({ rate: 50, burst: 100 })
   expect(throttleOf([{ HttpMethod: '*', ResourcePath: '/*' }])).toBeUndefined()
+  const post = { HttpMethod: 'POST', ResourcePath: '/~1a~1b', ThrottlingRateLimit: 5, ThrottlingBurstLimit: '6' }
+  const { api } = readTemplate(templateOf({ one: { source } }, {}, { MethodSettings: [post, all] }), references)
+  expect(api.methodThrottles).toEqual(new Map([['POST /a/b', { rate: 5, burst: 6 }]]))
 })

@@ -19,6 +19,22 @@ test('allows a burst, then the configured rate', async () => {
   expect(await admitAll(4)).toEqual([true, true, true, false])
 })
 
+test('limits a method that has limits of its own apart from the others', async () => {
+  const methods = new Map([['POST /a', { rate: 1, burst: 2 }]])
+  const { admit } = createThrottle({ rate: 1, burst: 1 }, () => 0, methods)
+  const isAdmitted = async (method?: string) => {
+    const done = await admit(method)
+    done?.()
+    return done !== undefined
+  }
+  expect([await isAdmitted('POST /a'), await isAdmitted('POST /a'), await isAdmitted('POST /a')]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  expect([await isAdmitted('GET /a'), await isAdmitted()]).toEqual([true, false])
+})
+
 /** A queue with 16 running requests, and the outcomes of those after them. */
 async function busyThrottle(elapsed: () => number) {
   const { admit } = createThrottle(undefined, elapsed)
