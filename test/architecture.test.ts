@@ -106,7 +106,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/authorization': ['attributes', 'scopes', 'users', '.'],
   'lib/kubeconfig': ['cluster', 'certificates', '.'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
-  'lib/server': ['process', 'lambda', 'documents', '.'],
+  'lib/server': ['process', 'lambda', 'documents', '.', 'oauth'],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'kubeapiserver', '.'],
 }
 

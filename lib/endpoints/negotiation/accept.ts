@@ -157,6 +157,21 @@ export function negotiateDiscovery({ headers, query }: Asking): DiscoveryOutput 
   return undefined
 }
 
+export type TokenForm = 'json' | 'text' | 'execCredential'
+
+/** Returns the form in which a token endpoint sends an access key, or undefined when no clause can be served. */
+export function negotiateToken({ accept = '' }: Headers): TokenForm | undefined {
+  for (const clause of clauses(accept.trim() || '*/*')) {
+    const [as, group, version] = ['as', 'g', 'v'].map((name) => clause.parameters.get(name))
+    const isJson = acceptedType(clause) === 'application/json'
+    if (clause.type === 'text' && clause.subtype === 'plain') return 'text'
+    if (isJson && as === undefined && group === undefined && version === undefined) return 'json'
+    const isCredential = as === 'ExecCredential' && group === 'client.authentication.k8s.io' && version === 'v1'
+    if (isJson && isCredential) return 'execCredential'
+  }
+  return undefined
+}
+
 /** Returns the form of a Status, or undefined when no clause can be served. Clauses that ask for a transform do not count. */
 export function negotiateStatus(request: Asking): Output | undefined {
   try {

@@ -5,7 +5,7 @@ import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
 import { warningHeaders } from './warnings.ts'
 
 /** Returns the headers with lowercase names. Repeated headers are joined to one list, as HTTP defines. */
-function headersOf(event: APIGatewayProxyEvent): Record<string, string> {
+export function headersOf(event: APIGatewayProxyEvent): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(event.headers ?? {})) {
     if (value !== undefined) headers[name.toLowerCase()] = value

@@ -1,0 +1,133 @@
+/** Builds the OwnedAccessKey of an exchange. Its identity says who came in from where, and grants nothing. */
+import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
+import { type IssuerRules, issuerRules } from '../../federation/catalogue.ts'
+import { claimText } from '../../federation/claims.ts'
+import type { IdToken } from '../../federation/idtoken.ts'
+import type { Provider } from '../../federation/provider.ts'
+import type { Trust } from '../../federation/trust.ts'
+import { groupVersion } from '../../meta/groupversion.ts'
+import type { JsonObject, KubeObject } from '../../meta/types.ts'
+import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import { own } from '../../meta/value/walk.ts'
+import type { Grant } from './grant.ts'
+import type { MappedUser } from './mappeduser.ts'
+
+export const TRUST_LABEL = 'management.platform/federated-identity-credential'
+export const PROVIDER_LABEL = 'management.platform/identity-provider'
+
+/** Lower case base32 (RFC 4648). */
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+/** 60 random bits: two keys of one trust practically never get one name. */
+const SUFFIX_LENGTH = 12
+const LONGEST_PREFIX = 200
+
+/** Returns a name for a key: the name of its trust and a random end. `randomInt` returns an integer below its argument. */
+export function exchangedKeyName(trust: string, randomInt: (bound: number) => number): string {
+  const suffix = Array.from({ length: SUFFIX_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('')
+  return `${trust.slice(0, LONGEST_PREFIX).replace(/[-.]+$/, '')}-${suffix}`
+}
+
+const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+
+const labelsOf = (trust: string, provider: string): Record<string, string> =>
+  Object.fromEntries(
+    [
+      [TRUST_LABEL, trust],
+      [PROVIDER_LABEL, provider],
+    ].filter(([, value = '']) => LABEL_VALUE.test(value)),
+  )
+
+/** The parts of an exchange that are in the key. */
+export interface Exchanged {
+  trust: Trust
+  provider: Provider
+  token: IdToken
+  grant: Grant
+  /** The person, if the trust maps claims to users. */
+  mapped?: MappedUser
+}
+
+/** Returns the key object, without its uid. `controller` is the apiVersion and kind of the trust. */
+export function exchangedKeyObject(
+  name: string,
+  { trust, provider, token, grant: { ttl, scope }, mapped }: Exchanged,
+  controller: { apiVersion: string; kind: string },
+): KubeObject {
+  const { user, team, subject, groups } = trust.spec
+  const rules = issuerRules(provider.spec.issuer, provider.spec.type)
+  const displayName = displayNameOf(token, rules)
+  return {
+    apiVersion: groupVersion(OwnedAccessKey),
+    kind: OwnedAccessKey.kind,
+    metadata: {
+      name,
+      labels: labelsOf(trust.name, provider.name),
+      ownerReferences: [{ ...controller, name: trust.name, uid: trust.uid, controller: true }],
+    },
+    spec: {
+      ...(displayName !== '' && { displayName }),
+      ...(mapped
+        ? { user: mapped.user, groups: [...new Set([...(groups ?? []), ...mapped.groups])] }
+        : { ...(user && { user }), ...(team && { team }), ...(subject && { subject }), ...(groups && { groups }) }),
+      type: mapped ? 'Login' : 'Other',
+      ttl,
+      ...(scope && { scope: scope as unknown as JsonObject }),
+      identity: {
+        connector: provider.name,
+        userId: shorten(token.subject),
+        ...(mapped && personOf(token)),
+        ...extraClaimsOf(token, rules),
+      },
+    },
+  }
+}
+
+/** Returns such as `octo-org/shop production (run 123456)`. */
+function displayNameOf({ claims }: IdToken, { display: { parts, number } }: IssuerRules): string {
+  const text = (claim: string) => claimText(own(claims, claim))
+  const names = parts.map(text).filter((part) => part !== undefined && part !== '')
+  const count = number && text(number.claim)
+  return shorten([...names, ...(number && count ? [`(${number.word} ${count})`] : [])].join(' '))
+}
+
+/** Returns the recorded claims as pairs of name and text. */
+export const recordedClaims = ({ claims }: IdToken, { recorded }: Pick<IssuerRules, 'recorded'>): [string, string][] =>
+  recorded.flatMap((claim): [string, string][] => {
+    const text = claimText(own(claims, claim))
+    return text === undefined || text === '' ? [] : [[claim, shorten(text)]]
+  })
+
+function extraClaimsOf(token: IdToken, rules: IssuerRules): JsonObject {
+  const claims = recordedClaims(token, rules)
+  return claims.length > 0 ? { extraClaims: Object.fromEntries(claims) } : {}
+}
+
+const MOST_GROUPS = 32
+
+function personOf({ claims }: IdToken): JsonObject {
+  const text = (claim: string) => {
+    const value = own(claims, claim)
+    return typeof value === 'string' && value !== '' ? shorten(value) : undefined
+  }
+  const [username, preferredUsername, email] = [text('name'), text('preferred_username'), text('email')]
+  const verified = own(claims, 'email_verified')
+  const groups = own(claims, 'groups')
+  const names = Array.isArray(groups) ? groups.filter((one) => typeof one === 'string').slice(0, MOST_GROUPS) : []
+  return {
+    ...(username !== undefined && { username }),
+    ...(preferredUsername !== undefined && { preferredUsername }),
+    ...(email !== undefined && { email }),
+    ...(typeof verified === 'boolean' && { emailVerified: verified }),
+    ...(names.length > 0 && { groups: names.map(shorten) }),
+  }
+}
+
+const LONGEST_TEXT = 256
+/** Control, format (invisible, direction-changing), surrogate and line separator characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+/** Returns a printable text without credentials, which every reader of the key may see. */
+function shorten(text: string): string {
+  const safe = withoutCredentials(text.slice(0, 16 * LONGEST_TEXT)).replace(UNPRINTABLE, '\u{FFFD}')
+  return [...safe].slice(0, LONGEST_TEXT).join('')
+}

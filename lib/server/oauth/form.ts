@@ -1,0 +1,65 @@
+/** Reads the form of a request to an OAuth endpoint. Everything that could be read in two ways is refused. */
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { headersOf } from '../lambda/lambdaevents.ts'
+import { malformed, quoteValue } from './oautherror.ts'
+
+export type Form = ReadonlyMap<string, string>
+
+const maxBytes = 24 * 1024
+/** The length of that many bytes as base64. */
+const maxEncoded = Math.ceil(maxBytes / 3) * 4
+const maxParameters = 64
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded[ \t]*(;[ \t]*charset=("utf-8"|utf-8)[ \t]*)?$/i
+
+/** Returns the parameters of the request. Throws invalid_request for a form that is ambiguous or in the wrong place. */
+export function readForm(event: APIGatewayProxyEvent): Form {
+  const headers = headersOf(event)
+  if (Object.keys(event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {}).length > 0)
+    throw malformed('parameters belong in the body of the request, not in its URL')
+  if (headers.authorization !== undefined)
+    throw malformed('the request must not have an Authorization header: its client is public')
+  if (!FORM_TYPE.test(headers['content-type']?.trim() ?? ''))
+    throw malformed('the content-type must be application/x-www-form-urlencoded')
+  if (!/^(identity)?$/i.test(headers['content-encoding']?.trim() ?? ''))
+    throw malformed('the body must not have a content-encoding')
+  return decodeForm(bodyOf(event))
+}
+
+function bodyOf({ body, isBase64Encoded }: APIGatewayProxyEvent): string {
+  const text = body ?? ''
+  if (text.length > maxEncoded) throw tooLarge()
+  const bytes = Buffer.from(text, isBase64Encoded ? 'base64' : 'utf8')
+  if (bytes.length > maxBytes) throw tooLarge()
+  return bytes.toString('latin1')
+}
+
+const tooLarge = () => malformed('the body is larger than 24 KiB')
+
+/** Returns the parameters of a form with one character for each byte. A parameter without a value counts as absent (RFC 6749). */
+export function decodeForm(body: string): Form {
+  if (!/^[!-~]*$/.test(body))
+    throw malformed('the body is not form-encoded: it has characters that must be percent-encoded')
+  const pairs = body.split('&').filter((pair) => pair !== '')
+  if (pairs.length > maxParameters) throw malformed(`the body has more than ${maxParameters} parameters`)
+  const given = new Set<string>()
+  const form = new Map<string, string>()
+  for (const pair of pairs) {
+    const at = pair.indexOf('=')
+    const name = decodeText(at < 0 ? pair : pair.slice(0, at))
+    const value = at < 0 ? '' : decodeText(pair.slice(at + 1))
+    if (given.has(name)) throw malformed(`the parameter ${quoteValue(name)} is given more than once`)
+    given.add(name)
+    if (value !== '') form.set(name, value)
+  }
+  return form
+}
+
+/** Decodes percent-encoding and UTF-8, both strictly. */
+function decodeText(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw malformed('the body is not form-encoded: its percent-encoding or its UTF-8 is invalid')
+  }
+}

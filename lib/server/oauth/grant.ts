@@ -1,0 +1,40 @@
+/** Computes what an exchange grants: the lifetime of the access key and its scopes. */
+import { extendChain, validateChain } from '../../authorization/scopes/chain.ts'
+import type { Scope, ScopeChain } from '../../authorization/scopes/scope.ts'
+import type { Provider } from '../../federation/provider.ts'
+import { DEFAULT_TTL, type Trust } from '../../federation/trust.ts'
+import { invalidScope } from './requestedscope.ts'
+
+/** Maximum lifetimes of the deployment in seconds. `key` is 0 if there is none for all keys. */
+export interface GrantLimits {
+  exchange: number
+  key: number
+}
+
+export interface Grant {
+  /** Seconds. */
+  ttl: number
+  /** Scopes that the key inherits. */
+  carried: ScopeChain
+  /** The scope of the key itself. */
+  scope?: Scope
+}
+
+/**
+ * Returns the grant of a trust. Every maximum shortens it, and every scope narrows it. Throws invalid_scope if the scopes
+ * together exceed the limits of a chain.
+ */
+export function grantOf(trust: Trust, provider: Provider, asked: Scope | undefined, limits: GrantLimits): Grant {
+  const { ttl = DEFAULT_TTL, scope: granted } = trust.spec
+  const { maxTTL = limits.exchange, scope: ceiling } = provider.spec
+  const scope = asked ?? granted
+  const above = asked === undefined ? [] : [granted]
+  const carried = [ceiling, ...trust.carried, ...above].filter((one) => one !== undefined)
+  if (validateChain(extendChain(carried, scope ? [scope] : [])).length > 0)
+    throw invalidScope('the scopes of the provider, of the trust and of this request are too many or too long together')
+  return {
+    ttl: Math.min(Number(ttl), Number(maxTTL), limits.exchange, limits.key || Number.POSITIVE_INFINITY),
+    carried: extendChain(carried, []),
+    ...(scope && { scope }),
+  }
+}

@@ -1,0 +1,49 @@
+/** Maps the claims of a person's ID token to the user and the groups of an access key (`spec.claimMappings`). */
+import { validateIdentity } from '../../authorization/users/validateidentity.ts'
+import { unmetEntry } from '../../federation/claims.ts'
+import type { IdToken } from '../../federation/idtoken.ts'
+import type { ClaimMappings } from '../../federation/trust.ts'
+import type { JsonObject } from '../../meta/types.ts'
+import { own } from '../../meta/value/walk.ts'
+import { OAuthError, quoteValue } from './oautherror.ts'
+import { quoteName } from './tokenchecks.ts'
+
+export interface MappedUser {
+  user: string
+  groups: string[]
+}
+
+/** Returns the user and the groups. Throws for a name that is missing, not verified or reserved. */
+export function mapUser({ claims, audience }: IdToken, { username, groups = [] }: ClaimMappings): MappedUser {
+  checkParty(claims, audience)
+  const user = readUsername(claims, username)
+  const mapped = groups
+    .filter(({ claim, value }) => unmetEntry([{ claim, values: [value] }], claims) === undefined)
+    .map(({ group }) => group)
+  const [problem] = validateIdentity({ user, groups: mapped })
+  if (problem) throw refused(username.claim, `claim ${quoteName(username.claim)} gives no valid username`)
+  return { user, groups: [...new Set(mapped)] }
+}
+
+/** Refuses a token that the issuer gave to another client for this audience. */
+function checkParty(claims: JsonObject, audience: string): void {
+  const party = own(claims, 'azp')
+  if (party === undefined || party === audience) return
+  const shown = typeof party === 'string' ? quoteValue(party) : 'no text'
+  throw refused('azp', `claim azp is ${shown}, which is not the audience of the subject token`)
+}
+
+function readUsername(claims: JsonObject, { claim, prefix }: ClaimMappings['username']): string {
+  const value = own(claims, claim)
+  if (typeof value !== 'string' || value === '')
+    throw refused(
+      claim,
+      `the subject token has no claim ${quoteName(claim)}, from which this client_id takes the username`,
+    )
+  if (claim === 'email' && own(claims, 'email_verified') !== true)
+    throw refused('email_verified', 'claim email_verified is not true, which this client_id requires of an email')
+  return `${prefix}${value}`
+}
+
+const refused = (claim: string, description: string): OAuthError =>
+  new OAuthError('invalid_request', 'username', description, { claim })

@@ -1,0 +1,103 @@
+/** Defines the errors of the OAuth endpoints (RFC 6749 section 5.2), and the texts that they may contain. */
+import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+
+type ErrorCode =
+  | 'invalid_request'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'temporarily_unavailable'
+
+/** Why a request was refused, for the audit record and the metrics. docs/audit.md explains each. */
+export type RefusalReason =
+  | 'malformed'
+  | 'method'
+  | 'unknown_client'
+  | 'client_disabled'
+  | 'uid_mismatch'
+  | 'provider_missing'
+  | 'provider_disabled'
+  | 'issuer'
+  | 'audience'
+  | 'algorithm'
+  | 'signature'
+  | 'provider_claims'
+  | 'tenancy'
+  | 'event'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'too_old'
+  | 'before_restore'
+  | 'claim'
+  | 'username'
+  | 'scope'
+  | 'replayed'
+  | 'too_many_keys'
+  | 'keys_unavailable'
+  | 'storage'
+  | 'failed'
+
+interface Details {
+  /** Seconds after which the client may repeat the request. Absent: it must not repeat it unchanged. */
+  retryAfter?: number
+  /** The claim that was not accepted, for the audit record. */
+  claim?: string
+  cause?: unknown
+}
+
+/** An error of an OAuth endpoint. The description is for the client, the reason for the audit record. */
+export class OAuthError extends Error {
+  readonly code: ErrorCode
+  readonly reason: RefusalReason
+  readonly retryAfter?: number
+  readonly claim?: string
+
+  constructor(code: ErrorCode, reason: RefusalReason, description: string, { retryAfter, claim, cause }: Details = {}) {
+    super(printable(description), { cause })
+    this.name = 'OAuthError'
+    this.code = code
+    this.reason = reason
+    if (retryAfter !== undefined) this.retryAfter = retryAfter
+    if (claim !== undefined) this.claim = claim
+  }
+}
+
+/** Returns the error of a request that this service cannot read. Nothing was read from the store. */
+export const malformed = (description: string): OAuthError =>
+  new OAuthError('invalid_request', 'malformed', description)
+
+/**
+ * Returns the one error for everything that is wrong before the signature and the tenancy have held. Nobody can find out
+ * with it which trusts, audiences or keys exist.
+ */
+export const notAccepted = (reason: RefusalReason): OAuthError =>
+  new OAuthError('invalid_request', reason, 'the subject token is not accepted for this client_id')
+
+/** Returns the error of a request that was not done because of this service or the issuer. */
+export const unavailable = (reason: RefusalReason, description: string, details: Details = {}): OAuthError =>
+  new OAuthError('temporarily_unavailable', reason, description, details)
+
+/** Maximum length of a description, and of a quoted value, in characters. */
+const LONGEST = 512
+const LONGEST_VALUE = 128
+
+/** Returns the characters that RFC 6749 allows in a description, without credentials. */
+const printable = (text: string): string =>
+  withoutCredentials(text.slice(0, 16 * LONGEST))
+    .replaceAll('"', "'")
+    .replace(/[^ -~]|\\/g, '?')
+    .slice(0, LONGEST)
+
+/**
+ * Returns a value of the client in single quotes. It may be chosen by an attacker, such as the name of a branch, and appears
+ * in the log of a CI job. So every character that means something to a shell or to a CI system is percent-encoded.
+ */
+export function quoteValue(value: string): string {
+  const short = [...withoutCredentials(value.slice(0, 16 * LONGEST_VALUE))].slice(0, LONGEST_VALUE).join('')
+  const safe = short
+    .toWellFormed()
+    .replace(/[^\w .,:/@+=<>{}*~-]/gu, (one) =>
+      [...Buffer.from(one)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+    )
+  return `'${safe}${short.length < value.length ? '...' : ''}'`
+}

@@ -1,0 +1,95 @@
+/** Reads the parameters of an exchange (RFC 8693 section 2.1). Reads nothing from the store. */
+import type { Scope } from '../../authorization/scopes/scope.ts'
+import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
+import type { Form } from './form.ts'
+import { malformed, OAuthError } from './oautherror.ts'
+import { parseRequestedScope } from './requestedscope.ts'
+
+export const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange'
+export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
+export const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
+const ID_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:id_token'
+
+const maxTokenBytes = 16 * 1024
+
+export interface ExchangeParameters {
+  /** The name and uid of the FederatedIdentityCredential. */
+  client: { name: string; uid: string }
+  subjectToken: string
+  /** The scope that the client asks for, parsed and as it was sent. */
+  scope?: { parsed: Scope; text: string }
+  /** Checks everything, and writes nothing. */
+  isDryRun: boolean
+}
+
+/** Returns the value without one line break at its end, which `curl --data-urlencode NAME@FILE` keeps. */
+export const withoutLineBreak = (value: string): string => value.replace(/\r?\n$/, '')
+
+/** Throws the error of RFC 8693 or RFC 6749 for parameters that are missing, unknown or not supported. */
+export function readParameters(form: Form): ExchangeParameters {
+  const grantType = required(form, 'grant_type')
+  if (grantType !== GRANT_TYPE)
+    throw new OAuthError('unsupported_grant_type', 'malformed', `grant_type must be ${GRANT_TYPE}`)
+  refuseUnsupported(form)
+  const client = readClient(required(form, 'client_id'))
+  const subjectToken = readSubjectToken(form)
+  const requested = form.get('requested_token_type') ?? ACCESS_TOKEN_TYPE
+  if (requested !== ACCESS_TOKEN_TYPE) throw malformed(`requested_token_type must be ${ACCESS_TOKEN_TYPE}`)
+  const text = form.get('scope')
+  return {
+    client,
+    subjectToken,
+    ...(text !== undefined && { scope: { parsed: parseRequestedScope(text), text } }),
+    isDryRun: readFlag(form, 'dry_run'),
+  }
+}
+
+function required(form: Form, name: string): string {
+  const value = form.get(name)
+  if (value === undefined) throw malformed(`the parameter ${name} is missing`)
+  return value
+}
+
+const targets = ['audience', 'resource']
+const secrets = ['client_secret', 'client_assertion', 'client_assertion_type']
+const actors = ['actor_token', 'actor_token_type']
+
+function refuseUnsupported(form: Form): void {
+  const given = (names: readonly string[]) => names.find((name) => form.has(name))
+  const target = given(targets)
+  if (target !== undefined) {
+    const why = `${target} is not supported: the access key is for this API`
+    throw new OAuthError('invalid_target', 'malformed', why)
+  }
+  const secret = given(secrets)
+  if (secret !== undefined) throw malformed(`${secret} is not supported: the client is public and has no secret`)
+  const actor = given(actors)
+  if (actor !== undefined) throw malformed(`${actor} is not supported: nobody acts for another here`)
+}
+
+const CLIENT_ID = /^([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+/** The Kubernetes limit for names. */
+const maxNameLength = 253
+
+function readClient(text: string): ExchangeParameters['client'] {
+  const [, name = '', uid = ''] = text.length > 2 * maxNameLength ? [] : (CLIENT_ID.exec(text) ?? [])
+  if (name === '' || name.length > maxNameLength)
+    throw malformed('client_id must be NAME@UID of a FederatedIdentityCredential, which is its status.clientID')
+  return { name, uid }
+}
+
+function readSubjectToken(form: Form): string {
+  const token = withoutLineBreak(required(form, 'subject_token'))
+  const type = required(form, 'subject_token_type')
+  if (type !== JWT_TYPE && type !== ID_TOKEN_TYPE)
+    throw malformed(`subject_token_type must be ${JWT_TYPE} or ${ID_TOKEN_TYPE}`)
+  if (Buffer.byteLength(token) > maxTokenBytes) throw malformed('the subject token is larger than 16 KiB')
+  if (token.startsWith(KEY_PREFIX)) throw malformed('the subject token is an access key, not an ID token of an issuer')
+  return token
+}
+
+function readFlag(form: Form, name: string): boolean {
+  const value = form.get(name) ?? 'false'
+  if (value !== 'true' && value !== 'false') throw malformed(`${name} must be true or false`)
+  return value === 'true'
+}

@@ -1,0 +1,71 @@
+/** Compares an ID token with its provider and its trust. Every function throws the OAuthError of what does not fit. */
+import { DEFAULT_ALGORITHMS } from '../../federation/algorithms.ts'
+import { issuerRules } from '../../federation/catalogue.ts'
+import { type ClaimEntry, claimText, unmetEntry } from '../../federation/claims.ts'
+import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
+import type { Provider } from '../../federation/provider.ts'
+import type { Trust } from '../../federation/trust.ts'
+import type { JsonValue } from '../../meta/types.ts'
+import { own } from '../../meta/value/walk.ts'
+import { notAccepted, OAuthError, quoteValue, type RefusalReason } from './oautherror.ts'
+
+/** Checks that the token is made by this issuer for this API. Its signature is not verified yet. */
+export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provider, ownIssuer: string): void {
+  if (issuer !== spec.issuer) throw notAccepted('issuer')
+  if (audience !== (spec.audience ?? ownIssuer)) throw notAccepted('audience')
+  if (!(spec.algorithms ?? (DEFAULT_ALGORITHMS as readonly string[])).includes(alg)) throw notAccepted('algorithm')
+}
+
+/** Checks the claims that say whose token it is. Strangers with tokens of a shared issuer learn nothing more than this. */
+export function checkTenancy({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
+  const { tenancy } = issuerRules(spec.issuer, spec.type)
+  if (unmetEntry(spec.claims ?? [], claims)) throw notAccepted('provider_claims')
+  const bound = trust.spec.claims.filter(({ claim }) => tenancy.includes(claim))
+  if (unmetEntry(bound, claims)) throw notAccepted('tenancy')
+}
+
+/** Checks the times. `rejectedBefore` is a Unix time: records of tokens from before it may be lost. */
+export function checkMoment(token: IdToken, { spec }: Provider, now: Date, rejectedBefore: number): void {
+  const problem = checkTimes(token, now, spec.maxTokenAge)
+  if (problem !== undefined) throw new OAuthError('invalid_request', timeReason(token, now), problem)
+  if (token.issuedAt >= rejectedBefore) return
+  const why = 'the subject token was issued before this service was restored: get a new one from the issuer'
+  throw new OAuthError('invalid_request', 'before_restore', why)
+}
+
+function timeReason({ expires, issuedAt, notBefore = issuedAt }: IdToken, now: Date): RefusalReason {
+  const seconds = now.getTime() / 1000
+  if (seconds >= expires) return 'expired'
+  return Math.max(issuedAt, notBefore) > seconds ? 'not_yet_valid' : 'too_old'
+}
+
+/** Checks the other claims of the trust, and why the job runs. The error names the claim and its value, never the expected ones. */
+export function checkClaims({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
+  const { events } = issuerRules(spec.issuer, spec.type)
+  const isBound = (claim: string) =>
+    [...trust.spec.claims, ...(spec.claims ?? [])].some((entry) => entry.claim === claim)
+  const implied: ClaimEntry[] =
+    events && !isBound(events.claim) ? [{ claim: events.claim, values: events.accepted }] : []
+  const unmet = unmetEntry([...implied, ...trust.spec.claims], claims)
+  if (!unmet) return
+  const reason = implied.includes(unmet) ? 'event' : 'claim'
+  throw claimError(reason, unmet.claim, own(claims, unmet.claim))
+}
+
+function claimError(reason: RefusalReason, claim: string, value: JsonValue | undefined): OAuthError {
+  const text = claimText(value)
+  const name = quoteName(claim)
+  return new OAuthError(
+    'invalid_request',
+    reason,
+    text !== undefined
+      ? `claim ${name} is ${quoteValue(text)}, which this client_id does not accept`
+      : value === undefined || value === null
+        ? `the subject token has no claim ${name}, which this client_id requires`
+        : `claim ${name} has no value that this client_id accepts`,
+    { claim },
+  )
+}
+
+/** Returns the name of a claim as the texts of errors show it. Owners of trusts choose it. */
+export const quoteName = (claim: string): string => (/^[\w./:-]+$/.test(claim) ? claim : quoteValue(claim))
