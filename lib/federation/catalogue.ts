@@ -28,8 +28,18 @@ const known: readonly KnownIssuer[] = [
   { type: 'GitHub', issuer: /^[^/]+\/_services\/token$/, shared: false },
   { type: 'GitLab', issuer: /^gitlab\.com$/, shared: true },
   { type: 'Buildkite', issuer: /^agent\.buildkite\.com$/, shared: true },
+  { type: 'CircleCI', issuer: /^oidc\.circleci\.com\/org\/[^/]+$/, shared: false },
+  {
+    type: 'Bitbucket',
+    issuer: /^api\.bitbucket\.org\/2\.0\/workspaces\/[^/]+\/pipelines-config\/identity\/oidc$/,
+    shared: true,
+  },
+  { type: 'TerraformCloud', issuer: /^app(\.eu)?\.terraform\.io$/, shared: true },
   { type: 'Kubernetes', issuer: /^kubernetes\.default\.svc(\.cluster\.local)?$/, shared: false },
   { type: 'Kubernetes', issuer: /^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\/id\/[^/]+$/, shared: false },
+  // The tenant of all personal accounts of Microsoft.
+  { type: 'Azure', issuer: /^login\.microsoftonline\.com\/9188040d-6c67-4c5b-b112-36a304b66dad\/v2\.0$/, shared: true },
+  { type: 'Azure', issuer: /^(login\.microsoftonline\.com\/[^/]+\/v2\.0|sts\.windows\.net\/[^/]+)$/, shared: false },
   { type: 'Kubernetes', issuer: /^container\.googleapis\.com\/v1\/projects\/.+$/, shared: false },
 ]
 
@@ -41,8 +51,6 @@ const sharedHosts: ReadonlySet<string> = new Set([
   'accounts.google.com',
   'api.bitbucket.org',
   'api.pulumi.com',
-  'app.eu.terraform.io',
-  'app.terraform.io',
   'cognito-identity.amazonaws.com',
   'oidc-configuration.audit-log.githubusercontent.com',
   'oidc.circleci.com',
@@ -77,7 +85,7 @@ export const recognizeType = (issuer: string): IssuerType | undefined => knownIs
 export function issuerRules(issuer: string, type?: IssuerType): IssuerRules {
   const { type: found, shared } = knownIssuer(issuer) ?? { type: type ?? 'OIDC', shared: false }
   const rules: TypeRules = typeRules[found]
-  const tenancy = found === 'OIDC' && shared ? ['sub'] : rules.tenancy
+  const tenancy = shared && rules.tenancy.length === 0 ? rules.owner : rules.tenancy
   return { ...rules, tenancy, type: found, shared }
 }
 

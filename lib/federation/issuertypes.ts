@@ -24,10 +24,12 @@ export interface TypeRules {
   names: Readonly<Record<string, string>>
   /** Claims that name the place of a run, in which also code of strangers may run, each with the claim to bind. */
   places?: Readonly<Record<string, string>>
-  /** The claim that says why a job runs, and the values that outsiders cannot cause. A trust lists any others itself. */
-  events?: { claim: string; accepted: readonly string[]; outsiders: readonly string[] }
-  /** Claims of which a trust should bind one. Otherwise every job of the tenant gets in, whoever pushed its code. */
-  advised: readonly string[]
+  /** Claims that anybody at the issuer can have changed: they do not say who the workload is. */
+  mutable?: readonly string[]
+  /** The claim that says why or how a job runs. A token with another value needs a trust that lists the value. */
+  events?: { claim: string; accepted: readonly string[]; risks: Readonly<Record<string, string>> }
+  /** Claims of which a trust should bind one, each list with who gets in otherwise. */
+  advised: readonly { oneOf: readonly string[]; otherwise: string }[]
   /** Claims that tell people which job a key is for, and the number of the job with its word. */
   display: { parts: readonly string[]; number?: { claim: string; word: string } }
   /** Claims that the records of an exchange show. */
@@ -42,6 +44,8 @@ const UUID: ClaimForm = {
   text: 'a UUID in lower case',
 }
 
+const OUTSIDERS = 'people who may not write to the repository can cause it'
+
 export const typeRules = {
   // https://docs.github.com/en/actions/reference/security/oidc
   GitHub: {
@@ -54,15 +58,24 @@ export const typeRules = {
       enterprise: 'enterprise_id',
       sub: 'repository_id',
     },
-    // pull_request_target, workflow_run and events of issues start the workflow of the default branch for people who may
-    // not write to the repository, and workflows often run their code or their text.
+    // Some events start a workflow of the default branch, with its rights, for people who may not write to the repository.
     // https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
     events: {
       claim: 'event_name',
       accepted: ['push', 'workflow_dispatch', 'schedule', 'release', 'merge_group', 'deployment'],
-      outsiders: ['pull_request_target', 'workflow_run', 'issue_comment', 'issues', 'discussion', 'discussion_comment'],
+      risks: {
+        pull_request_target: OUTSIDERS,
+        workflow_run: OUTSIDERS,
+        issue_comment: OUTSIDERS,
+        issues: OUTSIDERS,
+        discussion: OUTSIDERS,
+        discussion_comment: OUTSIDERS,
+      },
     },
-    advised: ['ref', 'environment', 'job_workflow_ref', 'workflow_ref'],
+    advised: [
+      { oneOf: ['ref', 'environment', 'job_workflow_ref', 'workflow_ref'], otherwise: 'whoever can push to a branch' },
+      { oneOf: ['repository_id'], otherwise: 'every repository of the owner' },
+    ],
     display: { parts: ['repository', 'environment'], number: { claim: 'run_id', word: 'run' } },
     recorded: [
       'repository',
@@ -91,7 +104,13 @@ export const typeRules = {
       job_namespace_id: 'namespace_id',
       job_namespace_path: 'namespace_id',
     },
-    advised: ['ref', 'ref_protected', 'environment', 'environment_protected', 'deployment_tier'],
+    advised: [
+      {
+        oneOf: ['ref', 'ref_protected', 'environment', 'environment_protected', 'deployment_tier'],
+        otherwise: 'whoever can push to a branch',
+      },
+      { oneOf: ['project_id'], otherwise: 'every project of the namespace' },
+    ],
     display: { parts: ['project_path', 'environment'], number: { claim: 'job_id', word: 'job' } },
     recorded: ['project_path', 'project_id', 'ref', 'sha', 'environment', 'pipeline_source', 'user_login', 'job_id'],
     tokenUse: 'Once',
@@ -102,7 +121,10 @@ export const typeRules = {
     owner: ['organization_id'],
     form: UUID,
     names: { organization_slug: 'organization_id', pipeline_slug: 'pipeline_id', sub: 'pipeline_id' },
-    advised: ['build_branch', 'step_key'],
+    advised: [
+      { oneOf: ['build_branch', 'step_key'], otherwise: 'whoever can start a build' },
+      { oneOf: ['pipeline_id'], otherwise: 'every pipeline that the other claims allow' },
+    ],
     display: { parts: ['organization_slug', 'pipeline_slug'], number: { claim: 'build_number', word: 'build' } },
     recorded: [
       'organization_slug',
@@ -115,11 +137,84 @@ export const typeRules = {
     ],
     tokenUse: 'Once',
   },
+  // https://circleci.com/docs/openid-connect-tokens/. Every organization has an issuer of its own.
+  CircleCI: {
+    tenancy: ['oidc.circleci.com/project-id'],
+    owner: [],
+    form: UUID,
+    names: { sub: 'oidc.circleci.com/project-id' },
+    events: {
+      claim: 'oidc.circleci.com/ssh-rerun',
+      accepted: ['false'],
+      risks: { true: 'a person has a shell in such a job' },
+    },
+    advised: [
+      {
+        oneOf: ['oidc.circleci.com/vcs-origin'],
+        otherwise: 'a fork, if the project passes secrets to its builds,',
+      },
+      {
+        oneOf: ['oidc.circleci.com/vcs-ref', 'oidc.circleci.com/context-ids'],
+        otherwise: 'whoever can push to a branch',
+      },
+    ],
+    display: { parts: ['oidc.circleci.com/vcs-origin', 'oidc.circleci.com/vcs-ref'] },
+    recorded: ['oidc.circleci.com/project-id', 'oidc.circleci.com/vcs-origin', 'oidc.circleci.com/vcs-ref'],
+    tokenUse: 'Once',
+  },
+  // https://support.atlassian.com/bitbucket-cloud/docs/integrate-pipelines-with-resource-servers-using-oidc/
+  // The issuer contains the name of the workspace, which somebody else may take when it is given up.
+  Bitbucket: {
+    tenancy: ['repositoryUuid', 'workspaceUuid'],
+    owner: ['workspaceUuid'],
+    form: {
+      form: /^\{[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}$/,
+      text: 'a UUID in lower case and braces',
+    },
+    names: { sub: 'repositoryUuid' },
+    advised: [
+      { oneOf: ['branchName', 'deploymentEnvironmentUuid'], otherwise: 'whoever can push to a branch' },
+      { oneOf: ['repositoryUuid'], otherwise: 'every repository of the workspace' },
+    ],
+    display: { parts: ['repositoryUuid', 'branchName'] },
+    recorded: [
+      'repositoryUuid',
+      'workspaceUuid',
+      'branchName',
+      'deploymentEnvironmentUuid',
+      'pipelineUuid',
+      'stepUuid',
+    ],
+    tokenUse: 'Once',
+  },
+  // https://developer.hashicorp.com/terraform/cloud-docs/dynamic-provider-credentials/workload-identity-tokens
+  TerraformCloud: {
+    tenancy: ['terraform_workspace_id', 'terraform_project_id', 'terraform_organization_id'],
+    owner: ['terraform_organization_id'],
+    form: { form: /^(org|prj|ws)-[A-Za-z0-9]{1,64}$/, text: 'an id that begins with org-, prj- or ws-' },
+    names: {
+      terraform_organization_name: 'terraform_organization_id',
+      terraform_project_name: 'terraform_project_id',
+      terraform_workspace_name: 'terraform_workspace_id',
+      terraform_full_workspace: 'terraform_workspace_id',
+      sub: 'terraform_workspace_id',
+    },
+    advised: [
+      { oneOf: ['terraform_run_phase'], otherwise: 'whoever can start a plan' },
+      { oneOf: ['terraform_workspace_id'], otherwise: 'every workspace that the other claims allow' },
+    ],
+    display: {
+      parts: ['terraform_full_workspace', 'terraform_run_phase'],
+      number: { claim: 'terraform_run_id', word: 'run' },
+    },
+    recorded: ['terraform_organization_name', 'terraform_workspace_name', 'terraform_run_id', 'terraform_run_phase'],
+    tokenUse: 'Once',
+  },
   // https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
   // `sub` names namespace and service account. The claim kubernetes.io is an object, with which nothing is compared.
   Kubernetes: {
     tenancy: ['sub'],
-    owner: ['sub'],
+    owner: [],
     form: { form: /^system:serviceaccount:[^:]+:[^:]+$/, text: 'system:serviceaccount:NAMESPACE:NAME' },
     tenancyPattern: { form: /^system:serviceaccount:[^:*]+:[^:]+$/, text: 'system:serviceaccount:NAMESPACE:*' },
     names: {},
@@ -127,6 +222,18 @@ export const typeRules = {
     display: { parts: ['sub'] },
     recorded: [],
     // A pod reads the token from a file, which the kubelet renews about once an hour.
+    tokenUse: 'Lifetime',
+  },
+  // https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference. The issuer names the tenant.
+  Azure: {
+    tenancy: [],
+    owner: ['oid', 'sub'],
+    names: {},
+    mutable: ['email', 'name', 'preferred_username', 'tid', 'unique_name', 'upn'],
+    advised: [],
+    display: { parts: ['preferred_username'] },
+    recorded: ['oid', 'tid'],
+    // Azure's libraries return a token from their cache until it expires.
     tokenUse: 'Lifetime',
   },
   OIDC: {

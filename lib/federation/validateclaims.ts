@@ -37,7 +37,7 @@ export function validateProviderClaims(
   const errors = validateEntries(entries ?? [], rules, path)
   const bound = entries?.some((entry) => rules.owner.includes(entry.claim) && isBinding(entry, rules))
   if (!rules.shared || bound) return errors
-  const wanted = `${issuer} signs for everybody: bind ${oneOf(rules.owner)} to exact values`
+  const wanted = `${issuer} signs for everybody: bind ${oneOfText(rules.owner)} to exact values`
   return [required(path, wanted), ...errors]
 }
 
@@ -70,19 +70,22 @@ function unboundTenancy(entries: readonly ClaimEntry[], rules: IssuerRules, issu
     return `${placed.join(' and ')} ${verb} also in tokens for the code of a fork; bind ${replacements(placed, places)} as well`
   }
   const who = shared ? 'everybody' : 'all its tenants'
-  return `${issuer} signs for ${who}: bind ${oneOf(tenancy)} to exact values`
+  return `${issuer} signs for ${who}: bind ${oneOfText(tenancy)} to exact values`
 }
 
 const replacements = (claims: readonly string[], by: Readonly<Record<string, string>>): string =>
   [...new Set(claims.map((claim) => by[claim]))].slice(0, 1).join('')
 
-const oneOf = (claims: readonly string[]): string =>
+const oneOfText = (claims: readonly string[]): string =>
   claims.length === 1 ? claims.join('') : `one of ${claims.join(', ')}`
 
 const identifies = (entry: ClaimEntry, rules: IssuerRules): boolean =>
   rules.tenancy.length > 0
     ? rules.tenancy.includes(entry.claim) && isBinding(entry, rules)
-    : !CHECKED_BY_PROVIDER.has(entry.claim) && !IMPERSONAL.has(entry.claim) && hasChoices(entry)
+    : !CHECKED_BY_PROVIDER.has(entry.claim) &&
+      !IMPERSONAL.has(entry.claim) &&
+      !rules.mutable?.includes(entry.claim) &&
+      hasChoices(entry)
 
 const hasChoices = ({ values = [], patterns = [] }: ClaimEntry): boolean => values.length + patterns.length > 0
 
@@ -126,25 +129,21 @@ function validatePatterns(claim: string, patterns: readonly string[], rules: Iss
 
 /** Returns what the owner of a trust should know about its claims: who else gets in, and what will break. */
 export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules, path = 'spec.claims'): string[] {
-  const { names, advised, events, tenancy } = rules
+  const { names, advised, events } = rules
   const claims = new Set(entries.map(({ claim }) => claim))
-  const warnings: string[] = []
-  if (advised.length > 0 && !advised.some((claim) => claims.has(claim))) {
-    warnings.push(`${path}: whoever can start a job there gets in: bind ${oneOf(advised)} as well`)
-  }
-  const [narrowest] = tenancy
-  if (rules.type === 'GitHub' && narrowest !== undefined && !claims.has(narrowest)) {
-    warnings.push(`${path}: every repository of the owner gets in: bind ${narrowest} as well`)
-  }
-  for (const [index, { claim, values = [] }] of entries.entries()) {
-    const replacement = Object.hasOwn(names, claim) ? names[claim] : undefined
-    if (replacement !== undefined && claims.has(replacement)) {
-      warnings.push(`${path}[${index}]: ${claim} is not needed beside ${replacement} and breaks when it is renamed`)
-    }
-    const open = claim === events?.claim ? values.filter((value) => events.outsiders.includes(value)) : []
-    if (open.length > 0) {
-      warnings.push(`${path}[${index}]: people who may not write to the repository can cause ${open.join(' and ')}`)
-    }
-  }
-  return warnings
+  const missing = advised.filter(({ oneOf }) => !oneOf.some((claim) => claims.has(claim)))
+  return [
+    ...missing.map(({ oneOf, otherwise }) => `${path}: ${otherwise} gets in: bind ${oneOfText(oneOf)} as well`),
+    ...entries.flatMap(({ claim, values = [] }, index) => {
+      const replacement = Object.hasOwn(names, claim) ? names[claim] : undefined
+      const isName = replacement !== undefined && claims.has(replacement)
+      const risks = claim === events?.claim ? values.filter((value) => Object.hasOwn(events.risks, value)) : []
+      return [
+        ...(isName
+          ? [`${path}[${index}]: ${claim} is not needed beside ${replacement} and breaks when it is renamed`]
+          : []),
+        ...risks.map((value) => `${path}[${index}]: ${claim} ${value}: ${events?.risks[value]}`),
+      ]
+    }),
+  ]
 }

@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type ClaimEntry, claimText, unmetEntry } from '../../../lib/federation/claims.ts'
+import { parseJson } from '../../../lib/meta/encoding/json.ts'
+import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
+
+const holds = (entry: ClaimEntry, claims: JsonObject) => unmetEntry([entry], claims) === undefined
+const claimsOf = (json: string) => parseJson(json).value as JsonObject
+
+describe('unmetEntry', () => {
+  const claims = claimsOf(`{
+    "repository_id": "74", "ref": "refs/heads/main", "oidc.circleci.com/project-id": "p", "runner": 42, "verified": true,
+    "large": 9007199254740993, "groups": ["dev", "ops", 7, false], "nothing": null, "nested": {"a": "b"}, "deep": [["dev"]],
+    "fraction": 1.5, "empty": "", "huge": 123456789012345678901234567890, "accent": "e\\u0301"
+  }`)
+
+  test.each<[string, string]>([
+    ['repository_id', '74'],
+    ['oidc.circleci.com/project-id', 'p'],
+    ['runner', '42'],
+    ['verified', 'true'],
+    ['large', '9007199254740993'],
+    ['groups', 'ops'],
+    ['groups', '7'],
+    ['groups', 'false'],
+    ['empty', ''],
+  ])('returns nothing when %s is %s', (claim, value) => {
+    expect(unmetEntry([{ claim, values: ['other', value] }], claims)).toBeUndefined()
+  })
+
+  test.each<[string, string]>([
+    ['repository_id', '074'],
+    ['repository_id', '74 '],
+    ['ref', 'refs/heads/MAIN'],
+    ['ref', 'refs%2Fheads%2Fmain'],
+    ['ref', 'refs/heads/*'],
+    ['accent', 'é'],
+    ['runner', '42.0'],
+    ['large', '9007199254740992'],
+    ['huge', '123456789012345678901234567890'],
+    ['huge', '1.2345678901234568e+29'],
+    ['fraction', '1.5'],
+    ['verified', 'True'],
+    ['nothing', 'null'],
+    ['nothing', ''],
+    ['nested', '[object Object]'],
+    ['nested', '{"a":"b"}'],
+    ['nested.a', 'b'],
+    ['/nested/a', 'b'],
+    ['deep', 'dev'],
+    ['groups', 'dev,ops,7,false'],
+    ['groups', ''],
+    ['absent', ''],
+    ['absent', 'undefined'],
+    ['__proto__', ''],
+    ['constructor', 'Object'],
+    ['toString', ''],
+    ['length', '14'],
+  ])('returns the entry when %s is not %s', (claim, value) => {
+    const entry = { claim, values: [value] }
+    expect(unmetEntry([entry], claims)).toBe(entry)
+  })
+
+  test('returns the first entry that does not hold', () => {
+    const [first, second, third] = ['74', '75', '76'].map((value) => ({ claim: 'repository_id', values: [value] }))
+    expect(unmetEntry([first, second, third] as ClaimEntry[], claims)).toBe(second)
+  })
+
+  test('compares patterns with strings only, also with those in lists', () => {
+    expect(holds({ claim: 'ref', patterns: ['refs/tags/*', 'refs/heads/*'] }, claims)).toBe(true)
+    expect(holds({ claim: 'groups', patterns: ['op*'] }, claims)).toBe(true)
+    expect(holds({ claim: 'runner', patterns: ['4*'] }, claims)).toBe(false)
+    expect(holds({ claim: 'verified', patterns: ['t*'] }, claims)).toBe(false)
+  })
+
+  test.each<ClaimEntry>([{ claim: 'ref' }, { claim: 'ref', values: [], patterns: [] }])(
+    'returns an entry without choices',
+    (entry) => {
+      expect(unmetEntry([entry], claims)).toBe(entry)
+    },
+  )
+
+  test('ignores lists of more than 256 elements', () => {
+    const list = (length: number): JsonObject => ({ groups: Array.from({ length }, (_, i) => `g${i}`) })
+    expect(holds({ claim: 'groups', values: ['g255'] }, list(256))).toBe(true)
+    expect(holds({ claim: 'groups', values: ['g0'] }, list(257))).toBe(false)
+  })
+
+  const word = fc.constantFrom('a', 'b', 'ab', 'a/b', 'true', '1', '')
+  const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
+    word,
+    fc.boolean(),
+    fc.integer({ min: 0, max: 2 }),
+    fc.constant(null),
+    fc.constant(1.5),
+  )
+  const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.constant({ a: 'a' }))
+  const name = fc.constantFrom('x', 'y', 'z')
+  const tokens = fc.dictionary(name, value, { maxKeys: 3 }) as fc.Arbitrary<JsonObject>
+  const entry: fc.Arbitrary<ClaimEntry> = fc.record({
+    claim: name,
+    values: fc.array(word, { maxLength: 3 }),
+    patterns: fc.array(fc.constantFrom('a*', 'a/*', 'ab', 't*'), { maxLength: 2 }),
+  })
+
+  test('agrees with a naive evaluator', () => {
+    const patterns: Record<string, RegExp> = {
+      'a*': /^a[^/:@]*$/,
+      'a/*': /^a\/[^/:@]*$/,
+      ab: /^ab$/,
+      't*': /^t[^/:@]*$/,
+    }
+    const naive = (entries: ClaimEntry[], claims: JsonObject) =>
+      entries.every(({ claim, values = [], patterns: globs = [] }) =>
+        Object.entries(claims)
+          .filter(([name]) => name === claim)
+          .flatMap(([, value]) => value)
+          .filter((one) => one !== null && typeof one !== 'object' && one !== 1.5)
+          .some(
+            (one) =>
+              values.includes(`${one}`) || (typeof one === 'string' && globs.some((glob) => patterns[glob]?.test(one))),
+          ),
+      )
+    const property = fc.property(fc.array(entry, { maxLength: 3 }), tokens, (entries, claims) => {
+      expect(unmetEntry(entries, claims) === undefined).toBe(naive(entries, claims))
+    })
+    fc.assert(property, { numRuns: 2000 })
+  })
+
+  test('lets in no more tokens when an entry is added or a choice is removed', () => {
+    const property = fc.property(
+      fc.array(entry, { minLength: 1, maxLength: 3 }),
+      entry,
+      tokens,
+      fc.nat(),
+      (entries, added, claims, index) => {
+        const narrower = entries.map((one, i) =>
+          i === index % entries.length ? { ...one, values: one.values?.slice(1) ?? [] } : one,
+        )
+        const accepted = unmetEntry(entries, claims) === undefined
+        if (unmetEntry([...entries, added], claims) === undefined) expect(accepted).toBe(true)
+        if (unmetEntry(narrower, claims) === undefined) expect(accepted).toBe(true)
+      },
+    )
+    fc.assert(property, { numRuns: 2000 })
+  })
+})
+
+describe('claimText', () => {
+  test.each<[JsonValue | undefined, string | undefined]>([
+    ['text', 'text'],
+    [7, '7'],
+    [9007199254740993n, '9007199254740993'],
+    [false, 'false'],
+    [1.5, undefined],
+    [1e300, undefined],
+    [null, undefined],
+    [undefined, undefined],
+    [{}, undefined],
+    [[], undefined],
+  ])('returns the text of %s', (value, text) => {
+    expect(claimText(value)).toBe(text)
+  })
+})
