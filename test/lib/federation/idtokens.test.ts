@@ -5,7 +5,17 @@ const shapes = await readIdTokenShapes()
 
 test('there are shapes of every platform that has rules of its own', () => {
   expect(new Set(shapes.map(({ platform }) => platform))).toEqual(
-    new Set(['Bitbucket', 'Buildkite', 'CircleCI', 'GitHub', 'GitLab', 'Kubernetes', 'OIDC', 'TerraformCloud']),
+    new Set([
+      'Azure',
+      'Bitbucket',
+      'Buildkite',
+      'CircleCI',
+      'GitHub',
+      'GitLab',
+      'Kubernetes',
+      'OIDC',
+      'TerraformCloud',
+    ]),
   )
 })
 
