@@ -6,6 +6,7 @@ import type { PresentedCredential, UserInfo } from '../authorization/users/user.
 import type { JsonObject } from '../meta/types.ts'
 import { isWellFormed } from './accesskey.ts'
 import { activityAttributes, type Credential, credentialUser, readCredential } from './credential.ts'
+import { findClosedGate } from './federation.ts'
 import { INVALID_KEY_REASONS, isActivityDue, keyStatus, type LifeLimits } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 
@@ -14,6 +15,8 @@ export interface AuthenticationDeps extends LifeLimits {
   hashes(key: string): Promise<readonly KeyHash[]>
   /** Returns the first credential item stored under one of these hashes, with that hash. The read is consistent. */
   readCredential(hashes: readonly KeyHash[]): Promise<{ hash: KeyHash; item: JsonObject } | undefined>
+  /** Reads the gates of an exchanged key: one consistent call. */
+  readGates: Parameters<typeof findClosedGate>[1]
   /** Unix milliseconds. */
   now(): number
   /**
@@ -49,10 +52,11 @@ export async function authenticate(token: string | undefined, deps: Authenticati
   const credential = readCredential(found.item)
   const now = Math.floor(deps.now() / 1000)
   const { state, expires } = keyStatus(credential, now, deps)
-  if (state !== 'Active') {
-    const { name, uid, user } = credential
-    return { dead: INVALID_KEY_REASONS[state], key: { name, uid, user } }
-  }
+  const { name, uid, user, federation } = credential
+  const key = { name, uid, user }
+  if (state !== 'Active') return { dead: INVALID_KEY_REASONS[state], key }
+  const closed = federation && (await findClosedGate(federation, deps.readGates))
+  if (closed !== undefined) return { dead: closed, key }
   const { hash } = found
   return {
     user: credentialUser(credential, expires),

@@ -5,16 +5,18 @@
  *
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
+ *        federation={trust={uid=… revision=3} provider={uid=… revision=1}}
  */
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import { effectiveUser, type KeySpec, usernameOf } from '../authorization/users/identity.ts'
 import { effectiveChain } from '../authorization/users/privilege.ts'
-import type { Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
+import type { Federation, Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import { constantTimeEqual } from './constanttime.ts'
+import { parseFederation } from './federation.ts'
 import { decodeKeyInternal, type KeyInternal } from './keyinternal.ts'
 import { expiryOf, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
@@ -41,6 +43,8 @@ export interface Credential extends KeyLife {
   specSubject?: string
   displayName?: string
   email?: string
+  /** Present when an exchange made the key. */
+  federation?: Federation
 }
 
 /** A key about to be stored. */
@@ -56,9 +60,16 @@ const SORT_KEY = '#'
 const SEALED = 'sealed:'
 /**
  * The sparse index, and its attributes, in which the sweep finds expired keys. It omits keys without an expiry and keys
- * under deletion. The stored time applies the maximum ttl at the key's last write or use.
+ * under deletion. The stored time applies the maximum ttl at the key's last write or use. Keys that an exchange made have
+ * a partition of their own, because they are retained for another time.
  */
-export const EXPIRY_INDEX = { name: 'expiry', partition: 'expiryIndex', sort: 'expiry', value: 'credential' } as const
+export const EXPIRY_INDEX = {
+  name: 'expiry',
+  partition: 'expiryIndex',
+  sort: 'expiry',
+  value: 'credential',
+  exchanged: 'federated',
+} as const
 
 /** Returns the item key of the credential for a hash. */
 export const credentialItemKey = ({ version, hash }: KeyHash): { pk: string; sk: string } => ({
@@ -149,13 +160,17 @@ export const activityAttributes = (credential: Credential, now: number, limits: 
  */
 export function readCredential(item: JsonObject): Credential {
   const own = Object.entries(item).filter(([name]) => !name.startsWith(SEALED) && !IGNORED.has(name))
-  const { chain, ...rest } = strictRecord('a credential', Object.fromEntries(own), REQUIRED, OPTIONAL)
-  return { ...(rest as unknown as Omit<Credential, 'chain'>), chain: parseChain(chain) }
+  const { chain, federation, ...rest } = strictRecord('a credential', Object.fromEntries(own), REQUIRED, OPTIONAL)
+  return {
+    ...(rest as unknown as Omit<Credential, 'chain' | 'federation'>),
+    chain: parseChain(chain),
+    ...(federation !== undefined && { federation: parseFederation(federation) }),
+  }
 }
 
 /** Returns the user of requests with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
-  const { uid, identity, groups, name, type, chain } = credential
+  const { uid, identity, groups, name, type, chain, federation } = credential
   const { generation, specUser, specTeam, specSubject, displayName, email } = credential
   return {
     name: usernameOf(identity),
@@ -174,6 +189,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
       ...(generation !== undefined && { generation }),
     },
     chain,
+    ...(federation && { federation }),
   }
 }
 
@@ -200,6 +216,7 @@ const OPTIONAL = {
   specSubject: isText,
   displayName: isText,
   email: isText,
+  federation: () => true,
 }
 
 const IGNORED: ReadonlySet<string> = new Set(['pk', 'sk', EXPIRY_INDEX.partition, EXPIRY_INDEX.sort])
@@ -235,6 +252,7 @@ function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: 
     ...(keySpec.subject && { specSubject: keySpec.subject }),
     ...shownName('displayName', preferredUsername),
     ...shownName('email', email),
+    ...(internal.federation && { federation: internal.federation }),
   }
 }
 
@@ -246,7 +264,9 @@ const shownName = (member: 'displayName' | 'email', value: JsonValue | undefined
     ? { [member]: value }
     : {}
 
-function indexAttributes(life: KeyLife, limits: LifeLimits): JsonObject {
-  const at = life.deleted ? undefined : expiryOf(life, limits)
-  return at === undefined ? {} : { [EXPIRY_INDEX.partition]: EXPIRY_INDEX.value, [EXPIRY_INDEX.sort]: at }
+function indexAttributes(credential: Credential, limits: LifeLimits): JsonObject {
+  const at = credential.deleted ? undefined : expiryOf(credential, limits)
+  if (at === undefined) return {}
+  const value = credential.federation ? EXPIRY_INDEX.exchanged : EXPIRY_INDEX.value
+  return { [EXPIRY_INDEX.partition]: value, [EXPIRY_INDEX.sort]: at }
 }

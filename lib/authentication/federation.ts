@@ -55,6 +55,22 @@ export function closedGate(
   return providerProblem && `the identity provider of the access key ${providerProblem}`
 }
 
+/** Returns the same for gates that `read` reads consistently. */
+export const findClosedGate = async (
+  federation: Federation,
+  read: (keys: readonly ItemKey[]) => Promise<readonly ({ attributes: JsonObject } | undefined)[]>,
+): Promise<string | undefined> => closedGate(federation, await read(gateKeys(federation)))
+
+/** Requires that both gates are still open. Storage rejects the write (CompanionChanged) when one is not. */
+export function requireOpenGates(federation: Federation): Companion[] {
+  const [trustKey, providerKey] = gateKeys(federation)
+  const open = ({ revision }: PassedGate) => ({ attributes: { revision, disabled: false, deleted: false } })
+  return [
+    { op: 'unchanged', ...trustKey, ...open(federation.trust) },
+    { op: 'unchanged', ...providerKey, ...open(federation.provider) },
+  ]
+}
+
 function problemOf(passed: PassedGate, gate: { attributes: JsonObject } | undefined): string | undefined {
   if (gate === undefined) return 'has been deleted'
   const { revision, disabled, deleted } = strictRecord('a gate', gate.attributes, GATE)
@@ -67,12 +83,12 @@ const GATE = { revision: isCount, disabled: isFlag, deleted: isFlag }
 const PASSED = { uid: isNonEmptyText, revision: isCount }
 
 /** Returns the stored form. */
-export const encodeFederation = ({ trust, provider }: Federation): JsonObject => ({
+export const storedFederation = ({ trust, provider }: Federation): JsonObject => ({
   trust: { uid: trust.uid, revision: trust.revision },
   provider: { uid: provider.uid, revision: provider.revision },
 })
 
-/** Parses the stored form. Throws an Error for anything that `encodeFederation` does not return. */
+/** Parses the stored form. Throws an Error for anything that `storedFederation` does not return. */
 export function parseFederation(value: unknown): Federation {
   const { trust, provider } = strictRecord('a federation', value, { trust: () => true, provider: () => true })
   strictRecord('the trust of a federation', trust, PASSED)

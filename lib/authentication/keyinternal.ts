@@ -3,8 +3,9 @@
  */
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
-import type { Identity } from '../authorization/users/user.ts'
+import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { parseFederation, storedFederation } from './federation.ts'
 import type { KeyHash } from './pepper.ts'
 import { isIdentity, isNonEmptyText, strictRecord } from './strictrecord.ts'
 
@@ -15,13 +16,16 @@ export interface KeyInternal {
   carried: ScopeChain
   /** Where the credential is stored. */
   credential: KeyHash
+  /** Present when an exchange made the key. It never changes. */
+  federation?: Federation
 }
 
 /** Returns the stored form. */
-export const encodeKeyInternal = ({ creator, carried, credential }: KeyInternal): JsonObject => ({
+export const encodeKeyInternal = ({ creator, carried, credential, federation }: KeyInternal): JsonObject => ({
   creator,
   carried: carried as unknown as JsonValue,
   credential: { version: credential.version, hash: credential.hash },
+  ...(federation && { federation: storedFederation(federation) }),
 })
 
 /** Stored forms that have been read. One request needs a key's for its access, its status and its write, and none changes it. */
@@ -35,10 +39,8 @@ export function decodeKeyInternal(value: JsonObject): KeyInternal {
 }
 
 function parseKeyInternal(value: JsonObject): KeyInternal {
-  const { creator, carried, credential } = strictRecord('the internal part of a key', value, {
-    creator: isIdentity,
-    carried: Array.isArray,
-    credential: () => true,
+  const { creator, carried, credential, federation } = strictRecord('the internal part of a key', value, MEMBERS, {
+    federation: () => true,
   })
   const { version, hash } = strictRecord('the credential of a key', credential, {
     version: isNonEmptyText,
@@ -48,5 +50,8 @@ function parseKeyInternal(value: JsonObject): KeyInternal {
     creator: creator as Identity,
     carried: parseChain(carried),
     credential: { version: version as string, hash: hash as string },
+    ...(federation !== undefined && { federation: parseFederation(federation) }),
   }
 }
+
+const MEMBERS = { creator: isIdentity, carried: Array.isArray, credential: () => true }

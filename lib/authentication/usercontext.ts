@@ -5,7 +5,8 @@
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import { AUTHENTICATED } from '../authorization/users/identity.ts'
-import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
+import type { Federation, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
+import { parseFederation } from './federation.ts'
 import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 
 /**
@@ -18,7 +19,7 @@ export const MAX_CONTEXT = 10_240
  * a function of the previous version decodes this text just as strictly. New data, such as the credential, therefore
  * needs a text of its own.
  */
-export function encodeUser({ credential: _, ...user }: UserInfo): string {
+export function encodeUser({ credential: _, federation: __, ...user }: UserInfo): string {
   const text = encode(user)
   if (text.length > MAX_CONTEXT) throw new Error('the user does not fit the context of the authorizer')
   return text
@@ -43,6 +44,13 @@ export function decodeCredential(text: string): PresentedCredential {
   const what = 'the credential of the user'
   return strictRecord(what, decode(what, text), CREDENTIAL) as unknown as PresentedCredential
 }
+
+/** Encodes what an exchanged key came through as a separate text. */
+export const encodeFederation = (federation: Federation): string => encode(federation)
+
+/** Decodes it. Throws an Error, without the text, for anything that `encodeFederation` does not produce. */
+export const decodeFederation = (text: string): Federation =>
+  parseFederation(decode('the federation of the user', text))
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 

@@ -3,6 +3,7 @@
  * revoked could still create another key.
  */
 import { requireUnchangedCredential } from '../authentication/credential.ts'
+import { requireOpenGates } from '../authentication/federation.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
@@ -14,8 +15,8 @@ export const isMakerChanged = (error: unknown): boolean =>
   error instanceof StorageError && error.code === 'CompanionChanged'
 
 /**
- * Adds the condition that the access key of the request has not changed since the request was allowed. A key that changes
- * itself needs no condition: its write is already conditional on the object that was read. The server's own requests have no
+ * Adds the condition that the access key of the request has not changed since the request was allowed, and that the gates
+ * of an exchanged key are still open. A key that changes itself needs no condition: its write is already conditional on the object that was read. The server's own requests have no
  * credential. Throws 401 if the write itself changes that credential: another object must have it then.
  */
 export function bindToMaker(
@@ -29,5 +30,6 @@ export function bindToMaker(
   const maker = requireUnchangedCredential(user.key, user.credential)
   const { companions = [] } = mutation
   if (companions.some(({ pk, sk }) => pk === maker.pk && sk === maker.sk)) throw keyChanged()
-  return { ...mutation, companions: [...companions, maker] }
+  const gates = user.federation ? requireOpenGates(user.federation) : []
+  return { ...mutation, companions: [...companions, maker, ...gates] }
 }

@@ -29,6 +29,7 @@ export function authenticationDeps(
       })
       return found[0]
     },
+    readGates: (keys) => storage.getCompanions(keys),
     now: Date.now,
     async touch(hash, { name, uid, generation }, lastActivity, { lastActivity: _, ...attributes }) {
       const credential = { ...credentialItemKey(hash), lastActivity, attributes, same: { uid, generation } }

@@ -10,7 +10,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { authenticate } from '../authentication/authenticate.ts'
 import { bearerToken } from '../authentication/bearertoken.ts'
-import { encodeCredential, encodeUser } from '../authentication/usercontext.ts'
+import { encodeCredential, encodeFederation, encodeUser } from '../authentication/usercontext.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
@@ -141,6 +141,7 @@ async function authorizeRequest(
   return allow(user.name, {
     user: encodeUser(user),
     credential: encodeCredential(credential),
+    ...(user.federation && { federation: encodeFederation(user.federation) }),
     reason: decision.reason.slice(0, MAX_REASON),
   })
 }

@@ -14,6 +14,8 @@ import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinst
 import { generateAccessKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/authenticate.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
+import { findClosedGate } from '../authentication/federation.ts'
+import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
@@ -118,11 +120,17 @@ export function createServer(environment: Environment): Server {
     }),
   )
 
-  /** Returns the key, or undefined if it is deleted, invalid, or another key of the same name. */
+  /**
+   * Returns the key, or undefined if it is deleted, invalid, or another key of the same name. The key of an exchange is
+   * invalid when one of its gates is closed.
+   */
   async function livingKey({ name, uid }: { name: string; uid: string }) {
     const stored = await storage().get(OwnedAccessKey.table, name)
     if (!stored || stored.object.metadata.uid !== uid) return undefined
-    return lifeAt(server.keys, stored, now()).state === 'Active' ? stored : undefined
+    if (lifeAt(server.keys, stored, now()).state !== 'Active') return undefined
+    const { federation } = decodeKeyInternal(stored.internal)
+    const closed = federation && (await findClosedGate(federation, (keys) => storage().getCompanions(keys)))
+    return closed === undefined ? stored : undefined
   }
   const server: Server = {
     config,

@@ -27,8 +27,11 @@ export interface Table {
   partitions(stored: Pick<Stored, 'object' | 'internal'>): readonly string[]
   /** Whether the last activity of each object is recorded, and read with it. */
   activity: boolean
-  /** Whether the objects of an index partition can be counted (`count`). */
-  counted?: true
+  /**
+   * Reports whether an object counts in its index partitions (`count`), which must not change while it exists. Absent if
+   * nothing is counted.
+   */
+  counted?(stored: Pick<Stored, 'object' | 'internal'>): boolean
 }
 
 /** A side item that is committed in the transaction of the object: a credential, an owner index entry. */

@@ -7,6 +7,7 @@ import { functionNames } from '../../infra/build.ts'
 import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { ensurePackaged } from '../../infra/package.ts'
+import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { type RoleDeployment, startWithRoles } from './roleenforcement.ts'
 import { metricId, readTemplateMetrics } from './templatemetrics.ts'
 
@@ -168,6 +169,41 @@ test('tokens, kube configs, reviews and documents', async () => {
   await expect(create('/api/v1/namespaces', { metadata: { name: 'p-web' } })).rejects.toThrow(': 409 ')
 })
 
+test('keys of an exchange', async () => {
+  const federation = newFederation()
+  await openGates(at.parts, federation)
+  const { name, token } = await createExchangedKey(at.parts, federation, { spec: { user: 'frank', type: 'Login' } })
+  await create(keys, key('franks', {}), token)
+  await at.request('PATCH', `${keys}/franks`, token, { spec: { description: 'x' } }, merge)
+  await at.request('DELETE', `${keys}/franks`, token)
+  await create('/apis/management.platform/v1/selves', { spec: { accessKey: token } })
+  await create('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } })
+  const user = await at.request('GET', `${keys}/${name}`, admin)
+  const extra = {
+    'management.platform/access-key': [name],
+    'management.platform/access-key-uid': [user.metadata.uid],
+    'management.platform/scopes': ['[{"clusters":[{"cluster":"eu"}]}]'],
+    'management.platform/target': ['clusters/eu'],
+  }
+  const resourceAttributes = { verb: 'get', resource: 'pods' }
+  const review = { spec: { user: 'frank', extra, resourceAttributes } }
+  expect((await create('/apis/authorization.k8s.io/v1/subjectaccessreviews', review)).status).toEqual({
+    allowed: false,
+  })
+  const gates = at.calls.filter(({ partitions }) => partitions?.some((one) => one.startsWith('federation#')))
+  expect(new Set(gates.map(({ name }) => name))).toEqual(
+    new Set([
+      'authorizer',
+      'ownedaccesskeys/create',
+      'ownedaccesskeys/patch',
+      'ownedaccesskeys/delete',
+      'selves/create',
+      'reviews/tokenreview',
+      'reviews/subjectaccessreview',
+    ]),
+  )
+})
+
 test.each(kinds)('lists of %s close gaps in the log and settle it', async (kind) => {
   const path = kind === 'ownedaccesskeys' ? keys : instances
   const object = (name: string) => (kind === 'ownedaccesskeys' ? key(name, {}) : instance(name))
@@ -198,10 +234,12 @@ test.each(kinds)('writers of %s settle the log', async (kind) => {
 })
 
 test('a watch checks that its key is still valid', async () => {
-  const token = (await create(keys, key('watcher', { user: 'erin' }))).spec.key
-  const keyReads = () =>
+  const federation = newFederation()
+  await openGates(at.parts, federation)
+  const { token } = await createExchangedKey(at.parts, federation, { spec: { user: 'erin' } })
+  const readsOf = (partition: string) =>
     at.calls.filter(
-      ({ name, partitions }) => name === 'virtualclusterinstances/list' && partitions?.includes('ownedaccesskeys#o'),
+      ({ name, partitions }) => name === 'virtualclusterinstances/list' && partitions?.includes(partition),
     )
   const callCount = () => at.calls.filter(({ name }) => name === 'virtualclusterinstances/list').length
   const patience = { timeout: 20_000 }
@@ -214,7 +252,8 @@ test('a watch checks that its key is still valid', async () => {
     // Wait until the watch has started: it counts the time from there.
     await vi.waitFor(() => expect(callCount()).toBeGreaterThan(before + 8), patience)
     ahead = 11_000
-    await vi.waitFor(() => expect(keyReads()).not.toHaveLength(0), patience)
+    await vi.waitFor(() => expect(readsOf('ownedaccesskeys#o')).not.toHaveLength(0), patience)
+    await vi.waitFor(() => expect(readsOf(`federation#${federation.trust.uid}`)).not.toHaveLength(0), patience)
     ahead = 61_000
     await watched
   } finally {

@@ -80,9 +80,11 @@ test('only the secrets of virtual clusters and partitions of the table are grant
   expect([...patterns].sort()).toEqual([
     'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
     'credential#*',
+    'federation#*',
     'ownedaccesskeys#log#*',
     'ownedaccesskeys#o#*',
     'owner#*',
+    'provider#*',
     'virtualclusterinstances#log#*',
     'watches#*',
   ])
@@ -143,6 +145,25 @@ test('only functions that authenticate or write keys access credentials', () => 
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
   expect(functionsAccessing([...reads, ...writes], 'credential#1#x')).toEqual([...keyWriters, ...authenticators].sort())
   expect(functionsAccessing(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
+})
+
+test('functions that judge or write keys read the gates of exchanged keys', () => {
+  const judges = [
+    'authorizer',
+    'ownedaccesskeys/list',
+    'reviews/subjectaccessreview',
+    'reviews/tokenreview',
+    'selves/create',
+    'virtualclusterinstances/deletecollection',
+    'virtualclusterinstances/kubeconfig/create',
+    'virtualclusterinstances/list',
+  ]
+  const keyWriters = ['bootstrap', 'garbagecollector', ...writersOf('ownedaccesskeys'), 'sweep']
+  for (const gate of ['federation#x', 'provider#x']) {
+    expect(functionsAccessing(['BatchGetItem'], gate)).toEqual([...judges, ...keyWriters].sort())
+    expect(functionsAccessing(['Query'], gate)).toEqual([])
+    expect(functionsAccessing(writes, gate)).toEqual([])
+  }
 })
 
 test('no function may query credentials', () => {

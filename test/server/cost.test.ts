@@ -1,11 +1,15 @@
 /** Measures the calls and capacity units of requests, from which docs/cost.md computes its costs. */
+import { randomBytes, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { createServer } from '../../lib/server/server.ts'
 import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
+import type { Companion } from '../../lib/storage/interface.ts'
 import { type CapacityMeter, startCapacityMeter, type Taken } from '../support/capacitymeter.ts'
 import { connect } from '../support/dynamodb.ts'
+import { createExchangedKey, type Exchanged, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -137,9 +141,16 @@ test('a request consumes the units that the page states', async () => {
   const certificateAuthorityData = Buffer.from(server.certificateAuthority).toString('base64')
   await server.make(instances('p-demo'), instance('demo', { accessPoint: { ingress }, certificateAuthorityData }))
   const kubeConfig = { kind: 'VirtualClusterInstanceKubeConfig', metadata: { namespace: 'p-demo' }, spec: {} }
+  const federation = newFederation()
+  await openGates(server.parts, federation)
+  const { token: job } = await createExchangedKey(server.parts, federation)
   await settle()
   const measured: Record<string, Taken> = {
     authorization: await least(() => [`${management}/selves`, { method: 'POST', body: {} }]),
+    'authorization of an exchanged key': await least(() => [
+      `${management}/selves`,
+      { method: 'POST', body: {}, token: job },
+    ]),
     get: await least(() => [`${keys}/listed-1`]),
     'page of 100': await least(() => [`${keys}?limit=100`]),
     'list of one by its name': await least(() => [`${keys}?fieldSelector=metadata.name=listed-1`]),
@@ -157,9 +168,75 @@ test('a request consumes the units that the page states', async () => {
   for (const [name, one] of Object.entries(measured)) {
     const [calls = 0, reads = 0, writes = 0, price] = said.get(name) ?? []
     expect([name, one]).toEqual([name, { calls, reads, writes }])
-    if (name !== 'authorization') expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
+    if (!name.startsWith('authorization'))
+      expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
   }
 }, 60_000)
+
+test('the key of an exchange is two calls and at most 26 write units, with the record of its ID token', async () => {
+  const metered = createServer(process.env)
+  const uid = () => randomUUID()
+  const federation = { trust: { uid: uid(), revision: 1 }, provider: { uid: uid(), revision: 1 } }
+  const used: Taken[] = []
+  for (let sample = 0; sample < samples; sample++) {
+    const record: Companion = {
+      op: 'put',
+      pk: `exchange#${randomBytes(32).toString('base64url')}`,
+      sk: '#',
+      attributes: { expires: 1_795_348_800 },
+      ifAbsent: true,
+    }
+    const name = `shop-deploy-${uid().slice(0, 12)}`
+    const before = { ...taken }
+    await createExchangedKey(metered, federation, {
+      ...exchangedKey(name, federation.trust.uid),
+      carried: [{ projects: [{ project: '*' }] }],
+      companions: [record],
+    })
+    const { calls, reads, writes } = taken
+    used.push({ calls: calls - before.calls, reads: reads - before.reads, writes: writes - before.writes })
+  }
+  const least = used.reduce((one, other) => (weight(other) < weight(one) ? other : one))
+  expect(least).toEqual({ calls: 2, reads: 0, writes: expect.toSatisfy((units: number) => units <= 26) })
+})
+
+/** The key of a job of GitHub Actions. */
+const exchangedKey = (name: string, uid: string): Exchanged => ({
+  metadata: {
+    name,
+    labels: {
+      'management.platform/federated-identity-credential': 'shop-deploy',
+      'management.platform/identity-provider': 'github',
+    },
+    ownerReferences: [
+      {
+        apiVersion: 'management.platform/v1',
+        kind: 'FederatedIdentityCredential',
+        name: 'shop-deploy',
+        uid,
+        controller: true,
+      },
+    ],
+  },
+  spec: {
+    displayName: 'octo-org/shop production (run 123456)',
+    team: 'shop',
+    ttl: 1800,
+    scope: { projects: [{ project: 'shop' }] },
+    identity: {
+      connector: 'github',
+      userId: 'repo:octo-org@123456/shop@456789:environment:production',
+      extraClaims: {
+        repository: 'octo-org/shop',
+        ref: 'refs/heads/main',
+        run_id: '123456',
+        actor: 'mona',
+        event_name: 'push',
+        sha: '1c8f2d0b6a7e4935f0d1c2b3a4958677a0b1c2d3',
+      },
+    },
+  },
+})
 
 test('only the first request of a key in a minute writes its last activity', async () => {
   const { spec } = await server.make(keys, accessKey('seldom', { user: 'seldom' }))

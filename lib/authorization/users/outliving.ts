@@ -5,12 +5,12 @@
 
 import { rfc3339 } from '../../meta/encoding/time.ts'
 import { canonicalText } from '../scopes/chain.ts'
+import { LOGIN } from './exchanged.ts'
 import { isMaster, type Key, type KeySpec } from './identity.ts'
 import { lengthens, outlives } from './lifetime.ts'
 import type { UserInfo } from './user.ts'
 
-/** Users who have just signed in may create keys. Only the service creates keys of this type, at sign-in. */
-const LOGIN = 'Login'
+/** Users who have just signed in may create keys. Only the service creates keys of type Login, at sign-in. */
 const SIGNED_IN_SECONDS = 15 * 60
 
 /** The time of the request and the deploy-time maximum ttl in seconds. */

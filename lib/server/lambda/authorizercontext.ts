@@ -1,6 +1,6 @@
 /** Defines the context that the authorizer passes to handlers through API Gateway: the user, or why there is no user. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { decodeCredential, decodeUser, MAX_CONTEXT } from '../../authentication/usercontext.ts'
+import { decodeCredential, decodeFederation, decodeUser, MAX_CONTEXT } from '../../authentication/usercontext.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { badRequest, StatusError, unauthorized } from '../../meta/errors/status.ts'
 import type { Status } from '../../meta/types.ts'
@@ -20,6 +20,8 @@ type ForHandler =
       user: string
       /** Separate from the user, because functions of the previous version decode the user strictly. */
       credential: string
+      /** Present when an exchange made the key; separate for the same reason. */
+      federation?: string
       reason: string
     }
   /** Message of the 401 for an invalid key or a missing one. */
@@ -74,8 +76,12 @@ export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined 
 /** Returns the user. Throws if the authorizer did not write the context. The previous version wrote no credential. */
 export function userOf(event: APIGatewayProxyEvent): UserInfo {
   const credential = textOf(event, 'credential')
-  const user = decodeUser(textOf(event, 'user') ?? '')
-  return credential === undefined ? user : { ...user, credential: decodeCredential(credential) }
+  const federation = textOf(event, 'federation')
+  return {
+    ...decodeUser(textOf(event, 'user') ?? ''),
+    ...(credential !== undefined && { credential: decodeCredential(credential) }),
+    ...(federation !== undefined && { federation: decodeFederation(federation) }),
+  }
 }
 
 /** Returns the note that names the rule by which the scopes allowed the request. */

@@ -18,7 +18,7 @@ import { activityOf, isPartition, marksOf, rowsOf, slotKey, sortKey } from '../k
 import { patience, tombstoneSeconds, writerDeadline } from './constants.ts'
 import { backoff, type Context } from './context.ts'
 import { slotExpiry, voidSlot } from './log.ts'
-import type { State } from './records.ts'
+import { decodeState, type State } from './records.ts'
 import type { Revision } from './revision.ts'
 
 export type ChangingMutation = Exclude<Mutation, { type: 'none' }>
@@ -137,8 +137,10 @@ function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
 }
 
 /** Adds a mark in each index partition that the object enters, and deletes it in each one that the object leaves. */
-function marks({ write: { table, key, current }, partitions, left }: Plan): ItemWrite[] {
+function marks({ write: { table, key, current, change }, partitions, left }: Plan): ItemWrite[] {
   if (!table.counted) return []
+  const stored = change.type === 'put' ? change : current && decodeState(current)
+  if (stored === undefined || !table.counted(stored)) return []
   const sk = sortKey(key)
   const entered = partitions.filter((one) => !current?.partitions.includes(one))
   return [

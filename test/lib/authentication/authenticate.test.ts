@@ -6,6 +6,8 @@ import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
 
 const KEY = generateAccessKey(() => new Uint8Array(32).fill(7))
 
+const federation = { trust: { uid: 't-1', revision: 1 }, provider: { uid: 'p-1', revision: 1 } }
+
 function world(item: JsonObject | undefined, more: Partial<AuthenticationDeps> = {}) {
   const log: unknown[] = []
   const deps: AuthenticationDeps = {
@@ -13,6 +15,10 @@ function world(item: JsonObject | undefined, more: Partial<AuthenticationDeps> =
     readCredential: async (hashes) => {
       log.push('read')
       return item !== undefined && hashes[0] === HASH ? { hash: HASH, item } : undefined
+    },
+    readGates: async (keys) => {
+      log.push(keys.map(({ pk }) => pk))
+      return []
     },
     now: () => CREATED * 1000 + 999,
     touch: async (...touched) => {
@@ -42,6 +48,33 @@ describe('authenticate', () => {
       CREATED,
       { lastActivity: CREATED, expiryIndex: 'credential', expiry: CREATED + 100 },
     ])
+  })
+
+  test('reads the gates of an exchanged key once, after the credential, and only while the key itself is valid', async () => {
+    const open = { attributes: { revision: 1, disabled: false, deleted: false } }
+    const exchanged = storedKey({ ttl: 100 }, { federation })
+    const { deps, log } = world(itemOf(exchanged))
+    const readGates: typeof deps.readGates = async (keys) => {
+      await deps.readGates(keys)
+      return [open, open]
+    }
+    expect(await authenticate(KEY, { ...deps, readGates })).toMatchObject({ user: { name: 'admin', federation } })
+    expect(log).toEqual(['read', ['federation#t-1', 'provider#p-1']])
+    expect(await authenticate(KEY, deps)).toEqual({
+      dead: 'the federated identity credential of the access key has been deleted',
+      key: { name: 'ci', uid: 'u-1', user: 'admin' },
+    })
+    log.length = 0
+    const late = { ...deps, now: () => (CREATED + 100) * 1000 }
+    expect(await authenticate(KEY, late)).toMatchObject({ dead: 'access key has expired' })
+    expect(log).toEqual(['read'])
+  })
+
+  test('rejects when the gates cannot be read, so that the request is not allowed', async () => {
+    const failure = new Error('throttled')
+    const readGates = () => Promise.reject(failure)
+    const { deps } = world(itemOf(storedKey({ ttl: 100 }, { federation })), { readGates })
+    await expect(authenticate(KEY, deps)).rejects.toBe(failure)
   })
 
   test('does not update a recent last activity', async () => {

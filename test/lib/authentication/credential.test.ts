@@ -14,6 +14,7 @@ import type { JsonObject } from '../../../lib/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
 
 const PK = 'credential#2#aGFzaA'
+const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
 const FULL = storedKey(
   {
     user: 'alice',
@@ -82,7 +83,17 @@ describe('writing credentials', () => {
     expect(companion.ifAbsent).toBeUndefined()
     expect(companion.attributes).not.toHaveProperty('lastActivity')
     expect([...(companion.remove ?? [])].sort()).toEqual(
-      ['displayName', 'email', 'expiry', 'expiryIndex', 'specSubject', 'specTeam', 'specUser', 'ttl'].sort(),
+      [
+        'displayName',
+        'email',
+        'expiry',
+        'expiryIndex',
+        'federation',
+        'specSubject',
+        'specTeam',
+        'specUser',
+        'ttl',
+      ].sort(),
     )
     const [sliding] = updateCredential(FULL, { x: 'y' }, {}, CREATED + 50)
     expect(sliding).toMatchObject({ attributes: { expiry: CREATED + 150, 'sealed:x': 'y' } })
@@ -118,6 +129,14 @@ describe('writing credentials', () => {
   test('indexes keys without a ttl if there is a maximum ttl', () => {
     expect(itemOf(storedKey(), {}, 10)).toMatchObject({ expiry: CREATED + 10, expiryIndex: 'credential' })
     expect(itemOf(storedKey())).not.toHaveProperty('expiryIndex')
+  })
+
+  test('stores what an exchanged key came through, and indexes its expiry separately, also after a use', () => {
+    const key = storedKey({ ttl: 100 }, { federation })
+    expect(itemOf(key)).toMatchObject({ federation, expiryIndex: 'federated', expiry: CREATED + 100 })
+    expect(updateCredential(key, {}, {})[0]).toMatchObject({ attributes: { federation, expiryIndex: 'federated' } })
+    const used = activityAttributes(readCredential(itemOf(key)), CREATED + 1, {})
+    expect(used).toEqual({ lastActivity: CREATED + 1, expiryIndex: 'federated', expiry: CREATED + 100 })
   })
 
   test('omits display names that are too long', () => {
@@ -163,6 +182,15 @@ describe('reading credentials', () => {
   test('accepts items of earlier versions without a generation', () => {
     const { generation: _, ...item } = itemOf(FULL)
     expect(credentialUser(readCredential(item), undefined).key).not.toHaveProperty('generation')
+  })
+
+  test('returns what an exchanged key came through', () => {
+    const item = itemOf(storedKey({}, { federation }))
+    expect(credentialUser(readCredential(item), undefined)).toMatchObject({ name: 'admin', federation })
+    expect(credentialUser(readCredential(itemOf(FULL)), undefined)).not.toHaveProperty('federation')
+    for (const wrong of [null, {}, { ...federation, more: 1 }, { trust: federation.trust, provider: null }]) {
+      expect(() => readCredential({ ...item, federation: wrong } as JsonObject), JSON.stringify(wrong)).toThrow()
+    }
   })
 
   test('rejects missing, invalid or unknown members', () => {
@@ -213,6 +241,9 @@ test('readInternal accepts exactly what writeInternal returns', () => {
   const internal = { creator: 'subject:x' as const, carried: [{}], credential: HASH }
   expect(decodeKeyInternal(encodeKeyInternal(internal))).toEqual(internal)
   const good = encodeKeyInternal(internal)
+  // The previous version wrote nothing else, and reads nothing else.
+  expect(Object.keys(good)).toEqual(['creator', 'carried', 'credential'])
+  expect(decodeKeyInternal(encodeKeyInternal({ ...internal, federation }))).toEqual({ ...internal, federation })
   for (const wrong of [
     { creator: 'x' },
     { creator: 'root:x' },
@@ -223,6 +254,8 @@ test('readInternal accepts exactly what writeInternal returns', () => {
     { credential: { version: '1' } },
     { credential: { version: '1', hash: '' } },
     { more: 1 },
+    { federation: null },
+    { federation: { trust: federation.trust } },
   ]) {
     expect(() => decodeKeyInternal({ ...good, ...wrong } as JsonObject), JSON.stringify(wrong)).toThrow()
   }

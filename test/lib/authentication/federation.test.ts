@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import {
   closedGate,
   deleteGate,
-  encodeFederation,
   type GateState,
   gateKeys,
   parseFederation,
+  storedFederation,
   writeGate,
 } from '../../../lib/authentication/federation.ts'
 
@@ -65,8 +65,8 @@ describe('the gate items', () => {
 })
 
 describe('parseFederation', () => {
-  test('returns what encodeFederation stores', () => {
-    expect(parseFederation(JSON.parse(JSON.stringify(encodeFederation(federation))))).toEqual(federation)
+  test('returns what storedFederation stores', () => {
+    expect(parseFederation(JSON.parse(JSON.stringify(storedFederation(federation))))).toEqual(federation)
   })
 
   test.each([

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   decodeCredential,
+  decodeFederation,
   decodeUser,
   encodeCredential,
+  encodeFederation,
   encodeUser,
   MAX_CONTEXT,
 } from '../../../lib/authentication/usercontext.ts'
@@ -85,6 +87,16 @@ describe('the user in the context', () => {
     expect(decodeCredential(encodeCredential(credential))).toEqual(credential)
     for (const wrong of [{ ...credential, hash: '' }, { ...credential, more: 1 }, { version: '1', hash: 'h' }, []]) {
       expect(() => decodeCredential(encodeValue(wrong))).toThrow('the credential of the user')
+    }
+  })
+
+  test('omits what an exchanged key came through, which is encoded separately', () => {
+    const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
+    expect(encodeUser({ ...alice, federation })).toBe(encodeUser(alice))
+    expect(decodeFederation(encodeFederation(federation))).toEqual(federation)
+    expect(() => decodeFederation(`${encodeFederation(federation)}=`)).toThrow('is not base64url')
+    for (const wrong of [{ ...federation, more: 1 }, { trust: federation.trust }, [], null]) {
+      expect(() => decodeFederation(encodeValue(wrong))).toThrow('federation')
     }
   })
 

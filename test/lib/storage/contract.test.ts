@@ -315,7 +315,7 @@ describe('companions', () => {
 })
 
 test('count returns the number of objects in an index partition after objects enter and leave it', async () => {
-  const counted: Table = { ...widgets, counted: true }
+  const counted: Table = { ...widgets, counted: ({ object }) => object.spec?.uncounted !== true }
   const numbers = async () => Promise.all(['jo', 'al', 'x'.repeat(3000)].map((one) => storage.count(counted, one, 100)))
   for (const name of ['a', 'b', 'c']) await create(storage, name, { in: ['jo'] }, counted)
   expect(await numbers()).toEqual([3, 0, 0])
@@ -330,6 +330,12 @@ test('count returns the number of objects in an index partition after objects en
   for (let more = 0; more < 5; more++) await create(storage, `d${more}`, { in: ['jo'] }, counted)
   expect(await storage.count(counted, 'jo', 3)).toBe(3)
   expect((await storage.list(counted, { partitions: ['jo'] })).items).toHaveLength(6)
+  await create(storage, 'e', { in: ['jo'], uncounted: true }, counted)
+  expect((await storage.list(counted, { partitions: ['jo'] })).items).toHaveLength(7)
+  expect(await numbers()).toEqual([6, 1, 0])
+  await set(storage, 'e', { in: ['al'], uncounted: true }, counted)
+  await remove(storage, 'e', counted)
+  expect(await numbers()).toEqual([6, 1, 0])
 })
 
 describe('lists', () => {

@@ -16,7 +16,7 @@ export interface ReviewServices {
   authenticate(token: string): Promise<Authentication>
   /**
    * Returns the current scopes of the access key with this name and uid; undefined if it no longer gives access. Makes
-   * one consistent read.
+   * one consistent read, and another for a key that an exchange made.
    */
   keyChain(key: { name: string; uid: string }): Promise<ScopeChain | undefined>
   /** Returns the uid of a virtual cluster instance, or undefined if it does not exist. */

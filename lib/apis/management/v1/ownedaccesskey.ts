@@ -5,6 +5,7 @@ import { managementRequest } from '../../../authorization/attributes/attributes.
 import { validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluate } from '../../../authorization/scopes/evaluate.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
+import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
 import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
 import {
   effectiveChain,
@@ -24,7 +25,16 @@ import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { present } from './ownedaccesskey.status.ts'
-import { changeOf, changesSpec, kind, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
+import {
+  changeOf,
+  changesMoreThanDisabled,
+  changesSpec,
+  isExchanged,
+  kind,
+  specOf,
+  suppliedKey,
+  toKey,
+} from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
 const plural = 'ownedaccesskeys'
@@ -86,9 +96,12 @@ function strategy(services: Services): Strategy {
       checkUnchanged(user, draft, old)
       const next = specOf(draft.object)
       const moment = { now, maxTtl: services.keys.limits.maxTtl }
+      const change = (old: Stored) =>
+        (changesMoreThanDisabled(draft, old) ? forbiddenBeyondDisabling(user, isExchanged(old)) : undefined) ??
+        forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
       const reason = old
-        ? changesSpec(draft, old) && forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
-        : forbiddenCreation(user, next, moment)
+        ? changesSpec(draft, old) && change(old)
+        : (forbiddenToWorkload(user) ?? forbiddenCreation(user, next, moment))
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
     },
     quota({ object, internal }, { user }) {
@@ -115,7 +128,13 @@ export const OwnedAccessKey: StoredKind<Services> = {
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
-  table: { resource: plural, partitions: (stored) => [keyIdentity(toKey(stored))], activity: true, counted: true },
+  table: {
+    resource: plural,
+    partitions: (stored) => [keyIdentity(toKey(stored))],
+    activity: true,
+    // Otherwise the keys of a fleet of jobs would keep people from creating keys.
+    counted: (stored) => !isExchanged(stored),
+  },
   columns,
   fields: {
     'spec.user': ({ spec }) => String(spec?.user ?? ''),

@@ -50,6 +50,19 @@ export const changeOf = (draft: Draft, old: Stored): { created: number; isRotate
   isRotated: !deepEqual(draft.internal.credential, old.internal.credential),
 })
 
+/** Reports whether an exchange made the key. */
+export const isExchanged = ({ internal }: Pick<Stored, 'internal'>): boolean =>
+  decodeKeyInternal(internal).federation !== undefined
+
+/** Reports whether the update changes more of the spec than `disabled`, including its write-only values. */
+export function changesMoreThanDisabled(draft: Draft, old: Stored): boolean {
+  const rest = ({ spec }: KubeObject) => {
+    const { disabled: _, ...others } = spec ?? {}
+    return others
+  }
+  return draft.specChanged === true || !deepEqual(rest(draft.object), rest(old.object))
+}
+
 /** Reports whether the update changes the spec, including its write-only values. */
 export const changesSpec = (draft: Draft, old: Stored): boolean =>
   draft.specChanged === true || !deepEqual(draft.object.spec ?? {}, old.object.spec ?? {})

@@ -1,0 +1,338 @@
+/**
+ * Tests the access keys of exchanges: what closes them, what they may do, and what may be done to them. The keys are
+ * created as an exchange creates them; their gates are written as the kinds write them.
+ */
+import { request } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { GateKind, GateState } from '../../lib/authentication/federation.ts'
+import type { Federation } from '../../lib/authorization/users/user.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import { createObject } from '../../lib/registry/create.ts'
+import { createExchangedKey, type Exchanged, newFederation, openGates, setGate } from '../support/exchangedkeys.ts'
+import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
+import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import { contextOf } from '../support/users.ts'
+
+const most = 3
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ MAX_KEYS_PER_OWNER: String(most) }, { unthrottled: true })
+  const host = 'vc.example.com'
+  const authority = Buffer.from(server.certificateAuthority).toString('base64')
+  const spec = {
+    owner: { user: 'alice' },
+    accessPoint: { ingress: { host } },
+    certificateAuthorityData: authority,
+  }
+  await server.make(instances('p-a'), instance('x', spec))
+}, 120_000)
+afterAll(() => server?.stop())
+
+interface Key {
+  name: string
+  token: string
+  federation: Federation
+}
+
+/** Creates an exchanged key of alice with open gates. */
+async function exchange(options: Exchanged = {}): Promise<Key> {
+  const federation = newFederation()
+  await openGates(server.parts, federation)
+  return { ...(await createExchangedKey(server.parts, federation, options)), federation }
+}
+
+const gate = ({ federation }: Key, kind: GateKind, state: Partial<GateState> | 'missing') =>
+  setGate(server.parts, federation, kind, state)
+const merge = (body: object): Call => ({
+  method: 'PATCH',
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/merge-patch+json' },
+})
+const patch = (name: string, spec: object, token?: string): Promise<Answer> =>
+  server.call(`${keys}/${name}`, { ...merge({ spec }), ...(token !== undefined && { token }) })
+const post = (path: string, body: object, token?: string): Promise<Answer> =>
+  server.call(path, { method: 'POST', body, ...(token !== undefined && { token }) })
+const self = (token: string): Promise<Answer> => post(`${management}/selves`, {}, token)
+const messageOf = ({ status, json }: Answer) => [status, json.message]
+
+const trust = 'the federated identity credential of the access key'
+const provider = 'the identity provider of the access key'
+const closings: [GateKind, Partial<GateState> | 'missing', string][] = [
+  ['federation', { disabled: true }, `${trust} is disabled`],
+  ['federation', { revision: 2 }, `${trust} has changed since`],
+  ['federation', { deleted: true }, `${trust} is being deleted`],
+  ['federation', 'missing', `${trust} has been deleted`],
+  ['provider', { disabled: true }, `${provider} is disabled`],
+  ['provider', { revision: 2 }, `${provider} has changed since`],
+  ['provider', { deleted: true }, `${provider} is being deleted`],
+  ['provider', 'missing', `${provider} has been deleted`],
+]
+
+describe.each(closings)('an exchanged key whose gate "%s" is %j', (kind, state, reason) => {
+  test('is refused at the next request, and accepted again when the gate is as before', async () => {
+    const key = await exchange()
+    expect((await self(key.token)).status).toBe(201)
+    await gate(key, kind, state)
+    expect(messageOf(await self(key.token))).toEqual([401, reason])
+    expect(messageOf(await server.call(keys, { token: key.token }))).toEqual([401, reason])
+    await gate(key, kind, {})
+    expect((await self(key.token)).status).toBe(201)
+  })
+
+  test('is refused by Self and by TokenReview', async () => {
+    const key = await exchange({ spec: { scope: { clusters: [{ cluster: 'eu' }] } } })
+    const asked = { spec: { accessKey: key.token } }
+    const reviewed = { spec: { token: key.token } }
+    const reviews = '/apis/authentication.k8s.io/v1/tokenreviews'
+    expect((await post(`${management}/selves`, asked)).json.status.accessKey).toBe(key.name)
+    expect((await post(reviews, reviewed)).json.status.authenticated).toBe(true)
+    await gate(key, kind, state)
+    expect(messageOf(await post(`${management}/selves`, asked))).toEqual([401, reason])
+    expect((await post(reviews, reviewed)).json.status).toEqual({ user: {}, error: 'invalid bearer token' })
+  })
+})
+
+test('what a cluster knows from the key or a token of it is denied by SubjectAccessReview once a gate is closed', async () => {
+  const scope = { clusters: [{ cluster: 'eu' }] }
+  const key = await exchange({ spec: { scope } })
+  const agent = await server.make(
+    keys,
+    accessKey('agent', { user: 'agent', scope: { ...scope, roles: [{ role: 'agent' }] } }),
+  )
+  const reviewed = await post(
+    '/apis/authentication.k8s.io/v1/tokenreviews',
+    { spec: { token: key.token } },
+    agent.spec.key,
+  )
+  const { username, extra } = reviewed.json.status.user
+  const spec = { user: username, extra, resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'default' } }
+  const review = async () =>
+    (await post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec }, agent.spec.key)).json.status
+  expect(await review()).toEqual({ allowed: false })
+  await gate(key, 'provider', { disabled: true })
+  expect(await review()).toEqual({ allowed: false, denied: true, reason: 'the access key no longer gives access' })
+})
+
+test('a watch ends within ten seconds after a gate is closed', async () => {
+  const key = await exchange()
+  let ahead = 0
+  const now = performance.now.bind(performance)
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+  try {
+    const path = `${keys}?watch=1&timeoutSeconds=60&fieldSelector=metadata.name%3D${key.name}&allowWatchBookmarks=true`
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const headers = { authorization: `Bearer ${key.token}` }
+    const begun = Promise.withResolvers<void>()
+    const sent = request(`${server.base}${path}`, { headers, ca: server.certificateAuthority }, (answer) => {
+      answer.once('readable', () => begun.resolve())
+      text(answer).then(resolve, reject)
+    })
+    sent.on('error', reject).end()
+    await begun.promise
+    await gate(key, 'federation', { disabled: true })
+    ahead = 11_000
+    expect(await promise).toContain(`"name":"${key.name}"`)
+  } finally {
+    spy.mockRestore()
+  }
+}, 20_000)
+
+describe('an exchanged key', () => {
+  test('has the identity, the labels and the inherited chain that the exchange gives it', async () => {
+    const carried = [{ projects: [{ project: 'a' }] }]
+    const scope = { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] }
+    const key = await exchange({
+      creator: 'team:shop',
+      carried,
+      spec: { scope },
+      metadata: { labels: { from: 'here' } },
+    })
+    expect((await self(key.token)).json.status).toMatchObject({
+      team: { name: 'shop' },
+      groups: expect.arrayContaining(['team:shop']),
+      accessKeyScope: scope,
+    })
+    expect((await server.call(`${keys}/${key.name}`)).json.metadata.labels).toEqual({ from: 'here' })
+    const outside = await server.call(`${instances('p-b')}/x`, { token: key.token })
+    expect(outside.status).toBe(403)
+  })
+
+  test('is committed with its companions or not at all', async () => {
+    const record = { op: 'put', pk: 'exchange#token', sk: '#', attributes: { expires: 1 }, ifAbsent: true } as const
+    await exchange({ metadata: { name: 'first-of-token' }, companions: [record] })
+    const second = exchange({ metadata: { name: 'second-of-token' }, companions: [record] })
+    await expect(second).rejects.toMatchObject({ code: 'CompanionExists' })
+    expect((await server.call(`${keys}/second-of-token`)).status).toBe(404)
+    expect(await server.parts.storage.getCompanion('exchange#token', '#')).toMatchObject({ attributes: { expires: 1 } })
+  })
+
+  test('is neither limited by max-keys-per-owner nor counted', async () => {
+    const spec = { user: 'quota' }
+    for (let more = 0; more <= most; more++) await exchange({ spec })
+    const { spec: made } = await server.make(keys, accessKey('quota-1', spec))
+    const create = () => post(keys, accessKey('', {}, { generateName: 'quota-' }), made.key)
+    for (let more = 1; more < most; more++) expect((await create()).status).toBe(201)
+    expect((await create()).status).toBe(403)
+    const { token, name } = await exchange({ spec })
+    expect((await self(token)).status).toBe(201)
+    await server.call(`${keys}/${name}`, { method: 'DELETE' })
+    expect((await create()).status).toBe(403)
+  })
+
+  const changes: Record<string, object> = {
+    'its ttl': { ttl: 7200 },
+    'its scope': { scope: { projects: [{ project: '*' }] } },
+    'its value': { key: 'another-value'.padEnd(40, '.') },
+    'a write-only field': { identity: { connectorData: 'secret' } },
+    'its display name': { displayName: 'other' },
+    'the user, together with disabled': { user: 'bob', disabled: true },
+    'its identity': { identity: { userId: 'other' } },
+  }
+  test.each(Object.keys(changes))('cannot be changed: %s', async (what) => {
+    const key = await exchange({ spec: { scope: { projects: [{ project: 'a' }] } } })
+    const owner = (await server.make(keys, accessKey('', { user: 'alice', scope: {} }, { generateName: 'owner-' })))
+      .spec.key
+    const before = (await server.call(`${keys}/${key.name}`)).json
+    const refused = `ownedaccesskeys.management.platform "${key.name}" is forbidden: an access key that comes from an exchanged ID token can only be disabled or deleted`
+    expect(messageOf(await patch(key.name, changes[what] ?? {}))).toEqual([403, refused])
+    expect((await patch(key.name, changes[what] ?? {}, owner)).status).toBe(403)
+    expect((await patch(key.name, changes[what] ?? {}, key.token)).status).toBe(403)
+    const after = (await server.call(`${keys}/${key.name}`)).json
+    expect([after.spec, after.metadata.generation]).toEqual([before.spec, before.metadata.generation])
+    expect((await self(key.token)).status).toBe(201)
+  })
+
+  test('can be disabled, labelled and deleted, and stays an exchanged key', async () => {
+    const key = await exchange()
+    const labelled = await server.call(`${keys}/${key.name}`, merge({ metadata: { labels: { a: 'b' } } }))
+    expect([labelled.status, labelled.json.metadata.labels]).toEqual([200, { a: 'b' }])
+    expect((await patch(key.name, { disabled: true })).status).toBe(200)
+    expect(messageOf(await self(key.token))).toEqual([401, 'access key is disabled'])
+    expect((await patch(key.name, { disabled: false })).status).toBe(200)
+    expect((await self(key.token)).status).toBe(201)
+    await gate(key, 'federation', { disabled: true })
+    expect(messageOf(await self(key.token))).toEqual([401, `${trust} is disabled`])
+    expect((await server.call(`${keys}/${key.name}`, { method: 'DELETE' })).status).toBe(200)
+    expect((await self(key.token)).status).toBe(401)
+  })
+
+  test('of a workload can delete itself', async () => {
+    const { name, token } = await exchange()
+    expect((await server.call(`${keys}/${name}`, { method: 'DELETE', token })).status).toBe(200)
+    expect((await self(token)).status).toBe(401)
+  })
+})
+
+describe('a workload with an exchanged key', () => {
+  test.each<[string, JsonObject]>([
+    ['of a user', {}],
+    ['of administrators', { groups: ['system:masters'] }],
+  ])('%s creates no access keys', async (_, spec) => {
+    const { token } = await exchange({ spec })
+    const creates = [
+      post(keys, accessKey('made-by-job', { ttl: 60 }), token),
+      post(`${keys}?dryRun=All`, accessKey('made-by-job', { ttl: 60 }), token),
+      server.call(`${keys}/made-by-job?fieldManager=m`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: accessKey('made-by-job', { ttl: 60 }),
+        token,
+      }),
+    ]
+    for (const answer of await Promise.all(creates)) {
+      expect(messageOf(answer)).toEqual([
+        403,
+        'ownedaccesskeys.management.platform "made-by-job" is forbidden: the access key used comes from an exchanged ID token and may not create access keys: exchange another ID token instead',
+      ])
+    }
+    expect((await server.call(`${keys}/made-by-job`)).status).toBe(404)
+  })
+
+  test('only disables and deletes the other keys of its identity', async () => {
+    const { token } = await exchange({ spec: { user: 'carol' } })
+    await server.make(keys, accessKey('carols', { user: 'carol', ttl: 60 }))
+    expect(messageOf(await patch('carols', { key: 'known-to-the-job'.padEnd(40, '.') }, token))).toEqual([
+      403,
+      'ownedaccesskeys.management.platform "carols" is forbidden: the access key used comes from an exchanged ID token and may only disable or delete access keys',
+    ])
+    expect((await patch('carols', { disabled: true }, token)).status).toBe(200)
+    expect((await server.call(`${keys}/carols`, { method: 'DELETE', token })).status).toBe(200)
+  })
+})
+
+describe('a person with an exchanged key', () => {
+  const login = { user: 'erin', type: 'Login' }
+  const old = { now: new Date(Date.now() - 20 * 60_000) }
+
+  test('creates keys that are ordinary ones and outlive it, in the first 15 minutes', async () => {
+    const key = await exchange({ spec: login })
+    const made = await post(keys, accessKey('erins'), key.token)
+    expect(made.status).toBe(201)
+    await gate(key, 'federation', { disabled: true })
+    expect((await self(made.json.spec.key)).status).toBe(201)
+  })
+
+  test('creates only keys that end with it, later or with a scope', async () => {
+    const late = await exchange({ spec: login, ...old })
+    const scoped = await exchange({ spec: { ...login, scope: { rules: [{}] } } })
+    for (const { token } of [late, scoped]) {
+      const refused = await post(keys, accessKey('erins-other', { ttl: 86_400 }), token)
+      expect(messageOf(refused)).toEqual([403, expect.stringContaining('may not create one that could outlive it')])
+    }
+    expect((await post(keys, accessKey('erins-brief', { ttl: 60 }), late.token)).status).toBe(201)
+  })
+
+  test('creates nothing in a request that was allowed before a gate was closed', async () => {
+    const key = await exchange({ spec: { ...login, user: 'fay' } })
+    const used = await server.parts.authenticate(key.token)
+    if (!('user' in used)) throw new Error('the key gives no access')
+    const user = { ...used.user, credential: used.credential }
+    const store = server.parts.storeOf(OwnedAccessKey)
+    const create = (name: string) =>
+      createObject(store, { object: { ...accessKey(name), spec: {} }, secrets: [] }, contextOf(user))
+    expect((await create('fays-early')).created).toBe(true)
+    await gate(key, 'provider', { revision: 2 })
+    await expect(create('fays-late')).rejects.toMatchObject({
+      status: { code: 401, message: 'access key has been changed or deleted since the request was allowed' },
+    })
+    expect((await server.call(`${keys}/fays-late`)).status).toBe(404)
+  })
+})
+
+describe('what a key leaves behind', () => {
+  const kubeConfig = (token: string, spec: object) => post(`${instances('p-a')}/x/kubeconfig`, { spec }, token)
+
+  const rules = [{ resources: [{ group: 'management.platform', resources: ['directclusterendpointtokens'] }] }]
+  test.each<[string, JsonObject]>([
+    ['with a scope', { scope: { rules, clusters: [{ cluster: 'eu' }], projects: [{ project: 'a' }] } }],
+    ['without a scope', { type: 'Login' }],
+  ])('tokens of an exchanged key %s end with it', async (_, spec) => {
+    const { token, name } = await exchange({ spec: { ...spec, ttl: 900 } })
+    const end = (await server.call(`${keys}/${name}`)).json.status.expirationTimestamp
+    const asked = { spec: { ttl: 86_400, scope: { clusters: [{ cluster: 'eu' }] } } }
+    const direct = await post(`${management}/directclusterendpointtokens`, asked, token)
+    const config = await kubeConfig(token, { certificateTTL: 86_400 })
+    for (const { status, json } of [direct, config]) {
+      expect([status, json.status.expirationTimestamp]).toEqual([201, end])
+    }
+    const inside = /token: (\S+)/.exec(config.json.status.kubeConfig)?.[1] ?? ''
+    for (const jwt of [direct.json.status.token, inside]) expect(decodeJwt(jwt).exp).toBe(Date.parse(end) / 1000)
+  })
+
+  test('certificates that would outlive an exchanged key are refused', async () => {
+    const { token } = await exchange({ spec: { ttl: 900 } })
+    for (const spec of [{ clientCert: true }, { clientCert: true, certificateTTL: 0 }]) {
+      const [status, message] = messageOf(await kubeConfig(token, spec))
+      expect(status).toBe(403)
+      expect(message).toContain('a client certificate would outlive the access key used')
+      expect(message).toMatch(/ask for spec\.certificateTTL of at most 8[34]\d$/)
+    }
+    const brief = await exchange({ spec: { ttl: 600 } })
+    const [status, message] = messageOf(await kubeConfig(brief.token, { clientCert: true, certificateTTL: 600 }))
+    expect([status, message]).toEqual([403, expect.stringContaining('Kubernetes signs none for less than 600 seconds')])
+  })
+})

@@ -1,0 +1,70 @@
+/** Creates access keys as an exchange does, and sets their gates. */
+import { exchangedKeyStrategy } from '../../lib/apis/management/v1/ownedaccesskey.exchange.ts'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { type GateKind, type GateState, gateKeys } from '../../lib/authentication/federation.ts'
+import type { ScopeChain } from '../../lib/authorization/scopes/scope.ts'
+import type { Federation, Identity } from '../../lib/authorization/users/user.ts'
+import { internalContext } from '../../lib/controllers/internalcontext.ts'
+import type { JsonObject, ObjectMeta } from '../../lib/meta/types.ts'
+import { createObject } from '../../lib/registry/create.ts'
+import type { Store } from '../../lib/registry/store.ts'
+import type { Companion, Storage } from '../../lib/storage/interface.ts'
+import { endless } from './deadlines.ts'
+
+let count = 0
+
+/** Returns a trust and a provider that no other test uses. */
+export function newFederation(): Federation {
+  count += 1
+  return { trust: { uid: `trust-${count}`, revision: 1 }, provider: { uid: `provider-${count}`, revision: 1 } }
+}
+
+/** Writes a gate, by default as it was at the exchange, or removes it. */
+export async function setGate(
+  { storage }: { storage: Storage },
+  federation: Federation,
+  kind: GateKind,
+  state: Partial<GateState> | 'missing' = {},
+): Promise<void> {
+  const [trustKey, providerKey] = gateKeys(federation)
+  const [key, { revision }] = kind === 'federation' ? [trustKey, federation.trust] : [providerKey, federation.provider]
+  const options = { deadline: endless }
+  if (state === 'missing') return storage.dropCompanion(key, options)
+  const attributes = { revision, disabled: false, deleted: false, ...state }
+  await storage.keepCompanion({ ...key, attributes }, options)
+}
+
+/** Opens both gates. */
+export async function openGates(server: { storage: Storage }, federation: Federation): Promise<void> {
+  await setGate(server, federation, 'federation')
+  await setGate(server, federation, 'provider')
+}
+
+export interface Exchanged {
+  metadata?: ObjectMeta
+  spec?: JsonObject
+  creator?: Identity
+  carried?: ScopeChain
+  companions?: readonly Companion[]
+  now?: Date
+}
+
+/** Creates a key of alice that lives for an hour, and returns its name and its value. */
+export async function createExchangedKey(
+  server: { storage: Storage; storeOf(kind: typeof OwnedAccessKey): Store },
+  federation: Federation,
+  { metadata = {}, spec = {}, creator = 'user:alice', carried = [], companions = [], now = new Date() }: Exchanged = {},
+): Promise<{ name: string; token: string }> {
+  const store = server.storeOf(OwnedAccessKey)
+  const strategy = exchangedKeyStrategy(store.strategy, { federation, creator, carried, companions })
+  count += 1
+  const object = {
+    apiVersion: 'management.platform/v1',
+    kind: 'OwnedAccessKey',
+    metadata: { name: `exchanged-${count}`, ...metadata },
+    spec: { type: 'Other', ttl: 3600, ...spec },
+  }
+  const context = internalContext('system:exchange', now, endless)
+  const { draft, stored } = await createObject({ ...store, strategy }, { object, secrets: [] }, context)
+  return { name: stored.key, token: String(draft?.reveal?.[0]?.value) }
+}
