@@ -21,6 +21,7 @@ import type { Credentials } from './cluster/credentials.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import { kubeConfigText } from './configtext.ts'
 import { type Instance, labelOf, serverAddress } from './instance.ts'
+import { outlivingCertificate, outlivingRequest } from './outliving.ts'
 import { restrictsInside } from './restriction.ts'
 import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
 
@@ -73,7 +74,8 @@ const RESERVE_MS = 5_000
 /**
  * Returns a kube config whose user is a token for this virtual cluster only or, with `clientCert`, a certificate that
  * the virtual cluster signs. Field errors are returned. Throws 400 without an address and 401 for an invalid key.
- * Throws 403 for a user that clusters must not see, and for a certificate that would grant more than the scopes allow.
+ * Throws 403 for a user that clusters must not see, and for a certificate that would grant more than the scopes allow
+ * or outlive an exchanged key.
  * Also throws ClusterErrors (502, 503, 504).
  */
 export async function createKubeConfig(
@@ -150,11 +152,13 @@ async function withCertificate(
   seconds: number | undefined,
   services: KubeConfigServices,
 ): Promise<Made> {
-  const { instance, user, dryRun, deadline } = request
+  const { instance, user, now, dryRun, deadline } = request
   if (restrictsInside(user.chain, instance, services)) {
     const why = 'a client certificate cannot be scoped, and the scope of the access key restricts what it may do there'
     throw forbiddenKubeConfig(instance, services, why)
   }
+  const outliving = outlivingRequest(user, seconds, now)
+  if (outliving !== undefined) throw forbiddenKubeConfig(instance, services, outliving)
   if (dryRun) return { user: undefined, warnings: [], facts: { credential: 'certificate' } }
   const signal = services.deadline(Math.max(0, Math.floor(Math.min(WAIT_MS, deadline() - RESERVE_MS))))
   const credentials = await clusterCredentials(instance, services)
@@ -167,6 +171,8 @@ async function withCertificate(
     if (JSON.stringify(rotated) === JSON.stringify(credentials)) throw error
     return order(request, seconds, rotated, signal, services)
   })
+  const outlived = outlivingCertificate(user, issued.notAfter)
+  if (outlived !== undefined) throw forbiddenKubeConfig(instance, services, outlived)
   const warnings = [...issued.warnings, ...lifetimeWarnings(request, seconds, issued)]
   const facts = { credential: 'certificate', serial: issued.serial } as const
   return { user: issued, authority, expires: issued.notAfter, warnings, facts }

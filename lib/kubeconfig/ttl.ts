@@ -3,7 +3,7 @@ import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 
 const DAY = 86_400
 /** The shortest duration that Kubernetes signs (pkg/apis/certificates/validation). */
-const SHORTEST = 600
+export const SHORTEST = 600
 const INT32_MAX = 2_147_483_647
 
 export interface TtlLimits {

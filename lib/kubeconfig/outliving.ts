@@ -1,0 +1,36 @@
+/**
+ * Prevents an access key that an exchange made from leaving behind a client certificate that outlives it. Nothing ends a
+ * certificate before its own end.
+ */
+import type { UserInfo } from '../authorization/users/user.ts'
+import { rfc3339 } from '../meta/encoding/time.ts'
+import { SHORTEST } from './ttl.ts'
+
+/** Covers the time until the virtual cluster signs, and the difference between its clock and ours. */
+const MARGIN_SECONDS = 60
+
+/** Returns the end of an exchanged key in Unix seconds. Certificates of other keys may outlive them. */
+const endOf = ({ federation, key }: UserInfo): number | undefined => (federation ? key.expires : undefined)
+
+/**
+ * Returns why the user may not have a certificate for so many seconds (403), or undefined. If `seconds` is undefined, the
+ * virtual cluster decides.
+ */
+export function outlivingRequest(user: UserInfo, seconds: number | undefined, now: Date): string | undefined {
+  const end = endOf(user)
+  if (end === undefined) return undefined
+  const most = end - Math.ceil(now.getTime() / 1000) - MARGIN_SECONDS
+  if (seconds !== undefined && seconds <= most) return undefined
+  const why = `a client certificate would outlive the access key used, which expires at ${rfc3339(new Date(end * 1000))}`
+  return most < SHORTEST
+    ? `${why}, and Kubernetes signs none for less than ${SHORTEST} seconds; ask for a token (clientCert: false)`
+    : `${why}; ask for spec.certificateTTL of at most ${most}`
+}
+
+/** Returns why the user may not have a certificate that the virtual cluster signed until then (403), or undefined. */
+export function outlivingCertificate(user: UserInfo, notAfter: Date): string | undefined {
+  const end = endOf(user)
+  return end !== undefined && notAfter.getTime() > end * 1000
+    ? `the virtual cluster signed a client certificate until ${rfc3339(notAfter)}, which outlives the access key used`
+    : undefined
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import type { UserInfo } from '../../../lib/authorization/users/user.ts'
+import { outlivingCertificate, outlivingRequest } from '../../../lib/kubeconfig/outliving.ts'
+import { alice } from '../../support/users.ts'
+
+const now = new Date('2026-11-22T12:00:00.500Z')
+const inSeconds = (seconds: number) => Math.floor(now.getTime() / 1000) + seconds
+const federation = { trust: { uid: 't', revision: 1 }, provider: { uid: 'p', revision: 1 } }
+const expiring = (seconds: number, user: UserInfo = alice): UserInfo => ({
+  ...user,
+  key: { ...user.key, expires: inSeconds(seconds) },
+})
+const exchanged = (seconds: number) => expiring(seconds, { ...alice, federation })
+
+describe('a certificate for an exchanged key', () => {
+  test('must end a minute before the key', () => {
+    expect(outlivingRequest(exchanged(3661), 3600, now)).toBeUndefined()
+    const why = 'a client certificate would outlive the access key used, which expires at 2026-11-22T13:01:00Z'
+    expect(outlivingRequest(exchanged(3660), 3600, now)).toBe(`${why}; ask for spec.certificateTTL of at most 3599`)
+    expect(outlivingRequest(exchanged(3660), undefined, now)).toBe(
+      `${why}; ask for spec.certificateTTL of at most 3599`,
+    )
+  })
+
+  test('is refused when Kubernetes signs none that is short enough', () => {
+    expect(outlivingRequest(exchanged(661), 600, now)).toBeUndefined()
+    expect(outlivingRequest(exchanged(660), 600, now)).toBe(
+      'a client certificate would outlive the access key used, which expires at 2026-11-22T12:11:00Z, and Kubernetes signs none for less than 600 seconds; ask for a token (clientCert: false)',
+    )
+  })
+
+  test('is refused when the virtual cluster signs a longer one', () => {
+    const end = new Date(inSeconds(3600) * 1000)
+    expect(outlivingCertificate(exchanged(3600), end)).toBeUndefined()
+    expect(outlivingCertificate(exchanged(3600), new Date(end.getTime() + 1))).toBe(
+      'the virtual cluster signed a client certificate until 2026-11-22T13:00:00Z, which outlives the access key used',
+    )
+  })
+})
+
+test('a certificate for another key may outlive it', () => {
+  for (const user of [alice, expiring(60)]) {
+    expect(outlivingRequest(user, undefined, now)).toBeUndefined()
+    expect(outlivingCertificate(user, new Date('2030-01-01T00:00:00Z'))).toBeUndefined()
+  }
+})
