@@ -21,8 +21,8 @@ export interface Sweep {
   store: Store
   storage: Storage
   now(): Date
-  /** How long expired keys are kept. */
-  retentionSeconds: number
+  /** How long expired keys are kept: those that an exchange made, and all others. */
+  retentionSeconds: { exchanged: number; others: number }
   limits: LifeLimits
   hasTime: HasTime
   /** The deadline of the invocation. */
@@ -54,7 +54,8 @@ const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
 function isOver({ now, retentionSeconds, limits }: Sweep, credential: CompanionItem, { object }: Stored): boolean {
   const life = readCredential(credential.attributes)
   const { expires, state } = keyStatus(life, seconds(now()), limits)
-  const due = expires !== undefined && expires <= seconds(now()) - retentionSeconds
+  const retention = life.federation ? retentionSeconds.exchanged : retentionSeconds.others
+  const due = expires !== undefined && expires <= seconds(now()) - retention
   return due && state !== 'Terminating' && life.uid === object.metadata.uid
 }
 
@@ -104,29 +105,51 @@ async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Sto
 
 /** Runs one sweep. Throws if the table cannot be read. The next run finds the remaining keys. */
 export async function sweepExpired(sweep: Sweep): Promise<Swept> {
-  const { storage, now, retentionSeconds, maxDeletions, hasTime } = sweep
+  const { maxDeletions, retentionSeconds } = sweep
   const swept: Swept = { seen: 0, deleted: 0, kept: 0, failed: 0, remaining: false }
-  const query = {
-    index: EXPIRY_INDEX.name,
-    partition: { attribute: EXPIRY_INDEX.partition, value: EXPIRY_INDEX.value },
-    sort: { attribute: EXPIRY_INDEX.sort, to: seconds(now()) - retentionSeconds },
-    limit: pageSize,
-  }
+  const parts = [
+    { value: EXPIRY_INDEX.value, retention: retentionSeconds.others },
+    { value: EXPIRY_INDEX.exchanged, retention: retentionSeconds.exchanged },
+  ]
   let deletions = 0
   try {
-    for (let page: IndexPage = await storage.queryIndex(query); ; ) {
-      swept.seen += page.items.length
-      const due = await overdue(sweep, page.items, swept)
-      const allowed = due.slice(0, maxDeletions - deletions)
-      deletions += allowed.length
-      await forEach(allowed, hasTime, (one) => removeAsRead(sweep, one, swept))
-      if (allowed.length < due.length) return { ...swept, remaining: true }
-      if (!page.next) return swept
-      if (deletions === maxDeletions || !hasTime()) return { ...swept, remaining: true }
-      page = await storage.queryIndex({ ...query, after: page.next })
+    for (const { value, retention } of parts) {
+      const { started, remaining } = await sweepPart(sweep, value, retention, maxDeletions - deletions, swept)
+      if (remaining) return { ...swept, remaining }
+      deletions += started
     }
+    return swept
   } catch (error) {
     if (error instanceof OutOfTime) return { ...swept, remaining: true }
     throw error
+  }
+}
+
+/** Sweeps one partition of the index. Returns how many deletions it started, and whether the limits ended it early. */
+async function sweepPart(
+  sweep: Sweep,
+  value: string,
+  retention: number,
+  most: number,
+  swept: Swept,
+): Promise<{ started: number; remaining: boolean }> {
+  const { storage, now, hasTime } = sweep
+  const query = {
+    index: EXPIRY_INDEX.name,
+    partition: { attribute: EXPIRY_INDEX.partition, value },
+    sort: { attribute: EXPIRY_INDEX.sort, to: seconds(now()) - retention },
+    limit: pageSize,
+  }
+  let started = 0
+  for (let page: IndexPage = await storage.queryIndex(query); ; ) {
+    swept.seen += page.items.length
+    const due = page.items.length === 0 ? [] : await overdue(sweep, page.items, swept)
+    const allowed = due.slice(0, most - started)
+    started += allowed.length
+    await forEach(allowed, hasTime, (one) => removeAsRead(sweep, one, swept))
+    if (allowed.length < due.length) return { started, remaining: true }
+    if (!page.next) return { started, remaining: false }
+    if (started === most || !hasTime()) return { started, remaining: true }
+    page = await storage.queryIndex({ ...query, after: page.next })
   }
 }

@@ -86,7 +86,10 @@ export function sweepHandler() {
       store: server.storeOf(OwnedAccessKey),
       storage: server.storage,
       now: server.now,
-      retentionSeconds: server.config.keyRetentionSeconds,
+      retentionSeconds: {
+        exchanged: server.config.federatedKeyRetentionSeconds,
+        others: server.config.keyRetentionSeconds,
+      },
       limits: server.limits,
       hasTime: timeOf(context),
       deadline: deadlineOf(context),

@@ -166,7 +166,7 @@ async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): 
           store,
           storage: store.storage,
           now: () => new Date(),
-          retentionSeconds,
+          retentionSeconds: { exchanged: retentionSeconds, others: retentionSeconds },
           limits: {},
           hasTime: () => true,
           deadline: endless,

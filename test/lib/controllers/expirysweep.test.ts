@@ -10,6 +10,7 @@ import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { copyKey } from '../../support/copies.ts'
 import { endless } from '../../support/deadlines.ts'
+import { createExchangedKey, newFederation } from '../../support/exchangedkeys.ts'
 import { interceptCalls, newWorld, type World } from './world.ts'
 
 const day = 86_400
@@ -28,7 +29,7 @@ const sweepOf = (world: World, options: Partial<Sweep> = {}): Sweep => ({
   store: world.over(options.storage ?? world.storage).keys,
   storage: world.storage,
   now: world.now,
-  retentionSeconds: 7 * day,
+  retentionSeconds: { exchanged: day, others: 7 * day },
   limits: {},
   hasTime: () => true,
   deadline: endless,
@@ -105,6 +106,24 @@ describe('a key', () => {
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 1 })
     expect((await world.find('held'))?.metadata.deletionTimestamp).toBeDefined()
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 0 })
+  })
+
+  test('that an exchange made has a retention of its own', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    const server = { storage: world.storage, storeOf: () => world.keys }
+    await createExchangedKey(server, newFederation(), { metadata: { name: 'job' }, now: world.now() })
+    await world.make('ci', {}, { ttl: 3600 })
+    clock.at = 3600 + day - 1
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 0 })
+    clock.at += 1
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 1 })
+    expect(await names(world)).toEqual(['ci'])
+    clock.at = 3600 + 7 * day
+    await createExchangedKey(server, newFederation(), { metadata: { name: 'late' }, now: new Date(start) })
+    expect(await sweepExpired(sweepOf(world, { maxDeletions: 1 }))).toMatchObject({ deleted: 1, remaining: true })
+    expect(await sweepExpired(sweepOf(world, { maxDeletions: 1 }))).toMatchObject({ deleted: 1, remaining: false })
+    expect(await names(world)).toEqual([])
   })
 
   test('that was deleted and recreated is another key', async () => {
@@ -252,7 +271,8 @@ test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow
     runs.push(swept)
     const pages = Math.ceil(swept.seen / 100)
     expect(Object.fromEntries(calls)).toEqual({
-      queryIndex: pages,
+      // Without limits left, the partition of exchanged keys is not read.
+      queryIndex: remaining ? pages : pages + 1,
       get: swept.seen,
       getCompanions: pages,
       update: swept.deleted,
