@@ -122,7 +122,7 @@ type Payload = Omit<IdToken, 'alg' | 'kid' | 'signingInput' | 'signature' | 'tex
 function readPayload(bytes: Uint8Array): Payload {
   const { value, floats } = decodeObject(bytes, 'payload')
   const claims = Object.fromEntries(Object.entries(value).filter(([name, one]) => !holdsFloat(one, name, floats)))
-  refuseOtherTokens(claims)
+  refuseOtherTokens(value)
   const issuer = requireText(claims, 'iss')
   const subject = requireText(claims, 'sub')
   const aud = own(claims, 'aud')
