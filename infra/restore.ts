@@ -4,7 +4,9 @@
  *
  * - Counters only rise: later revisions are new to every client. A client that holds an older one gets a 410 and lists again.
  *   The change log is not restored.
- * - Revocations stay in force: the named access keys are not restored.
+ * - Revocations stay in force: the named access keys, trusts and identity providers are not restored.
+ * - No key of an exchange is restored: the trust that it came through may have been closed since. A job exchanges again.
+ * - No ID token can be exchanged again: the records of exchanged tokens are kept. Fetched keys of issuers are not restored.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -27,7 +29,7 @@ export interface Restoration {
   from: string
   /** Table of the deployment. */
   to: string
-  /** Names of access keys that stay revoked. */
+  /** Names of access keys that stay revoked, and of other objects as RESOURCE/NAME. */
   without: ReadonlySet<string>
   /** Unix milliseconds. */
   now: number
@@ -37,8 +39,10 @@ export interface Restoration {
 export interface Restored {
   written: number
   removed: number
-  /** The named keys that the other table contains. */
+  /** The named objects that the other table contains. */
   withheld: string[]
+  /** The number of keys that exchanges made. */
+  exchanged: number
 }
 
 /** Exceeds the number of revisions that writers from before the incident, which are still running, could hold. */
@@ -54,6 +58,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   const { client, from, to, without, now, sleep } = restoration
   const wanted = new Map<string, StoredItem>()
   const withheld = new Set<string>()
+  const exchanged = new Set<string>()
   const revisions = new Map<string, number>()
   const raise = (item: StoredItem) => {
     const kind = textOf(item.pk)
@@ -61,17 +66,19 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   }
   for await (const item of itemsOf(client, from)) {
     if (isRevision(item)) raise(item)
-    else if (isSlot({ pk: textOf(item.pk) })) continue
+    else if (isSlot({ pk: textOf(item.pk) }) || textOf(item.pk).startsWith('jwks#')) continue
     else {
-      const key = keyNameOf(item)
-      if (key !== undefined && without.has(key)) withheld.add(key)
+      const name = nameOf(item)
+      if (name !== undefined && without.has(name)) withheld.add(name)
       else wanted.set(idOf(item), item)
+      if (name !== undefined && item.federation !== undefined) exchanged.add(name)
     }
   }
+  for (const [id, item] of wanted) if (exchanged.has(nameOf(item) ?? '')) wanted.delete(id)
   const extra: StoredItem[] = []
   for await (const item of itemsOf(client, to)) {
     if (isRevision(item)) raise(item)
-    else if (!wanted.has(idOf(item))) extra.push(item)
+    else if (!wanted.has(idOf(item)) && !isRecordOfExchange(item)) extra.push(item)
   }
   // Do this first: nothing that is written from here on can then be mistaken for an older state.
   for (const [kind, n] of revisions) await putRevision(client, to, kind, n + margin, now)
@@ -87,18 +94,31 @@ export async function restore(restoration: Restoration): Promise<Restored> {
     [...wanted.values()].map((Item) => ({ PutRequest: { Item } })),
     sleep,
   )
-  return { written: wanted.size, removed: extra.length, withheld: [...withheld].sort() }
+  return { written: wanted.size, removed: extra.length, withheld: [...withheld].sort(), exchanged: exchanged.size }
 }
 
 const accessKeys = 'ownedaccesskeys'
+/** The kinds whose objects can be left out. */
+const leftOut = [accessKeys, 'federatedidentitycredentials', 'identityproviders']
 
-/** Returns the name of the access key that an item belongs to: a row, copy, activity, credential or owner index entry. */
-function keyNameOf({ pk, sk, name, key }: StoredItem): string | undefined {
+const isRecordOfExchange = ({ pk }: StoredItem) => textOf(pk).startsWith('exchange#')
+
+/**
+ * Returns the name of the access key that an item belongs to, or RESOURCE/NAME of another object. The item is a row, copy,
+ * mark, activity, credential or owner index entry.
+ */
+function nameOf({ pk, sk, name, key }: StoredItem): string | undefined {
   const partition = textOf(pk)
-  const rows = rowsOf(accessKeys)
-  if (partition === rows || partition.startsWith(`${rows}#`) || partition === activityOf(accessKeys)) return textOf(sk)
   if (partition.startsWith('credential#')) return textOf(name)
-  return partition.startsWith('owner#') && textOf(sk).startsWith(`${accessKeys}/`) ? textOf(key) : undefined
+  const entry = textOf(sk)
+  for (const resource of leftOut) {
+    const rows = rowsOf(resource)
+    const prefix = resource === accessKeys ? '' : `${resource}/`
+    const isOwn = partition === rows || partition.startsWith(`${rows}#`) || partition === activityOf(resource)
+    if (isOwn) return `${prefix}${entry}`
+    if (partition.startsWith('owner#') && entry.startsWith(`${resource}/`)) return `${prefix}${textOf(key)}`
+  }
+  return undefined
 }
 
 async function* itemsOf(client: DynamoDBClient, TableName: string): AsyncGenerator<StoredItem, void, void> {
@@ -150,7 +170,11 @@ docs/recovery.md describes how to ensure that. You can repeat the command after 
     region: { type: 'string', value: 'REGION', required: true, help: 'region of both tables' },
     from: { type: 'string', value: 'TABLE', required: true, help: 'the table that DynamoDB restored' },
     to: { type: 'string', value: 'TABLE', required: true, help: 'the table of the deployment' },
-    without: { type: 'string', value: 'FILE', help: 'names of access keys that stay revoked, one per line' },
+    without: {
+      type: 'string',
+      value: 'FILE',
+      help: 'names of access keys that stay revoked, one per line; other objects as RESOURCE/NAME',
+    },
   },
 } as const satisfies Command
 
@@ -159,7 +183,7 @@ if (import.meta.main) {
     if (from === to) throw new UsageError('--from and --to are the same table')
     const names = without === undefined ? '' : await readFile(without, 'utf8')
     const client = new DynamoDBClient({ region })
-    const { written, removed, withheld } = await restore({
+    const { written, removed, withheld, exchanged } = await restore({
       client,
       from,
       to,
@@ -168,7 +192,8 @@ if (import.meta.main) {
       sleep: delay,
     })
     process.stdout.write(
-      `${written} items written, ${removed} removed, keys not restored: ${withheld.join(', ') || 'none'}\n`,
+      `${written} items written, ${removed} removed, keys not restored: ${withheld.join(', ') || 'none'}\n` +
+        `keys of exchanges, none of which is restored: ${exchanged}\n`,
     )
   })
 }

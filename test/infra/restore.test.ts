@@ -7,7 +7,11 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { restore } from '../../infra/restore.ts'
+import { gateKeys } from '../../lib/authentication/federation.ts'
+import type { Companion } from '../../lib/storage/interface.ts'
+import { endless } from '../support/deadlines.ts'
 import { tableDefinition } from '../support/dynamodb.ts'
+import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { accessKey, instance, instances as instancesIn, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -26,6 +30,17 @@ async function key(name: string, metadata: object = {}) {
   values.set(name, made.spec.key)
   return made
 }
+
+const federation = newFederation()
+const record = (id: string): Companion => ({
+  op: 'put',
+  pk: `exchange#${id}`,
+  sk: '#',
+  attributes: { key: 'name', expires: 4_000_000_000 },
+  ifAbsent: true,
+})
+const keep = (pk: string) =>
+  server.parts.storage.keepCompanion({ pk, sk: '#', attributes: { revision: 1 } }, { deadline: endless })
 
 /** Imitates DynamoDB's point-in-time recovery. */
 async function copy(): Promise<void> {
@@ -46,7 +61,17 @@ beforeAll(async () => {
   const { apiVersion, kind, metadata } = owner
   await key('rotated', { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] })
   await server.make(instances, instance('web'))
+  await openGates(server.parts, federation)
+  const { name, token } = await createExchangedKey(server.parts, federation, {
+    metadata: { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] },
+    companions: [record('before')],
+  })
+  values.set('of an exchange', token)
+  values.set('name of an exchange', name)
+  await keep('jwks#provider')
   await copy()
+  const later = await createExchangedKey(server.parts, federation, { companions: [record('since')] })
+  values.set('of a later exchange', later.token)
 
   for (const name of ['deleted-by-mistake', 'revoked']) await server.call(`${keys}/${name}`, { method: 'DELETE' })
   const rotation = { spec: { key: 'r'.repeat(40) } }
@@ -87,6 +112,40 @@ test('keeps revoked keys revoked and revokes keys created since', async () => {
   expect(result.withheld).toEqual(['revoked', 'rotated'])
   for (const name of ['revoked', 'rotated', 'made-since']) expect([name, await statusOf(name)]).toEqual([name, 401])
   expect((await server.call(`${keys}/rotated`, { token: 'r'.repeat(40) })).status).toBe(401)
+})
+
+test('restores no key of an exchange, whose trust may have been closed since, and no mention of it', async () => {
+  expect(result.exchanged).toBe(1)
+  for (const one of ['of an exchange', 'of a later exchange']) {
+    const { status } = await server.call(`${keys}/kept`, { token: values.get(one) ?? '' })
+    expect([one, status]).toEqual([one, 401])
+  }
+  const { client, table } = server.dynamodb
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
+    const mentions = Items.filter(({ pk, sk, name }) => {
+      const isLog = pk?.S?.startsWith('ownedaccesskeys#log#')
+      return !isLog && [sk?.S, name?.S].some((one) => one?.includes(values.get('name of an exchange') ?? ''))
+    })
+    expect(mentions).toEqual([])
+  }
+})
+
+test('keeps the records of exchanged ID tokens, so that none can be exchanged again', async () => {
+  for (const id of ['before', 'since']) {
+    expect([id, await server.parts.storage.getCompanion(`exchange#${id}`, '#')]).toEqual([id, expect.anything()])
+    const again = createExchangedKey(server.parts, federation, { companions: [record(id)] })
+    await expect(again).rejects.toMatchObject({ code: 'CompanionExists' })
+  }
+})
+
+test('restores the gates of trusts and no fetched keys of issuers', async () => {
+  const [trustKey, providerKey] = gateKeys(federation)
+  const [trust, provider, fetched] = await server.parts.storage.getCompanions([
+    trustKey,
+    providerKey,
+    { pk: 'jwks#provider', sk: '#' },
+  ])
+  expect([trust?.attributes.revision, provider?.attributes.revision, fetched]).toEqual([1, 1, undefined])
 })
 
 test('continues revisions above all that clients have seen', async () => {
