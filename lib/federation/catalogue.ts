@@ -40,6 +40,8 @@ const known: readonly KnownIssuer[] = [
   // The tenant of all personal accounts of Microsoft.
   { type: 'Azure', issuer: /^login\.microsoftonline\.com\/9188040d-6c67-4c5b-b112-36a304b66dad\/v2\.0$/, shared: true },
   { type: 'Azure', issuer: /^(login\.microsoftonline\.com\/[^/]+\/v2\.0|sts\.windows\.net\/[^/]+)$/, shared: false },
+  { type: 'AWS', issuer: /^[a-z0-9-]+\.tokens\.sts\.global\.api\.aws$/, shared: false },
+  { type: 'Google', issuer: /^accounts\.google\.com$/, shared: true },
   { type: 'Kubernetes', issuer: /^container\.googleapis\.com\/v1\/projects\/.+$/, shared: false },
 ]
 
@@ -48,7 +50,6 @@ const known: readonly KnownIssuer[] = [
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_oidc_secure-by-default.html
  */
 const sharedHosts: ReadonlySet<string> = new Set([
-  'accounts.google.com',
   'api.bitbucket.org',
   'api.pulumi.com',
   'cognito-identity.amazonaws.com',

@@ -24,6 +24,10 @@ export interface TypeRules {
   names: Readonly<Record<string, string>>
   /** Claims that name the place of a run, in which also code of strangers may run, each with the claim to bind. */
   places?: Readonly<Record<string, string>>
+  /** Completes the sentence “ISSUER signs for …” of a private issuer. */
+  tenants: string
+  /** Says how a job gets a token with the claims of `tenancy`, where it must ask for them. */
+  hint?: string
   /** Claims that anybody at the issuer can have changed: they do not say who the workload is. */
   mutable?: readonly string[]
   /** The claim that says why or how a job runs. A token with another value needs a trust that lists the value. */
@@ -49,6 +53,7 @@ const OUTSIDERS = 'people who may not write to the repository can cause it'
 export const typeRules = {
   // https://docs.github.com/en/actions/reference/security/oidc
   GitHub: {
+    tenants: 'every repository',
     tenancy: ['repository_id', 'repository_owner_id', 'enterprise_id'],
     owner: ['repository_owner_id', 'enterprise_id'],
     form: DIGITS,
@@ -92,6 +97,7 @@ export const typeRules = {
   },
   // https://docs.gitlab.com/ci/secrets/id_token_authentication
   GitLab: {
+    tenants: 'every project',
     tenancy: ['project_id', 'namespace_id'],
     owner: ['namespace_id', 'project_id'],
     form: DIGITS,
@@ -117,7 +123,9 @@ export const typeRules = {
   },
   // https://buildkite.com/docs/agent/cli/reference/oidc. A job asks for the claims that end in _id with --claim.
   Buildkite: {
+    tenants: 'every pipeline',
     tenancy: ['organization_id', 'pipeline_id', 'cluster_id', 'queue_id'],
+    hint: 'a job asks for them with buildkite-agent oidc request-token --claim',
     owner: ['organization_id'],
     form: UUID,
     names: { organization_slug: 'organization_id', pipeline_slug: 'pipeline_id', sub: 'pipeline_id' },
@@ -139,6 +147,7 @@ export const typeRules = {
   },
   // https://circleci.com/docs/openid-connect-tokens/. Every organization has an issuer of its own.
   CircleCI: {
+    tenants: 'every project of the organization',
     tenancy: ['oidc.circleci.com/project-id'],
     owner: [],
     form: UUID,
@@ -165,6 +174,7 @@ export const typeRules = {
   // https://support.atlassian.com/bitbucket-cloud/docs/integrate-pipelines-with-resource-servers-using-oidc/
   // The issuer contains the name of the workspace, which somebody else may take when it is given up.
   Bitbucket: {
+    tenants: 'every repository',
     tenancy: ['repositoryUuid', 'workspaceUuid'],
     owner: ['workspaceUuid'],
     form: {
@@ -189,6 +199,7 @@ export const typeRules = {
   },
   // https://developer.hashicorp.com/terraform/cloud-docs/dynamic-provider-credentials/workload-identity-tokens
   TerraformCloud: {
+    tenants: 'every workspace',
     tenancy: ['terraform_workspace_id', 'terraform_project_id', 'terraform_organization_id'],
     owner: ['terraform_organization_id'],
     form: { form: /^(org|prj|ws)-[A-Za-z0-9]{1,64}$/, text: 'an id that begins with org-, prj- or ws-' },
@@ -213,6 +224,7 @@ export const typeRules = {
   // https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
   // `sub` names namespace and service account. The claim kubernetes.io is an object, with which nothing is compared.
   Kubernetes: {
+    tenants: 'every service account',
     tenancy: ['sub'],
     owner: [],
     form: { form: /^system:serviceaccount:[^:]+:[^:]+$/, text: 'system:serviceaccount:NAMESPACE:NAME' },
@@ -226,6 +238,7 @@ export const typeRules = {
   },
   // https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference. The issuer names the tenant.
   Azure: {
+    tenants: 'everybody of the tenant',
     tenancy: [],
     owner: ['oid', 'sub'],
     names: {},
@@ -236,7 +249,35 @@ export const typeRules = {
     // Azure's libraries return a token from their cache until it expires.
     tokenUse: 'Lifetime',
   },
+  // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_outbound_token_claims.html. Every account has an
+  // issuer of its own. The other claims are members of an object, with which nothing is compared.
+  AWS: {
+    tenants: 'every IAM principal of the account',
+    tenancy: ['sub'],
+    owner: [],
+    form: { form: /^arn:aws[a-z-]*:iam::[0-9]{12}:.+$/, text: 'the ARN of an IAM principal' },
+    names: {},
+    advised: [],
+    display: { parts: ['sub'] },
+    recorded: [],
+    tokenUse: 'Once',
+  },
+  // https://developers.google.com/identity/openid-connect/openid-connect. `hd` is the domain of an organization: whoever
+  // uses it for a provider keeps the domain.
+  Google: {
+    tenants: 'everybody',
+    tenancy: ['sub', 'hd'],
+    owner: ['hd', 'sub'],
+    names: {},
+    advised: [{ oneOf: ['sub', 'email'], otherwise: 'everybody of the organization' }],
+    display: { parts: ['email'] },
+    recorded: ['hd', 'email'],
+    // Google's libraries and the metadata server return a token from their cache until it expires.
+    tokenUse: 'Lifetime',
+  },
   OIDC: {
+    tenants: 'everybody',
+
     tenancy: [],
     owner: ['sub'],
     names: {},

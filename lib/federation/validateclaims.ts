@@ -37,8 +37,7 @@ export function validateProviderClaims(
   const errors = validateEntries(entries ?? [], rules, path)
   const bound = entries?.some((entry) => rules.owner.includes(entry.claim) && isBinding(entry, rules))
   if (!rules.shared || bound) return errors
-  const wanted = `${issuer} signs for everybody: bind ${oneOfText(rules.owner)} to exact values`
-  return [required(path, wanted), ...errors]
+  return [required(path, wanted(rules.owner, rules, issuer)), ...errors]
 }
 
 /** Validates the claims that a trust requires. They must bind who the workload is. */
@@ -55,7 +54,7 @@ export function validateTrustClaims(
 
 /** Returns why the entries do not say who the workload is, or undefined. */
 function unboundTenancy(entries: readonly ClaimEntry[], rules: IssuerRules, issuer: string): string | undefined {
-  const { tenancy, names, places = {}, shared } = rules
+  const { tenancy, names, places = {} } = rules
   if (entries.some((entry) => identifies(entry, rules))) return undefined
   if (tenancy.length === 0) return 'must bind at least one claim that says who the workload is'
   const claims = entries.map(({ claim }) => claim)
@@ -69,8 +68,15 @@ function unboundTenancy(entries: readonly ClaimEntry[], rules: IssuerRules, issu
     const verb = placed.length === 1 ? 'is' : 'are'
     return `${placed.join(' and ')} ${verb} also in tokens for the code of a fork; bind ${replacements(placed, places)} as well`
   }
-  const who = shared ? 'everybody' : 'all its tenants'
-  return `${issuer} signs for ${who}: bind ${oneOfText(tenancy)} to exact values`
+  return wanted(tenancy, rules, issuer)
+}
+
+/** Returns the sentence that says which claims to bind. */
+function wanted(claims: readonly string[], rules: IssuerRules, issuer: string): string {
+  const { shared, tenants, tenancyPattern, form, hint } = rules
+  const values = tenancyPattern && form ? `${form.text} or ${tenancyPattern.text}` : 'exact values'
+  const sentence = `${issuer} signs for ${shared ? 'everybody' : tenants}: bind ${oneOfText(claims)} to ${values}`
+  return hint === undefined ? sentence : `${sentence}; ${hint}`
 }
 
 const replacements = (claims: readonly string[], by: Readonly<Record<string, string>>): string =>

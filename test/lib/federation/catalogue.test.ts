@@ -27,7 +27,9 @@ describe('recognizeType', () => {
     ['https://login.microsoftonline.com/aaaabbbb-0000-cccc-1111-dddd2222eeee/v2.0', 'Azure', false],
     ['https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0', 'Azure', true],
     ['https://sts.windows.net/aaaabbbb-0000-cccc-1111-dddd2222eeee/', 'Azure', false],
-    ['https://accounts.google.com', 'OIDC', true],
+    ['https://accounts.google.com', 'Google', true],
+    ['https://abc123-def456.tokens.sts.global.api.aws', 'AWS', false],
+    ['https://cognito-identity.amazonaws.com', 'OIDC', true],
     ['https://oidc.vercel.com/team', 'OIDC', true],
     ['https://api.pulumi.com/oidc', 'OIDC', true],
     ['https://login.example.com', undefined, false],
@@ -48,13 +50,13 @@ describe('issuerRules', () => {
   test('takes the given type for an unknown issuer only', () => {
     expect(issuerRules('https://gitlab.example.com', 'GitLab')).toMatchObject({ type: 'GitLab', shared: false })
     expect(issuerRules('https://gitlab.com', 'OIDC')).toMatchObject({ type: 'GitLab', shared: true })
-    expect(issuerRules('https://accounts.google.com', 'Kubernetes')).toMatchObject({ type: 'OIDC', tenancy: ['sub'] })
+    expect(issuerRules('https://oidc.vercel.com', 'Kubernetes')).toMatchObject({ type: 'OIDC', tenancy: ['sub'] })
     expect(issuerRules('https://login.example.com')).toMatchObject({ type: 'OIDC', shared: false, tenancy: [] })
   })
 
   test('requires a tenant and an owner of every shared issuer', () => {
     const issuers = [
-      'https://accounts.google.com',
+      'https://oidc.vercel.com',
       'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
     ]
     const shared = [...shapes.map(({ claims }) => claims.iss), ...issuers]
@@ -80,6 +82,8 @@ describe('the catalogue', () => {
       'TerraformCloud',
       'Kubernetes',
       'Azure',
+      'AWS',
+      'Google',
       'OIDC',
     ])
   })
@@ -154,6 +158,6 @@ describe('isExact', () => {
   })
 
   test('holds for the subject of a shared issuer', () => {
-    expect(isExact('sub', issuerRules('https://accounts.google.com'))).toBe(true)
+    expect(isExact('sub', issuerRules('https://oidc.vercel.com'))).toBe(true)
   })
 })

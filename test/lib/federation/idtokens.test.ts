@@ -1,22 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { issuerTypes } from '../../../lib/federation/catalogue.ts'
 import { readIdTokenShapes } from '../../support/idtokens.ts'
 
 const shapes = await readIdTokenShapes()
 
 test('there are shapes of every platform that has rules of its own', () => {
-  expect(new Set(shapes.map(({ platform }) => platform))).toEqual(
-    new Set([
-      'Azure',
-      'Bitbucket',
-      'Buildkite',
-      'CircleCI',
-      'GitHub',
-      'GitLab',
-      'Kubernetes',
-      'OIDC',
-      'TerraformCloud',
-    ]),
-  )
+  expect(new Set(shapes.map(({ platform }) => platform))).toEqual(new Set(issuerTypes))
 })
 
 describe.each(shapes)('$name', ({ header, claims, source, read, tenant }) => {

@@ -11,12 +11,14 @@ const gitlab = 'https://gitlab.com'
 const buildkite = 'https://agent.buildkite.com'
 const cluster = 'https://kubernetes.default.svc'
 const google = 'https://accounts.google.com'
+const vercel = 'https://oidc.vercel.com'
 const company = 'https://login.company.example'
 const bitbucket = 'https://api.bitbucket.org/2.0/workspaces/acme/pipelines-config/identity/oidc'
 
 const is = (claim: string, ...values: string[]): ClaimEntry => ({ claim, values })
 const like = (claim: string, ...patterns: string[]): ClaimEntry => ({ claim, patterns })
 const id = is('repository_id', '456789')
+const asked = 'a job asks for them with buildkite-agent oidc request-token --claim'
 const uuid = 'f892efa9-103e-4d28-97a1-3b8616a0994d'
 
 const trustErrors = (issuer: string, entries: ClaimEntry[], type?: IssuerType) =>
@@ -48,6 +50,9 @@ describe('validateTrustClaims', () => {
     [cluster, [is('sub', 'system:serviceaccount:shop:operator')]],
     [cluster, [like('sub', 'system:serviceaccount:shop:*')]],
     [google, [is('sub', '110169484474386276334')]],
+    [google, [is('hd', 'company.example')]],
+    [vercel, [is('sub', 'owner:acme:project:shop:environment:production')]],
+    ['https://abc123.tokens.sts.global.api.aws', [is('sub', 'arn:aws:iam::123456789012:role/deployer')]],
     [company, [is('groups', 'engineering')]],
     [company, [like('sub', 'job:*')]],
   ])('accepts of %s: %j', (issuer, entries) => {
@@ -141,7 +146,7 @@ describe('validateTrustClaims', () => {
       buildkite,
       [is('organization_id', 'acme-inc')],
       [
-        `spec.claims: Required value: ${buildkite} signs for everybody: bind one of organization_id, pipeline_id, cluster_id, queue_id to exact values`,
+        `spec.claims: Required value: ${buildkite} signs for everybody: bind one of organization_id, pipeline_id, cluster_id, queue_id to exact values; ${asked}`,
         'spec.claims[0].values[0]: Invalid value: "acme-inc": organization_id is a UUID in lower case',
       ],
     ],
@@ -156,7 +161,7 @@ describe('validateTrustClaims', () => {
       cluster,
       [like('sub', 'system:serviceaccount:*:operator')],
       [
-        `spec.claims: Required value: ${cluster} signs for all its tenants: bind sub to exact values`,
+        `spec.claims: Required value: ${cluster} signs for every service account: bind sub to system:serviceaccount:NAMESPACE:NAME or system:serviceaccount:NAMESPACE:*`,
         'spec.claims[0].patterns[0]: Invalid value: "system:serviceaccount:*:operator": must be system:serviceaccount:NAMESPACE:*',
       ],
     ],
@@ -165,22 +170,37 @@ describe('validateTrustClaims', () => {
       cluster,
       [is('sub', 'operator')],
       [
-        `spec.claims: Required value: ${cluster} signs for all its tenants: bind sub to exact values`,
+        `spec.claims: Required value: ${cluster} signs for every service account: bind sub to system:serviceaccount:NAMESPACE:NAME or system:serviceaccount:NAMESPACE:*`,
         'spec.claims[0].values[0]: Invalid value: "operator": sub is system:serviceaccount:NAMESPACE:NAME',
       ],
     ],
     [
-      'an organization but not who',
+      'a person by email',
       google,
-      [is('hd', 'example.com')],
-      [`spec.claims: Required value: ${google} signs for everybody: bind sub to exact values`],
+      [is('email', 'alice@company.example'), is('email_verified', 'true')],
+      [`spec.claims: Required value: ${google} signs for everybody: bind one of sub, hd to exact values`],
+    ],
+    [
+      'an empty subject',
+      vercel,
+      [is('sub', '')],
+      [`spec.claims: Required value: ${vercel} signs for everybody: bind sub to exact values`],
+    ],
+    [
+      'a role by name',
+      'https://abc123.tokens.sts.global.api.aws',
+      [is('sub', 'deployer')],
+      [
+        'spec.claims: Required value: https://abc123.tokens.sts.global.api.aws signs for every IAM principal of the account: bind sub to exact values',
+        'spec.claims[0].values[0]: Invalid value: "deployer": sub is the ARN of an IAM principal',
+      ],
     ],
     [
       'a pattern for the subject of a shared issuer',
-      google,
+      vercel,
       [like('sub', '1*')],
       [
-        `spec.claims: Required value: ${google} signs for everybody: bind sub to exact values`,
+        `spec.claims: Required value: ${vercel} signs for everybody: bind sub to exact values`,
         'spec.claims[0].patterns: Forbidden: sub takes exact values only',
       ],
     ],
@@ -215,7 +235,7 @@ describe('validateTrustClaims', () => {
   test('has the same rules for a private installation', () => {
     expect(trustErrors('https://gitlab.example.com', [is('project_path', 'a/b')], 'GitLab')).not.toEqual([])
     expect(trustErrors('https://gitlab.example.com', [is('ref', 'main')], 'GitLab')).toEqual([
-      'spec.claims: Required value: https://gitlab.example.com signs for all its tenants: bind one of project_id, namespace_id to exact values',
+      'spec.claims: Required value: https://gitlab.example.com signs for every project: bind one of project_id, namespace_id to exact values',
     ])
     expect(trustErrors('https://gitlab.example.com', [is('project_id', '7')], 'GitLab')).toEqual([])
   })
@@ -243,13 +263,13 @@ describe('validateProviderClaims', () => {
       'nothing of Buildkite',
       buildkite,
       [is('pipeline_id', uuid)],
-      [`spec.claims: Required value: ${buildkite} signs for everybody: bind organization_id to exact values`],
+      [`spec.claims: Required value: ${buildkite} signs for everybody: bind organization_id to exact values; ${asked}`],
     ],
     [
       'nothing of Google',
       google,
       undefined,
-      [`spec.claims: Required value: ${google} signs for everybody: bind sub to exact values`],
+      [`spec.claims: Required value: ${google} signs for everybody: bind one of hd, sub to exact values`],
     ],
     [
       'the audience',
