@@ -6,11 +6,14 @@ import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { GateKind, GateState } from '../../lib/authentication/federation.ts'
 import type { Federation } from '../../lib/authorization/users/user.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
+import { testAuthority, type Wish } from '../lib/kubeconfig/authority.ts'
+import { startFaultyCluster } from '../lib/kubeconfig/faultycluster.ts'
 import { createExchangedKey, type Exchanged, newFederation, openGates, setGate } from '../support/exchangedkeys.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
@@ -246,7 +249,7 @@ describe('a workload with an exchanged key', () => {
     for (const answer of await Promise.all(creates)) {
       expect(messageOf(answer)).toEqual([
         403,
-        'ownedaccesskeys.management.platform "made-by-job" is forbidden: the access key used comes from an exchanged ID token and may not create access keys: exchange another ID token instead',
+        'ownedaccesskeys.management.platform "made-by-job" is forbidden: the access key used comes from an exchanged ID token of a workload and may not create access keys: exchange an ID token for each',
       ])
     }
     expect((await server.call(`${keys}/made-by-job`)).status).toBe(404)
@@ -257,7 +260,7 @@ describe('a workload with an exchanged key', () => {
     await server.make(keys, accessKey('carols', { user: 'carol', ttl: 60 }))
     expect(messageOf(await patch('carols', { key: 'known-to-the-job'.padEnd(40, '.') }, token))).toEqual([
       403,
-      'ownedaccesskeys.management.platform "carols" is forbidden: the access key used comes from an exchanged ID token and may only disable or delete access keys',
+      'ownedaccesskeys.management.platform "carols" is forbidden: the access key used comes from an exchanged ID token of a workload and may not change access keys, only disable or delete them',
     ])
     expect((await patch('carols', { disabled: true }, token)).status).toBe(200)
     expect((await server.call(`${keys}/carols`, { method: 'DELETE', token })).status).toBe(200)
@@ -321,6 +324,50 @@ describe('what a key leaves behind', () => {
     }
     const inside = /token: (\S+)/.exec(config.json.status.kubeConfig)?.[1] ?? ''
     for (const jwt of [direct.json.status.token, inside]) expect(decodeJwt(jwt).exp).toBe(Date.parse(end) / 1000)
+  })
+
+  test.each<[string, Wish, boolean, string]>([
+    ['is returned if it ends before the key', {}, false, ''],
+    [
+      'is not returned if it outlives the key',
+      { notAfter: new Date(Date.now() + 2 * 3_600_000) },
+      false,
+      'which outlives the access key used',
+    ],
+    [
+      'is not returned if a gate was closed meanwhile',
+      {},
+      true,
+      'has been changed or deleted since the request was allowed',
+    ],
+  ])('a certificate that was signed for an exchanged key %s', async (_, signed, isClosed, refusal) => {
+    const key = await exchange({ spec: { ttl: 3600 } })
+    const authority = await testAuthority()
+    const cluster = await startFaultyCluster({
+      authority,
+      signed,
+      plays: {
+        async approve({ proceed }) {
+          if (isClosed) await gate(key, 'provider', { disabled: true })
+          await proceed()
+        },
+      },
+    })
+    try {
+      const credentials = { ...cluster.credentials, certificateAuthority: authority.certificate }
+      const name = `p-a/${key.name}`
+      await server.make(
+        instances('p-a'),
+        instance(key.name, { owner: { user: 'alice' }, accessPoint: { ingress: { host: 'vc.example.com' } } }),
+      )
+      await server.keepCredentials(name, kubeConfigFile({ name: 'manager', ...credentials }))
+      const body = { spec: { clientCert: true, certificateTTL: 600 } }
+      const answer = await post(`${instances('p-a')}/${key.name}/kubeconfig`, body, key.token)
+      if (refusal === '') expect([answer.status, answer.json.status.kubeConfig]).toEqual([201, expect.any(String)])
+      else expect([answer.status, answer.text]).toEqual([isClosed ? 401 : 403, expect.stringContaining(refusal)])
+    } finally {
+      await cluster.close()
+    }
   })
 
   test('certificates that would outlive an exchanged key are refused', async () => {

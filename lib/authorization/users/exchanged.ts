@@ -9,10 +9,13 @@ export const LOGIN = 'Login'
 
 const isWorkload = ({ federation, key }: UserInfo): boolean => federation !== undefined && key.type !== LOGIN
 
-/** Returns why the user may not create access keys (403), or undefined. This applies to system:masters too. */
-export const forbiddenToWorkload = (user: UserInfo): string | undefined =>
+/**
+ * Returns why the user may not do `what` (403), such as `create access keys`, or undefined. This applies to system:masters
+ * too.
+ */
+export const forbiddenToWorkload = (user: UserInfo, what: string): string | undefined =>
   isWorkload(user)
-    ? 'the access key used comes from an exchanged ID token and may not create access keys: exchange another ID token instead'
+    ? `the access key used comes from an exchanged ID token of a workload and may not ${what}`
     : undefined
 
 /**
@@ -21,7 +24,5 @@ export const forbiddenToWorkload = (user: UserInfo): string | undefined =>
  */
 export function forbiddenBeyondDisabling(user: UserInfo, isExchanged: boolean): string | undefined {
   if (isExchanged) return 'an access key that comes from an exchanged ID token can only be disabled or deleted'
-  return isWorkload(user)
-    ? 'the access key used comes from an exchanged ID token and may only disable or delete access keys'
-    : undefined
+  return forbiddenToWorkload(user, 'change access keys, only disable or delete them')
 }

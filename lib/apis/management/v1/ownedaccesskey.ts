@@ -101,7 +101,8 @@ function strategy(services: Services): Strategy {
         forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
       const reason = old
         ? changesSpec(draft, old) && change(old)
-        : (forbiddenToWorkload(user) ?? forbiddenCreation(user, next, moment))
+        : (forbiddenToWorkload(user, 'create access keys: exchange an ID token for each') ??
+          forbiddenCreation(user, next, moment))
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
     },
     quota({ object, internal }, { user }) {
