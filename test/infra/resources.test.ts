@@ -104,7 +104,7 @@ test('a function has only code, size, role and the names of the resources that i
     expect(Code.S3Bucket).toEqual({ Ref: 'ServerlessDeploymentBucket' })
     const byReference = Object.entries(Environment.Variables).filter(([, value]) => typeof value === 'object')
     for (const [name] of byReference)
-      expect([id, name]).toEqual([id, expect.stringMatching(/(_ID|_IDS|_NAME|^ISSUER)$/)])
+      expect([id, name]).toEqual([id, expect.stringMatching(/(_ID|_IDS|_NAME|^ISSUER|^API_URL)$/)])
   }
 })
 
