@@ -56,6 +56,8 @@ export interface TestIssuer {
   destinations: Destinations
   /** The documents, as JSON values. Tests may replace them. */
   documents: Record<IssuerDocument, unknown>
+  /** Texts to answer instead of the documents. */
+  texts: Partial<Record<IssuerDocument, string>>
   faults: Partial<Record<IssuerDocument, IssuerFault>>
   /** More headers of both answers, such as Cache-Control. */
   headers: Record<string, string>
@@ -94,6 +96,7 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
       },
     },
     documents: { discovery: {}, keys: {} },
+    texts: {},
     faults: {},
     headers: {},
     requests: { discovery: 0, keys: 0, other: 0 },
@@ -128,7 +131,7 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
     if (!document) return void response.writeHead(404).end()
     await started.beforeAnswer(document)
     const isMoved = request.url !== path
-    const text = JSON.stringify(started.documents[document])
+    const text = started.texts[document] ?? JSON.stringify(started.documents[document])
     answer(response, text, isMoved ? undefined : started.faults[document], `/moved${path}`)
   }
 

@@ -1,0 +1,638 @@
+/** Tests when keys are fetched, kept and refused: functions with memories of their own share a table and a real issuer. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fetchKeys } from '../../../lib/federation/discovery.ts'
+import { parseIdToken } from '../../../lib/federation/idtoken.ts'
+import { createIssuerKeys, type IssuerKeys } from '../../../lib/federation/issuerkeys.ts'
+import type { Provider, ProviderSpec } from '../../../lib/federation/provider.ts'
+import { StorageError } from '../../../lib/storage/errors.ts'
+import type { Storage } from '../../../lib/storage/interface.ts'
+import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { startDynamoDB } from '../../support/dynamodb.ts'
+import { startIssuer, type TestIssuer } from '../../support/issuer.ts'
+import { type IssuerKey, makeIssuerKey } from '../../support/issuerkey.ts'
+import { createMemoryItems } from '../../support/memoryitems.ts'
+import { createRealStorage } from '../../support/storage.ts'
+
+const second = 1000
+const minute = 60 * second
+const uid = 'provider-uid'
+
+let issuer: TestIssuer
+let storage: Storage
+/** Unix ms. */
+let time: number
+/** What happened since it was emptied: calls of the store, waits, and what the observer learned. */
+let events: string[]
+/** Runs in each wait. */
+let during: () => Promise<void> | void
+/** Runs before each call of the store. */
+let calling: (call: string) => void
+
+beforeAll(async () => {
+  issuer = await startIssuer()
+})
+afterAll(() => issuer.close())
+beforeEach(() => {
+  issuer.faults = {}
+  issuer.headers = {}
+  issuer.beforeAnswer = () => undefined
+  issuer.documents.discovery = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }
+  issuer.rotate({ kid: 'one' })
+  issuer.requests = { discovery: 0, keys: 0, other: 0 }
+  time = 1_800_000_000_000
+  const now = () => time
+  storage = storageOver(createMemoryItems(now), { now, random: Math.random, sleep: async () => {} })
+  events = []
+  during = () => undefined
+  calling = () => undefined
+})
+
+const note = (event: string) => void events.push(event)
+
+/** Returns the keys as one function has them, with a memory of its own. */
+function startFunction(timeout = (ms: number): AbortSignal => AbortSignal.timeout(ms)): IssuerKeys {
+  const { destinations, certificateAuthority } = issuer
+  const call = (name: string) => {
+    note(name)
+    calling(name)
+  }
+  return createIssuerKeys({
+    storage: {
+      getCompanion(pk, sk) {
+        call('read')
+        return storage.getCompanion(pk, sk)
+      },
+      swapCompanion(before, after, options) {
+        call('write')
+        return storage.swapCompanion(before, after, options)
+      },
+    },
+    fetch: (source) => fetchKeys({ destinations, certificateAuthority, timeout }, source),
+    observer: {
+      fetched: (_, error) => note(error ? `failed: ${(error as Error).message}` : 'fetched'),
+      stale: (_, age) => note(`stale ${age}`),
+    },
+    now: () => time,
+    async sleep(ms) {
+      note(`wait ${ms}`)
+      time += ms
+      await during()
+    },
+  })
+}
+
+const provider = (spec: Partial<ProviderSpec> = {}, revision = 1): Provider => ({
+  name: 'ci',
+  uid,
+  revision,
+  deleted: false,
+  spec: { issuer: issuer.url, ...spec },
+})
+
+const signed = (key?: IssuerKey, header?: Record<string, unknown>) =>
+  parseIdToken(issuer.sign({}, { ...(key && { key }), ...(header && { header }) }))
+
+/** Verifies a token and returns the verdict with what happened. */
+async function observe(keys: IssuerKeys, token = signed(), by = provider()) {
+  events = []
+  const verdict = await keys.verify(by, token)
+  return [verdict, ...events]
+}
+
+const fetches = () => issuer.requests.keys
+const stored = async () => (await storage.getCompanion(`jwks#${uid}`, '#'))?.attributes
+const kids = async () => ((await stored())?.keys as { kid?: string }[] | undefined)?.map(({ kid }) => kid)
+
+const theFetch = ['write', 'write', 'fetched']
+
+describe('pinned keys', () => {
+  test('verify without a call', async () => {
+    const keys = startFunction()
+    const pinned = provider({ issuer: 'https://elsewhere.test', jwks: issuer.jwks() })
+    expect(await observe(keys, signed(), pinned)).toEqual(['valid'])
+    expect(await observe(keys, signed(makeIssuerKey('RS256', 'one')), pinned)).toEqual(['invalid'])
+    expect(await observe(keys, signed(makeIssuerKey('RS256', 'two')), pinned)).toEqual(['invalid'])
+    expect(fetches()).toBe(0)
+  })
+
+  test('count as soon as they are changed, even at the same revision', async () => {
+    const keys = startFunction()
+    const { key } = issuer
+    const added = makeIssuerKey('ES256', 'two')
+    await observe(keys, signed(), provider({ jwks: issuer.jwks() }))
+    const both = provider({ jwks: JSON.stringify({ keys: [key.jwk, added.jwk] }) })
+    expect(await observe(keys, signed(added), both)).toEqual(['valid'])
+    const other = provider({ jwks: JSON.stringify({ keys: [added.jwk] }) }, 2)
+    expect(await observe(keys, signed(key), other)).toEqual(['invalid'])
+  })
+
+  test('of two issuers with one URL are not confused', async () => {
+    const keys = startFunction()
+    const other = makeIssuerKey('RS256', 'one')
+    const theirs = { ...provider({ jwks: JSON.stringify({ keys: [other.jwk] }) }), uid: 'theirs' }
+    expect(await observe(keys, signed(), provider({ jwks: issuer.jwks() }))).toEqual(['valid'])
+    expect(await observe(keys, signed(), theirs)).toEqual(['invalid'])
+    expect(await observe(keys, signed(other), theirs)).toEqual(['valid'])
+  })
+})
+
+describe('a token', () => {
+  test('in an algorithm that the provider does not accept is invalid without a call', async () => {
+    const keys = startFunction()
+    issuer.rotate({ alg: 'ES384' })
+    expect(await observe(keys)).toEqual(['invalid'])
+    expect(await observe(keys, signed(), provider({ algorithms: ['RS256'] }))).toEqual(['invalid'])
+    expect(await observe(keys, signed(), provider({ algorithms: ['ES384'] }))).toEqual(['valid', 'read', ...theFetch])
+  })
+
+  test('without a key id is valid if exactly one key fits its algorithm', async () => {
+    const one = makeIssuerKey('RS256')
+    const other = makeIssuerKey('ES256', 'other')
+    issuer.documents.keys = { keys: [one.jwk, other.jwk] }
+    const keys = startFunction()
+    expect(await observe(keys, signed(one))).toEqual(['valid', 'read', ...theFetch])
+    expect(await observe(keys, signed({ ...other, kid: undefined }))).toEqual(['valid'])
+    issuer.documents.keys = { keys: [one.jwk, makeIssuerKey('RS256', 'more').jwk] }
+    expect((await observe(startFunction(), signed(one), { ...provider(), uid: 'new' }))[0]).toBe('invalid')
+  })
+
+  test('is verified with each key of its id, up to four', async () => {
+    const twins = Array.from({ length: 5 }, () => makeIssuerKey('ES256', 'twin'))
+    issuer.documents.keys = { keys: twins.map(({ jwk }) => jwk) }
+    const keys = startFunction()
+    const verdicts = []
+    for (const twin of twins) verdicts.push((await observe(keys, signed(twin)))[0])
+    expect(verdicts).toEqual(['valid', 'valid', 'valid', 'valid', 'invalid'])
+  })
+
+  test.each(['kid', '../../keys', "' OR 1=1 --", '__proto__', 'constructor', 'x'.repeat(8_000), '\u0000'])(
+    'with the key id %j has none of the keys',
+    async (kid) => {
+      const keys = startFunction()
+      await observe(keys)
+      expect(await observe(keys, signed(issuer.key, { kid }))).toEqual(['invalid'])
+    },
+  )
+})
+
+describe('fetched keys', () => {
+  test('are written to the table, where other functions read them', async () => {
+    expect(await observe(startFunction())).toEqual(['valid', 'read', ...theFetch])
+    const { n, e } = issuer.key.jwk
+    expect(await stored()).toEqual({
+      revision: 1,
+      attemptedAt: time,
+      fetchedAt: time,
+      freshFor: 10 * minute,
+      keys: [{ kty: 'RSA', kid: 'one', alg: 'RS256', use: 'sig', n, e }],
+      expires: time / 1000 + 86_400,
+      swap: expect.any(String),
+    })
+    expect(await observe(startFunction())).toEqual(['valid', 'read'])
+    expect(fetches()).toBe(1)
+  })
+
+  test('are in memory for 5 minutes', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    time += 5 * minute - 1
+    expect(await observe(keys)).toEqual(['valid'])
+    time += 1
+    expect(await observe(keys)).toEqual(['valid', 'read'])
+  })
+
+  test('are fetched anew after 10 minutes, with discovery', async () => {
+    await observe(startFunction())
+    time += 10 * minute - 1
+    expect(await observe(startFunction())).toEqual(['valid', 'read'])
+    time += 1
+    expect(await observe(startFunction())).toEqual(['valid', 'read', ...theFetch])
+    expect(issuer.requests).toEqual({ discovery: 2, keys: 2, other: 0 })
+  })
+
+  test.each([
+    ['max-age=120', 2 * minute],
+    ['max-age=1', minute],
+    ['no-store', minute],
+    ['max-age=86400', 10 * minute],
+  ])('are fresh for as long as Cache-Control says, from 1 to 10 minutes: %s', async (header, lifetime) => {
+    issuer.headers = { 'Cache-Control': header }
+    const keys = startFunction()
+    await observe(keys)
+    time += lifetime - 1
+    expect((await observe(keys)).join()).not.toMatch(/fetched|stale/)
+    time += 1
+    expect(await observe(keys)).toContain('fetched')
+  })
+
+  test('are as old as the beginning of their fetch', async () => {
+    const began = time
+    issuer.beforeAnswer = () => {
+      time += second
+    }
+    await observe(startFunction())
+    expect(await stored()).toMatchObject({ attemptedAt: began, fetchedAt: began })
+  })
+
+  test('are those of the set that the provider names', async () => {
+    const named = provider({ issuer: 'https://elsewhere.test', jwksURI: `${issuer.url}/keys` })
+    expect((await observe(startFunction(), signed(), named))[0]).toBe('valid')
+    expect(issuer.requests).toEqual({ discovery: 0, keys: 1, other: 0 })
+  })
+})
+
+describe('when the issuer is down, keys', () => {
+  test('are used for 60 minutes, with one attempt a minute', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    issuer.faults = { discovery: 'failing' }
+    const failed = 'failed: the issuer answered with HTTP status 500'
+    time += 10 * minute
+    expect(await observe(keys)).toEqual(['valid', 'read', 'write', failed, 'stale 600'])
+    time += minute - 1
+    expect(await observe(keys)).toEqual(['valid', 'stale 659'])
+    time += 1
+    expect(await observe(keys)).toEqual(['valid', 'read', 'write', failed, 'stale 660'])
+    time += 49 * minute - 1
+    expect(await observe(keys)).toEqual(['valid', 'read', 'write', failed, 'stale 3599'])
+    time += 1
+    expect(await observe(keys)).toEqual(['unavailable'])
+    expect(await observe(startFunction())).toEqual([
+      'unavailable',
+      'read',
+      ...Array(8).fill(['wait 250', 'read']).flat(),
+    ])
+    issuer.faults = {}
+    time += minute
+    expect((await observe(keys))[0]).toBe('valid')
+  })
+
+  test('are unavailable if there have never been any, and failures count as attempts', async () => {
+    issuer.faults = { keys: 'page' }
+    const keys = startFunction()
+    const failed = 'failed: the answer of the issuer is no JSON'
+    expect(await observe(keys)).toEqual(['unavailable', 'read', 'write', failed])
+    issuer.faults = {}
+    time += minute - 1
+    expect(await observe(keys)).toEqual(['unavailable'])
+    expect(await observe(startFunction())).toEqual(['unavailable', 'read'])
+    time += 1
+    expect(await observe(keys)).toEqual(['valid', 'read', ...theFetch])
+    expect(fetches()).toBe(2)
+  })
+
+  test('are not replaced after an unknown key id', async () => {
+    const keys = startFunction()
+    const known = signed()
+    await observe(keys)
+    time += minute
+    issuer.faults = { keys: 'reset' }
+    const unknown = signed(makeIssuerKey('RS256', 'two'))
+    expect(await observe(keys, unknown)).toEqual(['invalid', 'read', 'write', 'failed: reset'])
+    expect(await observe(keys, known)).toEqual(['valid'])
+    expect(await kids()).toEqual(['one'])
+  })
+
+  test('are unavailable within the time limits when it answers slowly', async () => {
+    issuer.faults = { discovery: 'slow' }
+    const keys = startFunction((ms) => AbortSignal.timeout(ms / 20))
+    expect(await observe(keys)).toEqual(['unavailable', 'read', 'write', 'failed: timeout'])
+  })
+})
+
+describe('a key set that', () => {
+  const replaceKeys = (...entries: unknown[]) => {
+    issuer.documents.keys = { keys: entries }
+  }
+  const cases: [string, () => void, string][] = [
+    ['is empty', () => replaceKeys(), 'the issuer has no usable keys'],
+    ['has only keys of other algorithms', () => replaceKeys(makeIssuerKey('ES512').jwk), 'has no usable keys'],
+    ['has a bad entry only', () => replaceKeys({ kty: 'RSA', kid: 'one' }), 'has no usable keys'],
+    ['has a private key', () => replaceKeys(issuer.key.privateKey.export({ format: 'jwk' })), 'private'],
+    ['has too many keys', () => replaceKeys(...Array(101).fill(issuer.key.jwk)), 'at most 100 keys'],
+    [
+      'belongs to another issuer',
+      () => {
+        issuer.documents.discovery = { issuer: 'https://other.test', jwks_uri: `${issuer.url}/keys` }
+      },
+      'names another issuer',
+    ],
+  ]
+  test.each(cases)('%s never replaces a good one', async (_, replace, failure) => {
+    const keys = startFunction()
+    const token = signed()
+    await observe(keys)
+    time += 10 * minute
+    replace()
+    const seen = await observe(keys, token)
+    expect(seen).toEqual(['valid', 'read', 'write', expect.stringContaining(failure), 'stale 600'])
+    expect(await kids()).toEqual(['one'])
+    expect((await observe(startFunction(), token))[0]).toBe('valid')
+  })
+
+  test('has a bad entry loses that entry only', async () => {
+    replaceKeys({ kty: 'RSA', kid: 'bad', n: '!', e: 'AQAB' }, issuer.key.jwk)
+    expect((await observe(startFunction()))[0]).toBe('valid')
+    expect(await kids()).toEqual(['one'])
+  })
+
+  test('no longer has a key ends its tokens at the next fetch', async () => {
+    const keys = startFunction()
+    const token = signed()
+    await observe(keys)
+    issuer.rotate({ kid: 'two' })
+    time += 10 * minute
+    expect((await observe(keys, token))[0]).toBe('invalid')
+  })
+})
+
+describe('a token that no known key has signed', () => {
+  test.each<[string, (key: IssuerKey) => IssuerKey]>([
+    ['because its key is new', () => issuer.rotate({ kid: 'two' })],
+    ['because a new key took over the id of the old one', () => issuer.rotate({ kid: 'one' })],
+    ['and that names no key, because its key is new', () => ({ ...issuer.rotate({ kid: 'two' }), kid: undefined })],
+  ])('%s, is valid after one fetch', async (_, rotate) => {
+    const keys = startFunction()
+    await observe(keys)
+    const token = signed(rotate(issuer.key))
+    time += minute
+    expect(await observe(keys, token)).toEqual(['valid', 'read', ...theFetch])
+    expect(await observe(keys, token)).toEqual(['valid'])
+    expect(fetches()).toBe(2)
+  })
+
+  test('is invalid without a write and without a wait for a minute after a fetch', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    const forged = signed(makeIssuerKey('RS256', 'one'))
+    for (let count = 0; count < 59; count++) {
+      expect(await observe(keys, count % 2 ? forged : signed(makeIssuerKey('ES256', `kid ${count}`)))).toEqual([
+        'invalid',
+      ])
+      time += second
+    }
+    expect(fetches()).toBe(1)
+  })
+
+  test('costs one fetch a minute, however many functions get it', async () => {
+    const functions = Array.from({ length: 5 }, () => startFunction())
+    const forged = signed(makeIssuerKey('RS256', 'one'))
+    const began = time
+    for (let count = 0; time - began < 10 * minute; count++) {
+      await observe(functions[count % 5] as IssuerKeys, forged)
+      time += 700
+    }
+    expect(fetches()).toBeLessThanOrEqual(10)
+    expect(fetches()).toBeGreaterThan(5)
+  })
+
+  test('is verified first with what others have fetched', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    time += 2 * minute
+    issuer.rotate({ kid: 'two' })
+    await observe(startFunction(), signed())
+    time += 2 * minute
+    expect(await observe(keys, signed())).toEqual(['valid', 'read'])
+    expect(fetches()).toBe(2)
+  })
+
+  test('is verified with keys that are newer than what others have fetched', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    time += minute
+    issuer.rotate({ kid: 'two' })
+    await observe(startFunction(), signed())
+    time += 2 * minute
+    issuer.rotate({ kid: 'three' })
+    expect(await observe(keys, signed())).toEqual(['valid', 'read', ...theFetch])
+  })
+})
+
+describe('a change of the provider', () => {
+  test('voids memory and table at once', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    const changed = provider({}, 2)
+    expect(await observe(keys, signed(), changed)).toEqual(['valid', 'read', ...theFetch])
+    expect((await stored())?.revision).toBe(2)
+    issuer.faults = { keys: 'failing' }
+    expect(await observe(keys, signed(), provider({}, 3))).toEqual([
+      'unavailable',
+      'read',
+      'write',
+      'failed: the issuer answered with HTTP status 500',
+    ])
+    expect(await kids()).toBeUndefined()
+  })
+
+  test('is not undone by a function that has read the provider before', async () => {
+    const keys = startFunction()
+    await observe(keys, signed(), provider({}, 2))
+    time += 20 * minute
+    expect(await observe(startFunction())).toEqual(['unavailable', 'read'])
+    expect((await stored())?.revision).toBe(2)
+    expect(fetches()).toBe(1)
+  })
+
+  test('does not meet the keys of another provider with the same name', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    const again = { ...provider(), uid: 'another uid' }
+    expect(await observe(keys, signed(), again)).toEqual(['valid', 'read', ...theFetch])
+  })
+})
+
+describe('several functions', () => {
+  test('fetch once, and the others wait for the keys', async () => {
+    const first = startFunction()
+    const second = startFunction()
+    let other: Promise<unknown[]> | undefined
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    issuer.beforeAnswer = async () => {
+      if (other) return
+      other = observe(second)
+      await released
+    }
+    during = async () => {
+      release()
+      await mine
+    }
+    const mine = first.verify(provider(), signed())
+    expect(await mine).toBe('valid')
+    expect(await other).toEqual(['valid', 'read', 'wait 250', 'write', 'fetched', 'read'])
+    expect(fetches()).toBe(1)
+  })
+
+  test('go on with what they have when a function dies during its fetch', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    time += 10 * minute
+    await dyingFetch()
+    const token = signed()
+    const unknown = signed(makeIssuerKey('RS256', 'two'))
+    expect(await observe(keys, token)).toEqual(['valid', 'read', 'stale 600'])
+    const waits = Array(8).fill(['wait 250', 'read']).flat()
+    expect(await observe(keys, unknown)).toEqual(['invalid', 'stale 600', ...waits])
+    // It has waited for this fetch, and waits no more.
+    expect(await observe(keys, unknown)).toEqual(['invalid', 'stale 602'])
+    time += 2 * second
+    expect(await observe(keys, unknown)).toEqual(['invalid', 'read', 'stale 604'])
+    time += 10 * second
+    expect(await observe(keys, unknown)).toEqual(['invalid', 'stale 614'])
+    time += minute
+    expect(await observe(keys, unknown)).toEqual(['invalid', 'read', ...theFetch])
+    expect(fetches()).toBe(2)
+  })
+
+  /** A function announces a fetch and is never heard of again. */
+  async function dyingFetch(): Promise<void> {
+    const before = await storage.getCompanion(`jwks#${uid}`, '#')
+    await storage.swapCompanion(
+      before,
+      { pk: `jwks#${uid}`, sk: '#', attributes: { ...before?.attributes, revision: 1, attemptedAt: time } },
+      { deadline: () => 1000 },
+    )
+  }
+
+  test('are unavailable after a wait when a function dies during the first fetch', async () => {
+    await dyingFetch()
+    const waits = Array(8).fill(['wait 250', 'read']).flat()
+    const keys = startFunction()
+    expect(await observe(keys)).toEqual(['unavailable', 'read', ...waits])
+    time += minute
+    expect(await observe(keys)).toEqual(['valid', 'read', ...theFetch])
+  })
+
+  test('keep the newer keys when an old fetch ends late', async () => {
+    const slow = startFunction()
+    const old = issuer.key
+    let resume = () => {}
+    const resumed = new Promise<void>((resolve) => {
+      resume = resolve
+    })
+    const reached = new Promise<void>((resolve) => {
+      issuer.beforeAnswer = (document) => {
+        if (document !== 'keys') return
+        resolve()
+        issuer.beforeAnswer = () => undefined
+        return resumed
+      }
+    })
+    issuer.documents.keys = { toJSON: () => ({ keys: [old.jwk] }) }
+    const frozen = slow.verify(provider(), signed(old))
+    await reached
+    time += minute
+    issuer.rotate({ kid: 'two' })
+    expect((await observe(startFunction()))[0]).toBe('valid')
+    expect(await kids()).toEqual(['two'])
+    issuer.documents.keys = { keys: [old.jwk] }
+    resume()
+    expect(await frozen).toBe('invalid')
+    expect(await kids()).toEqual(['two'])
+  })
+
+  test('with clocks that differ by half a minute fetch once a minute', async () => {
+    const ahead = startFunction()
+    time += 30 * second
+    await observe(ahead)
+    time -= 30 * second
+    const forged = signed(makeIssuerKey('RS256', 'one'))
+    expect((await observe(startFunction(), forged))[0]).toBe('invalid')
+    expect(fetches()).toBe(1)
+  })
+
+  test('do not repeat the failed fetch of another one', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    time += 2 * minute
+    issuer.faults = { keys: 'failing' }
+    const forged = signed(makeIssuerKey('RS256', 'one'))
+    await observe(startFunction(), forged)
+    time += 15 * second
+    expect(await observe(keys, forged)).toEqual(['invalid', 'read'])
+    expect(fetches()).toBe(2)
+  })
+
+  test('ignore the times of one whose clock is a day ahead', async () => {
+    time += 1440 * minute
+    await observe(startFunction())
+    time -= 1440 * minute
+    issuer.rotate({ kid: 'two' })
+    expect(await observe(startFunction())).toEqual(['valid', 'read', ...theFetch])
+  })
+
+  test('in 64 places at once cause one fetch for an unknown key id', async () => {
+    const db = await startDynamoDB()
+    try {
+      time = Date.now()
+      const { destinations, certificateAuthority } = issuer
+      let fetched = 0
+      let refetched = () => {}
+      const isRefetched = new Promise<void>((resolve) => {
+        refetched = resolve
+      })
+      const start = () =>
+        createIssuerKeys({
+          storage: createRealStorage(db.client, db.table),
+          fetch: (source) => fetchKeys({ destinations, certificateAuthority, timeout: AbortSignal.timeout }, source),
+          observer: {
+            fetched() {
+              if (++fetched === 2) refetched()
+            },
+            stale: () => undefined,
+          },
+          now: () => Date.now() + ahead,
+          sleep: () => isRefetched,
+        })
+      let ahead = 0
+      const functions = Array.from({ length: 64 }, start)
+      expect(await functions[0]?.verify(provider(), signed())).toBe('valid')
+      for (const one of functions) expect(await one.verify(provider(), signed())).toBe('valid')
+      expect([fetches(), fetched]).toEqual([1, 1])
+      issuer.rotate({ kid: 'two' })
+      ahead = minute
+      const token = signed()
+      const verdicts = await Promise.all(functions.map((one) => one.verify(provider(), token)))
+      expect([...new Set(verdicts)]).toEqual(['valid'])
+      expect([fetches(), fetched]).toEqual([2, 2])
+    } finally {
+      await db.stop()
+    }
+  })
+})
+
+describe('when the table fails', () => {
+  const failing = (name: string, nth = 1) => {
+    let count = 0
+    calling = (call) => {
+      if (call === name && ++count === nth) throw new StorageError('Unavailable', 'the table does not answer')
+    }
+  }
+
+  test('a token is verified with the keys just fetched, although they cannot be written', async () => {
+    failing('write', 2)
+    const keys = startFunction()
+    expect(await observe(keys)).toEqual(['valid', 'read', 'write', 'write', 'failed: the table does not answer'])
+    expect(await observe(keys)).toEqual(['valid'])
+    expect(await kids()).toBeUndefined()
+  })
+
+  test.each(['read', 'write'])('the error of a %s is passed on, and nothing is fetched', async (call) => {
+    failing(call)
+    await expect(startFunction().verify(provider(), signed())).rejects.toMatchObject({ code: 'Unavailable' })
+    expect(fetches()).toBe(0)
+  })
+
+  test('keys in memory need no table', async () => {
+    const keys = startFunction()
+    await observe(keys)
+    calling = () => {
+      throw new StorageError('Unavailable', 'the table does not answer')
+    }
+    expect(await observe(keys)).toEqual(['valid'])
+  })
+})
