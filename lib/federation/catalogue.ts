@@ -37,8 +37,13 @@ const known: readonly KnownIssuer[] = [
   { type: 'TerraformCloud', issuer: /^app(\.eu)?\.terraform\.io$/, shared: true },
   { type: 'Kubernetes', issuer: /^kubernetes\.default\.svc(\.cluster\.local)?$/, shared: false },
   { type: 'Kubernetes', issuer: /^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\/id\/[^/]+$/, shared: false },
-  // The tenant of all personal accounts of Microsoft.
-  { type: 'Azure', issuer: /^login\.microsoftonline\.com\/9188040d-6c67-4c5b-b112-36a304b66dad\/v2\.0$/, shared: true },
+  // The tenants of all personal accounts, and of Microsoft Sentinel for all its customers.
+  {
+    type: 'Azure',
+    issuer:
+      /^(login\.microsoftonline\.com|sts\.windows\.net)\/(9188040d-6c67-4c5b-b112-36a304b66dad|33e01921-4d64-4f8c-a055-5bdaffd5e33d)(\/v2\.0)?$/,
+    shared: true,
+  },
   { type: 'Azure', issuer: /^(login\.microsoftonline\.com\/[^/]+\/v2\.0|sts\.windows\.net\/[^/]+)$/, shared: false },
   { type: 'AWS', issuer: /^[a-z0-9-]+\.tokens\.sts\.global\.api\.aws$/, shared: false },
   { type: 'Google', issuer: /^accounts\.google\.com$/, shared: true },

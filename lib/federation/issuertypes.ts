@@ -30,6 +30,8 @@ export interface TypeRules {
   hint?: string
   /** Claims that anybody at the issuer can have changed: they do not say who the workload is. */
   mutable?: readonly string[]
+  /** The form of patterns on claims that begin with a name: a wildcard in it would let everybody choose a name that fits. */
+  patternForms?: Readonly<Record<string, ClaimForm>>
   /** The claim that says why or how a job runs. A token with another value needs a trust that lists the value. */
   events?: { claim: string; accepted: readonly string[]; risks: Readonly<Record<string, string>> }
   /** Claims of which a trust should bind one, each list with who gets in otherwise. */
@@ -48,6 +50,12 @@ const UUID: ClaimForm = {
   text: 'a UUID in lower case',
 }
 
+const OWNER_FIRST: ClaimForm = { form: /^[^*/]+\//, text: 'OWNER/REST without a wildcard in OWNER' }
+const HOST_FIRST: ClaimForm = {
+  form: /^[^*/]+\/[^*/]+\//,
+  text: 'HOST/OWNER/REST without a wildcard in HOST and OWNER',
+}
+
 const OUTSIDERS = 'people who may not write to the repository can cause it'
 
 export const typeRules = {
@@ -63,6 +71,7 @@ export const typeRules = {
       enterprise: 'enterprise_id',
       sub: 'repository_id',
     },
+    patternForms: { job_workflow_ref: OWNER_FIRST, workflow_ref: OWNER_FIRST },
     // Some events start a workflow of the default branch, with its rights, for people who may not write to the repository.
     // https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
     events: {
@@ -110,6 +119,7 @@ export const typeRules = {
       job_namespace_id: 'namespace_id',
       job_namespace_path: 'namespace_id',
     },
+    patternForms: { ci_config_ref_uri: HOST_FIRST },
     advised: [
       {
         oneOf: ['ref', 'ref_protected', 'environment', 'environment_protected', 'deployment_tier'],
@@ -152,6 +162,7 @@ export const typeRules = {
     owner: [],
     form: UUID,
     names: { sub: 'oidc.circleci.com/project-id' },
+    patternForms: { 'oidc.circleci.com/vcs-origin': HOST_FIRST },
     events: {
       claim: 'oidc.circleci.com/ssh-rerun',
       accepted: ['false'],

@@ -3,6 +3,7 @@
  * tells them apart. Only exact values of ids that are never given to somebody else prove that.
  */
 import { type FieldError, forbidden, invalid, required } from '../meta/errors/fielderror.ts'
+import { own } from '../meta/value/walk.ts'
 import { type IssuerRules, isExact } from './catalogue.ts'
 import type { ClaimEntry } from './claims.ts'
 import { invalidPattern } from './pattern.ts'
@@ -26,6 +27,9 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
   'token_use',
   'ver',
 ])
+
+/** Claims that people may change themselves, at some issuers to names of others. */
+const CHANGEABLE: ReadonlySet<string> = new Set(['name', 'nickname', 'preferred_username', 'unique_name', 'upn'])
 
 /** Validates the claims that a provider requires of every token. A provider of a shared issuer must bind its organization. */
 export function validateProviderClaims(
@@ -55,8 +59,13 @@ export function validateTrustClaims(
 /** Returns why the entries do not say who the workload is, or undefined. */
 function unboundTenancy(entries: readonly ClaimEntry[], rules: IssuerRules, issuer: string): string | undefined {
   const { tenancy, names, places = {} } = rules
-  if (entries.some((entry) => identifies(entry, rules))) return undefined
-  if (tenancy.length === 0) return 'must bind at least one claim that says who the workload is'
+  if (entries.some((entry) => identifies(entry, rules, entries))) return undefined
+  if (tenancy.length === 0) {
+    const byEmail = !rules.mutable?.includes('email') && entries.some(({ claim }) => claim === 'email')
+    return byEmail
+      ? 'email says who somebody is only if the issuer has verified it: bind email_verified to true as well'
+      : 'must bind at least one claim that says who the workload is'
+  }
   const claims = entries.map(({ claim }) => claim)
   const named = claims.filter((claim) => Object.hasOwn(names, claim))
   if (named.length > 0) {
@@ -85,13 +94,24 @@ const replacements = (claims: readonly string[], by: Readonly<Record<string, str
 const oneOfText = (claims: readonly string[]): string =>
   claims.length === 1 ? claims.join('') : `one of ${claims.join(', ')}`
 
-const identifies = (entry: ClaimEntry, rules: IssuerRules): boolean =>
+const identifies = (entry: ClaimEntry, rules: IssuerRules, entries: readonly ClaimEntry[]): boolean =>
   rules.tenancy.length > 0
     ? rules.tenancy.includes(entry.claim) && isBinding(entry, rules)
     : !CHECKED_BY_PROVIDER.has(entry.claim) &&
       !IMPERSONAL.has(entry.claim) &&
       !rules.mutable?.includes(entry.claim) &&
+      (entry.claim !== 'email' || requiresVerifiedEmail(entries)) &&
       hasChoices(entry)
+
+/** Reports whether only tokens whose issuer has verified the email can pass. */
+const requiresVerifiedEmail = (entries: readonly ClaimEntry[]): boolean =>
+  entries.some(
+    ({ claim, values = [], patterns = [] }) =>
+      claim === 'email_verified' &&
+      values.every((value) => value === 'true') &&
+      values.length > 0 &&
+      patterns.length === 0,
+  )
 
 const hasChoices = ({ values = [], patterns = [] }: ClaimEntry): boolean => values.length + patterns.length > 0
 
@@ -126,7 +146,7 @@ function validateValues(claim: string, values: readonly string[], rules: IssuerR
 function validatePatterns(claim: string, patterns: readonly string[], rules: IssuerRules, path: string): FieldError[] {
   if (patterns.length > 0 && isExact(claim, rules))
     return [forbidden(`${path}.patterns`, `${claim} takes exact values only`)]
-  const form = rules.tenancy.includes(claim) ? rules.tenancyPattern : undefined
+  const form = rules.tenancy.includes(claim) ? rules.tenancyPattern : own(rules.patternForms ?? {}, claim)
   return patterns.flatMap((pattern, index) => {
     const reason = invalidPattern(pattern) ?? (form && !form.form.test(pattern) ? `must be ${form.text}` : undefined)
     return reason === undefined ? [] : [invalid(`${path}.patterns[${index}]`, pattern, reason)]
@@ -138,18 +158,21 @@ export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules
   const { names, advised, events } = rules
   const claims = new Set(entries.map(({ claim }) => claim))
   const missing = advised.filter(({ oneOf }) => !oneOf.some((claim) => claims.has(claim)))
+  const about = ({ claim, values = [] }: ClaimEntry): string[] => {
+    const replacement = own(names, claim)
+    const risks = claim === events?.claim ? values.filter((value) => Object.hasOwn(events.risks, value)) : []
+    const sentences = risks.map((value) => `${claim} ${value}: ${events?.risks[value]}`)
+    if (CHANGEABLE.has(claim)) sentences.push(`at many issuers, people can change their ${claim} themselves`)
+    if (claim === 'email' && !requiresVerifiedEmail(entries)) {
+      sentences.push('the issuer may not have verified email: bind email_verified to true as well')
+    }
+    if (replacement !== undefined && claims.has(replacement)) {
+      sentences.push(`${claim} is not needed beside ${replacement} and breaks when it is renamed`)
+    }
+    return sentences
+  }
   return [
     ...missing.map(({ oneOf, otherwise }) => `${path}: ${otherwise} gets in: bind ${oneOfText(oneOf)} as well`),
-    ...entries.flatMap(({ claim, values = [] }, index) => {
-      const replacement = Object.hasOwn(names, claim) ? names[claim] : undefined
-      const isName = replacement !== undefined && claims.has(replacement)
-      const risks = claim === events?.claim ? values.filter((value) => Object.hasOwn(events.risks, value)) : []
-      return [
-        ...(isName
-          ? [`${path}[${index}]: ${claim} is not needed beside ${replacement} and breaks when it is renamed`]
-          : []),
-        ...risks.map((value) => `${path}[${index}]: ${claim} ${value}: ${events?.risks[value]}`),
-      ]
-    }),
+    ...entries.flatMap((entry, index) => about(entry).map((sentence) => `${path}[${index}]: ${sentence}`)),
   ]
 }

@@ -26,6 +26,7 @@ describe('recognizeType', () => {
     ['https://container.googleapis.com/v1/projects/p/locations/l/clusters/c', 'Kubernetes', false],
     ['https://login.microsoftonline.com/aaaabbbb-0000-cccc-1111-dddd2222eeee/v2.0', 'Azure', false],
     ['https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0', 'Azure', true],
+    ['https://sts.windows.net/33e01921-4d64-4f8c-a055-5bdaffd5e33d/', 'Azure', true],
     ['https://sts.windows.net/aaaabbbb-0000-cccc-1111-dddd2222eeee/', 'Azure', false],
     ['https://accounts.google.com', 'Google', true],
     ['https://abc123-def456.tokens.sts.global.api.aws', 'AWS', false],
@@ -107,10 +108,11 @@ describe('the catalogue', () => {
       advised,
       display,
       recorded,
+      patternForms = {},
     } = issuerRules('', type)
     const numbered = display.number ? [display.number.claim] : []
     const named = [
-      ...[...tenancy, ...owner, ...mutable, ...recorded, ...display.parts, ...numbered],
+      ...[...tenancy, ...owner, ...mutable, ...recorded, ...Object.keys(patternForms), ...display.parts, ...numbered],
       ...[...Object.entries(names), ...Object.entries(places)].flat(),
       ...advised.flatMap(({ oneOf }) => oneOf),
       ...(events ? [events.claim] : []),

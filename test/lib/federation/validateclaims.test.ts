@@ -55,6 +55,11 @@ describe('validateTrustClaims', () => {
     ['https://abc123.tokens.sts.global.api.aws', [is('sub', 'arn:aws:iam::123456789012:role/deployer')]],
     [company, [is('groups', 'engineering')]],
     [company, [like('sub', 'job:*')]],
+    [company, [is('email', 'alice@company.example'), is('email_verified', 'true')]],
+    [
+      gitlab,
+      [is('project_id', '22'), like('ci_config_ref_uri', 'gitlab.com/my-group/*//.gitlab-ci.yml@refs/heads/main')],
+    ],
   ])('accepts of %s: %j', (issuer, entries) => {
     expect(trustErrors(issuer, entries)).toEqual([])
   })
@@ -217,6 +222,30 @@ describe('validateTrustClaims', () => {
       ['spec.claims: Required value: must bind at least one claim that says who the workload is'],
     ],
     [
+      'an email that may not be verified',
+      company,
+      [is('email', 'alice@company.example'), is('email_verified', 'true', 'false')],
+      [
+        'spec.claims: Required value: email says who somebody is only if the issuer has verified it: bind email_verified to true as well',
+      ],
+    ],
+    [
+      'a workflow of any owner',
+      github,
+      [id, like('job_workflow_ref', 'o*/ci/.github/workflows/deploy.yml@refs/heads/main')],
+      [
+        'spec.claims[1].patterns[0]: Invalid value: "o*/ci/.github/workflows/deploy.yml@refs/heads/main": must be OWNER/REST without a wildcard in OWNER',
+      ],
+    ],
+    [
+      'the source of any owner',
+      `https://oidc.circleci.com/org/${uuid}`,
+      [is('oidc.circleci.com/project-id', uuid), like('oidc.circleci.com/vcs-origin', 'github.com/*/shop')],
+      [
+        'spec.claims[1].patterns[0]: Invalid value: "github.com/*/shop": must be HOST/OWNER/REST without a wildcard in HOST and OWNER',
+      ],
+    ],
+    [
       'an email that anybody can set',
       'https://login.microsoftonline.com/aaaabbbb-0000-cccc-1111-dddd2222eeee/v2.0',
       [is('email', 'alice@company.example'), is('preferred_username', 'alice')],
@@ -323,6 +352,16 @@ describe('claimWarnings', () => {
     expect(warnings(github, id, is('ref', 'refs/heads/main'), is('event_name', 'push', 'pull_request_target'))).toEqual(
       ['spec.claims[2]: event_name pull_request_target: people who may not write to the repository can cause it'],
     )
+  })
+
+  test('says that people can change a claim, or that nobody may have verified it', () => {
+    expect(
+      warnings(company, is('groups', 'engineering'), is('preferred_username', 'alice'), is('email', 'a@b.example')),
+    ).toEqual([
+      'spec.claims[1]: at many issuers, people can change their preferred_username themselves',
+      'spec.claims[2]: the issuer may not have verified email: bind email_verified to true as well',
+    ])
+    expect(warnings(company, is('email', 'a@b.example'), is('email_verified', 'true'))).toEqual([])
   })
 
   test.each([

@@ -29,9 +29,12 @@ describe('verifySignature', () => {
     expect(await verify(text, [])).toBe(false)
   })
 
-  test.each(signatureAlgorithms)('rejects a token of %s signed with another key of the same id', async (alg) => {
-    expect(await verify(await sign(await createSigningKey(alg, `key-${alg}`)))).toBe(false)
-  })
+  test.each<SignatureAlgorithm>(['RS256', 'ES256', 'EdDSA'])(
+    'rejects a token of %s signed with another key of the same id',
+    async (alg) => {
+      expect(await verify(await sign(await createSigningKey(alg, `key-${alg}`)))).toBe(false)
+    },
+  )
 
   test('rejects a token that names another key', async () => {
     const other = await createSigningKey('ES256', 'other')
