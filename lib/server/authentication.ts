@@ -1,5 +1,5 @@
 /** Connects authentication to the store, for the authorizer, TokenReview and Self. */
-import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { table } from '../apis/management/v1/ownedaccesskey.table.ts'
 import type { AuthenticationDeps } from '../authentication/authenticate.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
@@ -33,7 +33,6 @@ export function authenticationDeps(
     now: Date.now,
     async touch(hash, { name, uid, generation }, lastActivity, { lastActivity: _, ...attributes }) {
       const credential = { ...credentialItemKey(hash), lastActivity, attributes, same: { uid, generation } }
-      const { table } = OwnedAccessKey
       await storage.touchActivity({ table, key: name, uid, at: lastActivity * 1000, credential })
     },
     touchFailed,

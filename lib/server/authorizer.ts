@@ -18,13 +18,13 @@ import { forbiddenByScope } from '../authorization/narrowest.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { StatusError } from '../meta/errors/status.ts'
+import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps } from './authentication.ts'
 import { explainRoute } from './documents/explainroute.ts'
 import { auditRecord, MAX_REASON, routingOptions, type UnknownReason, unknownReason } from './lambda/audit.ts'
 import { type AuthorizerContext, encodeForbidden } from './lambda/authorizercontext.ts'
 import { describeError, type LogFields } from './process/logger.ts'
 import { callMetrics, countCalls, type Measured, newCalls } from './process/metrics.ts'
-import { createServer, type Server } from './server.ts'
 import { warmUp } from './warmup.ts'
 
 /** API Gateway answers 401 for an error with exactly this text. */
@@ -69,7 +69,10 @@ const authorizationHeaders = (event: APIGatewayRequestAuthorizerEvent): string[]
   )
 
 /** Returns the attributes of the request, or the problem of an ambiguous path, which becomes a 400. */
-function attributesOf(event: APIGatewayRequestAuthorizerEvent, server: Server): Attributes | { problem: string } {
+function attributesOf(
+  event: APIGatewayRequestAuthorizerEvent,
+  server: AuthenticatingServer,
+): Attributes | { problem: string } {
   try {
     return requestAttributes(event, routingOptions(server.config))
   } catch (error) {
@@ -87,7 +90,7 @@ function scopeError(
   attributes: Attributes,
   user: UserInfo,
   reason: string,
-  { scopes }: Server,
+  { scopes }: AuthenticatingServer,
 ): StatusError {
   return attributes.kind === 'nonresource' && isCatchAll(event)
     ? forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
@@ -102,7 +105,7 @@ type Refused = (outcome: AuthorizationOutcome, code: number, reason: string, who
 
 async function authorizeRequest(
   event: APIGatewayRequestAuthorizerEvent,
-  server: Server,
+  server: AuthenticatingServer,
   refused: Refused,
 ): Promise<APIGatewayAuthorizerResult> {
   const { requestId } = event.requestContext
@@ -148,7 +151,7 @@ async function authorizeRequest(
 
 /** Returns the Lambda handler of the authorizer. */
 export async function authorizerHandler() {
-  const server = createServer(process.env)
+  const server = createAuthenticatingServer(process.env)
   await warmUp(server, process.env)
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const began = performance.now()

@@ -4,15 +4,15 @@
  * no failure stops the function, whose first request then does the work.
  */
 import { randomBytes } from 'node:crypto'
-import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { table as keyTable } from '../apis/management/v1/ownedaccesskey.table.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/authenticate.ts'
 import { deadlineExceeded } from '../meta/errors/deadline.ts'
 import type { Table } from '../storage/interface.ts'
+import type { AuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps } from './authentication.ts'
 import { withTimeout } from './lambda/timeout.ts'
 import type { Environment } from './process/environment.ts'
-import type { Server } from './server.ts'
 
 /** The longest that a function waits: not for a second attempt of a client. Work that takes longer goes on beside the first request. */
 const longestMs = 800
@@ -21,7 +21,7 @@ const longestMs = 800
 const nobody = '-'
 
 /** Reads of the server that need no other right than those that the function has for its requests. */
-type Step = (server: Server) => Promise<unknown>
+type Step = (server: AuthenticatingServer) => Promise<unknown>
 
 /** Authenticates a key that nobody has, which reads the pepper and the table. */
 const authenticateNobody: Step = (server) =>
@@ -40,8 +40,7 @@ function stepsFor(environment: Environment, table: Table | undefined): Step[] {
   const has = (name: string) => environment[name] !== undefined
   const steps: Step[] = []
   if (table) steps.push(readNobody(table))
-  else if (has('TABLE_NAME'))
-    steps.push(has('PEPPER_SECRET_ID') ? authenticateNobody : readNobody(OwnedAccessKey.table))
+  else if (has('TABLE_NAME')) steps.push(has('PEPPER_SECRET_ID') ? authenticateNobody : readNobody(keyTable))
   if (table && has('PEPPER_SECRET_ID')) steps.push((server) => server.hashes(''))
   if (has('SIGNING_KEY_IDS')) steps.push(({ signer }) => signer.keys())
   return steps
@@ -52,7 +51,7 @@ function stepsFor(environment: Environment, table: Table | undefined): Step[] {
  * functions. Never rejects. `table` is that of the stored kind of the function.
  */
 export async function warmUp(
-  server: Server,
+  server: AuthenticatingServer,
   environment: Environment,
   { table, rehearse = async () => undefined }: { table?: Table; rehearse?: () => Promise<unknown> } = {},
 ): Promise<void> {

@@ -25,6 +25,7 @@ import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { present } from './ownedaccesskey.status.ts'
+import { plural, table } from './ownedaccesskey.table.ts'
 import {
   changeOf,
   changesMoreThanDisabled,
@@ -37,7 +38,6 @@ import {
 } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
-const plural = 'ownedaccesskeys'
 const resource = { group, resource: plural }
 
 /**
@@ -129,13 +129,7 @@ export const OwnedAccessKey: StoredKind<Services> = {
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
-  table: {
-    resource: plural,
-    partitions: (stored) => [keyIdentity(toKey(stored))],
-    activity: true,
-    // Otherwise the keys of a fleet of jobs would keep people from creating keys.
-    counted: (stored) => !isExchanged(stored),
-  },
+  table,
   columns,
   fields: {
     'spec.user': ({ spec }) => String(spec?.user ?? ''),
