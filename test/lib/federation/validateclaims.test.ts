@@ -230,6 +230,33 @@ describe('validateTrustClaims', () => {
       ],
     ],
     [
+      'an email whose verification has no value',
+      company,
+      [is('email', 'alice@company.example'), is('email_verified')],
+      [
+        'spec.claims: Required value: email says who somebody is only if the issuer has verified it: bind email_verified to true as well',
+        'spec.claims[1]: Required value: must have at least one value or pattern',
+      ],
+    ],
+    [
+      'an email whose verification may be another text',
+      company,
+      [is('email', 'alice@company.example'), { claim: 'email_verified', values: ['true'], patterns: ['f*'] }],
+      [
+        'spec.claims: Required value: email says who somebody is only if the issuer has verified it: bind email_verified to true as well',
+      ],
+    ],
+    [
+      'only what the provider checks',
+      company,
+      [is('iss', company), is('aud', 'x')],
+      [
+        'spec.claims: Required value: must bind at least one claim that says who the workload is',
+        'spec.claims[0].claim: Forbidden: the provider checks iss of every token',
+        'spec.claims[1].claim: Forbidden: the provider checks aud of every token',
+      ],
+    ],
+    [
       'a workflow of any owner',
       github,
       [id, like('job_workflow_ref', 'o*/ci/.github/workflows/deploy.yml@refs/heads/main')],
@@ -345,6 +372,13 @@ describe('claimWarnings', () => {
   test('says that a name beside its id breaks when it is renamed', () => {
     expect(warnings(github, is('repository', 'octo-org/shop'), id, is('environment', 'production'))).toEqual([
       'spec.claims[0]: repository is not needed beside repository_id and breaks when it is renamed',
+    ])
+  })
+
+  test('says nothing about a name without its id', () => {
+    const trust = [is('repository_owner_id', '65'), is('repository', 'octo-org/shop'), is('environment', 'production')]
+    expect(warnings(github, ...trust)).toEqual([
+      'spec.claims: every repository of the owner gets in: bind repository_id as well',
     ])
   })
 
