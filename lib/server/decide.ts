@@ -20,7 +20,8 @@ export interface Decider<S> {
   config: Config
   scopes: ScopeOptions
   storage: Storage
-  storedKinds: readonly StoredKind<S>[]
+  /** Loads the stored kinds. Most requests need only their own. */
+  storedKinds(): Promise<readonly StoredKind<S>[]>
   storeOf(kind: StoredKind<S>): Store
 }
 
@@ -60,7 +61,8 @@ async function decideResource<S>(
   attributes: ResourceAttributes,
 ): Promise<Decision> {
   const { group, resource, subresource, verb, name, namespace } = attributes
-  const kind = server.storedKinds.find((one) => one.group === group && one.plural === resource)
+  const kinds = await server.storedKinds()
+  const kind = kinds.find((one) => one.group === group && one.plural === resource)
   if (!kind) {
     return openToAll.has(`${verb} ${group}/${resource}`) && subresource === ''
       ? { allowed: true, reason: 'open to every authenticated user' }

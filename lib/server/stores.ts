@@ -10,7 +10,6 @@ import { groupResource, type RequestContext, type StoredKind } from '../registry
 import { getObject } from '../registry/read.ts'
 import { accessTo, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
-import { storedKinds } from './kinds.ts'
 
 /** The parts of the server that stores use. */
 interface Stores extends Services {
@@ -40,6 +39,7 @@ async function mayDelete(
 ): Promise<boolean> {
   // Do not note this decision: the audit record is about the object of the request.
   const context = { ...request, note: () => undefined }
+  const { storedKinds } = await import('./kinds.ts')
   const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
   if (!kind) return false
   const place = kind.scope === 'Namespaced' ? namespace : ''

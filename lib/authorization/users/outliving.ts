@@ -25,6 +25,17 @@ export interface KeyChange extends Moment {
   created: number
   /** Whether the change replaces the key's value. */
   isRotated: boolean
+  /** What the changed object is, in reasons. Default: an access key. */
+  noun?: string
+}
+
+/**
+ * Returns why the user may not `act` on an object that makes keys for as long as it exists (403), or undefined. Every
+ * access key with an end is refused, whatever the object says, because no ttl limits what the object makes later.
+ */
+export function lastingReason(user: UserInfo, now: Date, act: string): string | undefined {
+  const end = endOf(user, now)
+  return end === undefined ? undefined : `${expiryPrefix(end)} ${act}, which could outlive it${advice(user)}`
 }
 
 /** Returns why the user may not create this key now (403), or undefined. */

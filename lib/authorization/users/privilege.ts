@@ -44,7 +44,7 @@ export const forbiddenCreation = (user: UserInfo, spec: KeySpec, moment: Moment)
  * in spec, including the key's value and the other write-only fields.
  */
 export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined {
-  const reason = exceedsScope(user, old, next) ?? outlivingChange(user, old, next, change)
+  const reason = exceedsScope(user, old, next, change.noun) ?? outlivingChange(user, old, next, change)
   if (reason !== undefined || isMaster(user)) return reason
   const changed = PRIVILEGED.find((member) => text(old.spec[member]) !== text(next[member]))
   return changed ? `only system:masters may change spec.${changed}` : exceeds(user, next)
@@ -67,14 +67,15 @@ export function chainAfterChange(user: UserInfo, old: Key, next: KeySpec): Scope
  * Returns why a scoped caller may not change the key, or undefined. This applies to system:masters too, because scopes
  * are evaluated before groups.
  */
-function exceedsScope(user: UserInfo, old: Key, next: KeySpec): string | undefined {
+function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access key'): string | undefined {
   if (user.chain.length === 0) return undefined
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
   if (!isOwn && !containsChain(effectiveChain(old), user.chain)) {
-    return 'the access key used has a scope that this access key does not inherit'
+    return `the access key used has a scope that this ${noun} does not inherit`
   }
   if (old.spec.scope && !next.scope) return 'an access key with a scope may not remove spec.scope'
-  if (lengthens(old.spec, next)) return 'an access key with a scope may not extend the lifetime of an access key'
+  if (lengthens(old.spec, next))
+    return `an access key with a scope may not extend the lifetime of ${noun === 'access key' ? 'an' : 'a'} ${noun}`
   return undefined
 }
 
