@@ -59,7 +59,14 @@ test('every function is deployed under the name of its path', () => {
   expect(deployed.map(({ module }) => module).sort()).toEqual(packaged.names.map((name) => `functions/${name}`))
   for (const { module, name, entry } of deployed) {
     expect(entry).toBe('handler')
-    expect(name).toBe(`keyplane-dev-${module.replace(/^functions\//, '').replaceAll('/', '-')}`)
+    const path = module.replace(/^functions\//, '').replaceAll('/', '-')
+    const short = path.replace(
+      'federatedidentitycredentials-deletecollection',
+      'federatedidentitycredentials-deleteall',
+    )
+    expect(name).toBe(`keyplane-dev-${short}`)
+    // A stage has at most 13 characters, and the name of a function 64.
+    expect(name.replace('-dev-', `-${'x'.repeat(13)}-`).length).toBeLessThanOrEqual(64)
   }
 })
 

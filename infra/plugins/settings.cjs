@@ -45,7 +45,7 @@ const settings = {
   // 0: unlimited.
   'watches-per-key': { type: 'integer', minimum: 0, maximum: 10000 },
   'compress-streams': { type: 'boolean' },
-  // For each of the four functions that serve lists and watches. In Lambda, 0 means that nothing runs.
+  // For each of the six functions that serve lists and watches. In Lambda, 0 means that nothing runs.
   'list-concurrency': { type: 'integer', minimum: 1, maximum: 100000 },
   'signing-keys': { type: 'string', pattern: '^[1-9][0-9]?(,[1-9][0-9]?){0,3}$' },
   // Lower case, without a trailing dot: the name becomes part of the issuer.

@@ -6,6 +6,8 @@ import { SelfSubjectAccessReview } from './authorization/v1/selfsubjectaccessrev
 import { SelfSubjectRulesReview } from './authorization/v1/selfsubjectrulesreview.ts'
 import { SubjectAccessReview } from './authorization/v1/subjectaccessreview.ts'
 import { DirectClusterEndpointToken } from './management/v1/directclusterendpointtoken.ts'
+import { FederatedIdentityCredential } from './management/v1/federation/federatedidentitycredential.ts'
+import { IdentityProvider } from './management/v1/federation/identityprovider.ts'
 import { OwnedAccessKey } from './management/v1/ownedaccesskey.ts'
 import { Self } from './management/v1/self.ts'
 import { VirtualClusterInstance } from './management/v1/virtualclusterinstance.ts'
@@ -14,6 +16,8 @@ import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualcluster
 /** The kinds of this API's own group come first, and each resource comes before its subresources. */
 export const kinds: readonly ServedKind[] = [
   OwnedAccessKey,
+  FederatedIdentityCredential,
+  IdentityProvider,
   VirtualClusterInstance,
   VirtualClusterInstanceKubeConfig,
   DirectClusterEndpointToken,

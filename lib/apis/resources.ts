@@ -25,6 +25,8 @@ const authorization = { ...own, groupVersion: 'authorization.k8s.io/v1' }
 
 export const servedResources: readonly ServedResource[] = [
   { ...own, plural: 'ownedaccesskeys', stored: true, status: true },
+  { ...own, plural: 'federatedidentitycredentials', stored: true, status: true },
+  { ...own, plural: 'identityproviders', stored: true, status: true },
   { ...own, plural: 'virtualclusterinstances', namespaced: true, stored: true, status: true },
   { ...own, plural: 'virtualclusterinstances', subresource: 'kubeconfig', namespaced: true },
   { ...own, plural: 'directclusterendpointtokens' },

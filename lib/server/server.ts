@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReviewServices } from '../apis/authorization/v1/reviewservices.ts'
+import { table as providerTable } from '../apis/management/v1/federation/identityprovider.table.ts'
 import { lifeAt } from '../apis/management/v1/ownedaccesskey.status.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { scopesOf } from '../apis/management/v1/ownedaccesskey.values.ts'
@@ -22,6 +23,7 @@ import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
+import { toProvider } from '../federation/provider.ts'
 import { createClusterClient } from '../kubeconfig/cluster/client.ts'
 import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import { keyChanged } from '../meta/errors/status.ts'
@@ -33,7 +35,6 @@ import { checkIssuer } from '../token/jwks.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps } from './authentication.ts'
 import { type Decider, decide } from './decide.ts'
-import { storedKinds } from './kinds.ts'
 import { watchCounter } from './openwatches.ts'
 import type { Environment } from './process/environment.ts'
 import { lazy } from './process/lazy.ts'
@@ -97,7 +98,7 @@ export function createServer(environment: Environment): Server {
   }
   const server: Server = {
     config,
-    storedKinds,
+    storedKinds: async () => (await import('./kinds.ts')).storedKinds,
     log,
     now,
     get storage() {
@@ -127,6 +128,15 @@ export function createServer(environment: Environment): Server {
         limits: base.limits,
         maxPerOwner: config.maxKeysPerOwner,
       }
+    },
+    get federation() {
+      const { issuer, apiUrl, allowPrivateIssuers: allowPrivate, maxKeyTtlSeconds, maxExchangeTtlSeconds } = config
+      const maxTtl = Math.min(maxExchangeTtlSeconds, maxKeyTtlSeconds || maxExchangeTtlSeconds)
+      return { issuer, own: [issuer, apiUrl], allowPrivate, maxTtl }
+    },
+    async provider(name) {
+      const stored = await base.storage.get(providerTable, name)
+      return stored && toProvider(stored)
     },
     get tokens() {
       return { settings: settings(), signer: base.signer }

@@ -7,7 +7,9 @@ import { status } from './stored/fixtures.ts'
 
 const functions = useFunctions()
 const base = '/kubernetes/management'
-const json = { accept: 'application/json' }
+/** The answers are read as text: large ones would be compressed. */
+const plain = { 'accept-encoding': 'identity' }
+const json = { accept: 'application/json', ...plain }
 /** Invokes the function for another path below the base path, on the catch-all route, which drops a trailing slash. */
 const at = (name: string, path: string, more: object = {}) => {
   const route = { resource: '/{proxy+}', parameters: { proxy: `${base}${path}`.slice(1).replace(/\/$/, '') } }
@@ -32,6 +34,10 @@ describe('discovery', () => {
       expect(json.resources.map(({ name }: { name: string }) => name)).toEqual([
         'ownedaccesskeys',
         'ownedaccesskeys/status',
+        'federatedidentitycredentials',
+        'federatedidentitycredentials/status',
+        'identityproviders',
+        'identityproviders/status',
         'virtualclusterinstances',
         'virtualclusterinstances/status',
         'virtualclusterinstances/kubeconfig',
@@ -209,7 +215,13 @@ describe('openapi', () => {
     test.each(['', '*/*', 'application/json', `text/html, ${protobuf};q=0.5, application/json`])(
       'v2 for Accept: %s',
       async (accept) => {
-        const { status: code, json, headers } = await at('openapi', '/openapi/v2', { headers: { accept } })
+        const {
+          status: code,
+          json,
+          headers,
+        } = await at('openapi', '/openapi/v2', {
+          headers: { accept, ...plain },
+        })
         expect([code, json.swagger, headers['content-type']]).toEqual([200, '2.0', 'application/json'])
         const kinds = Object.values<{ 'x-kubernetes-group-version-kind'?: { kind: string }[] }>(json.definitions)
         const names = kinds.flatMap((one) => one['x-kubernetes-group-version-kind'] ?? []).map(({ kind }) => kind)

@@ -50,6 +50,12 @@ test.each<[alarm: string, begins: string, metric: string]>([
     '>= 1, 2 of 5 x 60 s',
     'AWS/Lambda Throttles VirtualclusterinstancesDashlistLambdaFunction',
   ],
+  [
+    'credential-lists-throttled',
+    '>= 1, 2 of 5 x 60 s',
+    'AWS/Lambda Throttles FederatedidentitycredentialsDashlistLambdaFunction',
+  ],
+  ['provider-lists-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles IdentityprovidersDashlistLambdaFunction'],
   ['namespace-lists-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles NamespacesDashlistLambdaFunction'],
   [
     'definition-lists-throttled',
@@ -89,7 +95,7 @@ test('every function with a concurrency limit has an alarm on its throttles', as
   const limited = Object.values(functions).filter(({ reservedConcurrency }) => reservedConcurrency !== undefined)
   const modules = limited.map(({ handler }) => handler.replace(/\.handler$/, ''))
   const ids = [...packaged.deployment.functions].filter(([, { module }]) => modules.includes(module)).map(([id]) => id)
-  expect(ids).toHaveLength(4)
+  expect(ids).toHaveLength(6)
   const watched = [...alarms().values()].map(({ metric }) => metric)
   expect(watched).toEqual(expect.arrayContaining(ids.map((id) => `AWS/Lambda Throttles ${id}`)))
 })

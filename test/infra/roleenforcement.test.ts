@@ -12,11 +12,18 @@ import { type RoleDeployment, startWithRoles } from './roleenforcement.ts'
 import { metricId, readTemplateMetrics } from './templatemetrics.ts'
 
 const root = join(import.meta.dirname, '../..')
-const kinds = ['ownedaccesskeys', 'virtualclusterinstances'] as const
+const kinds = [
+  'ownedaccesskeys',
+  'federatedidentitycredentials',
+  'identityproviders',
+  'virtualclusterinstances',
+] as const
 let at: RoleDeployment
 let admin: string
 const keys = '/apis/management.platform/v1/ownedaccesskeys'
 const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
+const providers = '/apis/management.platform/v1/identityproviders'
+const trusts = '/apis/management.platform/v1/federatedidentitycredentials'
 const merge = 'application/merge-patch+json'
 
 beforeAll(async () => {
@@ -41,6 +48,25 @@ const instance = (name: string, spec: object = {}, metadata: object = {}) => ({
   metadata: { name, namespace: 'p-demo', ...metadata },
   spec,
 })
+const provider = (name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'IdentityProvider',
+  metadata: { name, ...metadata },
+  spec: { issuer: 'https://issuer.example.com', access: [{ verbs: ['use'], teams: ['*'] }], ...spec },
+})
+const trust = (name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'FederatedIdentityCredential',
+  metadata: { name, ...metadata },
+  spec: { identityProvider: 'issuer', claims: [{ claim: 'sub', values: ['job'] }], scope: {}, ...spec },
+})
+/** The path of a collection, and an object for it. */
+const examples: Record<(typeof kinds)[number], { path: string; object: (name: string) => object }> = {
+  ownedaccesskeys: { path: keys, object: (name) => key(name, {}) },
+  federatedidentitycredentials: { path: trusts, object: (name) => trust(name) },
+  identityproviders: { path: providers, object: (name) => provider(name) },
+  virtualclusterinstances: { path: instances, object: (name) => instance(name) },
+}
 const revision = (kind: string, UpdateExpression: string, value: number) =>
   at.dynamodb.client.send(
     new UpdateItemCommand({
@@ -96,6 +122,50 @@ test('access keys', async () => {
   )
   await at.request('DELETE', `${keys}/bob`, token)
   await at.request('DELETE', `${keys}?fieldSelector=spec.user=carol`, admin)
+})
+
+test('identity providers and federated identity credentials', async () => {
+  const alice = await create(keys, key('alice-3', { user: 'alice' }))
+  const token: string = alice.spec.key
+  const first = await create(providers, provider('issuer', {}, owner(alice)))
+  const own = await create(trusts, trust('own', {}, owner(alice)), token)
+  for (const [path, name] of [
+    [providers, 'issuer'],
+    [trusts, 'own'],
+  ]) {
+    for (const read of [`${path}/${name}`, `${path}/${name}/status`, `${path}`, `${path}?watch=1&timeoutSeconds=1`]) {
+      await at.request('GET', read, token)
+      await at.request('GET', read, admin)
+    }
+    await expect(at.request('GET', `${path}/${name}?resourceVersion=99999999`, token)).rejects.toThrow(': 504 ')
+    await at.request('PATCH', `${path}/${name}`, admin, { spec: { disabled: true } }, merge)
+    await at.request('PATCH', `${path}/${name}`, admin, { spec: { disabled: false } }, merge)
+    await at.request('PATCH', `${path}/${name}/status`, admin, { status: {} }, merge)
+  }
+  await at.request('PUT', `${providers}/issuer`, admin, {
+    ...(await at.request('GET', `${providers}/issuer`, admin)),
+    spec: { ...first.spec, maxTTL: 600 },
+  })
+  const current = await at.request('GET', `${trusts}/own`, token)
+  await at.request('PUT', `${trusts}/own`, token, { ...current, spec: { ...own.spec, ttl: 600 } })
+  await at.request('PATCH', `${trusts}/own`, admin, { metadata: owner(first) }, merge)
+  await create(instances, instance('owned', {}, owner(own)))
+  await at.request('PATCH', `${instances}/owned`, admin, { metadata: owner(first) }, merge)
+  const asked = { group: 'management.platform', verb: 'get' }
+  for (const resourceAttributes of [
+    { ...asked, resource: 'identityproviders', name: 'issuer' },
+    { ...asked, resource: 'federatedidentitycredentials', name: 'own' },
+  ]) {
+    await create('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: { resourceAttributes } }, token)
+    await create('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'dave', resourceAttributes } })
+  }
+  await at.request('DELETE', `${trusts}/own`, token)
+  await create(trusts, trust('other'), token)
+  await at.request('DELETE', `${trusts}?fieldSelector=spec.identityProvider=issuer`, token)
+  await create(providers, provider('removed'))
+  await at.request('DELETE', `${providers}/removed`, admin)
+  await create(providers, provider('removed', {}, { labels: { gone: 'yes' } }))
+  await at.request('DELETE', `${providers}?labelSelector=gone=yes`, admin)
 })
 
 test('virtual cluster instances', async () => {
@@ -190,7 +260,10 @@ test('keys of an exchange', async () => {
   expect((await create('/apis/authorization.k8s.io/v1/subjectaccessreviews', review)).status).toEqual({
     allowed: false,
   })
-  const gates = at.calls.filter(({ partitions }) => partitions?.some((one) => one.startsWith('federation#')))
+  const gates = at.calls.filter(
+    ({ name, partitions }) =>
+      !name.startsWith('federatedidentitycredentials/') && partitions?.some((one) => one.startsWith('federation#')),
+  )
   expect(new Set(gates.map(({ name }) => name))).toEqual(
     new Set([
       'authorizer',
@@ -205,8 +278,7 @@ test('keys of an exchange', async () => {
 })
 
 test.each(kinds)('lists of %s close gaps in the log and settle it', async (kind) => {
-  const path = kind === 'ownedaccesskeys' ? keys : instances
-  const object = (name: string) => (kind === 'ownedaccesskeys' ? key(name, {}) : instance(name))
+  const { path, object } = examples[kind]
   await create(path, object('before-1'))
   await revision(kind, 'ADD #one :value', 1)
   await create(path, object('after-1'))
@@ -220,8 +292,8 @@ test.each(kinds)('lists of %s close gaps in the log and settle it', async (kind)
 })
 
 test.each(kinds)('writers of %s settle the log', async (kind) => {
-  const path = kind === 'ownedaccesskeys' ? keys : instances
-  await create(path, kind === 'ownedaccesskeys' ? key('often', {}) : instance('often'))
+  const { path, object } = examples[kind]
+  await create(path, object('often'))
   const settles = () =>
     at.calls.filter(
       ({ name, action, partitions }) =>
@@ -266,10 +338,16 @@ test('garbage collector, sweep and settle', async () => {
   await create(instances, instance('child', {}, owner(parent)))
   const holder = await create(keys, key('holder', { user: 'holder' }))
   await create(keys, key('held', { user: 'holder' }, owner(holder)))
+  const boss = await create(keys, key('boss', { user: 'boss' }))
+  await create(providers, provider('held', {}, owner(boss)))
+  await create(trusts, trust('held', {}, owner(boss)))
+  await at.request('DELETE', `${keys}/boss?propagationPolicy=Foreground`, admin)
   await at.request('DELETE', `${instances}/parent?propagationPolicy=Foreground`, admin)
   await at.request('DELETE', `${keys}/holder?propagationPolicy=Orphan`, admin)
   await at.invoke('garbagecollector', {})
-  await expect(at.request('GET', `${instances}/child`, admin)).rejects.toThrow(': 404 ')
+  for (const path of [`${instances}/child`, `${providers}/held`, `${trusts}/held`]) {
+    await expect(at.request('GET', path, admin)).rejects.toThrow(': 404 ')
+  }
   await at.invoke('garbagecollector', JSON.parse(await readFile(join(root, 'events/garbagecollector.json'), 'utf8')))
 
   await create(keys, key('brief', { user: 'brief', ttl: 1 }))

@@ -19,7 +19,14 @@ const refs = {
   'AWS::Region': 'eu-central-1',
   'AWS::AccountId': '0',
 }
-const kinds = ['ownedaccesskeys', 'virtualclusterinstances'] as const
+const kinds = [
+  'federatedidentitycredentials',
+  'identityproviders',
+  'ownedaccesskeys',
+  'virtualclusterinstances',
+] as const
+/** The kinds whose lists read index partitions. */
+const owned: readonly string[] = ['federatedidentitycredentials', 'ownedaccesskeys']
 const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem']
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem']
 const writeVerbs = ['create', 'delete', 'deletecollection', 'patch', 'update']
@@ -80,7 +87,10 @@ test('only the secrets of virtual clusters and partitions of the table are grant
   expect([...patterns].sort()).toEqual([
     'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
     'credential#*',
+    'federatedidentitycredentials#log#*',
+    'federatedidentitycredentials#o#*',
     'federation#*',
+    'identityproviders#log#*',
     'ownedaccesskeys#log#*',
     'ownedaccesskeys#o#*',
     'owner#*',
@@ -143,13 +153,23 @@ test('the roles grant item operations on named partitions of the table only', ()
 test('only functions that authenticate or write keys access credentials', () => {
   const keyWriters = ['bootstrap', 'garbagecollector', ...writersOf('ownedaccesskeys'), 'sweep']
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
-  expect(functionsAccessing([...reads, ...writes], 'credential#1#x')).toEqual([...keyWriters, ...authenticators].sort())
+  const makers = [...writersOf('federatedidentitycredentials'), ...writersOf('identityproviders')]
+  expect(functionsAccessing([...reads, ...writes], 'credential#1#x')).toEqual(
+    [...keyWriters, ...authenticators, ...makers].sort(),
+  )
+  // They only demand that the key of their request has not changed.
+  const readers = functionsAccessing(['GetItem', 'BatchGetItem'], 'credential#1#x')
+  expect(readers.filter((name) => makers.includes(name))).toEqual([])
   expect(functionsAccessing(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
 })
 
 test('functions that judge or write keys read the gates of exchanged keys', () => {
   const judges = [
     'authorizer',
+    'federatedidentitycredentials/deletecollection',
+    'federatedidentitycredentials/list',
+    'identityproviders/deletecollection',
+    'identityproviders/list',
     'ownedaccesskeys/list',
     'reviews/subjectaccessreview',
     'reviews/tokenreview',
@@ -162,7 +182,6 @@ test('functions that judge or write keys read the gates of exchanged keys', () =
   for (const gate of ['federation#x', 'provider#x']) {
     expect(functionsAccessing(['BatchGetItem'], gate)).toEqual([...judges, ...keyWriters].sort())
     expect(functionsAccessing(['Query'], gate)).toEqual([])
-    expect(functionsAccessing(writes, gate)).toEqual([])
   }
 })
 
@@ -175,7 +194,7 @@ test.each(kinds)('only writers of %s may write their rows', (kind) => {
   const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'sweep'] : []
   const expected = ['garbagecollector', ...own, ...writersOf(kind)].sort()
   expect(functionsAccessing(writes, `${kind}#o`)).toEqual(expected)
-  expect(functionsAccessing(writes, `${kind}#o#user:alice`)).toEqual(kind === 'ownedaccesskeys' ? expected : [])
+  expect(functionsAccessing(writes, `${kind}#o#user:alice`)).toEqual(owned.includes(kind) ? expected : [])
 })
 
 test.each(kinds)('writers of %s write the log, and lists void its slots', (kind) => {
@@ -191,7 +210,6 @@ test.each(kinds)('no function may put or delete the revision of %s', (kind) => {
 
 test('a get may read the rows and revision of its kind only', () => {
   for (const kind of kinds) {
-    const other = kinds.find((one) => one !== kind)
     const name = `${kind}/get`
     expect(actions(name).filter((one) => one.startsWith('dynamodb:'))).toEqual([
       'dynamodb:GetItem',
@@ -199,8 +217,7 @@ test('a get may read the rows and revision of its kind only', () => {
     ])
     for (const partition of [kind, `${kind}#o`]) expect(functionsAccessing(reads, partition)).toContain(name)
     for (const partition of [
-      `${other}#o`,
-      `${other}`,
+      ...kinds.filter((one) => one !== kind).flatMap((one) => [one, `${one}#o`]),
       `${kind}#log#1`,
       `${kind}#o#user:alice`,
       'credential#1#x',
@@ -218,9 +235,18 @@ test('functions that respond from the request alone have no access to the table'
   }
 })
 
+test('only writers of an object write its gate', () => {
+  for (const [gate, kind] of [
+    ['federation', 'federatedidentitycredentials'],
+    ['provider', 'identityproviders'],
+  ] as const) {
+    expect(functionsAccessing(writes, `${gate}#x`)).toEqual(['garbagecollector', ...writersOf(kind)].sort())
+  }
+})
+
 test('only functions that serve watches count them', () => {
   const empty = ['customresourcedefinitions/list', 'namespaces/list']
-  const watched = [...empty, 'ownedaccesskeys/list', 'virtualclusterinstances/list']
+  const watched = [...empty, ...kinds.map((kind) => `${kind}/list`)].sort()
   expect(functionsAccessing([...reads, ...writes], 'watches#x')).toEqual(watched)
   for (const partition of ['ownedaccesskeys', 'ownedaccesskeys#o', 'credential#1#x', 'owner#x'])
     for (const name of empty) expect(functionsAccessing([...reads, ...writes], partition)).not.toContain(name)

@@ -222,6 +222,8 @@ test('every parameter reaches the place where it takes effect', async () => {
   )
   expect(reserved).toEqual([
     ['ownedaccesskeys-list', 1007],
+    ['federatedidentitycredentials-list', 1007],
+    ['identityproviders-list', 1007],
     ['virtualclusterinstances-list', 1007],
     ['namespaces-list', 1007],
     ['customresourcedefinitions-list', 1007],

@@ -250,12 +250,18 @@ Events:     <none>
       rows(resources.stdout).map(({ NAME, SHORTNAMES, NAMESPACED, KIND }) => [NAME, SHORTNAMES, NAMESPACED, KIND]),
     ).toEqual([
       ['directclusterendpointtokens', '', 'false', 'DirectClusterEndpointToken'],
+      ['federatedidentitycredentials', 'fic', 'false', 'FederatedIdentityCredential'],
+      ['identityproviders', 'idp', 'false', 'IdentityProvider'],
       ['ownedaccesskeys', '', 'false', 'OwnedAccessKey'],
       ['selves', '', 'false', 'Self'],
       ['virtualclusterinstances', 'vci', 'true', 'VirtualClusterInstance'],
     ])
     const wide = await api.kubectl.run('api-resources', '--verbs=create,get,list,watch', '-o', 'name')
-    expect(wide.stdout).toBe('ownedaccesskeys.management.platform\nvirtualclusterinstances.management.platform\n')
+    expect(wide.stdout.trim().split('\n')).toEqual(
+      ['federatedidentitycredentials', 'identityproviders', 'ownedaccesskeys', 'virtualclusterinstances'].map(
+        (plural) => `${plural}.management.platform`,
+      ),
+    )
     const versions = await api.kubectl.run('api-versions')
     const groups = ['apiextensions.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'management.platform']
     expect(versions.stdout).toBe(`${groups.map((group) => `${group}/v1\n`).join('')}v1\n`)

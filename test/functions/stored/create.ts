@@ -59,7 +59,7 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
     })
 
     test('accepts and returns YAML', async () => {
-      const body = `apiVersion: management.platform/v1\nkind: ${kind}\nmetadata: {name: yaml}\nspec: {}\n`
+      const body = `apiVersion: management.platform/v1\nkind: ${kind}\nmetadata: {name: yaml}\nspec: ${JSON.stringify(stored.spec)}\n`
       const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
       const { status: code, text, headers: answered } = await call('create', { parameters, body, headers })
       expect([code, answered['content-type']]).toEqual([201, 'application/yaml'])
@@ -76,7 +76,11 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
     // The server never drops an unknown field silently.
     test('warns about unknown fields if the client requests it', async () => {
       const query = { fieldValidation: 'Warn' }
-      const { status: code, headers, json } = await create({ name: 'unknown' }, { query }, { nothing: 1 })
+      const {
+        status: code,
+        headers,
+        json,
+      } = await create({ name: 'unknown' }, { query }, { ...stored.spec, nothing: 1 })
       expect([code, headers.warning]).toEqual([201, ['299 - "unknown field \\"spec.nothing\\""']])
       expect(json.spec ?? {}).not.toHaveProperty('nothing')
     })

@@ -21,6 +21,8 @@ export interface StoredFunctions {
   changed: JsonObject
   /** An invalid spec, and the path of its only error. */
   wrong: { spec: JsonObject; field: string }
+  /** Whether all of the status is computed, so that clients can write nothing into it. */
+  computedStatus?: true
 }
 
 export const accessKeys: StoredFunctions = {
@@ -41,6 +43,41 @@ export const instances: StoredFunctions = {
   spec: { owner: { user: 'alice' } },
   changed: { owner: { user: 'alice' }, displayName: 'Preview' },
   wrong: { spec: { access: [{ subresources: ['nothing'] }] }, field: 'spec.access[0].subresources[0]' },
+}
+
+const provider = { issuer: 'https://issuer.example.com', access: [{ verbs: ['use'], users: ['alice'] }] }
+
+export const providers: StoredFunctions = {
+  kind: 'IdentityProvider',
+  plural: 'identityproviders',
+  parameters: {},
+  name: 'github',
+  spec: provider,
+  changed: { displayName: 'Issuer', ...provider, maxTTL: 600 },
+  wrong: { spec: { ...provider, maxTTL: 59 }, field: 'spec.maxTTL' },
+  computedStatus: true,
+}
+
+const trust = {
+  identityProvider: 'github',
+  claims: [
+    { claim: 'repository_id', values: ['1'] },
+    { claim: 'environment', values: ['production'] },
+  ],
+  user: 'alice',
+  scope: {},
+}
+
+/** Credentials for the provider of the event in events/. */
+export const trusts: StoredFunctions = {
+  kind: 'FederatedIdentityCredential',
+  plural: 'federatedidentitycredentials',
+  parameters: {},
+  name: 'shop-deploy',
+  spec: trust,
+  changed: { displayName: 'Deployment', ...trust, ttl: 600 },
+  wrong: { spec: { ...trust, ttl: 59 }, field: 'spec.ttl' },
+  computedStatus: true,
 }
 
 export const objectOf = (

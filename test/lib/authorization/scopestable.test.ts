@@ -28,6 +28,8 @@ function codesIn(cell: string): string[] {
 const GROUPS: Record<string, string> = {
   virtualclusterinstances: 'management.platform',
   ownedaccesskeys: 'management.platform',
+  identityproviders: 'management.platform',
+  federatedidentitycredentials: 'management.platform',
   selves: 'management.platform',
   directclusterendpointtokens: 'management.platform',
   selfsubjectreviews: 'authentication.k8s.io',

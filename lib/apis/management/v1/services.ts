@@ -4,6 +4,7 @@ import type { LifeLimits } from '../../../authentication/keystatus.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
+import type { Provider } from '../../../federation/provider.ts'
 import type { KubeConfigServices } from '../../../kubeconfig/kubeconfig.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
@@ -23,11 +24,26 @@ export interface KeyServices {
   maxPerOwner: number
 }
 
+/** What identity providers and trusts of this deployment may be. */
+export interface FederationSettings {
+  /** The issuer of this API, the default audience of ID tokens. */
+  issuer: string
+  /** The URLs of this API. It trusts no ID tokens of its own. */
+  own: readonly string[]
+  /** Whether issuers may have private host names. */
+  allowPrivate: boolean
+  /** Maximum ttl of exchanged keys in seconds. */
+  maxTtl: number
+}
+
 export interface Services {
   keys: KeyServices
+  federation: FederationSettings
   scopes: ScopeOptions
   kubeConfigs: KubeConfigServices
   tokens: { settings: IssuerSettings; signer: Signer }
+  /** Returns an identity provider, whoever may use it, or undefined. */
+  provider(name: string): Promise<Provider | undefined>
   /** Authenticates an access key. */
   authenticate(token: string): Promise<Authentication>
   /** Throws 403 unless the scope chain of the request allows the attributes. */

@@ -1,0 +1,70 @@
+/** Validates the mappings from claims of people to their user name and groups. */
+import { RESERVED_NAMES } from '../../../../authorization/users/identity.ts'
+import { validateIdentity } from '../../../../authorization/users/validateidentity.ts'
+import { issuerRules } from '../../../../federation/catalogue.ts'
+import type { Provider, ProviderSpec } from '../../../../federation/provider.ts'
+import type { ClaimMappings, TrustSpec } from '../../../../federation/trust.ts'
+import { type FieldError, findingsOf, invalid } from '../../../../meta/errors/fielderror.ts'
+
+const path = 'spec.claimMappings'
+
+/** Claims about the token, not about a person. */
+const NO_NAMES: ReadonlySet<string> = new Set([
+  'iss',
+  'aud',
+  'exp',
+  'iat',
+  'nbf',
+  'jti',
+  'typ',
+  'azp',
+  'nonce',
+  'email_verified',
+])
+
+/** Returns the 422 errors for the mappings of a trust. */
+export function validateMappings({ groups = [], claimMappings }: TrustSpec, provider: Provider): FieldError[] {
+  if (!claimMappings) return []
+  const mapped = claimMappings.groups ?? []
+  return [
+    ...validateClaim(claimMappings.username, provider.spec),
+    ...validatePrefix(claimMappings.username, provider.name),
+    ...findingsOf(mapped, ({ group }, index) =>
+      group.startsWith('system:')
+        ? [invalid(`${path}.groups[${index}].group`, group, "may not begin with 'system:'")]
+        : [],
+    ),
+    ...validateIdentity({ groups: [...groups, ...mapped.map(({ group }) => group)] }, path),
+  ]
+}
+
+/** In Azure, the administrators of any tenant set the e-mail addresses of its people. */
+function validateClaim({ claim }: ClaimMappings['username'], { issuer, type }: ProviderSpec): FieldError[] {
+  const because = (detail: string) => [invalid(`${path}.username.claim`, claim, detail)]
+  if (NO_NAMES.has(claim)) return because('is not the name of a user')
+  return claim === 'email' && issuerRules(issuer, type).type === 'Azure'
+    ? because('this issuer does not verify e-mail addresses: use oid or sub')
+    : []
+}
+
+/** Claims whose values only the issuer decides. `email` counts only if the issuer has verified it. */
+const OF_ISSUER: readonly string[] = ['sub', 'email']
+
+/**
+ * Requires the name of the provider in the prefix: then no two providers name the same user. People can choose the value of
+ * most claims, so the prefix of such a claim also has the name of the claim: nobody takes a name that another claim gives.
+ */
+function validatePrefix({ claim, prefix }: ClaimMappings['username'], provider: string): FieldError[] {
+  const because = (detail: string) => [invalid(`${path}.username.prefix`, prefix, detail)]
+  const reserved = RESERVED_NAMES.find((one) => prefix.startsWith(one))
+  if (reserved) return because(`may not begin with '${reserved}'`)
+  const wanted = OF_ISSUER.includes(claim) ? `${provider}:` : `${provider}:${claim}:`
+  if (!prefix.startsWith(wanted)) return because(`must begin with '${wanted}', which no other user name begins with`)
+  return /^[\x21-\x7e]+$/.test(prefix) ? [] : because('must have printable ASCII characters without spaces only')
+}
+
+/** Returns the warning about a claim that names a user and that people can change. */
+export const mappingWarning = ({ claim }: ClaimMappings['username']): string | undefined =>
+  ['preferred_username', 'upn', 'name', 'nickname'].includes(claim)
+    ? `${path}.username.claim: people can change ${claim}`
+    : undefined

@@ -1,0 +1,41 @@
+/**
+ * Decides who may make and change a federated identity credential, called trust in code. It makes keys for as long as it
+ * exists. So the rules are those for keys, and nobody whose own key ends may leave one behind.
+ */
+import { isMaster } from '../../../../authorization/users/identity.ts'
+import { lastingReason } from '../../../../authorization/users/outliving.ts'
+import { forbiddenChange, forbiddenCreation } from '../../../../authorization/users/privilege.ts'
+import type { UserInfo } from '../../../../authorization/users/user.ts'
+import type { TrustSpec } from '../../../../federation/trust.ts'
+import { parseTime } from '../../../../meta/encoding/time.ts'
+import { deepEqual } from '../../../../meta/value/equal.ts'
+import type { Stored } from '../../../../storage/interface.ts'
+import { keySpecOf, onlyDisables, specOf, toKey } from './federatedidentitycredential.values.ts'
+
+const noun = 'federated identity credential'
+
+/** Returns why the user may not make this trust now (403), or undefined. */
+export const forbiddenTrust = (user: UserInfo, spec: TrustSpec, now: Date): string | undefined =>
+  lastingReason(user, now, `create a ${noun}`) ??
+  mappingReason(user, spec) ??
+  forbiddenCreation(user, keySpecOf(spec), { now })
+
+/** Returns why the user may not change this trust to `next` now (403), or undefined. Everybody who sees it may disable it. */
+export function forbiddenTrustChange(user: UserInfo, old: Stored, next: TrustSpec, now: Date): string | undefined {
+  const before = specOf(old.object)
+  if (deepEqual(before, next)) return undefined
+  const lasting = onlyDisables(before, next) ? undefined : lastingReason(user, now, `change a ${noun}`)
+  const created = Math.floor((parseTime(old.object.metadata.creationTimestamp ?? '')?.getTime() ?? 0) / 1000)
+  return (
+    lasting ??
+    mappingReason(user, before) ??
+    mappingReason(user, next) ??
+    forbiddenChange(user, toKey(old), keySpecOf(next), { now, created, isRotated: false, noun })
+  )
+}
+
+/** Whoever maps claims decides who is who: this is left to administrators. */
+const mappingReason = (user: UserInfo, { claimMappings }: TrustSpec): string | undefined =>
+  claimMappings && !(isMaster(user) && user.chain.length === 0)
+    ? 'spec.claimMappings: only system:masters without a scope may create or change them'
+    : undefined

@@ -1,0 +1,69 @@
+/** Defines the fields of a federated identity credential. */
+import { scopeSchema } from '../../../../authorization/scopes/scope.ts'
+import { boolean, int64, list, object, string } from '../../../../meta/schema/schema.ts'
+import { claimsSchema } from './claims.schema.ts'
+
+const claimMappings = object(
+  'Takes the user of the key from the ID token, for people who log in. Only administrators without a scope may set it.',
+  {
+    username: object(
+      'Where the name of the user comes from. Immutable.',
+      {
+        claim: string('Name of the claim. The claim email counts only if email_verified is true.', {
+          minLength: 1,
+          maxLength: 128,
+        }),
+        prefix: string(
+          'Text before the value of the claim. Begins with the name of the identity provider and a colon, so that two providers never name the same user.',
+          { minLength: 1, maxLength: 128 },
+        ),
+      },
+      { required: ['claim', 'prefix'] },
+    ),
+    groups: list(
+      'Groups of the user.',
+      object(
+        'A group that the user is in if a claim has a value.',
+        {
+          claim: string('Name of the claim.', { minLength: 1, maxLength: 128 }),
+          value: string('Value of the claim, or of one of its items, compared exactly.', {
+            minLength: 1,
+            maxLength: 1024,
+          }),
+          group: string('Group of the user in this API, such as team:TEAM.', { minLength: 1, maxLength: 253 }),
+        },
+        { required: ['claim', 'value', 'group'] },
+      ),
+      { maxItems: 64 },
+    ),
+  },
+  { required: ['username'] },
+)
+
+export const spec = object(
+  'Desired state of the federated identity credential.',
+  {
+    displayName: string('Name shown in the UI.'),
+    description: string('Free-text description.'),
+    identityProvider: string('Name of the IdentityProvider whose ID tokens are accepted. Immutable.', {
+      minLength: 1,
+      maxLength: 253,
+    }),
+    claims: claimsSchema('Claims that the ID token must have. They must all hold.'),
+    user: string('User that exchanged keys authenticate. Defaults to the creator. Immutable.'),
+    team: string('Team that exchanged keys authenticate. Immutable.'),
+    subject: string('Generic subject that exchanged keys authenticate, instead of a user or team. Immutable.'),
+    groups: list('Additional groups of requests that use an exchanged key. Immutable.', string('A group.')),
+    claimMappings,
+    scope: scopeSchema,
+    ttl: int64('Time to live of exchanged keys in seconds. Defaults to 3600.', { minimum: 60 }),
+    disabled: boolean('If true, no ID token is exchanged, and the keys of earlier exchanges cannot be used.'),
+  },
+  { required: ['identityProvider', 'claims'] },
+)
+
+export const status = object('Observed state of the federated identity credential.', {
+  owner: string('Owner of the credential: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
+  phase: string('Active, Disabled or Terminating.', { readOnly: true }),
+  clientID: string('The client_id of an exchange: NAME@UID.', { readOnly: true }),
+})

@@ -1,0 +1,158 @@
+/** Defines FederatedIdentityCredential, which says whose ID tokens are exchanged for which access keys. */
+import { deleteGate, writeGate } from '../../../../authentication/federation.ts'
+import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
+import {
+  chainAfterChange,
+  inheritedChain,
+  maySeeKey,
+  visiblePartitions,
+} from '../../../../authorization/users/privilege.ts'
+import type { UserInfo } from '../../../../authorization/users/user.ts'
+import type { Provider } from '../../../../federation/provider.ts'
+import { clientIdOf, decodeTrustInternal, encodeTrustInternal, toTrust } from '../../../../federation/trust.ts'
+import type { FieldError } from '../../../../meta/errors/fielderror.ts'
+import { forbiddenResource } from '../../../../meta/errors/status.ts'
+import { deepEqual } from '../../../../meta/value/equal.ts'
+import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
+import type { Stored } from '../../../../storage/interface.ts'
+import { group, version } from '../group.ts'
+import type { Services } from '../services.ts'
+import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
+import { columns } from './federatedidentitycredential.columns.ts'
+import { spec, status } from './federatedidentitycredential.schema.ts'
+import {
+  closesKeys,
+  gateOf,
+  isHarmless,
+  keySpecOf,
+  kind,
+  ownerOf,
+  plural,
+  specOf,
+  toKey,
+} from './federatedidentitycredential.values.ts'
+import { useRule } from './identityprovider.values.ts'
+
+function strategy(services: Services): Strategy {
+  /** The errors of drafts. The rules need the provider, so `prepareFor…` judges and `validate` returns. */
+  const errorsOf = new WeakMap<Draft, FieldError[]>()
+
+  /** Returns the provider that a draft names, if the user may use it. One that was made again under its name is another. */
+  async function usableProvider(draft: Draft, user: UserInfo, uid?: string): Promise<Provider | undefined> {
+    const provider = await services.provider(specOf(draft.object).identityProvider)
+    if (!provider || provider.deleted || useRule(user, provider.spec) === undefined) return undefined
+    return uid === undefined || uid === provider.uid ? provider : undefined
+  }
+
+  async function judge(
+    draft: Draft,
+    old: Stored | undefined,
+    provider: Provider | undefined,
+    { warn }: RequestContext,
+  ): Promise<void> {
+    const { trustWarnings, validateTrust } = await import('./federatedidentitycredential.validate.ts')
+    const next = specOf(draft.object)
+    const { carried } = decodeTrustInternal(draft.internal)
+    const { maxTtl } = services.federation
+    const errors = validateTrust(next, old && specOf(old.object), { provider, carried, maxTtl })
+    errorsOf.set(draft, errors)
+    if (errors.length === 0 && provider) for (const warning of trustWarnings(next, provider)) warn(warning)
+  }
+
+  return {
+    mayCreate: () => ({ type: 'allowed' }),
+    access(stored, verb, subresource, user) {
+      const key = toKey(stored)
+      if (!maySeeKey(user, key)) return { type: 'hidden' }
+      if (isMaster(user)) return { type: 'allowed', rule: ownsKey(user, key) ? OWN : MASTERS }
+      if (subresource === '' || verb === 'get') return { type: 'allowed', rule: OWN }
+      return { type: 'denied', reason: 'only system:masters may write the status of federated identity credentials' }
+    },
+    partitions: (user) => visiblePartitions(user),
+    async prepareForCreate(draft, context) {
+      const { user } = context
+      const provider = await usableProvider(draft, user)
+      draft.internal = encodeTrustInternal({
+        creator: identityOf(user),
+        maker: user.key.uid,
+        carried: inheritedChain(user),
+        providerUid: provider?.uid ?? UNKNOWN,
+        revision: 0,
+      })
+      await judge(draft, undefined, provider, context)
+    },
+    async prepareForUpdate(draft, old, context) {
+      const { user } = context
+      const [before, next] = [specOf(old.object), specOf(draft.object)]
+      if (deepEqual(before, next)) return
+      const internal = decodeTrustInternal(old.internal)
+      draft.internal = encodeTrustInternal({
+        ...internal,
+        carried: chainAfterChange(user, toKey(old), keySpecOf(next)),
+        revision: internal.revision + (closesKeys(before, next) ? 1 : 0),
+      })
+      // The owner must be able to disable the trust also without the provider.
+      if (isHarmless(before, next)) return
+      await judge(draft, old, await usableProvider(draft, user, internal.providerUid), context)
+    },
+    validate: (draft) => errorsOf.get(draft) ?? [],
+    authorize({ object }, old, { user, now }) {
+      const next = specOf(object)
+      const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
+      if (reason) throw forbiddenResource({ group, resource: plural }, object.metadata.name ?? '', reason)
+    },
+    quota({ object, internal }, { user }) {
+      const { maxPerOwner: most } = services.keys
+      if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
+      return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
+    },
+    companions(after, before) {
+      if (!after) return before ? [deleteGate('federation', before.object.metadata.uid ?? '')] : []
+      const gate = gateOf(after)
+      const isUnchanged = before !== undefined && deepEqual(gate, gateOf(before))
+      return isUnchanged ? [] : [writeGate('federation', after.object.metadata.uid ?? '', gate)]
+    },
+    present(stored) {
+      const { object } = stored
+      const { deleted, disabled } = gateOf(stored)
+      const phase = deleted ? 'Terminating' : disabled ? 'Disabled' : 'Active'
+      const computed = { owner: ownerOf(stored), phase, clientID: clientIdOf(toTrust(stored)) }
+      return { ...object, status: { ...object.status, ...computed } }
+    },
+  }
+}
+
+const OWN = 'own federated identity credential'
+
+/** Stands for the provider of a draft that names none, which validation refuses. */
+const UNKNOWN = 'unknown'
+
+export const FederatedIdentityCredential: StoredKind<Services> = {
+  archetype: 'stored',
+  group,
+  version,
+  kind,
+  plural,
+  singular: 'federatedidentitycredential',
+  shortNames: ['fic'],
+  scope: 'Cluster',
+  description:
+    'A trust in ID tokens of an identity provider, such as those of a CI job, which are exchanged for access keys.',
+  grantsAccess: true,
+  schema: { spec, status },
+  isCredential: true,
+  table: {
+    resource: plural,
+    partitions: (stored) => [keyIdentity(toKey(stored))],
+    activity: false,
+    counted: () => true,
+  },
+  columns,
+  fields: {
+    'spec.identityProvider': ({ spec }) => String(spec?.identityProvider ?? ''),
+    'spec.user': ({ spec }) => String(spec?.user ?? ''),
+    'spec.team': ({ spec }) => String(spec?.team ?? ''),
+    'spec.disabled': ({ spec }) => String(spec?.disabled ?? false),
+  },
+  strategy,
+}

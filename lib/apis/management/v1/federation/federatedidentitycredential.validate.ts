@@ -1,0 +1,88 @@
+/** Validates federated identity credentials beyond their schema. */
+import { extendChain, validateChain, withScope } from '../../../../authorization/scopes/chain.ts'
+import type { ScopeChain } from '../../../../authorization/scopes/scope.ts'
+import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
+import { MASTERS } from '../../../../authorization/users/identity.ts'
+import { validateIdentity } from '../../../../authorization/users/validateidentity.ts'
+import { issuerRules } from '../../../../federation/catalogue.ts'
+import type { Provider } from '../../../../federation/provider.ts'
+import type { TrustSpec } from '../../../../federation/trust.ts'
+import { claimWarnings, validateTrustClaims } from '../../../../federation/validateclaims.ts'
+import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
+import { deepEqual } from '../../../../meta/value/equal.ts'
+import { mappingWarning, validateMappings } from './claimmappings.validate.ts'
+
+export interface TrustRules {
+  /** Undefined: there is none of this name that the user may use. */
+  provider: Provider | undefined
+  /** The scopes that the trust inherits. */
+  carried: ScopeChain
+  /** Maximum ttl of exchanged keys in seconds. */
+  maxTtl: number
+}
+
+/** Returns the 422 errors for a trust. `old` is set on updates. */
+export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules: TrustRules): FieldError[] {
+  const { provider, carried } = rules
+  const fixed = old ? validateUnchanged(spec, old) : []
+  if (fixed.length > 0) return fixed
+  if (!provider) return [invalid('spec.identityProvider', spec.identityProvider, 'not found')]
+  const ofProvider = withScope([], provider.spec.scope)
+  return [
+    ...validateOwner(spec),
+    ...validateIdentity(spec),
+    ...validateMappings(spec, provider),
+    ...validateTrustClaims(spec.claims, issuerRules(provider.spec.issuer, provider.spec.type), provider.spec.issuer),
+    ...(spec.scope || spec.claimMappings ? validateScope(spec.scope) : [required('spec.scope', SCOPE)]),
+    ...validateChain(extendChain(ofProvider, withScope(carried, spec.scope))),
+    ...validateTtl(spec, old, rules),
+  ]
+}
+
+const SCOPE = 'limits what exchanged keys may do; {} allows only what every user may ask about themselves'
+
+/** The members that say whose keys come out. */
+const FIXED = ['identityProvider', 'user', 'team', 'subject', 'groups'] as const
+
+function validateUnchanged(spec: TrustSpec, old: TrustSpec): FieldError[] {
+  const changed = FIXED.filter((member) => !isSame(spec[member], old[member]))
+  const mapping = deepEqual(spec.claimMappings?.username, old.claimMappings?.username)
+  return [...changed, ...(mapping ? [] : ['claimMappings.username'])].map((member) =>
+    forbidden(`spec.${member}`, 'field is immutable'),
+  )
+}
+
+/** Compares members of which an empty value counts as absent. */
+const isSame = (one: string | string[] | undefined, other: string | string[] | undefined): boolean =>
+  (!one?.length && !other?.length) || deepEqual(one, other)
+
+function validateOwner(spec: TrustSpec): FieldError[] {
+  const named = (['user', 'team', 'subject'] as const).filter((member) => spec[member])
+  const excluded = spec.claimMappings ? 'claimMappings' : named.shift()
+  return named.map((member) => forbidden(`spec.${member}`, `may not be set together with spec.${excluded}`))
+}
+
+/** A stored ttl may exceed a maximum that was lowered later: the maximum applies anyway. */
+function validateTtl({ ttl }: TrustSpec, old: TrustSpec | undefined, { provider, maxTtl }: TrustRules): FieldError[] {
+  if (ttl === undefined || ttl === old?.ttl) return []
+  const most = Math.min(maxTtl, provider?.spec.maxTTL ?? maxTtl)
+  return ttl > most ? [invalid('spec.ttl', ttl, `must not be more than the maximum of ${most} seconds`)] : []
+}
+
+/** Exchanged keys rarely need to live longer, in seconds: a job that needs more time exchanges another token. */
+const LONG_TTL = 4 * 3600
+
+/** Returns the warnings about a valid trust. */
+export function trustWarnings(trust: TrustSpec, { spec, name }: Provider): string[] {
+  const { claims, claimMappings, groups = [], scope, ttl = 0 } = trust
+  const changeable = claimMappings && mappingWarning(claimMappings.username)
+  const everywhere = scope?.projects?.some(({ project }) => project === '*')
+  return [
+    ...claimWarnings(claims, issuerRules(spec.issuer, spec.type)),
+    ...(spec.disabled ? [`spec.identityProvider: ${name} is disabled`] : []),
+    ...(groups.includes(MASTERS) ? [`spec.groups: exchanged keys are administrators within their scope`] : []),
+    ...(everywhere ? ['spec.scope.projects: * allows every project'] : []),
+    ...(changeable === undefined ? [] : [changeable]),
+    ...(ttl > LONG_TTL ? ['spec.ttl: exchanged keys live longer than 4 hours'] : []),
+  ]
+}

@@ -1,0 +1,81 @@
+/** Defines the fields of an identity provider. */
+import { scopeSchema } from '../../../../authorization/scopes/scope.ts'
+import { signatureAlgorithms } from '../../../../federation/algorithms.ts'
+import { issuerTypes } from '../../../../federation/catalogue.ts'
+import { boolean, int64, list, object, string } from '../../../../meta/schema/schema.ts'
+import { claimsSchema } from './claims.schema.ts'
+
+const access = list(
+  'Users and teams that may see the provider and refer to it. Without an entry, only administrators may.',
+  object(
+    'An access rule.',
+    {
+      verbs: list(
+        'Allowed verbs: "use" to read the provider and to refer to it.',
+        string('A verb.', { enum: ['use'] }),
+      ),
+      users: list('Names of users.', string('A user.', { maxLength: 253 }), { maxItems: 256 }),
+      teams: list('Names of teams. * means every user.', string('A team.', { maxLength: 253 }), { maxItems: 256 }),
+    },
+    { required: ['verbs'] },
+  ),
+  { maxItems: 64 },
+)
+
+export const spec = object(
+  'Desired state of the identity provider.',
+  {
+    displayName: string('Name shown in the UI.'),
+    description: string('Free-text description.'),
+    issuer: string(
+      'URL of the issuer, exactly as in the claim iss of its ID tokens. Immutable. https, with a DNS name as its host.',
+      { format: 'uri', minLength: 1, maxLength: 512 },
+    ),
+    type: string(
+      'Platform of the issuer, which decides the claims that credentials must bind. Defaults to the type recognized from the issuer, or OIDC. Immutable.',
+      { enum: issuerTypes },
+    ),
+    audience: string(
+      'Audience that ID tokens must have, alone. Defaults to the issuer URL of this API, so that no token for another service is accepted.',
+      { minLength: 1, maxLength: 512 },
+    ),
+    jwks: string(
+      'Pinned public keys of the issuer: the JSON of a key set (RFC 7517). For issuers that this API cannot reach. Private keys are refused.',
+      { maxLength: 65536 },
+    ),
+    jwksURI: string('URL of the key set. Defaults to the one in the discovery document of the issuer.', {
+      format: 'uri',
+      maxLength: 512,
+    }),
+    algorithms: list(
+      'Accepted signature algorithms. Defaults to RS256 and ES256.',
+      string('An algorithm.', { enum: signatureAlgorithms }),
+      { maxItems: signatureAlgorithms.length },
+    ),
+    tokenUse: string(
+      'Whether an ID token can be exchanged once, or repeatedly until it expires. Defaults to Lifetime for platforms that hand out the same token again, such as Kubernetes, and to Once for others.',
+      { enum: ['Once', 'Lifetime'] },
+    ),
+    maxTokenAge: int64('Maximum age of an ID token in seconds. Absent means until it expires.', {
+      minimum: 60,
+      maximum: 86400,
+    }),
+    maxTTL: int64('Maximum time to live of exchanged keys in seconds. Absent means the maximum of the deployment.', {
+      minimum: 60,
+    }),
+    scope: scopeSchema,
+    claims: claimsSchema(
+      'Claims that every ID token must have. They must all hold. Required for issuers that sign for everybody: there they must name the organization.',
+    ),
+    access,
+    disabled: boolean('If true, no ID token is exchanged, and the keys of earlier exchanges cannot be used.'),
+  },
+  { required: ['issuer'] },
+)
+
+export const status = object('Observed state of the identity provider.', {
+  phase: string('Active, Disabled or Terminating.', { readOnly: true }),
+  type: string('Platform of the issuer.', { readOnly: true }),
+  audience: string('Audience that ID tokens must have. Configure it in the CI job.', { readOnly: true }),
+  tokenUse: string('Once or Lifetime.', { readOnly: true }),
+})

@@ -1,0 +1,150 @@
+/** Defines IdentityProvider, an issuer of ID tokens that can be exchanged for access keys. */
+import { deleteGate, writeGate } from '../../../../authentication/federation.ts'
+import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
+import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../../../../federation/provider.ts'
+import type { FieldError } from '../../../../meta/errors/fielderror.ts'
+import { deepEqual } from '../../../../meta/value/equal.ts'
+import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
+import type { Stored } from '../../../../storage/interface.ts'
+import { group, version } from '../group.ts'
+import type { Services } from '../services.ts'
+import { spec, status } from './identityprovider.schema.ts'
+import { plural, table } from './identityprovider.table.ts'
+import { defaultsOf, kind, specOf, useRule } from './identityprovider.values.ts'
+
+/** What every user with `use` may do. */
+const READ: readonly string[] = ['get', 'list', 'watch']
+
+const columns: readonly Column[] = [
+  {
+    name: 'Issuer',
+    type: 'string',
+    description: 'URL of the issuer.',
+    value: ({ spec }) => spec?.issuer,
+  },
+  {
+    name: 'Type',
+    type: 'string',
+    description: 'Platform of the issuer.',
+    value: ({ status }) => status?.type,
+  },
+  {
+    name: 'Disabled',
+    type: 'boolean',
+    description: 'Whether the provider is disabled.',
+    value: ({ spec }) => spec?.disabled ?? false,
+  },
+  {
+    name: 'Audience',
+    type: 'string',
+    description: 'Audience that ID tokens must have.',
+    priority: 1,
+    value: ({ status }) => status?.audience,
+  },
+  {
+    name: 'Token Use',
+    type: 'string',
+    description: 'Whether an ID token can be exchanged once or repeatedly.',
+    priority: 1,
+    value: ({ status }) => status?.tokenUse,
+  },
+  {
+    name: 'Max TTL',
+    type: 'integer',
+    description: 'Maximum time to live of exchanged keys in seconds.',
+    priority: 1,
+    value: ({ spec }) => spec?.maxTTL,
+  },
+  {
+    name: 'Phase',
+    type: 'string',
+    description: 'Active, Disabled or Terminating.',
+    priority: 1,
+    value: ({ status }) => status?.phase,
+  },
+]
+
+/** Returns the state of the gate that keys from exchanges pass. */
+function gateOf(stored: Pick<Stored, 'object' | 'internal'>) {
+  const { revision, deleted, spec } = toProvider(stored)
+  return { revision, disabled: spec.disabled === true, deleted }
+}
+
+const phaseOf = ({ disabled, deleted }: ReturnType<typeof gateOf>): string =>
+  deleted ? 'Terminating' : disabled ? 'Disabled' : 'Active'
+
+function strategy(services: Services): Strategy {
+  /** The errors of drafts. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
+  const errorsOf = new WeakMap<Draft, FieldError[]>()
+
+  async function judge(draft: Draft, old: Stored | undefined, { warn }: RequestContext): Promise<void> {
+    const { providerWarnings, validateProvider } = await import('./identityprovider.validate.ts')
+    const { federation } = services
+    const next = specOf(draft.object)
+    const errors = validateProvider(next, old && specOf(old.object), federation)
+    errorsOf.set(draft, errors)
+    if (errors.length === 0) for (const warning of providerWarnings(next, federation.issuer)) warn(warning)
+  }
+
+  return {
+    mayCreate: (user) =>
+      isMaster(user)
+        ? { type: 'allowed', rule: MASTERS }
+        : { type: 'denied', reason: 'only system:masters may create identity providers' },
+    access(stored, verb, _subresource, user) {
+      const rule = useRule(user, specOf(stored.object))
+      if (rule === undefined) return { type: 'hidden' }
+      return isMaster(user) || READ.includes(verb)
+        ? { type: 'allowed', rule }
+        : { type: 'denied', reason: 'only system:masters may change identity providers' }
+    },
+    async prepareForCreate(draft, context) {
+      draft.internal = encodeProviderInternal({ revision: 0 })
+      await judge(draft, undefined, context)
+    },
+    async prepareForUpdate(draft, old, context) {
+      // Clients must still be able to remove finalizers after a setting or the list of known issuers has changed.
+      if (deepEqual(old.object.spec, draft.object.spec)) return
+      const { closesKeys } = await import('./identityprovider.changes.ts')
+      const { revision } = decodeProviderInternal(old.internal)
+      if (closesKeys(specOf(old.object), specOf(draft.object))) {
+        draft.internal = encodeProviderInternal({ revision: revision + 1 })
+      }
+      await judge(draft, old, context)
+    },
+    validate: (draft) => errorsOf.get(draft) ?? [],
+    companions(after, before) {
+      if (!after) return before ? [deleteGate('provider', before.object.metadata.uid ?? '')] : []
+      const gate = gateOf(after)
+      const isUnchanged = before !== undefined && deepEqual(gate, gateOf(before))
+      return isUnchanged ? [] : [writeGate('provider', after.object.metadata.uid ?? '', gate)]
+    },
+    present(stored) {
+      const { object } = stored
+      const computed = defaultsOf(specOf(object), services.federation.issuer)
+      return { ...object, status: { ...object.status, ...computed, phase: phaseOf(gateOf(stored)) } }
+    },
+  }
+}
+
+export const IdentityProvider: StoredKind<Services> = {
+  archetype: 'stored',
+  group,
+  version,
+  kind,
+  plural,
+  singular: 'identityprovider',
+  shortNames: ['idp'],
+  scope: 'Cluster',
+  description: 'An issuer of ID tokens, which FederatedIdentityCredentials exchange for access keys.',
+  grantsAccess: true,
+  schema: { spec, status },
+  isCredential: true,
+  table,
+  columns,
+  fields: {
+    'spec.issuer': ({ spec }) => String(spec?.issuer ?? ''),
+    'spec.disabled': ({ spec }) => String(spec?.disabled ?? false),
+  },
+  strategy,
+}

@@ -1,0 +1,125 @@
+/** Validates identity providers beyond their schema. */
+import { validateChain } from '../../../../authorization/scopes/chain.ts'
+import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
+import { DEFAULT_ALGORITHMS, fitsAlgorithm, type SignatureAlgorithm } from '../../../../federation/algorithms.ts'
+import { audienceWarning, validateAudience } from '../../../../federation/audience.ts'
+import { issuerRules, recognizeType } from '../../../../federation/catalogue.ts'
+import { validateIssuerUrl, validateKeysUrl } from '../../../../federation/issuerurl.ts'
+import { parseKeySet, UnusableKeySet } from '../../../../federation/jwks.ts'
+import type { ProviderSpec } from '../../../../federation/provider.ts'
+import { validateProviderClaims } from '../../../../federation/validateclaims.ts'
+import { duplicate, type FieldError, forbidden, invalid } from '../../../../meta/errors/fielderror.ts'
+import type { FederationSettings } from '../services.ts'
+import { defaultsOf } from './identityprovider.values.ts'
+
+/** Returns the 422 errors for a provider. `old` is set on updates. */
+export function validateProvider(
+  spec: ProviderSpec,
+  old: ProviderSpec | undefined,
+  settings: FederationSettings,
+): FieldError[] {
+  const rules = issuerRules(spec.issuer, spec.type)
+  const claims = validateProviderClaims(spec.claims, rules, spec.issuer)
+  return [
+    ...validateIssuer(spec, old, settings),
+    ...validateType(spec, old),
+    ...(spec.audience === undefined ? [] : validateAudience(spec.audience)),
+    ...validateKeys(spec, settings),
+    ...(spec.algorithms ?? []).flatMap((one, index, all) =>
+      all.indexOf(one) < index ? [duplicate(`spec.algorithms[${index}]`, one)] : [],
+    ),
+    ...validateMaxTtl(spec, old, settings),
+    ...validateScope(spec.scope),
+    ...validateChain(spec.scope ? [spec.scope] : []),
+    ...claims,
+  ]
+}
+
+function validateIssuer(
+  { issuer, jwks }: ProviderSpec,
+  old: ProviderSpec | undefined,
+  { own, allowPrivate }: FederationSettings,
+): FieldError[] {
+  const path = 'spec.issuer'
+  if (old && old.issuer !== issuer) return [invalid(path, issuer, 'field is immutable')]
+  const errors = validateIssuerUrl(issuer, { own, allowPrivate, pinned: jwks !== undefined }, path)
+  if (errors.length > 0) return errors
+  const { hostname, pathname } = new URL(issuer)
+  const isOfAnyTenant =
+    hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/.test(pathname)
+  return isOfAnyTenant ? [invalid(path, issuer, 'is the issuer of no tenant: name the tenant')] : []
+}
+
+function validateType(spec: ProviderSpec, old: ProviderSpec | undefined): FieldError[] {
+  const { issuer, type } = spec
+  const known = recognizeType(issuer)
+  if (known !== undefined && type !== undefined && type !== known) {
+    return [invalid('spec.type', type, `must be ${known} for this issuer`)]
+  }
+  return old && defaultsOf(old, '').type !== defaultsOf(spec, '').type
+    ? [invalid('spec.type', type ?? null, 'field is immutable')]
+    : []
+}
+
+function validateKeys(spec: ProviderSpec, settings: FederationSettings): FieldError[] {
+  const { jwks, jwksURI } = spec
+  if (jwks !== undefined && jwksURI !== undefined) {
+    return [forbidden('spec.jwksURI', 'may not be set together with spec.jwks')]
+  }
+  if (jwksURI !== undefined) return validateKeysUrl(jwksURI, settings, 'spec.jwksURI')
+  return jwks === undefined ? [] : validatePinned(jwks, spec)
+}
+
+/** Validates pinned keys. No message quotes them, because the text could hold a private key. */
+function validatePinned(jwks: string, { algorithms = [...DEFAULT_ALGORITHMS] }: ProviderSpec): FieldError[] {
+  const because = (detail: string): FieldError[] => [forbidden('spec.jwks', detail)]
+  try {
+    const { keys, skipped } = parseKeySet(jwks)
+    if (keys.length === 0 && skipped === 0) return because('must have a key')
+    if (!isPlain(JSON.parse(jwks))) return because('may only have keys, whose members are strings and lists of strings')
+    const isUsable = (key: (typeof keys)[number]) =>
+      algorithms.some((algorithm) => fitsAlgorithm(key, algorithm as SignatureAlgorithm))
+    if (skipped > 0 || !keys.every(isUsable)) {
+      return because(
+        `every key must be usable for signatures with ${algorithms.join(', ')}; RSA keys have 2048 to 8192 bits`,
+      )
+    }
+    const ids = keys.map(({ kid }) => kid)
+    return new Set(ids).size < ids.length ? because('every key must have a kid of its own') : []
+  } catch (error) {
+    if (error instanceof UnusableKeySet) return because(error.message)
+    throw error
+  }
+}
+
+/** Reports whether a key set has nothing in which a private key could hide: it is stored as it was sent. */
+const isPlain = ({ keys, ...others }: { keys: object[] }): boolean =>
+  Object.keys(others).length === 0 &&
+  keys.every((key) => Object.values(key).every((value) => [value].flat().every((one) => typeof one === 'string')))
+
+/** A stored value may exceed a maximum that was lowered later: the maximum applies anyway. */
+function validateMaxTtl(
+  { maxTTL }: ProviderSpec,
+  old: ProviderSpec | undefined,
+  { maxTtl }: FederationSettings,
+): FieldError[] {
+  const isNew = maxTTL !== old?.maxTTL
+  return isNew && maxTTL !== undefined && maxTTL > maxTtl
+    ? [invalid('spec.maxTTL', maxTTL, `must not be more than the maximum of ${maxTtl} seconds`)]
+    : []
+}
+
+/** Returns the warnings about a valid provider. */
+export function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[] {
+  const { audience, type, tokenUse } = defaultsOf(spec, ownIssuer)
+  const foreign = audienceWarning(audience, ownIssuer)
+  const reusable = tokenUse === 'Lifetime' && type !== 'OIDC' && issuerRules(spec.issuer, spec.type).tokenUse === 'Once'
+  return [
+    ...(foreign === undefined ? [] : [foreign]),
+    ...(reusable
+      ? [
+          `spec.tokenUse: jobs of ${type} get a new ID token for each exchange; with Lifetime a stolen one can be used again`,
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,424 @@
+/** Tests IdentityProvider: the contract of stored kinds, then its rules, who may use it, and its gate. */
+import { generateKeyPairSync } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IdentityProvider } from '../../lib/apis/management/v1/federation/identityprovider.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import { listObjects } from '../../lib/registry/read.ts'
+import { accessTo, accessToCreate, presentObject } from '../../lib/registry/store.ts'
+import { startDeployment, type TestDeployment } from '../support/deployment.ts'
+import { admin, alice, bob, contextOf, userNamed } from '../support/users.ts'
+import { describeKind, refusal, worldOf } from './contract.ts'
+
+const own = 'https://keyplane.example.com/prod/kubernetes/management'
+let deployment: TestDeployment
+beforeAll(async () => {
+  deployment = await startDeployment(own)
+}, 60_000)
+afterAll(() => deployment?.stop())
+
+const kind = IdentityProvider
+const issuer = 'https://issuer.example.com'
+const github = {
+  issuer: 'https://token.actions.githubusercontent.com',
+  claims: [{ claim: 'repository_owner_id', values: ['1'] }],
+}
+
+describeKind(kind, () => deployment.parts, {
+  valid: { displayName: 'Issuer', issuer },
+  invalid: [
+    { spec: { issuer, maxTTL: 59 }, fields: ['spec.maxTTL'] },
+    { spec: { issuer, algorithms: ['HS256'] }, fields: ['spec.algorithms[0]'] },
+    { spec: { issuer, access: [{ verbs: ['get'] }] }, fields: ['spec.access[0].verbs[0]'] },
+    { spec: { issuer, claims: [{ claim: 'a' }] }, fields: ['spec.claims[0]'] },
+  ],
+  updates: [
+    { displayName: 'Other', issuer },
+    { issuer, access: [{ verbs: ['use'], teams: ['*'] }], maxTTL: 600, disabled: true },
+    { issuer, audience: `${own}/clusters/west`, algorithms: ['EdDSA'], tokenUse: 'Lifetime', maxTokenAge: 600 },
+  ],
+})
+
+let count = 0
+const fresh = () => `provider-${++count}`
+
+async function made(spec: JsonObject, context = contextOf(admin)) {
+  const world = worldOf(kind, deployment.parts)
+  const name = fresh()
+  await world.create(world.object({ name }, spec), { context })
+  return { world, name, stored: await world.read(name) }
+}
+
+/** Returns the message of the 422, without the name of the object. */
+async function refused(spec: JsonObject): Promise<string> {
+  const world = worldOf(kind, deployment.parts)
+  const name = fresh()
+  const { code, message = '' } = await refusal(world.create(world.object({ name }, spec)))
+  expect((await refusal(world.read(name))).code).toBe(404)
+  return `${code} ${message.replace(`IdentityProvider.management.platform "${name}" is invalid: `, '')}`
+}
+
+async function refusedChange(name: string, spec: JsonObject): Promise<string> {
+  const world = worldOf(kind, deployment.parts)
+  const { code, message = '' } = await refusal(world.change(name, (live) => ({ ...live, spec })))
+  return `${code} ${message.replace(`IdentityProvider.management.platform "${name}" is invalid: `, '')}`
+}
+
+/** Returns the warnings of a create. */
+async function warnings(spec: JsonObject): Promise<string[]> {
+  const context = contextOf(admin)
+  await made(spec, context)
+  return context.warnings
+}
+
+const notDns = 'must have a DNS name as its host, not an IP address'
+const notPublic = 'must have a public host name: set spec.jwks, or the setting allow-private-issuers of the deployment'
+const ours = 'may not be at or below the URL of this API'
+const extras = 'Forbidden: may not have a user, a query or a fragment'
+
+describe('the issuer', () => {
+  test.each([
+    ['http://issuer.example.com', 'must be an https URL'],
+    ['https://127.0.0.1', notDns],
+    ['https://127.1', notDns],
+    ['https://2130706433', notDns],
+    ['https://0x7f.1', notDns],
+    ['https://0177.0.0.1', notDns],
+    ['https://169.254.169.254', notDns],
+    ['https://[::1]', notDns],
+    ['https://[::ffff:a9fe:a9fe]', notDns],
+    ['https://localhost', notPublic],
+    ['https://api.localhost', notPublic],
+    ['https://issuer.local', notPublic],
+    ['https://metadata.google.internal', notPublic],
+    ['https://kubernetes', notPublic],
+    ['https://issuer.example.com.', notDns],
+    ['https://under_score.example.com', notDns],
+    ['https://Issuer.example.com', 'must be in its normal form: https://issuer.example.com/'],
+    ['https://issuer.example.com:443', 'must be in its normal form: https://issuer.example.com/'],
+    ['https://issuer.example.com/a/../b', 'must be in its normal form: https://issuer.example.com/b'],
+    ['https://issuer.example.com:8443', 'may not have a port, unless spec.jwks is set'],
+    [own, ours],
+    [`${own}/`, ours],
+    [`${own}/clusters/west`, ours],
+    ['https://login.microsoftonline.com/common/v2.0', 'is the issuer of no tenant: name the tenant'],
+    ['https://login.microsoftonline.com/organizations/v2.0', 'is the issuer of no tenant: name the tenant'],
+  ])('%s is a 422', async (text, reason) => {
+    expect(await refused({ issuer: text, claims: [{ claim: 'sub', values: ['a'] }] })).toBe(
+      `422 spec.issuer: Invalid value: "${text}": ${reason}`,
+    )
+  })
+
+  test.each(['https://me:secret@issuer.example.com', 'https://issuer.example.com?a=b', 'https://issuer.example.com#a'])(
+    '%s is a 422 that does not repeat it',
+    async (text) => {
+      expect(await refused({ issuer: text })).toBe(`422 spec.issuer: ${extras}`)
+    },
+  )
+
+  test('that is longer than 512 bytes is a 422', async () => {
+    expect(await refused({ issuer: `https://issuer.example.com/${'a'.repeat(500)}` })).toBe(
+      '422 spec.issuer: Too long: may not be more than 512 bytes',
+    )
+  })
+
+  test.each(['https://issuer.example.com', 'https://issuer.example.com/', 'https://issuer.example.com/realms/one'])(
+    '%s is stored as it is',
+    async (text) => {
+      expect((await made({ issuer: text })).stored.object.spec?.issuer).toBe(text)
+    },
+  )
+
+  test('may have a private name and a port when its keys are pinned', async () => {
+    const jwks = JSON.stringify({ keys: [publicKey()] })
+    for (const text of ['https://kubernetes.default.svc.cluster.local', 'https://keycloak:8443', 'https://localhost']) {
+      await made({ issuer: text, jwks, type: text.includes('kubernetes.') ? 'Kubernetes' : 'OIDC' })
+    }
+  })
+
+  test('may have a private name, but no port and no address, with allow-private-issuers', async () => {
+    const other = await startDeployment(own, { ALLOW_PRIVATE_ISSUERS: 'true' })
+    try {
+      const world = worldOf(kind, other.parts)
+      await world.create(world.object({ name: 'private' }, { issuer: 'https://gitlab.corp.internal' }))
+      for (const text of ['https://gitlab.corp.internal:8443', 'https://10.0.0.1']) {
+        expect((await refusal(world.create(world.object({ name: fresh() }, { issuer: text })))).code).toBe(422)
+      }
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('never changes', async () => {
+    const { name } = await made({ issuer })
+    expect(await refusedChange(name, { issuer: `${issuer}/` })).toBe(
+      `422 spec.issuer: Invalid value: "${issuer}/": field is immutable`,
+    )
+  })
+})
+
+describe('the type', () => {
+  test('of a known issuer is its own', async () => {
+    expect(await refused({ ...github, type: 'OIDC' })).toBe(
+      '422 spec.type: Invalid value: "OIDC": must be GitHub for this issuer',
+    )
+    const { world, stored } = await made(github)
+    expect(presentObject(world.store, stored, contextOf(admin)).status).toMatchObject({ type: 'GitHub' })
+  })
+
+  test('never changes, but may be written out', async () => {
+    const { world, name } = await made({ issuer })
+    await world.change(name, (live) => ({ ...live, spec: { issuer, type: 'OIDC' } }))
+    expect(await refusedChange(name, { issuer, type: 'GitLab' })).toBe(
+      '422 spec.type: Invalid value: "GitLab": field is immutable',
+    )
+  })
+})
+
+describe('the claims of a shared issuer', () => {
+  test('must name the organization', async () => {
+    expect(await refused({ issuer: github.issuer })).toBe(
+      '422 spec.claims: Required value: https://token.actions.githubusercontent.com signs for everybody: bind one of repository_owner_id, enterprise_id to exact values',
+    )
+  })
+})
+
+describe('the audience', () => {
+  test.each([
+    'sts.amazonaws.com',
+    'api://AzureADTokenExchange',
+    'https://kubernetes.default.svc.cluster.local',
+    'vault',
+    'pypi',
+    'sigstore',
+    '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/a/providers/b',
+  ])('%s of another service is a 422', async (audience) => {
+    expect(await refused({ issuer, audience })).toBe(
+      `422 spec.audience: Invalid value: "${audience}": is the audience of another service, whose tokens would be accepted here`,
+    )
+  })
+
+  test('is the issuer of this API by default', async () => {
+    const { world, stored } = await made({ issuer })
+    expect(stored.object.spec).toEqual({ issuer })
+    expect(presentObject(world.store, stored, contextOf(admin)).status).toEqual({
+      audience: own,
+      type: 'OIDC',
+      tokenUse: 'Once',
+      phase: 'Active',
+    })
+  })
+
+  test('elsewhere is a warning', async () => {
+    expect(await warnings({ issuer, audience: 'console' })).toEqual([
+      'spec.audience: tokens for this audience could be meant for another service',
+    ])
+    expect(await warnings({ issuer, audience: `${own}/ci` })).toEqual([])
+  })
+})
+
+const publicKey = (kid = 'a', length = 2048) => {
+  const { publicKey: key } = generateKeyPairSync('rsa', { modulusLength: length })
+  return { ...key.export({ format: 'jwk' }), kid, use: 'sig' } as JsonObject
+}
+
+describe('pinned keys', () => {
+  const usable = 'every key must be usable for signatures with RS256, ES256; RSA keys have 2048 to 8192 bits'
+
+  test.each([
+    { what: 'no JSON', jwks: '{', reason: 'must be valid JSON' },
+    { what: 'no key set', jwks: '[]', reason: 'must be a JSON object with a list of keys' },
+    { what: 'no keys', jwks: '{"keys":[]}', reason: 'must have a key' },
+    {
+      what: 'two keys of one id',
+      jwks: JSON.stringify({ keys: [publicKey('a'), publicKey('a')] }),
+      reason: 'every key must have a kid of its own',
+    },
+    { what: 'a short key', jwks: JSON.stringify({ keys: [publicKey('a', 1024)] }), reason: usable },
+    {
+      what: 'other members',
+      jwks: JSON.stringify({ keys: [publicKey()], backup: [{}] }),
+      reason: 'may only have keys, whose members are strings and lists of strings',
+    },
+  ])('with $what are a 422', async ({ jwks, reason }) => {
+    expect(await refused({ issuer, jwks })).toBe(`422 spec.jwks: Forbidden: ${reason}`)
+  })
+
+  test('that no algorithm of the provider can use are a 422', async () => {
+    const jwks = JSON.stringify({ keys: [publicKey()] })
+    expect(await refused({ issuer, jwks, algorithms: ['EdDSA'] })).toContain('every key must be usable')
+  })
+
+  // The object, its managedFields and the annotation of kubectl apply would keep the key for every reader.
+  test('that are private are a 422, which neither repeats nor stores them', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const secret = { ...privateKey.export({ format: 'jwk' }), kid: 'a' }
+    const jwks = JSON.stringify({ keys: [secret] })
+    const { world, name } = await made({ issuer })
+    const before = await world.read(name)
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ spec: { jwks } }) }
+    const status = await refusal(
+      world.change(name, (live) => ({ ...live, metadata: { ...live.metadata, annotations }, spec: { issuer, jwks } })),
+    )
+    expect(status.message).toContain('spec.jwks: Forbidden: contains a private or symmetric key')
+    expect(JSON.stringify(status)).not.toContain(String(secret.d).slice(0, 20))
+    expect(await world.read(name)).toEqual(before)
+    expect(await refused({ issuer, jwks })).not.toContain(String(secret.d).slice(0, 20))
+    expect(await refused({ issuer, jwks: { keys: [secret] } as never })).not.toContain(String(secret.d).slice(0, 20))
+  })
+
+  test('exclude the URL of keys, which has the rules of the issuer', async () => {
+    const jwks = JSON.stringify({ keys: [publicKey()] })
+    expect(await refused({ issuer, jwks, jwksURI: 'https://issuer.example.com/keys' })).toBe(
+      '422 spec.jwksURI: Forbidden: may not be set together with spec.jwks',
+    )
+    expect(await refused({ issuer, jwksURI: 'https://169.254.169.254/keys' })).toContain(notDns)
+    expect(await refused({ issuer, jwksURI: 'https://localhost/keys' })).toContain(notPublic)
+    expect(await refused({ issuer, jwksURI: `${own}/openid/v1/jwks` })).toContain(ours)
+    await made({ issuer, jwksURI: 'https://keys.example.com/jwks?tenant=a' })
+  })
+})
+
+describe('other fields', () => {
+  test('maxTTL is at most the setting', async () => {
+    expect(await refused({ issuer, maxTTL: 43_201 })).toBe(
+      '422 spec.maxTTL: Invalid value: 43201: must not be more than the maximum of 43200 seconds',
+    )
+  })
+
+  test('algorithms occur once', async () => {
+    expect(await refused({ issuer, algorithms: ['RS256', 'RS256'] })).toBe(
+      '422 spec.algorithms[1]: Duplicate value: "RS256"',
+    )
+  })
+
+  test('a scope is valid', async () => {
+    expect(await refused({ issuer, scope: { projects: [{}] } })).toContain('spec.scope.projects[0].project')
+  })
+
+  test('tokens of CI jobs that can be used again are a warning', async () => {
+    expect(await warnings({ ...github, tokenUse: 'Lifetime' })).toEqual([
+      'spec.tokenUse: jobs of GitHub get a new ID token for each exchange; with Lifetime a stolen one can be used again',
+    ])
+  })
+})
+
+describe('access', () => {
+  const carol = userNamed('carol', ['team:shop'])
+  const may = async (spec: JsonObject, user: typeof alice, verb: string, subresource = '') => {
+    const { world, stored } = await made({ issuer, ...spec })
+    return accessTo(world.store, stored, verb, subresource, contextOf(user))
+  }
+  const use = (more: object) => ({ access: [{ verbs: ['use'], ...more }] }) as unknown as JsonObject
+
+  test.each([
+    { who: 'a named user', spec: use({ users: ['alice'] }), user: alice, type: 'allowed' },
+    { who: 'a stranger', spec: use({ users: ['alice'] }), user: bob, type: 'hidden' },
+    { who: 'a member of a named team', spec: use({ teams: ['shop'] }), user: carol, type: 'allowed' },
+    { who: 'everybody, by *', spec: use({ teams: ['*'] }), user: bob, type: 'allowed' },
+    { who: 'a user named *', spec: use({ users: ['*'] }), user: bob, type: 'hidden' },
+    { who: 'a user, without a rule', spec: {}, user: alice, type: 'hidden' },
+    { who: 'an administrator, without a rule', spec: {}, user: admin, type: 'allowed' },
+  ])('get by $who is $type', async ({ spec, user, type }) => {
+    expect((await may(spec, user, 'get')).type).toBe(type)
+  })
+
+  test.each(['update', 'patch', 'delete', 'deletecollection'])('%s is for administrators only', async (verb) => {
+    expect(await may(use({ teams: ['*'] }), alice, verb)).toEqual({
+      type: 'denied',
+      reason: 'only system:masters may change identity providers',
+    })
+    expect((await may({}, admin, verb)).type).toBe('allowed')
+  })
+
+  test('create is for administrators only', () => {
+    const { store } = worldOf(kind, deployment.parts)
+    expect(accessToCreate(store, contextOf(alice))).toEqual({
+      type: 'denied',
+      reason: 'only system:masters may create identity providers',
+    })
+  })
+
+  test('lists show what the user may use', async () => {
+    const label = { access: 'listed' }
+    const world = worldOf(kind, deployment.parts)
+    for (const [name, spec] of Object.entries({
+      'l-alice': use({ users: ['alice'] }),
+      'l-all': use({ teams: ['*'] }),
+      'l-shop': use({ teams: ['shop'] }),
+      'l-none': {},
+    })) {
+      await world.create(world.object({ name, labels: label }, { issuer, ...spec }))
+    }
+    const listed = async (user: typeof alice) => {
+      const matches = ({ object }: { object: { metadata: { labels?: object } } }) =>
+        object.metadata.labels !== undefined && 'access' in object.metadata.labels
+      const { items } = await listObjects(world.store, { matches }, 'list', contextOf(user))
+      return items.map((one) => one.read().object.metadata.name)
+    }
+    expect(await listed(alice)).toEqual(['l-alice', 'l-all'])
+    expect(await listed(carol)).toEqual(['l-all', 'l-shop'])
+    expect(await listed(admin)).toEqual(['l-alice', 'l-all', 'l-none', 'l-shop'])
+  })
+})
+
+describe('the gate', () => {
+  const gate = async (uid: string | undefined) =>
+    (await deployment.parts.storage.getCompanion(`provider#${uid}`, '#'))?.attributes
+  const [one, two] = [publicKey('one'), publicKey('two')]
+  const keySet = (...keys: JsonObject[]) => JSON.stringify({ keys })
+
+  test('is written and deleted with the provider', async () => {
+    const { world, name, stored } = await made({ issuer })
+    const { uid } = stored.object.metadata
+    expect(await gate(uid)).toEqual({ revision: 0, disabled: false, deleted: false })
+    await world.change(name, (live) => ({ ...live, spec: { issuer, disabled: true } }))
+    expect(await gate(uid)).toEqual({ revision: 0, disabled: true, deleted: false })
+    await world.remove(name)
+    expect(await gate(uid)).toBeUndefined()
+  })
+
+  test('closes as soon as a finalizer delays the removal', async () => {
+    const world = worldOf(kind, deployment.parts, { issuer })
+    const name = fresh()
+    await world.create(world.object({ name, finalizers: ['example.com/hold'] }))
+    const { uid } = (await world.read(name)).object.metadata
+    await world.remove(name)
+    expect(await gate(uid)).toEqual({ revision: 0, disabled: false, deleted: true })
+    const held = await world.read(name)
+    expect(presentObject(world.store, held, contextOf(admin)).status).toMatchObject({ phase: 'Terminating' })
+  })
+
+  test.each<[string, JsonObject]>([
+    ['audience', { audience: `${own}/ci` }],
+    ['the URL of keys', { jwksURI: 'https://issuer.example.com/other' }],
+    ['algorithms', { algorithms: ['RS256'] }],
+    ['the scope', { scope: {} }],
+    ['claims', { claims: [{ claim: 'sub', values: ['a'] }] }],
+    ['the maximum age', { maxTokenAge: 60 }],
+    ['the maximum ttl', { maxTTL: 60 }],
+    ['the source of keys', { jwks: keySet(one) }],
+  ])('gets another revision when %s change', async (_, change) => {
+    const { world, name, stored } = await made({ issuer })
+    await world.change(name, (live) => ({ ...live, spec: { issuer, ...change } }))
+    expect(await gate(stored.object.metadata.uid)).toMatchObject({ revision: 1 })
+  })
+
+  test.each<[string, JsonObject]>([
+    ['texts', { displayName: 'a', description: 'b' }],
+    ['access', { access: [{ verbs: ['use'], teams: ['*'] }] }],
+    ['the use of tokens', { tokenUse: 'Lifetime' }],
+  ])('keeps its revision when %s change', async (_, change) => {
+    const { world, name, stored } = await made({ issuer })
+    await world.change(name, (live) => ({ ...live, spec: { issuer, ...change } }))
+    expect(await gate(stored.object.metadata.uid)).toMatchObject({ revision: 0 })
+  })
+
+  test('gets another revision when a pinned key is removed, but not when one is added', async () => {
+    const { world, name, stored } = await made({ issuer, jwks: keySet(one) })
+    const { uid } = stored.object.metadata
+    await world.change(name, (live) => ({ ...live, spec: { issuer, jwks: keySet(two, one) } }))
+    expect(await gate(uid)).toMatchObject({ revision: 0 })
+    await world.change(name, (live) => ({ ...live, spec: { issuer, jwks: keySet(two) } }))
+    expect(await gate(uid)).toMatchObject({ revision: 1 })
+  })
+})
