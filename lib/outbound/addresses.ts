@@ -13,14 +13,18 @@ export interface Destinations {
   resolve(host: string): Promise<readonly LookupAddress[]>
 }
 
-/** IPv4 ranges, in which no public host is. */
+/** IPv4 ranges in which no public host is, those of documentation and 6to4 among them. Source: IANA, RFC 6890. */
 const refused4: readonly [string, number][] = [
   ['0.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
   ['169.254.0.0', 16],
   ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
   ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ]
@@ -35,10 +39,12 @@ const private4: readonly [string, number][] = [
 /** Global unicast. Loopback, link-local, multicast, mapped and translated addresses (64:ff9b::/96) are outside. */
 const global6: readonly [string, number][] = [['2000::', 3]]
 
-/** Ranges of `global6` that lead to IPv4 addresses: protocol assignments with Teredo, and 6to4. */
+/** Ranges of `global6` without public hosts: protocol assignments with Teredo, documentation, and 6to4. */
 const refused6: readonly [string, number][] = [
   ['2001::', 23],
+  ['2001:db8::', 32],
   ['2002::', 16],
+  ['3fff::', 20],
 ]
 
 /** RFC 4193. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkHost, privateDestinations, publicDestinations } from '../../../lib/outbound/addresses.ts'
+import { checkHost, lookupAllowed, privateDestinations, publicDestinations } from '../../../lib/outbound/addresses.ts'
 
 const always = [
   '0.0.0.0',
@@ -11,6 +11,10 @@ const always = [
   '169.254.169.254',
   '169.254.170.2',
   '192.0.0.1',
+  '192.0.2.2',
+  '192.88.99.1',
+  '198.51.100.7',
+  '203.0.113.255',
   '198.18.0.1',
   '198.19.255.255',
   '224.0.0.1',
@@ -38,6 +42,8 @@ const always = [
   '100::1',
   '2001::1',
   '2001:0:7f00:1::',
+  '2001:db8::1',
+  '3fff:fff::1',
   '2002:7f00:1::1',
   '2002:a9fe:a9fe::1',
   'fd00:ec2::254',
@@ -125,5 +131,21 @@ describe('checkHost', () => {
   test('accepts DNS names, whose addresses are checked when they are known', () => {
     for (const host of ['example.com', 'localhost', '127.0.0.1.nip.io', '1e100.net', 'metadata.google.internal'])
       expect(() => checkHost(new URL(`https://${host}/`))).not.toThrow()
+  })
+})
+
+describe('lookupAllowed', () => {
+  const found = [
+    { address: '2600:1f18::1', family: 6 },
+    { address: '140.82.112.3', family: 4 },
+  ]
+  const lookup = lookupAllowed({ ...publicDestinations, resolve: async () => found })
+  /** Returns what the callback of a lookup gets. */
+  const answerFor = (all: boolean) =>
+    new Promise<unknown[]>((resolve) => lookup('example.com', { all }, (...answer) => resolve(answer)))
+
+  test('returns all addresses, or the first one, as the connection asks', async () => {
+    expect(await answerFor(true)).toEqual([null, found])
+    expect(await answerFor(false)).toEqual([null, '2600:1f18::1', 6])
   })
 })
