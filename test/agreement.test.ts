@@ -137,15 +137,18 @@ describe('the kinds of the server', () => {
 })
 
 describe('routes', () => {
-  test('are public only for discovery of the issuer, version and health', () => {
+  test('are public only for discovery of the issuer, the token endpoint, version and health', () => {
     const open = packaged.deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
     const paths = new Set(open.map(({ resource }) => resource.replace(basePath, '')))
     expect([...paths].sort()).toEqual([
+      '/.well-known/oauth-authorization-server',
       '/.well-known/openid-configuration',
       '/healthz',
       '/healthz/{check}',
       '/livez',
       '/livez/{check}',
+      '/oauth2/revoke',
+      '/oauth2/token',
       '/openid/v1/jwks',
       '/readyz',
       '/readyz/{check}',
@@ -174,7 +177,8 @@ describe('routes', () => {
     const lines = (wanted: (resource: string) => boolean) =>
       routes
         .filter(
-          ({ method, resource }) => method !== 'HEAD' && wanted(resource) && !/\/\.well-known|\/openid/.test(resource),
+          ({ method, resource }) =>
+            method !== 'HEAD' && wanted(resource) && !/\/\.well-known|\/openid|\/oauth2/.test(resource),
         )
         .map(({ resource, ...route }) => ({ ...route, resource: resource.replace(basePath, '') }))
         .filter(({ functionId }) => moduleOf(functionId) !== 'notfound')

@@ -1,6 +1,6 @@
 /**
- * Connects the functions with the grant `network` to the subnets and security groups of the settings. Lambda creates their
- * network interfaces with the role of the function. The code of the function shares that role, so it is denied the same.
+ * Connects the functions with the grant `network` to the subnets and security groups of the settings, and those with the
+ * grant `issuers` if issuers may be at private addresses. Lambda creates their network interfaces with the role of the function. The code of the function shares that role, so it is denied the same.
  * Source: "Giving Lambda functions access to resources in an Amazon VPC", execution role permissions and condition keys.
  */
 
@@ -25,19 +25,21 @@ module.exports = class Network {
   connect(service) {
     const { settings, grants } = service.custom
     const { 'vpc-subnets': subnets, 'vpc-security-groups': groups } = settings
-    grants.network = { statements: [] }
+    const statements = []
+    grants.network = { statements }
+    grants.issuers = { statements: settings['allow-private-issuers'] ? statements : [] }
     if (!subnets) return
     const connected = service
       .getAllFunctions()
       .map((name) => service.getFunction(name))
-      .filter(({ uses = [] }) => uses.includes('network'))
+      .filter(({ uses = [] }) => uses.some((name) => grants[name].statements === statements))
     for (const target of connected) {
       target.vpc = { subnetIds: subnets.split(','), securityGroupIds: groups.split(',') }
     }
     const byCode = { ArnEquals: { 'lambda:SourceFunctionArn': connected.map(({ name }) => arnOf(name)) } }
-    grants.network.statements = [
+    statements.push(
       { Effect: 'Allow', Action: actions, Resource: '*' },
       { Effect: 'Deny', Action: actions, Resource: '*', Condition: byCode },
-    ]
+    )
   }
 }

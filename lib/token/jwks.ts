@@ -1,12 +1,19 @@
 /**
- * Builds the two public documents with which anyone can verify tokens. The signer caches the public keys, so responses
- * cost no call once the keys are loaded.
+ * Builds the public documents with which anyone can verify tokens and find the token endpoint. The signer caches the public
+ * keys, so responses cost no call once the keys are loaded.
  */
 import type { PublicKey, Signer } from './signer.ts'
 
 /** Below the issuer. OpenID Connect Discovery 1.0 section 4. */
 export const DISCOVERY_PATH = '/.well-known/openid-configuration'
 export const JWKS_PATH = '/openid/v1/jwks'
+/** Below the URL of the API. RFC 8414 section 3 would put it at the root of the host, which other services may have. */
+export const METADATA_PATH = '/.well-known/oauth-authorization-server'
+export const TOKEN_PATH = '/oauth2/token'
+export const REVOCATION_PATH = '/oauth2/revoke'
+
+/** The grant type of a token exchange (RFC 8693). */
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
 /**
  * 5 minutes. A new key is published one deploy before it signs, and a removed key has no valid tokens left.
@@ -20,15 +27,26 @@ export interface Discovery {
   response_types_supported: string[]
   subject_types_supported: string[]
   id_token_signing_alg_values_supported: string[]
+  token_endpoint: string
+  revocation_endpoint: string
+  grant_types_supported: string[]
+  token_endpoint_auth_methods_supported: string[]
 }
 
-/** Returns the members that OpenID Connect Discovery requires of an issuer without an authorization endpoint. */
-export const discoveryDocument = (issuer: string): Discovery => ({
+/**
+ * Returns the members that OpenID Connect Discovery requires of an issuer without an authorization endpoint, and the OAuth
+ * endpoints (RFC 8414). Those are at the URL of the API, which may differ from the issuer.
+ */
+export const discoveryDocument = (issuer: string, apiUrl: string): Discovery => ({
   issuer,
   jwks_uri: `${issuer}${JWKS_PATH}`,
   response_types_supported: ['id_token'],
   subject_types_supported: ['public'],
   id_token_signing_alg_values_supported: ['ES256'],
+  token_endpoint: `${apiUrl}${TOKEN_PATH}`,
+  revocation_endpoint: `${apiUrl}${REVOCATION_PATH}`,
+  grant_types_supported: [TOKEN_EXCHANGE],
+  token_endpoint_auth_methods_supported: ['none'],
 })
 
 /** Returns the key set (RFC 7517 section 5). Rejects with the signer's StatusError (503). */

@@ -153,6 +153,19 @@ describe('the VPC', () => {
   })
 })
 
+test('the function that reads keys of issuers is in the VPC if issuers may be private', async () => {
+  const { 'vpc-subnets': subnets, 'vpc-security-groups': groups } = additions
+  const settings = { 'vpc-subnets': subnets, 'vpc-security-groups': groups, 'allow-private-issuers': 'true' }
+  const all: Record<string, Resource> = JSON.parse(await packageWith(settings)).Resources
+  const connected = Object.keys(all).filter((id) => all[id]?.Properties.VpcConfig)
+  expect(connected).toEqual([
+    'VirtualclusterinstancesDashkubeconfigDashcreateLambdaFunction',
+    'Oauth2DashtokenLambdaFunction',
+  ])
+  const policies = JSON.stringify(all.Oauth2DashtokenRole?.Properties.Policies)
+  expect(policies).toContain('"Effect":"Deny","Action":["ec2:AssignPrivateIpAddresses"')
+}, 60_000)
+
 test('none of this is in the default template', () => {
   const types = new Set(Object.values(byDefault.resources).map(({ Type }) => Type))
   for (const type of ['ApiGateway::DomainName', 'ApiGateway::BasePathMapping', 'Lambda::Alias', 'Lambda::Version'])

@@ -2,25 +2,30 @@
 import { expect, test } from 'vitest'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 
-const packaged = usePackagedTemplate()
+const packaged = usePackagedTemplate({
+  Api: 'api',
+  Table: 'table',
+  Pepper: 'pepper',
+  AccessKey: 'key',
+  SigningKey: 'key',
+})
 const { ofType } = packaged
 
 test('the stage has no tracing, is throttled and logs no bodies', () => {
   const [stage, ...others] = ofType('AWS::ApiGateway::Stage')
   expect(others).toEqual([])
   expect(stage?.[1].Properties.TracingEnabled).toBe(false)
+  const settings = { DataTraceEnabled: false, LoggingLevel: 'ERROR', MetricsEnabled: false, CachingEnabled: false }
+  const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100, ...settings }
+  const below = '/~1kubernetes~1management~1oauth2~1'
   expect(stage?.[1].Properties.MethodSettings).toEqual([
-    {
-      HttpMethod: '*',
-      ResourcePath: '/*',
-      ThrottlingRateLimit: 500,
-      ThrottlingBurstLimit: 1000,
-      DataTraceEnabled: false,
-      LoggingLevel: 'ERROR',
-      MetricsEnabled: false,
-      CachingEnabled: false,
-    },
+    { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000, ...settings },
+    { ResourcePath: `${below}token`, ...ofExchanges },
+    { ResourcePath: `${below}revoke`, ...ofExchanges },
   ])
+  const { methodThrottles } = packaged.deployment.api
+  const routed = packaged.deployment.routes.map(({ method, resource }) => `${method} ${resource}`)
+  expect(routed).toEqual(expect.arrayContaining([...methodThrottles.keys()]))
   for (const [id] of ofType('AWS::Lambda::Function'))
     expect(packaged.resources[id]?.Properties.TracingConfig).toBeUndefined()
 })

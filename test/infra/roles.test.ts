@@ -46,7 +46,11 @@ const functionsAccessing = (operations: readonly string[], partition: string) =>
       roles.allows(name, { action: `dynamodb:${one}`, resource: 'table', partitions: [partition] }),
     ),
   )
-const writersOf = (kind: string) => writeVerbs.map((verb) => `${kind}/${verb}`)
+/** Functions that write objects of the kind at the request of a client. */
+const writersOf = (kind: string) => [
+  ...writeVerbs.map((verb) => `${kind}/${verb}`),
+  ...(kind === 'ownedaccesskeys' ? ['oauth2/revoke', 'oauth2/token'] : []),
+]
 
 test('every function has its own role and writes only its own log', () => {
   const logs = packaged.names.map((name) => JSON.stringify(roles.statements(name)[0]))
@@ -87,10 +91,12 @@ test('only the secrets of virtual clusters and partitions of the table are grant
   expect([...patterns].sort()).toEqual([
     'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
     'credential#*',
+    'exchange#*',
     'federatedidentitycredentials#log#*',
     'federatedidentitycredentials#o#*',
     'federation#*',
     'identityproviders#log#*',
+    'jwks#*',
     'ownedaccesskeys#log#*',
     'ownedaccesskeys#o#*',
     'owner#*',
@@ -264,6 +270,22 @@ test('only the sweep reads the index, and only the collector reads the stream an
   expect(functionsAccessing([...reads, ...writes], 'collector#pass')).toEqual(['garbagecollector'])
 })
 
+test('only the exchange records ID tokens and keeps keys of issuers, and nothing changes or deletes a record', () => {
+  for (const partition of ['exchange#x', 'jwks#x']) {
+    expect(functionsAccessing([...reads, ...writes], partition)).toEqual(['oauth2/token'])
+    expect(functionsAccessing(['UpdateItem', 'DeleteItem'], partition)).toEqual([])
+  }
+})
+
+test('the exchange reads trusts and providers, and writes neither', () => {
+  for (const partition of ['federatedidentitycredentials#o', 'identityproviders#o']) {
+    expect(functionsAccessing(['BatchGetItem'], partition)).toContain('oauth2/token')
+    expect(functionsAccessing(writes, partition)).not.toContain('oauth2/token')
+  }
+  for (const gate of ['federation#x', 'provider#x'])
+    expect(functionsAccessing(writes, gate)).not.toContain('oauth2/token')
+})
+
 test('only functions that issue tokens may sign', () => {
   expect(functionsWith('kms:Sign', 'key')).toEqual([
     'directclusterendpointtokens/create',
@@ -276,6 +298,8 @@ test('only functions that need a secret read it, and only bootstrap writes secre
   expect(functionsWith(get, 'pepper')).toEqual([
     'authorizer',
     'bootstrap',
+    'oauth2/revoke',
+    'oauth2/token',
     'ownedaccesskeys/create',
     'ownedaccesskeys/patch',
     'ownedaccesskeys/update',

@@ -83,6 +83,8 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['reject-id-tokens-before', [-1, '2026-11-22T12:00:00Z', 1.5], [0, 1_795_348_800]],
   ['max-keys-per-owner', [-1, 1.5, 'many', 100_001], [0, 1000]],
   ['max-exchange-ttl-seconds', [0, 59, 86_401, 'hour'], [60, 43_200]],
+  ['exchange-throttle-rate', [0, 10_001, 'fast'], [1, 50]],
+  ['exchange-throttle-burst', [0, 5_001], [1, 100]],
   ['allow-private-issuers', ['', 'yes', 1], [true, false]],
   ['project-namespace-prefix', ['', '-p', 'P-', 'p_', 'p.', `p${'-'.repeat(31)}`], ['p-', 'p']],
   ['space-namespace', ['', '{project}', '{space}-{project}', 'P-{project}-{space}'], ['p-{project}-s-{space}']],
@@ -179,6 +181,8 @@ test('every parameter reaches the place where it takes effect', async () => {
     'watches-per-key': 1008,
     'max-exchange-ttl-seconds': 1010,
     'allow-private-issuers': true,
+    'exchange-throttle-rate': 1011,
+    'exchange-throttle-burst': 1012,
     'compress-streams': false,
     'max-watch-seconds': 101,
     'quiet-watch-seconds': 102,
@@ -214,7 +218,9 @@ test('every parameter reaches the place where it takes effect', async () => {
   const { ApiStage, AccessLog, ExecutionLog } = resources.Resources
   // CloudFormation accepts both.
   const limits = { ThrottlingRateLimit: '1005', ThrottlingBurstLimit: '1006' }
-  expect(ApiStage.Properties.MethodSettings).toEqual([expect.objectContaining(limits)])
+  const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: '1011', ThrottlingBurstLimit: '1012' }
+  const methodSettings = [limits, ofExchanges, ofExchanges].map((one) => expect.objectContaining(one))
+  expect(ApiStage.Properties.MethodSettings).toEqual(methodSettings)
   const days = [provider.logRetentionInDays, ...[AccessLog, ExecutionLog].map((log) => log.Properties.RetentionInDays)]
   expect(days.map(Number)).toEqual([365, 365, 365])
   const reserved = Object.entries<{ reservedConcurrency?: number }>(functions).flatMap(

@@ -10,6 +10,7 @@ import type { Companion } from '../../lib/storage/interface.ts'
 import { type CapacityMeter, startCapacityMeter, type Taken } from '../support/capacitymeter.ts'
 import { connect } from '../support/dynamodb.ts'
 import { createExchangedKey, type Exchanged, newFederation, openGates } from '../support/exchangedkeys.ts'
+import { exchangeForm, startFederation, tokenPath } from '../support/federation.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -144,6 +145,8 @@ test('a request consumes the units that the page states', async () => {
   const federation = newFederation()
   await openGates(server.parts, federation)
   const { token: job } = await createExchangedKey(server.parts, federation)
+  const issued = await startFederation(server)
+  const client = await issued.trust('shop-deploy')
   await settle()
   const measured: Record<string, Taken> = {
     authorization: await least(() => [`${management}/selves`, { method: 'POST', body: {} }]),
@@ -159,6 +162,15 @@ test('a request consumes the units that the page states', async () => {
     'delete of a key': await least((sample) => [`${keys}/made-${sample}`, { method: 'DELETE' }]),
     token: await least(() => [`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }]),
     'kube config': await least(() => [`${cluster}/kubeconfig`, { method: 'POST', body: kubeConfig }]),
+    'exchange of an ID token': await least(() => [
+      tokenPath,
+      {
+        method: 'POST',
+        token: '',
+        body: exchangeForm(client, issued.sign()),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      },
+    ]),
     'refused by a scope': await least(
       () => [`${keys}/listed-1`, { token: scoped.spec.key }],
       (code) => code === 403,
@@ -168,7 +180,8 @@ test('a request consumes the units that the page states', async () => {
   for (const [name, one] of Object.entries(measured)) {
     const [calls = 0, reads = 0, writes = 0, price] = said.get(name) ?? []
     expect([name, one]).toEqual([name, { calls, reads, writes }])
-    if (!name.startsWith('authorization'))
+    // An exchange has no authorizer.
+    if (!/^(authorization|exchange)/.test(name))
       expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
   }
 }, 60_000)

@@ -4,7 +4,14 @@ import { belowBase } from '../../authorization/attributes/requestattributes.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { pageNotFound } from '../../endpoints/respond.ts'
 import { stringify } from '../../meta/encoding/json.ts'
-import { CACHE_CONTROL, DISCOVERY_PATH, discoveryDocument, JWKS_PATH, jwksDocument } from '../../token/jwks.ts'
+import {
+  CACHE_CONTROL,
+  DISCOVERY_PATH,
+  discoveryDocument,
+  JWKS_PATH,
+  jwksDocument,
+  METADATA_PATH,
+} from '../../token/jwks.ts'
 import type { MinimalServer } from '../process/minimal.ts'
 
 /** The version of Kubernetes whose API conventions this server follows. Clients compare it with their own. */
@@ -52,15 +59,18 @@ export async function publicAnswer(
   event: APIGatewayProxyEvent,
   server: MinimalServer,
 ): Promise<ApiResponse | undefined> {
-  const { basePath, issuer } = server.config
-  const path = belowBase(event.resource, basePath)
+  const { config } = server
+  const path = belowBase(event.resource, config.basePath)
   const [root = '', parameter] = path.split('/').slice(1)
   if (path === '/version') return response('application/json', stringify(version, 2))
   if (healthRoots.includes(root)) {
     return health(root, parameter && event.pathParameters?.check, event.queryStringParameters)
   }
   const cached = { 'cache-control': CACHE_CONTROL }
-  if (path === DISCOVERY_PATH) return response('application/json', stringify(discoveryDocument(issuer)), cached)
+  if (path === DISCOVERY_PATH || path === METADATA_PATH) {
+    const document = discoveryDocument(config.issuer, config.apiUrl)
+    return response('application/json', stringify(document), cached)
+  }
   if (path !== JWKS_PATH) return undefined
   return response('application/jwk-set+json', stringify(await jwksDocument(server.signer)), cached)
 }

@@ -1,11 +1,11 @@
 /** Reads the parameters of an exchange (RFC 8693 section 2.1). Reads nothing from the store. */
 import type { Scope } from '../../authorization/scopes/scope.ts'
 import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
+import { TOKEN_EXCHANGE } from '../../token/jwks.ts'
 import type { Form } from './form.ts'
 import { malformed, OAuthError } from './oautherror.ts'
 import { parseRequestedScope } from './requestedscope.ts'
 
-export const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
 export const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
 const ID_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:id_token'
@@ -28,8 +28,8 @@ export const withoutLineBreak = (value: string): string => value.replace(/\r?\n$
 /** Throws the error of RFC 8693 or RFC 6749 for parameters that are missing, unknown or not supported. */
 export function readParameters(form: Form): ExchangeParameters {
   const grantType = required(form, 'grant_type')
-  if (grantType !== GRANT_TYPE)
-    throw new OAuthError('unsupported_grant_type', 'malformed', `grant_type must be ${GRANT_TYPE}`)
+  if (grantType !== TOKEN_EXCHANGE)
+    throw new OAuthError('unsupported_grant_type', 'malformed', `grant_type must be ${TOKEN_EXCHANGE}`)
   refuseUnsupported(form)
   const client = readClient(required(form, 'client_id'))
   const subjectToken = readSubjectToken(form)

@@ -88,12 +88,16 @@ describe('verifyOwnToken', () => {
 
 describe('the public documents', () => {
   test('name the key set below the issuer in the discovery document', () => {
-    expect(discoveryDocument('https://api.example.com/base')).toEqual({
+    expect(discoveryDocument('https://api.example.com/base', 'https://keys.example.com/prod')).toEqual({
       issuer: 'https://api.example.com/base',
       jwks_uri: 'https://api.example.com/base/openid/v1/jwks',
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],
+      token_endpoint: 'https://keys.example.com/prod/oauth2/token',
+      revocation_endpoint: 'https://keys.example.com/prod/oauth2/revoke',
+      grant_types_supported: ['urn:ietf:params:oauth:grant-type:token-exchange'],
+      token_endpoint_auth_methods_supported: ['none'],
     })
   })
 

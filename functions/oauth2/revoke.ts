@@ -1,0 +1,3 @@
+import { revokeHandler } from '../../lib/server/oauth/revokehandler.ts'
+
+export const handler = await revokeHandler()

@@ -1,0 +1,132 @@
+/**
+ * Exchanges an ID token for an access key (RFC 8693). The checks run in the order of their costs: what is malformed costs no
+ * read, and an unknown client one. Until the signature and the tenancy have held, every refusal has the same text.
+ */
+import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
+import { IdentityProvider } from '../../apis/management/v1/federation/identityprovider.ts'
+import { effectiveUser } from '../../authorization/users/identity.ts'
+import { negotiateToken } from '../../endpoints/negotiation/accept.ts'
+import type { ApiResponse } from '../../endpoints/request.ts'
+import { issuerRules } from '../../federation/catalogue.ts'
+import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../../federation/idtoken.ts'
+import type { IssuerKeys } from '../../federation/issuerkeys.ts'
+import { type Provider, toProvider } from '../../federation/provider.ts'
+import { type Trust, toTrust } from '../../federation/trust.ts'
+import { rfc3339 } from '../../meta/encoding/time.ts'
+import type { Server } from '../server.ts'
+import { acceptedAnswer, grantAnswer } from './answers.ts'
+import type { OAuthCall, Outcome } from './endpoint.ts'
+import { recordedClaims } from './exchangedkey.ts'
+import { grantOf } from './grant.ts'
+import { makeKey } from './makekey.ts'
+import { mapUser } from './mappeduser.ts'
+import { malformed, notAccepted, unavailable } from './oautherror.ts'
+import { type ExchangeParameters, readParameters } from './parameters.ts'
+import { checkKeyCount, checkUnused } from './replay.ts'
+import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
+
+export type ExchangeServer = Server & { issuerKeys: IssuerKeys }
+
+/** Answers an exchange. Throws the OAuthError of the first check that fails. */
+export async function exchange(
+  call: OAuthCall,
+  server: ExchangeServer,
+): Promise<{ response: ApiResponse; outcome: Outcome }> {
+  const { config, storage, issuerKeys } = server
+  const { now, note } = call
+  const form = negotiateToken(call.headers)
+  if (form === undefined) throw malformed('Accept must allow application/json or text/plain')
+  const request = readParameters(call.form)
+  note({ federatedIdentityCredential: request.client.name, ...(request.isDryRun && { dryRun: true }) })
+  const token = readIdToken(request.subjectToken)
+  const tokenHash = replayId(token).slice(0, SHOWN_HASH)
+  note({ issuer: token.issuer, tokenHash })
+
+  const trust = await readTrust(server, request)
+  const provider = await readProvider(server, trust)
+  note({ identityProvider: provider.name })
+  checkTarget(token, provider, config.issuer)
+  await checkSignature(issuerKeys, provider, token)
+  checkTenancy(token, provider, trust)
+  noteToken(call, token, provider)
+
+  checkMoment(token, provider, now, config.rejectIdTokensBefore)
+  checkClaims(token, provider, trust)
+  const { claimMappings } = trust.spec
+  const mapped = claimMappings && mapUser(token, claimMappings)
+  const limits = { exchange: config.maxExchangeTtlSeconds, key: config.maxKeyTtlSeconds }
+  const grant = grantOf(trust, provider, request.scope?.parsed, limits)
+  const use = provider.spec.tokenUse ?? issuerRules(provider.spec.issuer, provider.spec.type).tokenUse
+  if (use === 'Lifetime') await checkKeyCount(storage, token, trust, now)
+  else if (request.isDryRun) await checkUnused(storage, token)
+
+  const { isDryRun } = request
+  const exchanged = { trust, provider, token, grant, ...(mapped && { mapped }) }
+  // The audit record is lost when the function is killed.
+  const announce = (key: { name: string; uid: string }) => {
+    note(key)
+    server.log('info', 'exchange', { requestId: call.requestId, ...key, tokenHash })
+  }
+  const { key, expires } = await makeKey(server, call, exchanged, { use, isDryRun, announce })
+  const granted = { key, expires, seconds: grant.ttl, ...(request.scope && { scope: request.scope.text }) }
+  note({
+    user: effectiveUser({ spec: { ...trust.spec, ...mapped }, creator: trust.creator }).name,
+    credential: 'access key',
+    expires: rfc3339(expires),
+  })
+  if (isDryRun) return { response: acceptedAnswer(granted), outcome: 'accepted' }
+  return { response: grantAnswer(granted, form), outcome: 'exchanged' }
+}
+
+/** How much of the hash of a token is shown: enough to find it again. */
+const SHOWN_HASH = 16
+
+function readIdToken(text: string): IdToken {
+  try {
+    return parseIdToken(text)
+  } catch (error) {
+    if (error instanceof MalformedIdToken) throw malformed(error.message)
+    throw error
+  }
+}
+
+/** Reads the trust that the client names. It is never cached, so that a revoked trust ends at once. */
+async function readTrust({ storage }: Pick<Server, 'storage'>, { client }: ExchangeParameters): Promise<Trust> {
+  const stored = await storage.get(FederatedIdentityCredential.table, client.name)
+  if (stored === undefined) throw notAccepted('unknown_client')
+  const trust = toTrust(stored)
+  if (trust.uid !== client.uid) throw notAccepted('uid_mismatch')
+  if (trust.deleted || trust.spec.disabled) throw notAccepted('client_disabled')
+  return trust
+}
+
+/** Reads the provider of the trust. One that was deleted and made again under its name is another one. */
+async function readProvider({ storage }: Pick<Server, 'storage'>, { spec, providerUid }: Trust): Promise<Provider> {
+  const stored = await storage.get(IdentityProvider.table, spec.identityProvider)
+  const provider = stored && toProvider(stored)
+  if (provider?.uid !== providerUid) throw notAccepted('provider_missing')
+  if (provider.deleted || provider.spec.disabled) throw notAccepted('provider_disabled')
+  return provider
+}
+
+/** Seconds until the keys of an issuer may be read again. */
+const RETRY_AFTER = 5
+
+async function checkSignature(issuerKeys: IssuerKeys, provider: Provider, token: IdToken): Promise<void> {
+  const verdict = await issuerKeys.verify(provider, token)
+  if (verdict === 'invalid') throw notAccepted('signature')
+  if (verdict === 'valid') return
+  const why = 'the public keys of the issuer of the subject token cannot be read: try again later'
+  throw unavailable('keys_unavailable', why, { retryAfter: RETRY_AFTER })
+}
+
+/** Notes what the token says. Call it only when the signature and the tenancy have held. */
+function noteToken({ note }: OAuthCall, token: IdToken, { spec }: Provider): void {
+  const { jti } = token.claims
+  const claims = recordedClaims(token, issuerRules(spec.issuer, spec.type))
+  note({
+    subject: token.subject,
+    ...(typeof jti === 'string' && { tokenId: jti }),
+    ...(claims.length > 0 && { claims: claims.map(([name, value]) => `${name}=${value}`) }),
+  })
+}

@@ -1,0 +1,59 @@
+/**
+ * Revokes an access key that an exchange made (RFC 7009). Whoever presents the key may do so. Every other token gets the same
+ * answer and stays: who finds a long-lived key must not be able to stop a production system with a public endpoint.
+ */
+import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
+import { isWellFormed } from '../../authentication/accesskey.ts'
+import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
+import { internalContext } from '../../controllers/internalcontext.ts'
+import type { ApiResponse } from '../../endpoints/request.ts'
+import { StatusError } from '../../meta/errors/status.ts'
+import { deleteObject } from '../../registry/delete.ts'
+import type { Server } from '../server.ts'
+import { revokedAnswer } from './answers.ts'
+import type { OAuthCall, Outcome } from './endpoint.ts'
+import { malformed } from './oautherror.ts'
+import { withoutLineBreak } from './parameters.ts'
+
+/** The user in whose name the server deletes. */
+const USER = 'system:exchange'
+
+/** Answers a revocation: 200 for every token, and an error only if the store fails. */
+export async function revoke(call: OAuthCall, server: Server): Promise<{ response: ApiResponse; outcome: Outcome }> {
+  const token = call.form.get('token')
+  if (token === undefined) throw malformed('the parameter token is missing')
+  const key = await findExchangedKey(server, withoutLineBreak(token))
+  const isRevoked = key !== undefined && (await remove(call, server, key))
+  if (key && isRevoked) call.note({ ...key })
+  return { response: revokedAnswer(), outcome: isRevoked ? 'revoked' : 'nothing_revoked' }
+}
+
+interface FoundKey {
+  user: string
+  name: string
+  uid: string
+}
+
+/** Returns the key if it has this value and an exchange made it. */
+async function findExchangedKey({ storage, hashes }: Server, value: string): Promise<FoundKey | undefined> {
+  if (!isWellFormed(value)) return undefined
+  const items = await storage.getCompanions((await hashes(value)).map(credentialItemKey))
+  const item = items.find((one) => one !== undefined)
+  if (item === undefined) return undefined
+  const { name, uid, user, federation } = readCredential(item.attributes)
+  return federation && { name, uid, user }
+}
+
+/** Deletes the key. Returns false if it is gone already. */
+async function remove({ now, deadline }: OAuthCall, server: Server, { name, uid }: FoundKey): Promise<boolean> {
+  const store = server.storeOf(OwnedAccessKey)
+  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
+  try {
+    await deleteObject(store, { namespace: '', name }, options, internalContext(USER, now, deadline))
+    return true
+  } catch (error) {
+    // 409: another key has this name.
+    if (error instanceof StatusError && [404, 409].includes(error.status.code)) return false
+    throw error
+  }
+}

@@ -1,0 +1,97 @@
+/** Composes the Lambda handler of the token endpoint. */
+import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
+import { fetchKeys } from '../../federation/discovery.ts'
+import { createIssuerKeys, type IssuerKeysObserver } from '../../federation/issuerkeys.ts'
+import { privateDestinations, publicDestinations } from '../../outbound/addresses.ts'
+import { TOKEN_EXCHANGE } from '../../token/jwks.ts'
+import { describeError } from '../process/logger.ts'
+import { rehearsalServer } from '../rehearsal.ts'
+import { createServer, type Server } from '../server.ts'
+import { warmUp } from '../warmup.ts'
+import { type OAuthEndpoint, type OAuthHandler, type Outcome, oauthHandler } from './endpoint.ts'
+import { type ExchangeServer, exchange } from './exchange.ts'
+import { JWT_TYPE } from './parameters.ts'
+import { rehearse } from './rehearse.ts'
+
+/** The outcomes as metrics show them. AWS bills each value of a dimension. */
+type Measured = 'granted' | 'dryRun' | 'malformed' | 'unproven' | 'refused' | 'replayed' | 'unavailable'
+
+const unproven: ReadonlySet<Outcome> = new Set([
+  'unknown_client',
+  'uid_mismatch',
+  'client_disabled',
+  'provider_missing',
+  'provider_disabled',
+  'issuer',
+  'audience',
+  'algorithm',
+  'signature',
+  'provider_claims',
+  'tenancy',
+])
+
+function measuredOutcome(outcome: Outcome): Measured {
+  if (outcome === 'exchanged') return 'granted'
+  if (outcome === 'accepted') return 'dryRun'
+  if (outcome === 'malformed' || outcome === 'method') return 'malformed'
+  if (outcome === 'keys_unavailable' || outcome === 'storage' || outcome === 'failed') return 'unavailable'
+  if (outcome === 'replayed') return 'replayed'
+  // What comes after the signature is the trouble of an owner. Before it, anybody can cause any number of refusals.
+  return unproven.has(outcome) ? 'unproven' : 'refused'
+}
+
+const endpoint: OAuthEndpoint<ExchangeServer> = {
+  resource: 'oauth2/token',
+  verb: 'create',
+  answer: exchange,
+  measure: (outcome) => [{ dimensions: { exchange: measuredOutcome(outcome) }, values: { exchanges: 1 } }],
+}
+
+const observe = ({ log }: Server): IssuerKeysObserver => ({
+  fetched({ name }, error) {
+    const isFailed = error !== undefined
+    const measured = [{ values: { issuerFetches: 1, issuerFetchFailures: isFailed ? 1 : 0 } }]
+    const failure = isFailed ? { error: describeError(error) } : {}
+    log(isFailed ? 'error' : 'info', 'issuer keys fetched', { identityProvider: name, ...failure }, measured)
+  },
+  stale({ name }, ageSeconds) {
+    log('error', 'issuer keys are stale', { identityProvider: name }, [{ values: { staleKeys: ageSeconds } }])
+  },
+})
+
+/** Returns the server with the keys of issuers, which remember keys and attempts for the life of the process. */
+function exchangeServer(server: Server): ExchangeServer {
+  const { config, sleep } = server
+  const destinations = config.allowPrivateIssuers ? privateDestinations : publicDestinations
+  const timeout = (ms: number) => AbortSignal.timeout(ms)
+  const issuerKeys = createIssuerKeys({
+    storage: {
+      getCompanion: (pk, sk) => server.storage.getCompanion(pk, sk),
+      swapCompanion: (before, after, options) => server.storage.swapCompanion(before, after, options),
+    },
+    fetch: (source) => fetchKeys({ destinations, timeout }, source),
+    observer: observe(server),
+    now: Date.now,
+    sleep,
+  })
+  return Object.create(server, { issuerKeys: { value: issuerKeys } })
+}
+
+/** A form that is complete. Nobody has signed its token, and no trust has this uid. */
+const rehearsed = {
+  grant_type: TOKEN_EXCHANGE,
+  client_id: 'rehearsal@00000000-0000-0000-0000-000000000000',
+  subject_token: [{ alg: 'RS256', kid: '-' }, { iss: 'https://-', aud: '-', sub: '-', iat: 0, exp: 1 }, '-']
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.'),
+  subject_token_type: JWT_TYPE,
+  scope: 'project:-',
+}
+
+/** Returns the Lambda handler of the token endpoint. */
+export async function tokenHandler(): Promise<OAuthHandler> {
+  const server = createServer(process.env)
+  const rehearsal = oauthHandler(exchangeServer(rehearsalServer(server)), endpoint)
+  await warmUp(server, process.env, { table: OwnedAccessKey.table, rehearse: () => rehearse(rehearsal, rehearsed) })
+  return oauthHandler(exchangeServer(server), endpoint)
+}

@@ -1,0 +1,153 @@
+/** Tests exchanges by clients that need no program of ours: curl in a shell, and curl as the credential plugin of kubectl. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  claimsOf,
+  type Federation,
+  provider,
+  providers,
+  sendForm,
+  startFederation,
+  tokenPath,
+  trusts,
+} from '../support/federation.ts'
+import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
+import { management } from '../support/objects.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let federation: Federation
+let folder: string
+/** The file of the token of a pod, which the kubelet writes without a line break. */
+let tokenFile: string
+let authority: string
+let operator: string
+const issuer = 'https://kubernetes.default.svc.cluster.local'
+
+beforeAll(async () => {
+  server = await startServer()
+  federation = await startFederation(server)
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-oauth-'))
+  tokenFile = join(folder, 'token')
+  authority = join(folder, 'ca.pem')
+  await writeFile(authority, server.certificateAuthority)
+  const jwks = federation.issuer.jwks()
+  await server.make(providers, provider('west', { issuer, type: 'Kubernetes', jwks }))
+  const pod = await claimsOf('kubernetes.pod')
+  operator = await federation.trust('shop-operator', {
+    identityProvider: 'west',
+    claims: [{ claim: 'sub', values: [String(pod.sub)] }],
+    ttl: 3600,
+  })
+  await writeFile(tokenFile, federation.issuer.sign({ ...pod, iss: issuer, aud: [server.base] }))
+}, 120_000)
+afterAll(async () => {
+  await federation?.close()
+  await server?.stop()
+  if (folder) await rm(folder, { recursive: true })
+})
+
+const parameters = (client: string) => [
+  '-d',
+  'grant_type=urn:ietf:params:oauth:grant-type:token-exchange',
+  '-d',
+  'subject_token_type=urn:ietf:params:oauth:token-type:jwt',
+  '-d',
+  `client_id=${client}`,
+  '--data-urlencode',
+  `subject_token@${tokenFile}`,
+]
+/** The arguments of curl. A refusal goes to standard error, which kubectl and CI systems show. */
+const curlArguments = (client: string, accept: string) => [
+  '-sS',
+  '--fail',
+  '--cacert',
+  authority,
+  '-w',
+  '%{onerror}%{stderr}%header{warning}\\n',
+  '-H',
+  `Accept: ${accept}`,
+  ...parameters(client),
+  `${server.base}/oauth2/token`,
+]
+const execCredential = 'application/json;as=ExecCredential;v=v1;g=client.authentication.k8s.io'
+
+test('curl gets a key as text, and sends the line break that a file ends with', async () => {
+  const text = await promisify(execFile)('curl', curlArguments(operator, 'text/plain'))
+  expect([text.stdout, text.stderr]).toEqual([expect.stringMatching(/^mpk_\w{49}\n$/), ''])
+  const held = await server.call(`${management}/selves`, { method: 'POST', body: {}, token: text.stdout.trim() })
+  expect(held.status).toBe(201)
+})
+
+test('curl fails with the reason when the exchange is refused', async () => {
+  const wrong = operator.replace('shop-operator', 'nobody')
+  const failed = await promisify(execFile)('curl', curlArguments(wrong, 'text/plain')).catch((error) => error)
+  expect([failed.code, failed.stdout]).toEqual([22, ''])
+  expect(failed.stderr).toContain('299 - "the subject token is not accepted for this client_id"')
+})
+
+describeKubectl('kubectl', () => {
+  const made: Kubectl[] = []
+  afterAll(async () => {
+    for (const one of made) await one.stop()
+  })
+  const kubectlWith = async (user: object): Promise<Kubectl> => {
+    const config = kubeConfig(server.base, server.certificateAuthority, 'unused')
+    const kubectl = await createKubectl({ ...config, users: [{ name: 'test', user }] })
+    made.push(kubectl)
+    return kubectl
+  }
+  const withPlugin = (client: string) =>
+    kubectlWith({
+      exec: {
+        apiVersion: 'client.authentication.k8s.io/v1',
+        interactiveMode: 'Never',
+        command: 'curl',
+        args: curlArguments(client, execCredential),
+      },
+    })
+  const whoami = ['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}']
+
+  test('exchanges the token of its pod by curl alone', async () => {
+    const kubectl = await withPlugin(operator)
+    expect(await kubectl.run(...whoami)).toEqual({ code: 0, stdout: 'team:shop', stderr: '' })
+  })
+
+  test('shows why an exchange is refused', async () => {
+    const other = await federation.trust('other-operator', {
+      identityProvider: 'west',
+      claims: [{ claim: 'sub', values: ['system:serviceaccount:other:operator'] }],
+    })
+    const { code, stderr } = await (await withPlugin(other)).run(...whoami)
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('299 - "the subject token is not accepted for this client_id"')
+  })
+
+  test('is refused at its next request, with the reason, when the trust is deleted in the middle of a job', async () => {
+    const client = await federation.trust('running')
+    const { json } = await federation.exchange(client, federation.sign())
+    const kubectl = await kubectlWith({ token: json.access_token })
+    expect((await kubectl.run(...whoami)).stdout).toBe('team:shop')
+    await server.call(`${trusts}/running`, { method: 'DELETE' })
+    const { code, stderr } = await kubectl.run(...whoami)
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('the federated identity credential of the access key has been deleted')
+  })
+})
+
+// The last test: it leaves nothing of the burst.
+test('a flood of exchanges is throttled, and takes nothing from other requests', async () => {
+  const send = () => sendForm(server, tokenPath, 'grant_type=x')
+  const answers = await Promise.all(Array.from({ length: 400 }, send))
+  const codes = Map.groupBy(answers, ({ status }) => status)
+  expect([...codes.keys()].sort()).toEqual([400, 429])
+  for (const { headers, json } of codes.get(429) ?? []) {
+    expect([headers['retry-after'], json.reason]).toEqual(['1', 'TooManyRequests'])
+  }
+  const others = Array.from({ length: 100 }, () => server.call('/version', { token: '' }))
+  for (const { status } of await Promise.all(others)) expect(status).toBe(200)
+})

@@ -1,0 +1,207 @@
+/**
+ * Tests that an ID token gives one key, whatever happens: at the same time, over a network that fails, and when the function is
+ * killed between any two calls. A key and the record of its token exist together or not at all.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import type { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { parseIdToken, replayId } from '../../lib/federation/idtoken.ts'
+import { exchange } from '../../lib/server/oauth/exchange.ts'
+import { storeOf } from '../../lib/server/stores.ts'
+import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
+import type { Storage } from '../../lib/storage/interface.ts'
+import { randomFrom } from '../lib/storage/adversary/simulation.ts'
+import { type BadNetwork, type Fault, startBadNetwork } from '../support/badnetwork.ts'
+import { endless } from '../support/deadlines.ts'
+import { startDynamoDB, type TestDynamoDB } from '../support/dynamodb.ts'
+import { exchangeForm, type Federation, startFederation } from '../support/federation.ts'
+import { keys, management } from '../support/objects.ts'
+import { type Answer, startServer, type TestServer } from '../support/server.ts'
+
+const random = randomFrom(Number(process.env.SEED ?? 1))
+
+let dynamodb: TestDynamoDB
+let network: BadNetwork
+let restore: () => void
+let server: TestServer
+let federation: Federation
+let client: string
+beforeAll(async () => {
+  dynamodb = await startDynamoDB()
+  network = await startBadNetwork(dynamodb.endpoint, random)
+  restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: network.endpoint })
+  server = await startServer({}, { unthrottled: true })
+  federation = await startFederation(server)
+  client = await federation.trust('shop-deploy')
+}, 120_000)
+afterEach(() => {
+  network.weather = { share: 0, faults: [] }
+})
+afterAll(async () => {
+  await federation?.close()
+  await server?.stop()
+  restore?.()
+  await network?.stop()
+  await dynamodb?.stop()
+})
+
+/** Returns the names of the keys of the trust, and of those that records of ID tokens name, from the table itself. */
+async function stored(): Promise<{ rows: string[]; credentials: string[]; records: Map<string, string> }> {
+  const rows: string[] = []
+  const credentials: string[] = []
+  const records = new Map<string, string>()
+  const table = { TableName: server.dynamodb.table, ConsistentRead: true }
+  for await (const { Items = [] } of paginateScan({ client: dynamodb.client }, table)) {
+    for (const { pk, sk, name, key, gone } of Items) {
+      const isRow = pk?.S === 'ownedaccesskeys#o' && sk?.S?.startsWith('shop-deploy-') && !gone
+      if (isRow) rows.push(sk?.S ?? '')
+      if (pk?.S?.startsWith('credential#') && name?.S?.startsWith('shop-deploy-')) credentials.push(name.S)
+      if (pk?.S?.startsWith('exchange#')) records.set(pk.S.slice('exchange#'.length), key?.S ?? '')
+    }
+  }
+  return { rows: rows.sort(), credentials: credentials.sort(), records }
+}
+
+/** Checks that each key has a credential and the record of its token, and each record and credential a key. */
+async function expectWhole(): Promise<void> {
+  const { rows, credentials, records } = await stored()
+  expect([credentials, [...records.values()].sort()]).toEqual([rows, rows])
+}
+
+/** Returns the key that was made with the token. */
+const keyOf = async (token: string) => (await stored()).records.get(replayId(parseIdToken(token)))
+
+const reasonOf = (answer: Answer) =>
+  server.log
+    .map((line) => JSON.parse(line))
+    .find(({ message, requestId }) => message === 'audit' && requestId === answer.headers['audit-id'])?.reason
+
+test('64 concurrent exchanges of one token give one key', async () => {
+  const token = federation.sign()
+  const before = (await stored()).rows.length
+  const answers = await Promise.all(Array.from({ length: 64 }, () => federation.exchange(client, token)))
+  const accepted = answers.filter(({ status }) => status === 200)
+  expect(accepted).toHaveLength(1)
+  expect(new Set(answers.map(reasonOf))).toEqual(new Set(['exchanged', 'replayed']))
+  expect((await stored()).rows).toHaveLength(before + 1)
+  const self = { method: 'POST', body: {}, token: accepted[0]?.json.access_token }
+  expect((await server.call(`${management}/selves`, self)).status).toBe(201)
+  await expectWhole()
+}, 60_000)
+
+describe('killed', () => {
+  /** Never resolves, as for a process that is gone. */
+  const gone = new Promise<never>(() => {})
+
+  /** Returns storage whose process dies at a call: before it is sent, or before its answer arrives. */
+  function mortalStorage(
+    calls: number,
+    isSent: boolean,
+  ): { storage: Storage; died: Promise<'died'>; sdk: DynamoDBClient } {
+    const sdk = dynamodb.connect()
+    const { promise: died, resolve: die } = Promise.withResolvers<'died'>()
+    let made = 0
+    const middleware = (next: (args: object) => Promise<object>) => async (args: object) => {
+      if (made++ < calls) return next(args)
+      if (isSent) await next(args)
+      die('died')
+      return gone
+    }
+    sdk.middlewareStack.add(middleware as never, { step: 'finalizeRequest', priority: 'low', name: 'mortal' })
+    const { table } = server.dynamodb
+    const storage = createStorage({
+      client: sdk,
+      table,
+      now: Date.now,
+      elapsed: () => performance.now(),
+      random: Math.random,
+      sleep: (ms) => delay(ms),
+    })
+    return { storage, died, sdk }
+  }
+
+  const places = [0, 1, 2, 3].flatMap((calls) => [false, true].map((isSent) => ({ calls, isSent })))
+  test.each(places)(
+    'at call $calls, which was sent: $isSent, nothing is half made',
+    async ({ calls, isSent }) => {
+      const token = federation.sign()
+      const { storage, died, sdk } = mortalStorage(calls, isSent)
+      // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
+      const mortal: any = Object.create(server.parts, {
+        storage: { value: storage },
+        storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, mortal) },
+        issuerKeys: { value: { verify: async () => 'valid' } },
+        log: { value: () => undefined },
+      })
+      const form = new Map(new URLSearchParams(exchangeForm(client, token)))
+      const call = { requestId: '', headers: {}, form, now: new Date(), deadline: endless, note: () => undefined }
+      expect(await Promise.race([exchange(call, mortal).then(({ outcome }) => outcome), died])).toBe('died')
+      const isMade = calls === 3 && isSent
+      expect(await keyOf(token)).toEqual(isMade ? expect.stringMatching(/^shop-deploy-/) : undefined)
+      await expectWhole()
+      // The next attempt with the same token finds the truth.
+      expect(reasonOf(await federation.exchange(client, token))).toBe(isMade ? 'replayed' : 'exchanged')
+      await expectWhole()
+      sdk.destroy()
+    },
+    30_000,
+  )
+})
+
+describe('over a network that fails', () => {
+  const faults: readonly Fault[] = ['throttled', 'lost', 'unanswered', 'conflict', 'broken']
+
+  test('a token still gives one key at most, and every answer is true', async () => {
+    network.weather = { share: 0.2, faults }
+    const tokens = Array.from({ length: 12 }, () => federation.sign())
+    const asked = tokens.flatMap((token) => [token, token, token])
+    const answers = await Promise.all(
+      asked.map(async (token) => ({ token, answer: await federation.exchange(client, token) })),
+    )
+    network.weather = { share: 0, faults: [] }
+    expect([...network.met.keys()]).toEqual(expect.arrayContaining(['unanswered', 'lost']))
+    for (const { token, answer } of answers) {
+      expect([200, 400, 503]).toContain(answer.status)
+      if (answer.status === 400) expect(reasonOf(answer)).toBe('replayed')
+      if (answer.status === 503) expect(answer.json.error).toBe('temporarily_unavailable')
+      if (answer.status !== 200) continue
+      const self = { method: 'POST', body: {}, token: answer.json.access_token }
+      expect((await server.call(`${management}/selves`, self)).status).toBe(201)
+      expect(await keyOf(token)).toBeDefined()
+    }
+    for (const token of tokens) {
+      const accepted = answers.filter((one) => one.token === token && one.answer.status === 200)
+      expect(accepted.length).toBeLessThanOrEqual(1)
+    }
+    await expectWhole()
+  }, 120_000)
+
+  test.each(faults.filter((fault) => fault !== 'throttled'))(
+    'every call of which is %s, an exchange is a 503 without a key',
+    async (fault) => {
+      const token = federation.sign()
+      network.weather = { share: 1, faults: [fault], operations: ['TransactWriteItems'] }
+      const answer = await federation.exchange(client, token)
+      network.weather = { share: 0, faults: [] }
+      if (fault === 'unanswered') expect([200, 503]).toContain(answer.status)
+      else expect([answer.status, answer.json.error]).toEqual([503, 'temporarily_unavailable'])
+      await expectWhole()
+    },
+    60_000,
+  )
+
+  test('a revocation is a 503 when the store fails, so that a job does not take its key for ended', async () => {
+    const { json } = await federation.exchange(client, federation.sign())
+    network.weather = { share: 1, faults: ['lost'] }
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = `token=${json.access_token}`
+    const answer = await server.call('/oauth2/revoke', { method: 'POST', token: '', body, headers })
+    expect([answer.status, answer.json.error]).toEqual([503, 'temporarily_unavailable'])
+    expect(answer.headers['retry-after']).toBe('5')
+    network.weather = { share: 0, faults: [] }
+    expect((await server.call('/oauth2/revoke', { method: 'POST', token: '', body, headers })).status).toBe(200)
+    expect((await server.call(keys, { token: json.access_token })).status).toBe(401)
+  }, 60_000)
+})

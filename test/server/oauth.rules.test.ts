@@ -1,0 +1,290 @@
+/** Tests what an exchange makes of a trust, a provider and an ID token, without a server. */
+import { describe, expect, test } from 'vitest'
+import type { IdToken } from '../../lib/federation/idtoken.ts'
+import type { Provider, ProviderSpec } from '../../lib/federation/provider.ts'
+import type { Trust, TrustSpec } from '../../lib/federation/trust.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import { exchangedKeyName, exchangedKeyObject } from '../../lib/server/oauth/exchangedkey.ts'
+import { grantOf } from '../../lib/server/oauth/grant.ts'
+import { mapUser } from '../../lib/server/oauth/mappeduser.ts'
+import { OAuthError } from '../../lib/server/oauth/oautherror.ts'
+import { checkClaims, checkMoment, checkTarget, checkTenancy } from '../../lib/server/oauth/tokenchecks.ts'
+
+const github = 'https://token.actions.githubusercontent.com'
+const own = 'https://keys.example.com'
+const now = new Date('2026-11-22T12:00:00Z')
+const seconds = now.getTime() / 1000
+
+const tokenOf = (claims: JsonObject, more: Partial<IdToken> = {}): IdToken => ({
+  alg: 'RS256',
+  issuer: github,
+  audience: own,
+  subject: 'job',
+  issuedAt: seconds,
+  expires: seconds + 300,
+  claims,
+  signingInput: 'a.b',
+  signature: new Uint8Array(),
+  text: 'a.b.c',
+  ...more,
+})
+const providerOf = (spec: Partial<ProviderSpec> = {}): Provider => ({
+  name: 'github',
+  uid: 'p',
+  revision: 0,
+  deleted: false,
+  spec: { issuer: github, ...spec },
+})
+const trustOf = (spec: Partial<TrustSpec> = {}, more: Partial<Trust> = {}): Trust => ({
+  name: 'shop-deploy',
+  uid: 't',
+  revision: 0,
+  deleted: false,
+  creator: 'user:alice',
+  maker: 'k',
+  carried: [],
+  providerUid: 'p',
+  spec: { identityProvider: 'github', claims: [{ claim: 'repository_id', values: ['74'] }], ...spec },
+  ...more,
+})
+
+/** Returns reason and description of the error that `act` throws. */
+function refusalOf(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof OAuthError) return `${error.reason}: ${error.message}`
+    throw error
+  }
+  return 'accepted'
+}
+
+const job = { repository_id: '74', repository_owner_id: '65', event_name: 'push' }
+const generic = 'the subject token is not accepted for this client_id'
+
+describe('the target of a token', () => {
+  test.each<[Partial<IdToken>, Partial<ProviderSpec>, string]>([
+    [{}, {}, 'accepted'],
+    [{ alg: 'ES256' }, {}, 'accepted'],
+    [{ audience: 'other' }, { audience: 'other' }, 'accepted'],
+    [{ issuer: `${github}/` }, {}, `issuer: ${generic}`],
+    [{ issuer: github.toUpperCase() }, {}, `issuer: ${generic}`],
+    [{ audience: 'sts.amazonaws.com' }, {}, `audience: ${generic}`],
+    [{}, { audience: 'other' }, `audience: ${generic}`],
+    [{ audience: `${own}/` }, {}, `audience: ${generic}`],
+    [{ alg: 'PS256' }, {}, `algorithm: ${generic}`],
+    [{}, { algorithms: ['ES256'] }, `algorithm: ${generic}`],
+  ])('of %j with %j is %s', (token, spec, outcome) => {
+    expect(refusalOf(() => checkTarget(tokenOf(job, token), providerOf(spec), own))).toBe(outcome)
+  })
+})
+
+describe('the tenancy', () => {
+  const binding = [{ claim: 'repository_owner_id', values: ['65'] }]
+  test.each<[JsonObject, string]>([
+    [job, 'accepted'],
+    [{ ...job, repository_id: '75' }, `tenancy: ${generic}`],
+    [{ ...job, repository_id: 74 }, 'accepted'],
+    [{ ...job, repository_id: ['75'] }, `tenancy: ${generic}`],
+    [{ repository_owner_id: '65' }, `tenancy: ${generic}`],
+    [{ ...job, repository_owner_id: '66' }, `provider_claims: ${generic}`],
+    [{ repository_id: '74' }, `provider_claims: ${generic}`],
+  ])('of %j is %s', (claims, outcome) => {
+    expect(refusalOf(() => checkTenancy(tokenOf(claims), providerOf({ claims: binding }), trustOf()))).toBe(outcome)
+  })
+
+  test('of a pod is its service account', () => {
+    const kubernetes = providerOf({ issuer: 'https://kubernetes.default.svc', type: 'Kubernetes' })
+    const pod = trustOf({ claims: [{ claim: 'sub', values: ['system:serviceaccount:a:b'] }] })
+    const token = tokenOf({ sub: 'system:serviceaccount:a:c' })
+    expect(refusalOf(() => checkTenancy(token, kubernetes, pod))).toBe(`tenancy: ${generic}`)
+  })
+})
+
+describe('the times', () => {
+  const at = (more: Partial<IdToken>, spec: Partial<ProviderSpec> = {}, rejectedBefore = 0) =>
+    refusalOf(() => checkMoment(tokenOf(job, more), providerOf(spec), now, rejectedBefore))
+  test.each<[Partial<IdToken>, string]>([
+    [{ expires: seconds - 29 }, 'accepted'],
+    [{ expires: seconds - 31 }, 'expired: the subject token has expired (exp 2026-11-22T11:59:29Z, 31 s ago)'],
+    [{ issuedAt: seconds + 30 }, 'accepted'],
+    [
+      { issuedAt: seconds + 31 },
+      'not_yet_valid: the subject token is not yet valid (iat 2026-11-22T12:00:31Z, 31 s ahead)',
+    ],
+    [
+      { notBefore: seconds + 60 },
+      'not_yet_valid: the subject token is not yet valid (nbf 2026-11-22T12:01:00Z, 60 s ahead)',
+    ],
+  ])('of %j are %s', (more, outcome) => {
+    expect(at(more)).toBe(outcome)
+  })
+
+  test('are limited by the provider and by a restore', () => {
+    expect(at({ issuedAt: seconds - 120 }, { maxTokenAge: 60 })).toMatch(/^too_old: the subject token is too old/)
+    expect(at({}, {}, seconds)).toBe('accepted')
+    expect(at({}, {}, seconds + 1)).toBe(
+      'before_restore: the subject token was issued before this service was restored: get a new one from the issuer',
+    )
+  })
+})
+
+describe('the other claims', () => {
+  const check = (claims: JsonObject, spec: Partial<TrustSpec>, ofProvider: Partial<ProviderSpec> = {}) =>
+    refusalOf(() => checkClaims(tokenOf({ ...job, ...claims }), providerOf(ofProvider), trustOf(spec)))
+  const environment = { claims: [{ claim: 'environment', values: ['production'] }] }
+
+  test.each<[JsonObject, string]>([
+    [{ environment: 'production' }, 'accepted'],
+    [{ environment: 'staging' }, "claim: claim environment is 'staging', which this client_id does not accept"],
+    [{ environment: 'a"b\n' }, "claim: claim environment is 'a%22b%0A', which this client_id does not accept"],
+    [{}, 'claim: the subject token has no claim environment, which this client_id requires'],
+    [{ environment: null }, 'claim: the subject token has no claim environment, which this client_id requires'],
+    [{ environment: { a: 'production' } }, 'claim: claim environment has no value that this client_id accepts'],
+    [{ environment: ['staging'] }, 'claim: claim environment has no value that this client_id accepts'],
+    [{ environment: '' }, "claim: claim environment is '', which this client_id does not accept"],
+  ])('of %j are %s', (claims, outcome) => {
+    expect(check(claims, environment)).toBe(outcome)
+  })
+
+  test.each(['pull_request', 'pull_request_target', 'workflow_run', 'issue_comment', 'a new event'])(
+    'refuse the event %s unless the trust or the provider lists it',
+    (event) => {
+      const text = `event: claim event_name is '${event}', which this client_id does not accept`
+      expect(check({ event_name: event }, {})).toBe(text)
+      const listed = [{ claim: 'event_name', values: [event] }]
+      expect(check({ event_name: event }, { claims: listed })).toBe('accepted')
+      expect(check({ event_name: event }, {}, { claims: listed })).toBe('accepted')
+    },
+  )
+
+  test('refuse a token of GitHub without an event', () => {
+    const { event_name: _, ...rest } = job
+    const text = 'event: the subject token has no claim event_name, which this client_id requires'
+    expect(refusalOf(() => checkClaims(tokenOf(rest), providerOf(), trustOf()))).toBe(text)
+  })
+})
+
+describe('a mapped user', () => {
+  const username = { claim: 'email', prefix: 'corp:' }
+  const person = { email: 'mona@example.com', email_verified: true, groups: ['dev', 'ops'] }
+  const map = (claims: JsonObject, more: object = {}) =>
+    mapUser(tokenOf(claims), { username, groups: [{ claim: 'groups', value: 'dev', group: 'team:shop' }], ...more })
+
+  test('has the name of a verified email, and the mapped groups', () => {
+    expect(map(person)).toEqual({ user: 'corp:mona@example.com', groups: ['team:shop'] })
+    expect(map({ ...person, groups: 'dev' }).groups).toEqual(['team:shop'])
+    expect(map({ ...person, groups: ['Dev', 'dev '] }).groups).toEqual([])
+    expect(map({ ...person, azp: own }).user).toBe('corp:mona@example.com')
+  })
+
+  test('gets no group from a claim that is left out, as Entra does above 200 groups', () => {
+    expect(map({ email: 'mona@example.com', email_verified: true }).groups).toEqual([])
+  })
+
+  test.each<[JsonObject, string]>([
+    [{ ...person, email_verified: false }, 'username: claim email_verified is not true'],
+    [{ ...person, email_verified: 'true' }, 'username: claim email_verified is not true'],
+    [{ email: 'mona@example.com' }, 'username: claim email_verified is not true'],
+    [{ ...person, email: '' }, 'username: the subject token has no claim email'],
+    [{ ...person, email: ['mona@example.com'] }, 'username: the subject token has no claim email'],
+    [{ ...person, azp: 'other' }, "username: claim azp is 'other', which is not the audience of the subject token"],
+    [{ ...person, azp: 7 }, 'username: claim azp is no text'],
+    [{ ...person, email: 'a\u202eb' }, 'username: claim email gives no valid username'],
+    [{ ...person, email: 'x'.repeat(300) }, 'username: claim email gives no valid username'],
+  ])('is refused for %j', (claims, why) => {
+    expect(refusalOf(() => map(claims))).toContain(why)
+  })
+
+  test.each(['system:admin', 'team:x', 'subject:x'])('is never %s', (name) => {
+    const by = { username: { claim: 'name', prefix: '' } }
+    expect(refusalOf(() => map({ name }, by))).toBe('username: claim name gives no valid username')
+    const split = { username: { claim: 'name', prefix: name.slice(0, 3) } }
+    expect(refusalOf(() => map({ name: name.slice(3) }, split))).toContain('gives no valid username')
+  })
+})
+
+describe('the grant', () => {
+  const limits = { exchange: 43_200, key: 0 }
+  const scopes = ['a', 'b', 'c', 'd'].map((project) => ({ projects: [{ project }] }))
+  const [ceiling = {}, carried = {}, granted = {}, asked = {}] = scopes
+
+  test('has the scopes of the provider, the maker, the trust and the request', () => {
+    const trust = trustOf({ scope: granted }, { carried: [carried] })
+    const grant = grantOf(trust, providerOf({ scope: ceiling }), asked, limits)
+    expect(grant).toEqual({ ttl: 3600, carried: [ceiling, carried, granted], scope: asked })
+    expect(grantOf(trust, providerOf(), undefined, limits)).toEqual({ ttl: 3600, carried: [carried], scope: granted })
+    expect(grantOf(trustOf(), providerOf(), undefined, limits)).toEqual({ ttl: 3600, carried: [] })
+  })
+
+  test('has the shortest lifetime', () => {
+    const ttlOf = (ttl: number, maxTTL: number, exchange: number, key: number) =>
+      grantOf(trustOf({ ttl }), providerOf({ maxTTL }), undefined, { exchange, key }).ttl
+    expect([ttlOf(60, 90, 90, 90), ttlOf(90, 60, 90, 90), ttlOf(90, 90, 60, 90), ttlOf(90, 90, 90, 60)]).toEqual([
+      60, 60, 60, 60,
+    ])
+    expect(ttlOf(90, 90, 90, 0)).toBe(90)
+  })
+
+  test('is refused when the scopes together exceed the limits of a chain', () => {
+    const many = Array.from({ length: 8 }, (_, index) => ({ projects: [{ project: `p${index}` }] }))
+    const why = 'scope: the scopes of the provider, of the trust and of this request are too many or too long together'
+    expect(
+      refusalOf(() => grantOf(trustOf({ scope: granted }, { carried: many }), providerOf(), undefined, limits)),
+    ).toBe(why)
+    const long = { projects: Array.from({ length: 200 }, (_, index) => ({ project: `project-${index}` })) }
+    expect(refusalOf(() => grantOf(trustOf(), providerOf(), long, limits))).toBe(why)
+  })
+})
+
+describe('the key of an exchange', () => {
+  const controller = { apiVersion: 'v1', kind: 'Trust' }
+  const objectOf = (
+    claims: JsonObject,
+    trust = trustOf({ team: 'shop' }),
+    mapped?: { user: string; groups: string[] },
+  ) =>
+    exchangedKeyObject(
+      'k',
+      {
+        trust,
+        provider: providerOf(),
+        token: tokenOf({ ...job, ...claims }),
+        grant: { ttl: 60, carried: [] },
+        ...(mapped && { mapped }),
+      },
+      controller,
+    )
+
+  test('has the name of its trust and 12 random characters', () => {
+    let next = 0
+    const random = (bound: number) => next++ % bound
+    expect(exchangedKeyName('shop-deploy', random)).toBe('shop-deploy-abcdefghijkl')
+    const long = exchangedKeyName(`${'a'.repeat(199)}.b`, random)
+    expect(long).toMatch(/^a{199}-[a-z2-7]{12}$/)
+  })
+
+  test('has labels only for names that are label values', () => {
+    expect(Object.keys(objectOf({}).metadata.labels ?? {})).toHaveLength(2)
+    const labels = objectOf({}, trustOf({}, { name: 'a'.repeat(64) })).metadata.labels
+    expect(labels).toEqual({ 'management.platform/identity-provider': 'github' })
+  })
+
+  test('shows claims without credentials and invisible characters, cut to 256', () => {
+    const { spec } = objectOf({ ref: `a\u202e${'x'.repeat(300)}`, actor: `mpk_${'a'.repeat(49)}`, sha: 7 })
+    const shown = { ref: `a\u{FFFD}${'x'.repeat(254)}`, actor: '<redacted>', sha: '7' }
+    expect(spec?.identity).toMatchObject({ extraClaims: shown })
+  })
+
+  test('of a person is a login with what the issuer says about them', () => {
+    const trust = trustOf({ groups: ['fixed'] })
+    const claims = { email: 'm@example.com', email_verified: true, name: 'Mona', groups: ['dev', 7] }
+    const { spec } = objectOf(claims, trust, { user: 'corp:mona', groups: ['team:shop', 'fixed'] })
+    expect(spec).toMatchObject({
+      type: 'Login',
+      user: 'corp:mona',
+      groups: ['fixed', 'team:shop'],
+      identity: { username: 'Mona', email: 'm@example.com', emailVerified: true, groups: ['dev'], userId: 'job' },
+    })
+  })
+})
