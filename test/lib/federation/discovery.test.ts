@@ -11,7 +11,7 @@ let limits: number[]
 let pace: number
 
 beforeAll(async () => {
-  issuer = await startIssuer()
+  issuer = await startIssuer({ alg: 'ES256' })
 })
 afterAll(() => issuer.close())
 beforeEach(() => {
@@ -50,8 +50,8 @@ async function expectFailure(answer: Promise<unknown>, message: string | RegExp)
 describe('fetching keys', () => {
   test('reads discovery, then the key set, with no credentials', async () => {
     const { keys, maxAgeSeconds } = await fetched()
-    const { n, e } = issuer.key.jwk
-    expect(keys).toEqual([{ kty: 'RSA', kid: 'one', alg: 'RS256', use: 'sig', n, e }])
+    const { x, y } = issuer.key.jwk
+    expect(keys).toEqual([{ kty: 'EC', crv: 'P-256', kid: 'one', alg: 'ES256', use: 'sig', x, y }])
     expect(maxAgeSeconds).toBeUndefined()
     expect(issuer.requests).toEqual({ discovery: 1, keys: 1, other: 0 })
     expect(issuer.lastHeaders).toEqual({

@@ -29,7 +29,7 @@ let during: () => Promise<void> | void
 let calling: (call: string) => void
 
 beforeAll(async () => {
-  issuer = await startIssuer()
+  issuer = await startIssuer({ alg: 'ES256' })
 })
 afterAll(() => issuer.close())
 beforeEach(() => {
@@ -110,15 +110,15 @@ describe('pinned keys', () => {
     const keys = startFunction()
     const pinned = provider({ issuer: 'https://elsewhere.test', jwks: issuer.jwks() })
     expect(await observe(keys, signed(), pinned)).toEqual(['valid'])
-    expect(await observe(keys, signed(makeIssuerKey('RS256', 'one')), pinned)).toEqual(['invalid'])
-    expect(await observe(keys, signed(makeIssuerKey('RS256', 'two')), pinned)).toEqual(['invalid'])
+    expect(await observe(keys, signed(makeIssuerKey('ES256', 'one')), pinned)).toEqual(['invalid'])
+    expect(await observe(keys, signed(makeIssuerKey('ES256', 'two')), pinned)).toEqual(['invalid'])
     expect(fetches()).toBe(0)
   })
 
   test('count as soon as they are changed, even at the same revision', async () => {
     const keys = startFunction()
     const { key } = issuer
-    const added = makeIssuerKey('ES256', 'two')
+    const added = makeIssuerKey('RS256', 'two')
     await observe(keys, signed(), provider({ jwks: issuer.jwks() }))
     const both = provider({ jwks: JSON.stringify({ keys: [key.jwk, added.jwk] }) })
     expect(await observe(keys, signed(added), both)).toEqual(['valid'])
@@ -128,7 +128,7 @@ describe('pinned keys', () => {
 
   test('of two issuers with one URL are not confused', async () => {
     const keys = startFunction()
-    const other = makeIssuerKey('RS256', 'one')
+    const other = makeIssuerKey('ES256', 'one')
     const theirs = { ...provider({ jwks: JSON.stringify({ keys: [other.jwk] }) }), uid: 'theirs' }
     expect(await observe(keys, signed(), provider({ jwks: issuer.jwks() }))).toEqual(['valid'])
     expect(await observe(keys, signed(), theirs)).toEqual(['invalid'])
@@ -178,13 +178,13 @@ describe('a token', () => {
 describe('fetched keys', () => {
   test('are written to the table, where other functions read them', async () => {
     expect(await observe(startFunction())).toEqual(['valid', 'read', ...theFetch])
-    const { n, e } = issuer.key.jwk
+    const { x, y } = issuer.key.jwk
     expect(await stored()).toEqual({
       revision: 1,
       attemptedAt: time,
       fetchedAt: time,
       freshFor: 10 * minute,
-      keys: [{ kty: 'RSA', kid: 'one', alg: 'RS256', use: 'sig', n, e }],
+      keys: [{ kty: 'EC', crv: 'P-256', kid: 'one', alg: 'ES256', use: 'sig', x, y }],
       expires: time / 1000 + 86_400,
       swap: expect.any(String),
     })
@@ -287,7 +287,7 @@ describe('when the issuer is down, keys', () => {
     await observe(keys)
     time += minute
     issuer.faults = { keys: 'reset' }
-    const unknown = signed(makeIssuerKey('RS256', 'two'))
+    const unknown = signed(makeIssuerKey('ES256', 'two'))
     expect(await observe(keys, unknown)).toEqual(['invalid', 'read', 'write', 'failed: reset'])
     expect(await observe(keys, known)).toEqual(['valid'])
     expect(await kids()).toEqual(['one'])
@@ -364,7 +364,7 @@ describe('a token that no known key has signed', () => {
   test('is invalid without a write and without a wait for a minute after a fetch', async () => {
     const keys = startFunction()
     await observe(keys)
-    const forged = signed(makeIssuerKey('RS256', 'one'))
+    const forged = signed(makeIssuerKey('ES256', 'one'))
     for (let count = 0; count < 59; count++) {
       expect(await observe(keys, count % 2 ? forged : signed(makeIssuerKey('ES256', `kid ${count}`)))).toEqual([
         'invalid',
@@ -376,7 +376,7 @@ describe('a token that no known key has signed', () => {
 
   test('costs one fetch a minute, however many functions get it', async () => {
     const functions = Array.from({ length: 5 }, () => startFunction())
-    const forged = signed(makeIssuerKey('RS256', 'one'))
+    const forged = signed(makeIssuerKey('ES256', 'one'))
     const began = time
     for (let count = 0; time - began < 10 * minute; count++) {
       await observe(functions[count % 5] as IssuerKeys, forged)
@@ -473,7 +473,7 @@ describe('several functions', () => {
     time += 10 * minute
     await dyingFetch()
     const token = signed()
-    const unknown = signed(makeIssuerKey('RS256', 'two'))
+    const unknown = signed(makeIssuerKey('ES256', 'two'))
     expect(await observe(keys, token)).toEqual(['valid', 'read', 'stale 600'])
     const waits = Array(8).fill(['wait 250', 'read']).flat()
     expect(await observe(keys, unknown)).toEqual(['invalid', 'stale 600', ...waits])
@@ -540,7 +540,7 @@ describe('several functions', () => {
     time += 30 * second
     await observe(ahead)
     time -= 30 * second
-    const forged = signed(makeIssuerKey('RS256', 'one'))
+    const forged = signed(makeIssuerKey('ES256', 'one'))
     expect((await observe(startFunction(), forged))[0]).toBe('invalid')
     expect(fetches()).toBe(1)
   })
@@ -550,7 +550,7 @@ describe('several functions', () => {
     await observe(keys)
     time += 2 * minute
     issuer.faults = { keys: 'failing' }
-    const forged = signed(makeIssuerKey('RS256', 'one'))
+    const forged = signed(makeIssuerKey('ES256', 'one'))
     await observe(startFunction(), forged)
     time += 15 * second
     expect(await observe(keys, forged)).toEqual(['invalid', 'read'])
