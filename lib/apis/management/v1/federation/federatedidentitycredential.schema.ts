@@ -55,7 +55,11 @@ export const spec = object(
     subject: string('Generic subject that exchanged keys authenticate, instead of a user or team. Immutable.'),
     groups: list('Additional groups of requests that use an exchanged key. Immutable.', string('A group.')),
     claimMappings,
-    scope: scopeSchema,
+    scope: {
+      ...scopeSchema,
+      description:
+        'The maximum permissions of exchanged keys: everything that one of the lists allows. Required unless claimMappings is set. An empty scope allows only self-reviews and discovery.',
+    },
     ttl: int64('Time to live of exchanged keys in seconds. Defaults to 3600.', { minimum: 60 }),
     disabled: boolean('If true, no ID token is exchanged, and the keys of earlier exchanges cannot be used.'),
   },

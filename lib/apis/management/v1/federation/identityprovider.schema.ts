@@ -63,7 +63,11 @@ export const spec = object(
     maxTTL: int64('Maximum time to live of exchanged keys in seconds. Absent means the maximum of the deployment.', {
       minimum: 60,
     }),
-    scope: scopeSchema,
+    scope: {
+      ...scopeSchema,
+      description:
+        'The maximum permissions of exchanged keys, whatever the credential allows. An empty scope allows only self-reviews and discovery.',
+    },
     claims: claimsSchema(
       'Claims that every ID token must have. They must all hold. Required for issuers that sign for everybody: there they must name the organization.',
     ),
