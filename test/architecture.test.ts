@@ -107,7 +107,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/kubeconfig': ['cluster', 'certificates', '.'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'documents', '.', 'oauth'],
-  'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'kubeapiserver', '.'],
+  'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }
 
 describe('imports', () => {

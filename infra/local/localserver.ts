@@ -1,4 +1,4 @@
-/** Starts the local server: data folder, AWS endpoints, demo virtual cluster and gateway. Stops them in reverse order. */
+/** Starts the local server: data folder, AWS endpoints, demo virtual cluster, gateway and demo issuer. Stops them in reverse order. */
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,6 +18,8 @@ import { issueLoopback, type KeyPair, keepAuthority } from './host/certificates.
 import { freePort } from './host/freeport.ts'
 import { kubeConfigFile } from './host/kubeconfigfile.ts'
 import { openStored } from './host/stored.ts'
+import { startDemoIssuer } from './issuer/demoissuer.ts'
+import { ensureDemoTrust } from './issuer/demotrust.ts'
 import { writeOutputs } from './outputs.ts'
 import type { Settings } from './settings.ts'
 import { DEMO, ensureDemo } from './virtualcluster/demo.ts'
@@ -89,7 +91,12 @@ export async function startLocalServer(
   const identity = { type: 'virtualCluster', namespace: DEMO.namespace, name: DEMO.name, uid } as const
   await cluster.trust({ issuer, authority: authority.certificate, accessKey: clusterKey, identity })
 
-  const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey })
+  const idTokens = await startDemoIssuer({ tls: serving, now })
+  starting.defer(() => idTokens.close())
+  const credential = await ensureDemoTrust({ ...common, accessKey, jwks: idTokens.jwks })
+  const job = { requestUrl: `${idTokens.url}/github?api-version=2.0`, requestToken: idTokens.requestToken, credential }
+
+  const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey, job })
   const keeps = settings.memory ? 'Nothing is stored.' : `Data is stored in ${dataDir.path}.`
   const started = starting.move()
   return {

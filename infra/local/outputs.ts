@@ -1,4 +1,4 @@
-/** Writes the files for clients: the certificate authority, the access key, and a kube config with both. */
+/** Writes the files for clients: the certificate authority, the access key, a kube config with both, and what a CI job is given. */
 import { join } from 'node:path'
 import { kubeConfigFile } from './host/kubeconfigfile.ts'
 import { writeDurably } from './host/stored.ts'
@@ -9,17 +9,24 @@ export interface OutputFiles {
   ca: string
   accessKey: string
   kubeconfig: string
+  /** Sets the variables that a job of GitHub Actions has, and those with which its snippet is configured. */
+  jobEnvironment: string
 }
 
-/** Writes ca.crt (readable by all), access-key and kubeconfig (both 0600). The access key has no trailing newline. */
-export async function writeOutputs(
-  folder: string,
-  { url, authority, accessKey }: { url: string; authority: string; accessKey: string },
-): Promise<OutputFiles> {
+export interface Outputs {
+  url: string
+  authority: string
+  accessKey: string
+  job: { requestUrl: string; requestToken: string; credential: string }
+}
+
+/** Writes ca.crt (readable by all), access-key, kubeconfig and job.env (all 0600). The access key has no trailing newline. */
+export async function writeOutputs(folder: string, { url, authority, accessKey, job }: Outputs): Promise<OutputFiles> {
   const files = {
     ca: join(folder, 'ca.crt'),
     accessKey: join(folder, 'access-key'),
     kubeconfig: join(folder, 'kubeconfig'),
+    jobEnvironment: join(folder, 'job.env'),
   }
   const config = kubeConfigFile({
     name: 'keyplane',
@@ -32,6 +39,18 @@ export async function writeOutputs(
     writeDurably(files.ca, authority, 0o644),
     writeDurably(files.accessKey, accessKey),
     writeDurably(files.kubeconfig, config),
+    writeDurably(files.jobEnvironment, jobEnvironment(url, job)),
   ])
   return files
 }
+
+/** Every value is a URL, a token or a name, so that none needs quotes. */
+const jobEnvironment = (url: string, { requestUrl, requestToken, credential }: Outputs['job']): string =>
+  Object.entries({
+    ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl,
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken,
+    KEYPLANE: url,
+    CREDENTIAL: credential,
+  })
+    .map(([name, value]) => `export ${name}='${value}'\n`)
+    .join('')

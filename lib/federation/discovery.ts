@@ -48,6 +48,9 @@ const TOTAL_MS = 5_000
 const MAX_ANSWER_BYTES = 128 * 1024
 const MAX_VALUES = 5000
 
+/** kube-apiserver serves its keys only to clients that accept their own media type. */
+const ACCEPT = 'application/json, application/jwk-set+json, */*;q=0.1'
+
 /** Media types of the documents. Some issuers serve them as text. */
 const MEDIA_TYPES: ReadonlySet<string> = new Set([
   'application/json',
@@ -91,7 +94,7 @@ async function getDocument(
   const answer = await sendHttps({
     url,
     method: 'GET',
-    headers: { Accept: 'application/json' },
+    headers: { Accept: ACCEPT },
     signal: AbortSignal.any([timeout(REQUEST_MS), total]),
     maxBytes: MAX_ANSWER_BYTES,
     destinations,

@@ -12,10 +12,11 @@ import type { Companion } from '../../lib/storage/interface.ts'
 import { endless } from '../support/deadlines.ts'
 import { tableDefinition } from '../support/dynamodb.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
-import { accessKey, instance, instances as instancesIn, keys } from '../support/objects.ts'
+import { accessKey, instance, instances as instancesIn, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const instances = instancesIn('p-demo')
+const [providers, trusts] = [`${management}/identityproviders`, `${management}/federatedidentitycredentials`]
 const merge = { 'content-type': 'application/merge-patch+json' }
 const backup = 'backup'
 
@@ -61,6 +62,15 @@ beforeAll(async () => {
   const { apiVersion, kind, metadata } = owner
   await key('rotated', { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] })
   await server.make(instances, instance('web'))
+  await server.make(providers, {
+    kind: 'IdentityProvider',
+    metadata: { name: 'issuer' },
+    spec: { issuer: 'https://issuer.example.com' },
+  })
+  for (const trust of ['standing', 'closed']) {
+    const spec = { identityProvider: 'issuer', claims: [{ claim: 'sub', values: ['job'] }], scope: {}, user: 'kept' }
+    await server.make(trusts, { kind: 'FederatedIdentityCredential', metadata: { name: trust }, spec })
+  }
   await openGates(server.parts, federation)
   const { name, token } = await createExchangedKey(server.parts, federation, {
     metadata: { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] },
@@ -74,6 +84,7 @@ beforeAll(async () => {
   values.set('of a later exchange', later.token)
 
   for (const name of ['deleted-by-mistake', 'revoked']) await server.call(`${keys}/${name}`, { method: 'DELETE' })
+  await server.call(`${trusts}/closed`, { method: 'DELETE' })
   const rotation = { spec: { key: 'r'.repeat(40) } }
   await server.call(`${keys}/rotated`, { method: 'PATCH', body: rotation, headers: merge })
   await server.call(`${instances}/web`, { method: 'PATCH', body: { spec: { displayName: 'changed' } }, headers: merge })
@@ -86,7 +97,7 @@ beforeAll(async () => {
     client,
     from: backup,
     to: table,
-    without: new Set(['revoked', 'rotated', 'nobody']),
+    without: new Set(['revoked', 'rotated', 'nobody', 'federatedidentitycredentials/closed']),
     now: Date.now(),
     sleep: async () => undefined,
   })
@@ -109,7 +120,7 @@ test('restores objects and removes those created since', async () => {
 })
 
 test('keeps revoked keys revoked and revokes keys created since', async () => {
-  expect(result.withheld).toEqual(['revoked', 'rotated'])
+  expect(result.withheld).toEqual(['federatedidentitycredentials/closed', 'revoked', 'rotated'])
   for (const name of ['revoked', 'rotated', 'made-since']) expect([name, await statusOf(name)]).toEqual([name, 401])
   expect((await server.call(`${keys}/rotated`, { token: 'r'.repeat(40) })).status).toBe(401)
 })
@@ -128,6 +139,13 @@ test('restores no key of an exchange, whose trust may have been closed since, an
     })
     expect(mentions).toEqual([])
   }
+})
+
+test('keeps closed trusts closed and restores the others with their providers', async () => {
+  const { json } = await server.call(trusts)
+  expect(json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(['standing'])
+  expect((await server.call(`${trusts}/closed`)).status).toBe(404)
+  expect((await server.call(`${providers}/issuer`)).status).toBe(200)
 })
 
 test('keeps the records of exchanged ID tokens, so that none can be exchanged again', async () => {
@@ -178,7 +196,7 @@ test('can be repeated', async () => {
     client,
     from: backup,
     to: table,
-    without: new Set(['revoked', 'rotated']),
+    without: new Set(['revoked', 'rotated', 'federatedidentitycredentials/closed']),
     now: Date.now(),
     sleep: async () => undefined,
   })

@@ -154,6 +154,16 @@ describe('the claims', () => {
       'spec.claims[2].patterns: Forbidden: repository_owner_id takes exact values only',
     ],
     [
+      'with a claim twice',
+      [...claims, { claim: 'environment', values: ['staging'] }],
+      'spec.claims[2].claim: Duplicate value: "environment"',
+    ],
+    [
+      'with too many values',
+      [...claims, { claim: 'ref', values: Array.from({ length: 31 }, (_, index) => `v${index}`) }],
+      'spec.claims: Too many: 33: must have at most 32 items',
+    ],
+    [
       'with a leading wildcard',
       [...claims, { claim: 'ref', patterns: ['*'] }],
       'spec.claims[2].patterns[0]: Invalid value: "*": must not begin with a wildcard',

@@ -322,6 +322,10 @@ describe('access', () => {
     expect((await may(spec, user, 'get')).type).toBe(type)
   })
 
+  test('use can be asked for in an access review', async () => {
+    expect(await may(use({ teams: ['*'] }), bob, 'use')).toEqual({ type: 'allowed', rule: 'spec.access[0]' })
+  })
+
   test.each(['update', 'patch', 'delete', 'deletecollection'])('%s is for administrators only', async (verb) => {
     expect(await may(use({ teams: ['*'] }), alice, verb)).toEqual({
       type: 'denied',

@@ -15,7 +15,7 @@ import { createObject } from '../../lib/registry/create.ts'
 import { testAuthority, type Wish } from '../lib/kubeconfig/authority.ts'
 import { startFaultyCluster } from '../lib/kubeconfig/faultycluster.ts'
 import { createExchangedKey, type Exchanged, newFederation, openGates, setGate } from '../support/exchangedkeys.ts'
-import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
+import { accessKey, apiVersion, instance, instances, keys, management } from '../support/objects.ts'
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
 import { contextOf } from '../support/users.ts'
 
@@ -382,4 +382,90 @@ describe('what a key leaves behind', () => {
     const [status, message] = messageOf(await kubeConfig(brief.token, { clientCert: true, certificateTTL: 600 }))
     expect([status, message]).toEqual([403, expect.stringContaining('Kubernetes signs none for less than 600 seconds')])
   })
+})
+
+describe('an exchanged key of a trust and a provider', () => {
+  const providers = `${management}/identityproviders`
+  const trusts = `${management}/federatedidentitycredentials`
+  let made = 0
+
+  /** Creates a provider, a trust and a key that came through both. */
+  async function exchangeThrough(): Promise<{ name: string; token: string; trustPath: string; providerPath: string }> {
+    made += 1
+    const [providerName, trustName] = [`issuer-${made}`, `trust-${made}`]
+    const issuer = `https://issuer-${made}.example.com`
+    const { metadata: ofProvider } = await server.make(providers, {
+      kind: 'IdentityProvider',
+      metadata: { name: providerName },
+      spec: { issuer },
+    })
+    const { metadata: ofTrust } = await server.make(trusts, {
+      kind: 'FederatedIdentityCredential',
+      metadata: { name: trustName },
+      spec: {
+        identityProvider: providerName,
+        claims: [{ claim: 'sub', values: ['job'] }],
+        scope: { projects: [{ project: 'a' }] },
+        user: 'alice',
+      },
+    })
+    const federation = { trust: { uid: ofTrust.uid, revision: 0 }, provider: { uid: ofProvider.uid, revision: 0 } }
+    const owner = {
+      apiVersion,
+      kind: 'FederatedIdentityCredential',
+      name: trustName,
+      uid: ofTrust.uid,
+      controller: true,
+    }
+    const key = await createExchangedKey(server.parts, federation, { metadata: { ownerReferences: [owner] } })
+    return { ...key, trustPath: `${trusts}/${trustName}`, providerPath: `${providers}/${providerName}` }
+  }
+
+  const ends: Record<string, (paths: { trustPath: string; providerPath: string }) => [string, Call, string]> = {
+    'the trust is disabled': ({ trustPath }) => [
+      trustPath,
+      merge({ spec: { disabled: true } }),
+      `${trust} is disabled`,
+    ],
+    'the claims of the trust change': ({ trustPath }) => [
+      trustPath,
+      merge({ spec: { claims: [{ claim: 'sub', values: ['other'] }] } }),
+      `${trust} has changed since`,
+    ],
+    'the trust is deleted': ({ trustPath }) => [trustPath, { method: 'DELETE' }, `${trust} has been deleted`],
+    'the provider is disabled': ({ providerPath }) => [
+      providerPath,
+      merge({ spec: { disabled: true } }),
+      `${provider} is disabled`,
+    ],
+    'the audience of the provider changes': ({ providerPath }) => [
+      providerPath,
+      merge({ spec: { audience: 'https://other.example.com' } }),
+      `${provider} has changed since`,
+    ],
+    'the provider is deleted': ({ providerPath }) => [
+      providerPath,
+      { method: 'DELETE' },
+      `${provider} has been deleted`,
+    ],
+  }
+  test.each(Object.keys(ends))('is refused at the next request when %s', async (what) => {
+    const { token, ...paths } = await exchangeThrough()
+    expect((await self(token)).status).toBe(201)
+    const [path, call, reason] = ends[what]?.(paths) ?? ['', {}, '']
+    expect((await server.call(path, call)).status).toBe(200)
+    expect(messageOf(await self(token))).toEqual([401, reason])
+  })
+
+  test('still works after a change of the trust that decides nothing', async () => {
+    const { token, trustPath } = await exchangeThrough()
+    expect((await server.call(trustPath, merge({ spec: { description: 'x', ttl: 600 } }))).status).toBe(200)
+    expect((await self(token)).status).toBe(201)
+  })
+
+  test('is removed by the garbage collector after its trust', async () => {
+    const { name, trustPath } = await exchangeThrough()
+    expect((await server.call(trustPath, { method: 'DELETE' })).status).toBe(200)
+    await expect.poll(async () => (await server.call(`${keys}/${name}`)).status, { timeout: 15_000 }).toBe(404)
+  }, 20_000)
 })

@@ -86,8 +86,8 @@ describe('npm start', () => {
     const server = start({}, '--memory')
     await server.ready
     const ports = await listenersOf(server.child.pid ?? 0)
-    // Gateway, demo virtual cluster, DynamoDB, KMS, Secrets Manager.
-    expect(ports.length).toBe(5)
+    // Gateway, demo virtual cluster, demo issuer, DynamoDB, KMS, Secrets Manager.
+    expect(ports.length).toBe(6)
     expect((await Promise.all(ports.map(openTo))).flat()).toEqual([])
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
@@ -99,7 +99,7 @@ describe('npm start', () => {
     await first.ready
     expect(await mode(DATA_DIR)).toBe(0o700)
     expect(await mode(DATA_DIR, 'ca.crt')).toBe(0o644)
-    for (const name of ['access-key', 'kubeconfig', 'kms.json', 'secrets.json', 'ca.json', 'dynamodb.db'])
+    for (const name of ['access-key', 'kubeconfig', 'job.env', 'kms.json', 'secrets.json', 'ca.json', 'dynamodb.db'])
       expect([name, await mode(DATA_DIR, name)]).toEqual([name, 0o600])
 
     const client = await clientOf(DATA_DIR, first.output.stdout)

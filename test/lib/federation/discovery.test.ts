@@ -55,7 +55,7 @@ describe('fetching keys', () => {
     expect(maxAgeSeconds).toBeUndefined()
     expect(issuer.requests).toEqual({ discovery: 1, keys: 1, other: 0 })
     expect(issuer.lastHeaders).toEqual({
-      accept: 'application/json',
+      accept: 'application/json, application/jwk-set+json, */*;q=0.1',
       'accept-encoding': 'identity',
       'user-agent': 'keyplane',
       connection: 'close',

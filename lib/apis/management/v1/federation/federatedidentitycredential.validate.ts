@@ -11,6 +11,7 @@ import { claimWarnings, validateTrustClaims } from '../../../../federation/valid
 import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { mappingWarning, validateMappings } from './claimmappings.validate.ts'
+import { validateClaimCounts } from './claims.validate.ts'
 
 export interface TrustRules {
   /** Undefined: there is none of this name that the user may use. */
@@ -33,6 +34,7 @@ export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules
     ...validateIdentity(spec),
     ...validateMappings(spec, provider),
     ...validateTrustClaims(spec.claims, issuerRules(provider.spec.issuer, provider.spec.type), provider.spec.issuer),
+    ...validateClaimCounts(spec.claims),
     ...(spec.scope || spec.claimMappings ? validateScope(spec.scope) : [required('spec.scope', SCOPE)]),
     ...validateChain(extendChain(ofProvider, withScope(carried, spec.scope))),
     ...validateTtl(spec, old, rules),

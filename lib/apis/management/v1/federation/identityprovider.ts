@@ -12,8 +12,8 @@ import { spec, status } from './identityprovider.schema.ts'
 import { plural, table } from './identityprovider.table.ts'
 import { defaultsOf, kind, specOf, useRule } from './identityprovider.values.ts'
 
-/** What every user with `use` may do. */
-const READ: readonly string[] = ['get', 'list', 'watch']
+/** What every user with `use` may do. An access review can ask for `use` itself. */
+const USE: readonly string[] = ['get', 'list', 'watch', 'use']
 
 const columns: readonly Column[] = [
   {
@@ -94,7 +94,7 @@ function strategy(services: Services): Strategy {
     access(stored, verb, _subresource, user) {
       const rule = useRule(user, specOf(stored.object))
       if (rule === undefined) return { type: 'hidden' }
-      return isMaster(user) || READ.includes(verb)
+      return isMaster(user) || USE.includes(verb)
         ? { type: 'allowed', rule }
         : { type: 'denied', reason: 'only system:masters may change identity providers' }
     },

@@ -10,6 +10,7 @@ import type { ProviderSpec } from '../../../../federation/provider.ts'
 import { validateProviderClaims } from '../../../../federation/validateclaims.ts'
 import { duplicate, type FieldError, forbidden, invalid } from '../../../../meta/errors/fielderror.ts'
 import type { FederationSettings } from '../services.ts'
+import { validateClaimCounts } from './claims.validate.ts'
 import { defaultsOf } from './identityprovider.values.ts'
 
 /** Returns the 422 errors for a provider. `old` is set on updates. */
@@ -32,6 +33,7 @@ export function validateProvider(
     ...validateScope(spec.scope),
     ...validateChain(spec.scope ? [spec.scope] : []),
     ...claims,
+    ...validateClaimCounts(spec.claims),
   ]
 }
 

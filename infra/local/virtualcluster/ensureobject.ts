@@ -1,0 +1,38 @@
+/** Creates or updates the objects of the demo through the API. */
+import { StartupError } from '../host/startuperror.ts'
+import type { ApiClient } from './apiclient.ts'
+
+export interface Wanted {
+  kind: string
+  name: string
+  /** Derives the spec from the existing one, if any. */
+  spec(current: object): object
+}
+
+interface Answered {
+  metadata: { uid: string }
+  spec?: object
+}
+
+/** Creates the object, or updates it if it exists. Throws a StartupError. */
+export async function ensureObject(
+  client: ApiClient,
+  collection: string,
+  { kind, name, spec }: Wanted,
+): Promise<{ uid: string }> {
+  const made = { apiVersion: 'management.platform/v1', kind, metadata: { name }, spec: spec({}) }
+  const created = await client.send('POST', collection, made)
+  if (created.status === 201) return (created.body as Answered).metadata
+  const url = `${collection}/${name}`
+  const read = await client.send('GET', url)
+  if (created.status !== 409 || read.status !== 200) throw failed(kind, name, created.body)
+  const current = read.body as Answered
+  const updated = await client.send('PUT', url, { ...current, spec: spec(current.spec ?? {}) })
+  if (updated.status !== 200) throw failed(kind, name, updated.body)
+  return (updated.body as Answered).metadata
+}
+
+const failed = (kind: string, name: string, status: unknown): StartupError =>
+  new StartupError(
+    `The ${kind} ${name} of the demo cannot be created: ${(status as { message?: string } | undefined)?.message}.`,
+  )
