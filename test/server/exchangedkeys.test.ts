@@ -433,6 +433,11 @@ describe('an exchanged key of a trust and a provider', () => {
       `${trust} has changed since`,
     ],
     'the trust is deleted': ({ trustPath }) => [trustPath, { method: 'DELETE' }, `${trust} has been deleted`],
+    'the trust waits for its finalizers': ({ trustPath }) => [
+      trustPath,
+      { method: 'DELETE' },
+      `${trust} is being deleted`,
+    ],
     'the provider is disabled': ({ providerPath }) => [
       providerPath,
       merge({ spec: { disabled: true } }),
@@ -453,8 +458,42 @@ describe('an exchanged key of a trust and a provider', () => {
     const { token, ...paths } = await exchangeThrough()
     expect((await self(token)).status).toBe(201)
     const [path, call, reason] = ends[what]?.(paths) ?? ['', {}, '']
+    if (reason.endsWith('is being deleted'))
+      expect((await server.call(path, merge({ metadata: { finalizers: ['example.com/hold'] } }))).status).toBe(200)
     expect((await server.call(path, call)).status).toBe(200)
     expect(messageOf(await self(token))).toEqual([401, reason])
+  })
+
+  test.each<[string, JsonObject]>([
+    ['of a workload', {}],
+    ['of a person', { type: 'Login' }],
+  ])('%s leaves behind no trust and no provider, in the hands of administrators too', async (_, spec) => {
+    const { trustPath, providerPath } = await exchangeThrough()
+    const [trustBefore, providerBefore] = [await server.call(trustPath), await server.call(providerPath)]
+    const { token } = await exchange({ spec: { ...spec, groups: ['system:masters'], scope: { rules: [{}] } } })
+    const claims = [{ claim: 'sub', values: ['mine'] }]
+    const issuer = { issuer: 'https://mine.example.com' }
+    const refused = [
+      post(providers, { kind: 'IdentityProvider', metadata: { name: 'mine' }, spec: issuer }, token),
+      server.call(providerPath, { ...merge({ spec: { jwksURI: 'https://mine.example.com/keys' } }), token }),
+      server.call(providerPath, { ...merge({ spec: { audience: 'https://mine.example.com' } }), token }),
+      post(
+        trusts,
+        {
+          kind: 'FederatedIdentityCredential',
+          metadata: { name: 'mine' },
+          spec: { identityProvider: providerBefore.json.metadata.name, claims, scope: {} },
+        },
+        token,
+      ),
+      server.call(trustPath, { ...merge({ spec: { claims } }), token }),
+    ]
+    for (const answer of await Promise.all(refused)) {
+      expect(messageOf(answer)).toEqual([403, expect.stringContaining('the access key used expires at ')])
+    }
+    expect((await server.call(trustPath)).json).toEqual(trustBefore.json)
+    expect((await server.call(providerPath)).json).toEqual(providerBefore.json)
+    expect((await server.call(providerPath, { ...merge({ spec: { disabled: true } }), token })).status).toBe(200)
   })
 
   test('still works after a change of the trust that decides nothing', async () => {

@@ -1,8 +1,15 @@
 /** Defines IdentityProvider, an issuer of ID tokens that can be exchanged for access keys. */
 import { deleteGate, writeGate } from '../../../../authentication/federation.ts'
 import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
-import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../../../../federation/provider.ts'
+import { lastingReason } from '../../../../authorization/users/outliving.ts'
+import {
+  decodeProviderInternal,
+  encodeProviderInternal,
+  type ProviderSpec,
+  toProvider,
+} from '../../../../federation/provider.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
+import { forbiddenResource } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
@@ -70,6 +77,9 @@ function gateOf(stored: Pick<Stored, 'object' | 'internal'>) {
   return { revision, disabled: spec.disabled === true, deleted }
 }
 
+const onlyDisables = (old: ProviderSpec, next: ProviderSpec): boolean =>
+  next.disabled === true && deepEqual({ ...old, disabled: true }, next)
+
 const phaseOf = ({ disabled, deleted }: ReturnType<typeof gateOf>): string =>
   deleted ? 'Terminating' : disabled ? 'Disabled' : 'Active'
 
@@ -113,6 +123,13 @@ function strategy(services: Services): Strategy {
       await judge(draft, old, context)
     },
     validate: (draft) => errorsOf.get(draft) ?? [],
+    authorize({ object }, old, { user, now }) {
+      const next = specOf(object)
+      const before = old && specOf(old.object)
+      if (before && (deepEqual(before, next) || onlyDisables(before, next))) return
+      const reason = lastingReason(user, now, `${before ? 'change' : 'create'} an identity provider`)
+      if (reason) throw forbiddenResource({ group, resource: plural }, object.metadata.name ?? '', reason)
+    },
     companions(after, before) {
       if (!after) return before ? [deleteGate('provider', before.object.metadata.uid ?? '')] : []
       const gate = gateOf(after)
