@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Destinations, privateDestinations, publicDestinations } from '../../../lib/outbound/addresses.ts'
 import { sendHttps } from '../../../lib/outbound/https.ts'
@@ -123,13 +125,28 @@ describe('a request', () => {
     await expect(send(server.url, undefined, 100)).rejects.toMatchObject({ failure: 'too-large' })
   })
   test('ignores proxies of the environment', async () => {
-    process.env.HTTPS_PROXY = 'http://127.0.0.1:9'
-    process.env.NODE_USE_ENV_PROXY = '1'
-    try {
-      expect(await send(server.url)).toMatchObject({ status: 401 })
-    } finally {
-      delete process.env.HTTPS_PROXY
-      delete process.env.NODE_USE_ENV_PROXY
+    const module = new URL('../../../lib/outbound/https.ts', import.meta.url).href
+    const script = `
+      import { request } from 'node:https'
+      import { sendHttps } from ${JSON.stringify(module)}
+      const url = new URL(process.env.TARGET)
+      const signal = AbortSignal.timeout(20000)
+      const certificateAuthority = process.env.AUTHORITY
+      const answer = await sendHttps({ url, method: 'GET', signal, maxBytes: 10000, certificateAuthority })
+      // A usual request goes to the proxy, which does not exist.
+      const usual = await new Promise((resolve) => request(url, resolve).on('error', resolve).end())
+      console.log(answer.status, usual.code)
+    `
+    const proxy = 'http://127.0.0.1:1'
+    const env = {
+      ...process.env,
+      TARGET: server.url,
+      AUTHORITY: authority.certificate,
+      NODE_USE_ENV_PROXY: '1',
+      HTTPS_PROXY: proxy,
+      https_proxy: proxy,
     }
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env })
+    expect((await run).stdout).toBe('401 ECONNREFUSED\n')
   })
 })
