@@ -73,6 +73,11 @@ test.each<[alarm: string, begins: string, metric: string]>([
   ['uncollected-changes', '>= 1, 1 of 1 x 300 s', 'AWS/SQS ApproximateNumberOfMessagesVisible'],
   ['settle-errors', '>= 10, 2 of 2 x 900 s', 'AWS/Lambda Errors SettleLambdaFunction'],
   ['settle-stopped', '< 1, 2 of 2 x 900 s', 'AWS/Lambda Invocations SettleLambdaFunction'],
+  ['exchanges-refused', '>= 50, 1 of 1 x 300 s', 'keyplane/dev exchanges'],
+  ['exchanges-replayed', '>= 1, 1 of 1 x 300 s', 'keyplane/dev exchanges'],
+  ['exchanges-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles Oauth2DashtokenLambdaFunction'],
+  ['issuer-fetch-failures', '>= 3, 1 of 1 x 600 s', 'keyplane/dev issuerFetchFailures'],
+  ['issuer-keys-stale', '>= 900, 1 of 1 x 300 s', 'keyplane/dev staleKeys'],
 ])('alarm %s begins at %s', (name, begins, metric) => {
   // An alarm on too few events treats missing data as breaching.
   const missing = begins.startsWith('<') ? 'breaching' : 'notBreaching'
