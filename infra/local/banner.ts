@@ -8,7 +8,7 @@ export interface BannerFacts {
   /** URL with the base path. */
   url: string
   /** Absolute paths. */
-  files: { ca: string; accessKey: string; kubeconfig: string }
+  files: { ca: string; accessKey: string; kubeconfig: string; jobEnvironment: string }
   /** Path of the demo's kube config, which the printed commands write. */
   demoKubeconfig: string
   /** Sentence about the data after the server stops. */
@@ -26,7 +26,8 @@ ${keeps}
 
 Run the commands below in another terminal. They show who you are with the first access key; create a key for a CI job of ${DEMO.owner}
 that is valid for one day and for the project ${DEMO.project}; use it to fetch a kube config of the demo virtual cluster (in status.kubeConfig);
-and, as the administrator, fetch one with a client certificate and list pods with it. README.md has a five-minute tour.
+and, as the administrator, fetch one with a client certificate and list pods with it. The last lines exchange the ID token of a job,
+which the demo issuer signs, for an access key of 15 minutes. README.md has a five-minute tour.
 
 ${curl} -d '{}' ${api}/selves
 
@@ -49,6 +50,10 @@ EOF
 ${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig |
   node -e 'fs.writeFileSync(process.argv[1], JSON.parse(fs.readFileSync(0)).status.kubeConfig, { mode: 0o600 })' ${quoteForShell(demoKubeconfig)}
 kubectl --kubeconfig ${quoteForShell(demoKubeconfig)} get pods
+
+. ${quoteForShell(files.jobEnvironment)}
+ID_TOKEN=$(curl -sS --cacert ${quoteForShell(files.ca)} -H "Authorization: Bearer $ACTIONS_ID_TOKEN_REQUEST_TOKEN" "$ACTIONS_ID_TOKEN_REQUEST_URL&audience=$KEYPLANE" | sed -n 's/.*"value":"\\([^"]*\\)".*/\\1/p')
+printf %s "$ID_TOKEN" | curl -sS --cacert ${quoteForShell(files.ca)} -H 'Accept: text/plain' -d grant_type=urn:ietf:params:oauth:grant-type:token-exchange -d subject_token_type=urn:ietf:params:oauth:token-type:jwt -d "client_id=$CREDENTIAL" --data-urlencode subject_token@- "$KEYPLANE/oauth2/token"
 
 Press Ctrl-C to stop.
 `

@@ -12,12 +12,16 @@ import { paste, type Shell, shells } from '../support/shells.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
 const { blocks } = await readPage('README.md')
+/** The output that the page shows for the exchange. */
+const [, exchanged = ''] =
+  /^ {4}(\{"access_token".*)$/m.exec(await readFile(new URL('../../README.md', import.meta.url), 'utf8')) ?? []
 
 const tour = [
   'A tour of five minutes',
   'A key for a CI job',
   'A kube config of a virtual cluster',
   'A token for a connected cluster',
+  'A key without a stored secret',
   'Revoke a key',
 ].map((heading) => blocks.get(heading)?.join('') ?? '')
 
@@ -51,16 +55,17 @@ describeKubectl('the tour', () => {
   })
 
   const pasteLines = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
-  const [begin = '', key = '', fetched = '', token = '', end = ''] = tour
+  const [begin = '', key = '', fetched = '', token = '', exchange = '', end = ''] = tour
 
   test.each(shells)('works unchanged in $name', async (shell) => {
     // Runs before the end of the tour removes the file.
     const looks = 'echo "mode $(stat -c %a demo.kubeconfig)"'
-    const { stdout, stderr, complaints } = await pasteLines(shell, begin, key, fetched, looks, token, end)
+    const { stdout, stderr, complaints } = await pasteLines(shell, begin, key, fetched, looks, token, exchange, end)
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
     expect(stdout).toContain('system:masters')
     expect(stdout).toMatch(/^NAME +READY +STATUS .*\n(?:.* Running .*\n)+mode 600$/m)
     expect(stdout).toMatch(/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/m)
+    expect(stdout.replace(/mpk_\w{49}(?=")/, 'mpk_…')).toContain(`${exchanged}\n`)
     const [, name = ''] = /\/(ci-\w+) patched/.exec(stdout) ?? []
     expect(stdout).toMatch(new RegExp(`^${name} +CI of demo +alice `, 'm'))
     expect(stdout).toContain('access key is disabled')
@@ -72,7 +77,7 @@ describeKubectl('the tour', () => {
     const [, lines = ''] = printed.split('README.md has a five-minute tour.\n')
     const { stdout, stderr, complaints } = await pasteLines(shell, lines.split('Press Ctrl-C to stop.', 1).join())
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
-    expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running /ms)
+    expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running .*^mpk_\w{49}$/ms)
     await rm(join(folder, '.local', 'demo.kubeconfig'))
   })
 

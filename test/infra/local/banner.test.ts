@@ -6,7 +6,12 @@ import { wordsOfOneShell } from '../../support/shelltext.ts'
 const folder = `/tmp/it's "my" $HOME; data`
 const text = banner({
   url: 'https://127.0.0.1:8443/kubernetes/management',
-  files: { ca: `${folder}/ca.crt`, accessKey: `${folder}/access-key`, kubeconfig: `${folder}/kubeconfig` },
+  files: {
+    ca: `${folder}/ca.crt`,
+    accessKey: `${folder}/access-key`,
+    kubeconfig: `${folder}/kubeconfig`,
+    jobEnvironment: `${folder}/job.env`,
+  },
   demoKubeconfig: `${folder}/demo.kubeconfig`,
   keeps: 'Nothing is stored.',
 })

@@ -1,0 +1,139 @@
+/** Runs the objects and the jobs of the pages about exchanges as a platform does: with its variables, and tokens of its form. */
+import { spawn } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { load } from 'js-yaml'
+import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
+import { readIdTokenShapes } from './idtokens.ts'
+import { type IssuerKey, makeIssuerKey, signIdToken } from './issuerkey.ts'
+import type { TestServer } from './server.ts'
+
+const root = new URL('../../', import.meta.url)
+
+/** What the pages call the API and the trusts. */
+const KEYPLANE = 'https://keys.example.com/prod/kubernetes/management'
+const CLIENT_ID = /\b[a-z-]+@3b0c9f52-6f0e-4a57-9d7c-2f4f0a1b8c11\b/g
+
+// biome-ignore lint/suspicious/noExplicitAny: blocks of the pages have every shape.
+export type Block = any
+
+/** Returns the YAML blocks of a page below a heading. */
+export async function yamlOf(page: string, heading: string): Promise<Block[]> {
+  const text = await readFile(new URL(page, root), 'utf8')
+  const [, section = ''] = new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(text) ?? []
+  return [...section.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => load(yaml))
+}
+
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Platform {
+  /** A folder of this platform's machine. */
+  folder: string
+  /** The client_id of the trust. */
+  credential: string
+  /** Replaces the URL and the trust of the pages by those of the test. */
+  here(text: string): string
+  /** Returns a new ID token in the form of a fixture, for the API. */
+  idToken(claims?: Record<string, unknown>): string
+  /** The URL of a server that returns ID tokens as GitHub does, with these claims. */
+  requestUrl: string
+  /** What the next ID tokens of `requestUrl` say instead. */
+  replaced: Record<string, unknown>
+  /** Runs a script in a shell of its own. */
+  run(script: string, environment?: Record<string, string>, shell?: readonly string[]): Promise<Ran>
+  /** Installs a program that the platform has, and this project does not. */
+  install(name: string, script: string): Promise<void>
+  /** Returns the names of the keys that came through the trust. */
+  keys(): Promise<string[]>
+  stop(): Promise<void>
+}
+
+/** Creates the provider, with pinned keys, and the trust of a section. */
+export async function startPlatform(
+  server: TestServer,
+  [provider, trust]: readonly Block[],
+  fixture: string,
+): Promise<Platform> {
+  const key: IssuerKey = makeIssuerKey('RS256', 'platform')
+  const { claims } = (await readIdTokenShapes()).find(({ name }) => name === fixture) ?? {}
+  if (!claims) throw new Error(`no fixture ${fixture}`)
+  const jwks = JSON.stringify({ keys: [key.jwk] })
+  const algorithms = provider.spec.algorithms ? { algorithms: ['RS256'] } : {}
+  const collection = '/apis/management.platform/v1'
+  await server.make(`${collection}/identityproviders`, { ...provider, spec: { ...provider.spec, jwks, ...algorithms } })
+  const made = await server.make(`${collection}/federatedidentitycredentials`, trust)
+  const credential: string = made.status.clientID
+
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-platform-'))
+  const authority = await makeAuthority('platform', validFor(1, Date.now()))
+  await writeFile(join(folder, 'ca.crt'), `${authority.certificate}\n${server.certificateAuthority}`)
+  const { certificate: cert, key: serving } = await issueLoopback(authority, Date.now())
+  const idToken = (changed: Record<string, unknown> = {}): string => {
+    const now = Math.floor(Date.now() / 1000)
+    const lived = Number(claims.exp) - Number(claims.iat)
+    const aud = Array.isArray(claims.aud) ? [server.base] : server.base
+    const jti = { jti: crypto.randomUUID() }
+    return signIdToken({ ...claims, ...jti, aud, iat: now, nbf: now, exp: now + lived, ...changed }, key)
+  }
+  const requests = createServer({ cert, key: serving }, (request, response) => {
+    const aud = new URL(request.url ?? '/', 'https://a').searchParams.get('audience')
+    const isAsked = request.headers.authorization === 'bearer request-token'
+    if (!isAsked) return void response.writeHead(401).end()
+    response.writeHead(200).end(JSON.stringify({ count: 1, value: idToken({ aud, ...platform.replaced }) }))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => requests.once('listening', resolve))
+
+  const platform: Platform = {
+    folder,
+    credential,
+    here: (text) => text.replaceAll(KEYPLANE, server.base).replaceAll(CLIENT_ID, credential),
+    idToken,
+    requestUrl: `https://127.0.0.1:${(requests.address() as AddressInfo).port}/?api-version=2.0`,
+    replaced: {},
+    run(script, environment = {}, shell = ['bash', '-e', '-o', 'pipefail', '-c']) {
+      const [command = '', ...args] = shell
+      const env = {
+        HOME: folder,
+        PATH: `${folder}:${process.env.PATH}`,
+        CURL_CA_BUNDLE: join(folder, 'ca.crt'),
+        ...environment,
+      }
+      const child = spawn(command, [...args, script], { cwd: folder, env })
+      const ran: Ran = { code: null, stdout: '', stderr: '' }
+      for (const stream of ['stdout', 'stderr'] as const)
+        child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+          ran[stream] += chunk
+        })
+      return new Promise((resolve, reject) => {
+        child.once('error', reject)
+        child.once('close', (code) => resolve({ ...ran, code }))
+      })
+    },
+    async install(name, script) {
+      await writeFile(join(folder, name), script)
+      await chmod(join(folder, name), 0o755)
+    },
+    async keys() {
+      const selector = `labelSelector=management.platform%2Ffederated-identity-credential%3D${trust.metadata.name}`
+      const { json } = await server.call(`${collection}/ownedaccesskeys?${selector}`)
+      return json.items.map(({ metadata }: Block) => metadata.name)
+    },
+    async stop() {
+      requests.close()
+      for (const [plural, { metadata }] of [
+        ['federatedidentitycredentials', trust],
+        ['identityproviders', provider],
+      ])
+        await server.call(`${collection}/${plural}/${metadata.name}`, { method: 'DELETE' })
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  return platform
+}
