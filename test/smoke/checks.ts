@@ -5,7 +5,8 @@
  */
 import { answers } from './checks/answers.ts'
 import type { Check } from './checks/check.ts'
+import { exchanges } from './checks/exchanges.ts'
 import { paths } from './checks/paths.ts'
 import { streams } from './checks/streams.ts'
 
-export const checks: readonly Check[] = [...answers, ...paths, ...streams]
+export const checks: readonly Check[] = [...answers, ...paths, ...exchanges, ...streams]
