@@ -1,0 +1,174 @@
+/** Tests exchanges of tokens that a real kube-apiserver signs, with `npm start` and the commands of docs/federation-pods.md. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dump } from 'js-yaml'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
+import { freePort } from '../../infra/local/host/freeport.ts'
+import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
+import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
+import { ensurePackaged } from '../../infra/package.ts'
+import { readPage } from '../support/commands.ts'
+import { type Block, yamlOf } from '../support/federationpages.ts'
+
+const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+const assets = process.env.KUBEBUILDER_ASSETS ?? ''
+const { commandsOf } = await readPage('docs/federation-pods.md')
+const [provider, trust, config] = await yamlOf('docs/federation-pods.md', 'Kubernetes pods')
+
+let folder: string
+let api: ChildProcess
+let base: string
+let plane: ControlPlane
+/** Starts the cluster, with a new key for service accounts and the objects that it had. */
+let startCluster: () => Promise<void>
+
+beforeAll(async () => {
+  await ensurePackaged({ quiet: true })
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-exchanges-'))
+  const [port, authority] = [await freePort(), await makeAuthority('cluster', validFor(1, Date.now()))]
+  startCluster = async () => {
+    const flags = ['--authorization-mode=RBAC']
+    const options = { assets, folder: join(folder, 'cluster'), port, authority, users: [], flags, signs: false }
+    plane = await startControlPlane({ ...options, now: Date.now })
+    const admin = { name: 'cluster', server: plane.url, certificateAuthority: authority.certificate }
+    await writeFile(join(folder, 'cluster.config'), kubeConfigFile({ ...admin, token: plane.adminToken }))
+  }
+  const [started] = await Promise.all([startApi(), startCluster()])
+  base = started
+  await inCluster('kubectl create namespace shop && kubectl create serviceaccount operator -n shop')
+  await inCluster('kubectl create namespace attacker && kubectl create serviceaccount operator -n attacker')
+})
+afterAll(async () => {
+  await plane?.close()
+  if (api?.exitCode === null && api.kill('SIGTERM')) await once(api, 'exit')
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Starts the API and returns its URL. */
+async function startApi(): Promise<string> {
+  api = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, HOME: folder, PORT: '0', DATA_DIR: join(folder, 'api') },
+  })
+  let printed = ''
+  return new Promise((resolve, reject) => {
+    api.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      printed += chunk
+      const [, url] = /^keyplane serves (\S+)$/m.exec(printed) ?? []
+      if (url !== undefined && printed.includes('Press Ctrl-C to stop.')) resolve(url)
+    })
+    api.once('exit', (code) => reject(new Error(`ended with ${code}: ${printed}`)))
+  })
+}
+
+interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Runs lines with a kube config and the programs of a pod: kubectl and curl. */
+async function run(lines: string, kubeconfig: string): Promise<Ran> {
+  const env = { PATH: `${assets}:${process.env.PATH}`, HOME: folder, KUBECONFIG: join(folder, kubeconfig) }
+  const child = spawn('bash', ['-e', '-c', lines], {
+    cwd: folder,
+    env: { ...env, CURL_CA_BUNDLE: join(folder, 'api', 'ca.crt') },
+  })
+  const ran: Ran = { code: null, stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+      ran[stream] += chunk
+    })
+  const [code] = await once(child, 'close')
+  return { ...ran, code }
+}
+
+async function succeed(lines: string, kubeconfig: string): Promise<string> {
+  const { code, stdout, stderr } = await run(lines, kubeconfig)
+  expect([lines, code, stderr]).toEqual([lines, 0, expect.not.stringContaining('rror')])
+  return stdout
+}
+
+const inCluster = (lines: string) => succeed(lines, 'cluster.config')
+const asAdministrator = (lines: string) => succeed(lines, 'api/kubeconfig')
+
+/** Returns the keys that the cluster publishes. */
+async function publishedKeys(): Promise<object[]> {
+  const [, printed = ''] = (await inCluster(commandsOf('Kubernetes pods', 0))).split('\n{"keys"')
+  return JSON.parse(`{"keys"${printed}`).keys
+}
+
+const apply = (object: Block) => asAdministrator(`kubectl apply -f - <<'EOF'\n${dump(object, { lineWidth: -1 })}EOF\n`)
+
+const pin = (keys: object[]) => apply({ ...provider, spec: { ...provider.spec, jwks: JSON.stringify({ keys }) } })
+
+/** Writes the kube config of the pod, and a token for it as the kubelet does. */
+async function mountPod({ namespace = 'shop', audience = base } = {}): Promise<void> {
+  const token = await inCluster(`kubectl create token operator -n ${namespace} --audience ${audience} --duration 1h`)
+  await writeFile(join(folder, 'token'), token)
+  const [command = ''] = (await readPage('docs/federation-platforms.md')).blocks.values().next().value ?? []
+  const credential = (await asAdministrator(command.replace('shop-deploy', trust.metadata.name))).trim()
+  const kubeconfig = config.data.kubeconfig
+    .replaceAll('https://keys.example.com/prod/kubernetes/management', base)
+    .replace(/shop-operator@[-0-9a-f]+/, credential)
+    .replace('/var/run/secrets/keyplane/token', join(folder, 'token'))
+    .replace(/^( +)server: .*$/m, `$&\n$1certificate-authority: ${join(folder, 'api', 'ca.crt')}`)
+  await writeFile(join(folder, 'pod.config'), kubeconfig)
+}
+
+const whoami = () => run('kubectl auth whoami -o jsonpath={.status.userInfo.username}', 'pod.config')
+const accepted = { code: 0, stdout: 'team:shop', stderr: '' }
+const refused = { code: 1, stderr: expect.stringContaining('the subject token is not accepted for this client_id') }
+
+describe('a pod of a real cluster', () => {
+  let before: object[]
+
+  test('gets a key with curl as the plugin of kubectl', async () => {
+    before = await publishedKeys()
+    expect(before).toHaveLength(1)
+    await pin(before)
+    await apply(trust)
+    await mountPod()
+    expect(await whoami()).toEqual(accepted)
+    expect(await whoami()).toEqual(accepted)
+  })
+
+  test('gets none in another namespace, or for another audience', async () => {
+    await mountPod({ namespace: 'attacker' })
+    expect(await whoami()).toMatchObject(refused)
+    await mountPod({ audience: 'https://kubernetes.default.svc' })
+    expect(await whoami()).toMatchObject(refused)
+  })
+
+  test('gets none with a new key of the cluster until it is pinned, and keeps its key until the old one is removed', async () => {
+    await mountPod()
+    const [, key = ''] = /"token": ?"(mpk_\w+)"/.exec((await run(pluginOf('pod.config'), 'pod.config')).stdout) ?? []
+    const self = () =>
+      run(
+        `curl -sS -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{}' ${base}/apis/management.platform/v1/selves`,
+        'pod.config',
+      )
+    expect((await self()).stdout).toContain('"team:shop"')
+    await plane.close()
+    await startCluster()
+    const after = await publishedKeys()
+    expect(after).not.toEqual(before)
+    await mountPod()
+    expect(await whoami()).toMatchObject(refused)
+    await pin([...before, ...after])
+    expect(await whoami()).toEqual(accepted)
+    expect((await self()).stdout).toContain('"team:shop"')
+    await pin(after)
+    expect(await whoami()).toEqual(accepted)
+    expect((await self()).stdout).toContain('the identity provider of the access key has changed since')
+  })
+})
+
+/** Returns the command line of the plugin in a kube config of the test folder. */
+const pluginOf = (file: string): string =>
+  `kubectl --kubeconfig ${file} config view --raw -o json | node -e '
+    const { command, args } = JSON.parse(fs.readFileSync(0)).users[0].user.exec
+    child_process.spawnSync(command, args, { stdio: "inherit" })'`
