@@ -2,11 +2,12 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IdentityProvider } from '../../lib/apis/management/v1/federation/identityprovider.ts'
+import type { Scope } from '../../lib/authorization/scopes/scope.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { listObjects } from '../../lib/registry/read.ts'
 import { accessTo, accessToCreate, presentObject } from '../../lib/registry/store.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
-import { admin, alice, bob, contextOf, userNamed } from '../support/users.ts'
+import { admin, alice, bob, contextOf, userNamed, withScopes } from '../support/users.ts'
 import { describeKind, refusal, worldOf } from './contract.ts'
 
 const own = 'https://keyplane.example.com/prod/kubernetes/management'
@@ -340,6 +341,27 @@ describe('access', () => {
       type: 'denied',
       reason: 'only system:masters may create identity providers',
     })
+  })
+
+  // Keys that come out have the scope of the provider, but not that of whoever chose the keys of the provider.
+  test('with a scope is limited to providers of this scope, and to disabling', async () => {
+    const scope: Scope = { rules: [{ resources: [{ group: 'management.platform' }] }] }
+    const context = contextOf(withScopes(admin, scope))
+    const reason = 'spec.scope: an access key with a scope may write only providers that have this scope'
+    const { world, name } = await made({ issuer })
+    const limited = { issuer, scope: scope as JsonObject }
+    const status = await refusal(world.create(world.object({ name: fresh() }, { issuer }), { context }))
+    expect([status.code, status.message]).toEqual([403, expect.stringContaining(reason)])
+    for (const spec of [{ issuer, audience: own }, limited]) {
+      const { message } = await refusal(world.change(name, (live) => ({ ...live, spec }), { context }))
+      expect(message).toContain(reason)
+    }
+    await world.change(name, (live) => ({ ...live, spec: { issuer, disabled: true } }), { context })
+    const other = fresh()
+    await world.create(world.object({ name: other }, limited), { context })
+    await world.change(other, (live) => ({ ...live, spec: { ...limited, maxTTL: 600 } }), { context })
+    const wider = world.change(other, (live) => ({ ...live, spec: { issuer } }), { context })
+    expect((await refusal(wider)).message).toContain(reason)
   })
 
   test('lists show what the user may use', async () => {

@@ -1,13 +1,7 @@
 /** Defines IdentityProvider, an issuer of ID tokens that can be exchanged for access keys. */
 import { deleteGate, writeGate } from '../../../../authentication/federation.ts'
 import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
-import { lastingReason } from '../../../../authorization/users/outliving.ts'
-import {
-  decodeProviderInternal,
-  encodeProviderInternal,
-  type ProviderSpec,
-  toProvider,
-} from '../../../../federation/provider.ts'
+import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../../../../federation/provider.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
@@ -15,6 +9,7 @@ import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../
 import type { Stored } from '../../../../storage/interface.ts'
 import { group, version } from '../group.ts'
 import type { Services } from '../services.ts'
+import { forbiddenProvider } from './identityprovider.authorize.ts'
 import { spec, status } from './identityprovider.schema.ts'
 import { plural, table } from './identityprovider.table.ts'
 import { defaultsOf, kind, specOf, useRule } from './identityprovider.values.ts'
@@ -77,9 +72,6 @@ function gateOf(stored: Pick<Stored, 'object' | 'internal'>) {
   return { revision, disabled: spec.disabled === true, deleted }
 }
 
-const onlyDisables = (old: ProviderSpec, next: ProviderSpec): boolean =>
-  next.disabled === true && deepEqual({ ...old, disabled: true }, next)
-
 const phaseOf = ({ disabled, deleted }: ReturnType<typeof gateOf>): string =>
   deleted ? 'Terminating' : disabled ? 'Disabled' : 'Active'
 
@@ -124,10 +116,7 @@ function strategy(services: Services): Strategy {
     },
     validate: (draft) => errorsOf.get(draft) ?? [],
     authorize({ object }, old, { user, now }) {
-      const next = specOf(object)
-      const before = old && specOf(old.object)
-      if (before && (deepEqual(before, next) || onlyDisables(before, next))) return
-      const reason = lastingReason(user, now, `${before ? 'change' : 'create'} an identity provider`)
+      const reason = forbiddenProvider(user, old && specOf(old.object), specOf(object), now)
       if (reason) throw forbiddenResource({ group, resource: plural }, object.metadata.name ?? '', reason)
     },
     companions(after, before) {

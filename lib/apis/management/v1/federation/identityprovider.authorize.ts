@@ -1,0 +1,27 @@
+/**
+ * Decides which administrators may make and change an identity provider. Whoever chooses its keys can make ID tokens for
+ * every credential that refers to it, for as long as it exists.
+ */
+import { containsChain, withScope } from '../../../../authorization/scopes/chain.ts'
+import { lastingReason } from '../../../../authorization/users/outliving.ts'
+import type { UserInfo } from '../../../../authorization/users/user.ts'
+import type { ProviderSpec } from '../../../../federation/provider.ts'
+import { deepEqual } from '../../../../meta/value/equal.ts'
+
+/** Returns why the user may not make this provider, or change it to `next`, now (403), or undefined. All may disable it. */
+export function forbiddenProvider(
+  user: UserInfo,
+  old: ProviderSpec | undefined,
+  next: ProviderSpec,
+  now: Date,
+): string | undefined {
+  if (old && (deepEqual(old, next) || onlyDisables(old, next))) return undefined
+  const lasting = lastingReason(user, now, `${old ? 'change' : 'create'} an identity provider`)
+  if (lasting !== undefined) return lasting
+  // Otherwise keys would come out that have none of the scopes of the key that made this possible.
+  const isLimited = [old ?? next, next].every(({ scope }) => containsChain(withScope([], scope), user.chain))
+  return isLimited ? undefined : 'spec.scope: an access key with a scope may write only providers that have this scope'
+}
+
+const onlyDisables = (old: ProviderSpec, next: ProviderSpec): boolean =>
+  next.disabled === true && deepEqual({ ...old, disabled: true }, next)
