@@ -4,7 +4,6 @@
  */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
-import { calculateJwkThumbprint } from 'jose'
 import { serviceUnavailable } from '../meta/errors/status.ts'
 import { derToRaw } from './dertoraw.ts'
 import type { PublicKey, Signer } from './signer.ts'
@@ -42,7 +41,7 @@ export function kmsSigner(keyIds: readonly [string, ...string[]], connect: () =>
     const { GetPublicKeyCommand } = await sdk()
     const { KeyId = keyId, PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId: keyId }))
     const key = createPublicKey({ key: Buffer.from(PublicKey), format: 'der', type: 'spki' })
-    return { arn: KeyId, key, published: await publish(key) }
+    return { arn: KeyId, key, published: publish(key) }
   }
 
   async function loadAll(): Promise<[Loaded, ...Loaded[]]> {
@@ -100,10 +99,14 @@ async function signWith(client: KMSClient, { arn, key }: Loaded, bytes: Uint8Arr
   return raw
 }
 
-async function publish(key: KeyObject): Promise<PublicKey> {
+function publish(key: KeyObject): PublicKey {
   const { kty, crv, x, y } = key.export({ format: 'jwk' })
   if (kty !== 'EC' || crv !== 'P-256' || x === undefined || y === undefined) throw new Error('not a P-256 key')
-  return { kid: await calculateJwkThumbprint({ kty, crv, x, y }), kty, crv, x, y, alg: 'ES256', use: 'sig' }
+  return { kid: thumbprint({ crv, kty, x, y }), kty, crv, x, y, alg: 'ES256', use: 'sig' }
 }
+
+/** Returns the thumbprint of a key (RFC 7638), whose members must be in alphabetical order. Every function loads this module, so it does without jose. */
+const thumbprint = (members: { crv: string; kty: string; x: string; y: string }): string =>
+  createHash('sha256').update(JSON.stringify(members)).digest('base64url')
 
 const unavailable = (cause: unknown) => serviceUnavailable('the token signer is not available', undefined, cause)
