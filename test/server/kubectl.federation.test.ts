@@ -1,7 +1,7 @@
 /** Tests identity providers and federated identity credentials with kubectl against the whole API. */
 import { expect, test } from 'vitest'
 import { describeKubectl, useKubectl } from '../support/kubectl.ts'
-import { management } from '../support/objects.ts'
+import { accessKey, keys, management } from '../support/objects.ts'
 
 const providers = `${management}/identityproviders`
 const trusts = `${management}/federatedidentitycredentials`
@@ -95,6 +95,55 @@ describeKubectl('kubectl', () => {
     )
     expect(side.stdout).toContain('serverside-applied')
     expect((await api.server.call(`${providers}/github`)).json.spec.maxTTL).toBe(3600)
+  })
+
+  test('refuses what others may not see, and what would outlive its maker', async () => {
+    const issuer = { issuer: 'https://issuer.example.com', access: [{ verbs: ['use'], teams: ['*'] }] }
+    await api.server.make(providers, { kind: 'IdentityProvider', metadata: { name: 'ours' }, spec: issuer })
+    await api.server.make(providers, {
+      kind: 'IdentityProvider',
+      metadata: { name: 'theirs' },
+      spec: { issuer: 'https://issuer.example.com' },
+    })
+    const tokenOf = async (name: string, spec: object) => (await api.server.make(keys, accessKey(name, spec))).spec.key
+    const [alice, bob, ci] = await Promise.all([
+      tokenOf('federation-alice', { user: 'alice' }),
+      tokenOf('federation-bob', { user: 'bob' }),
+      tokenOf('federation-ci', { user: 'alice', ttl: 3600, scope: { rules: [{}] } }),
+    ])
+    const credential = (name: string, identityProvider = 'ours') => ({
+      kind: 'FederatedIdentityCredential',
+      metadata: { name },
+      spec: { identityProvider, claims: [{ claim: 'sub', values: ['job'] }], scope: {} },
+    })
+    const post = async (token: string, body: object) => {
+      const { status, json } = await api.server.call(trusts, { method: 'POST', token, body })
+      return [status, json.message]
+    }
+    expect(await post(alice, credential('mine'))).toEqual([201, undefined])
+    expect(await post(alice, credential('other', 'theirs'))).toEqual([
+      422,
+      'FederatedIdentityCredential.management.platform "other" is invalid: spec.identityProvider: Invalid value: "theirs": not found',
+    ])
+    expect(await post(ci, credential('lasting'))).toEqual([
+      403,
+      expect.stringMatching(
+        /the access key used expires at .* and may not create a federated identity credential, which could outlive it$/,
+      ),
+    ])
+    for (const path of [`${trusts}/mine`, `${providers}/theirs`, `${trusts}/nothing`]) {
+      const { status, json } = await api.server.call(path, { token: bob })
+      expect([status, json.reason, json.message]).toEqual([404, 'NotFound', expect.stringContaining('not found')])
+    }
+    const change = { method: 'PATCH', token: bob, headers: { 'content-type': 'application/merge-patch+json' } }
+    const { status, json } = await api.server.call(`${providers}/ours`, {
+      ...change,
+      body: { spec: { disabled: true } },
+    })
+    expect([status, json.message]).toEqual([
+      403,
+      expect.stringContaining('only system:masters may change identity providers'),
+    ])
   })
 
   test('explains the fields', async () => {
