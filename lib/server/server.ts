@@ -24,7 +24,6 @@ import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
-import { createClusterClient } from '../kubeconfig/cluster/client.ts'
 import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
@@ -45,6 +44,18 @@ export interface Server extends AuthenticatingServer, Services, ReviewServices, 
   scopes: ScopeOptions & SpaceOptions
   storeOf(kind: StoredKind<Server>): Store
 }
+
+/**
+ * Returns a client of a virtual cluster. The functions that make kube configs load it at start, because they import it
+ * otherwise. All other functions never do.
+ */
+const connectCluster: KubeConfigServices['connect'] = (name, credentials) => ({
+  name,
+  async send(request) {
+    const { createClusterClient } = await import('../kubeconfig/cluster/client.ts')
+    return createClusterClient(name, credentials).send(request)
+  },
+})
 
 /** Returns the server for an environment. It connects and reads nothing before the first use. */
 export function createServer(environment: Environment): Server {
@@ -76,7 +87,7 @@ export function createServer(environment: Environment): Server {
       },
       issuer: settings().issuer,
       signer: base.signer,
-      connect: createClusterClient,
+      connect: connectCluster,
       clock: now,
       uuid: randomUUID,
       deadline: (ms) => AbortSignal.timeout(ms),
