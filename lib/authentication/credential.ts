@@ -16,7 +16,7 @@ import type { Federation, Identity, PresentedCredential, UserInfo } from '../aut
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import { constantTimeEqual } from './constanttime.ts'
-import { parseFederation } from './federation.ts'
+import { parseFederation } from './federationform.ts'
 import { decodeKeyInternal, type KeyInternal } from './keyinternal.ts'
 import { expiryOf, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'

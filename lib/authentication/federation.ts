@@ -10,7 +10,7 @@ import type { Federation, PassedGate } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
-import { isCount, isFlag, isNonEmptyText, strictRecord } from './strictrecord.ts'
+import { isCount, isFlag, strictRecord } from './strictrecord.ts'
 
 export type GateKind = 'federation' | 'provider'
 
@@ -80,18 +80,3 @@ function problemOf(passed: PassedGate, gate: { attributes: JsonObject } | undefi
 }
 
 const GATE = { revision: isCount, disabled: isFlag, deleted: isFlag }
-const PASSED = { uid: isNonEmptyText, revision: isCount }
-
-/** Returns the stored form. */
-export const storedFederation = ({ trust, provider }: Federation): JsonObject => ({
-  trust: { uid: trust.uid, revision: trust.revision },
-  provider: { uid: provider.uid, revision: provider.revision },
-})
-
-/** Parses the stored form. Throws an Error for anything that `storedFederation` does not return. */
-export function parseFederation(value: unknown): Federation {
-  const { trust, provider } = strictRecord('a federation', value, { trust: () => true, provider: () => true })
-  strictRecord('the trust of a federation', trust, PASSED)
-  strictRecord('the provider of a federation', provider, PASSED)
-  return value as Federation
-}

@@ -5,7 +5,7 @@ import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
-import { parseFederation, storedFederation } from './federation.ts'
+import { parseFederation, storedFederation } from './federationform.ts'
 import type { KeyHash } from './pepper.ts'
 import { isIdentity, isNonEmptyText, strictRecord } from './strictrecord.ts'
 

@@ -6,7 +6,7 @@
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import { AUTHENTICATED } from '../authorization/users/identity.ts'
 import type { Federation, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
-import { parseFederation } from './federation.ts'
+import { parseFederation } from './federationform.ts'
 import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 
 /**

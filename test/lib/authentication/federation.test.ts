@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  closedGate,
-  deleteGate,
-  type GateState,
-  gateKeys,
-  parseFederation,
-  storedFederation,
-  writeGate,
-} from '../../../lib/authentication/federation.ts'
+import { closedGate, deleteGate, type GateState, gateKeys, writeGate } from '../../../lib/authentication/federation.ts'
+import { parseFederation, storedFederation } from '../../../lib/authentication/federationform.ts'
 
 const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
 const open = { revision: 3, disabled: false, deleted: false }

@@ -1,0 +1,23 @@
+/**
+ * Reads and writes the stored form of what an exchanged key came through. Every function reads it with the user of the
+ * request, so it is apart from the gates, which few functions read.
+ */
+import type { Federation } from '../authorization/users/user.ts'
+import type { JsonObject } from '../meta/types.ts'
+import { isCount, isNonEmptyText, strictRecord } from './strictrecord.ts'
+
+const PASSED = { uid: isNonEmptyText, revision: isCount }
+
+/** Returns the stored form. */
+export const storedFederation = ({ trust, provider }: Federation): JsonObject => ({
+  trust: { uid: trust.uid, revision: trust.revision },
+  provider: { uid: provider.uid, revision: provider.revision },
+})
+
+/** Parses the stored form. Throws an Error for anything that `storedFederation` does not return. */
+export function parseFederation(value: unknown): Federation {
+  const { trust, provider } = strictRecord('a federation', value, { trust: () => true, provider: () => true })
+  strictRecord('the trust of a federation', trust, PASSED)
+  strictRecord('the provider of a federation', provider, PASSED)
+  return value as Federation
+}
