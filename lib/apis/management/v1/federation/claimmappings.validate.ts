@@ -51,16 +51,16 @@ function validateClaim({ claim }: ClaimMappings['username'], { issuer, type }: P
 const OF_ISSUER: readonly string[] = ['sub', 'email']
 
 /**
- * Requires the name of the provider in the prefix: then no two providers name the same user. People can choose the value of
+ * Requires the name of the provider as the prefix: then no two providers name the same user. People can choose the value of
  * most claims, so the prefix of such a claim also has the name of the claim: nobody takes a name that another claim gives.
+ * A longer prefix is refused, because the value of a shorter one could continue it.
  */
 function validatePrefix({ claim, prefix }: ClaimMappings['username'], provider: string): FieldError[] {
   const because = (detail: string) => [invalid(`${path}.username.prefix`, prefix, detail)]
-  const reserved = RESERVED_NAMES.find((one) => prefix.startsWith(one))
-  if (reserved) return because(`may not begin with '${reserved}'`)
   const wanted = OF_ISSUER.includes(claim) ? `${provider}:` : `${provider}:${claim}:`
-  if (!prefix.startsWith(wanted)) return because(`must begin with '${wanted}', which no other user name begins with`)
-  return /^[\x21-\x7e]+$/.test(prefix) ? [] : because('must have printable ASCII characters without spaces only')
+  const reserved = RESERVED_NAMES.find((one) => wanted.startsWith(one))
+  if (reserved) return because(`may not begin with '${reserved}'`)
+  return prefix === wanted ? [] : because(`must be '${wanted}', with which no other user name begins`)
 }
 
 /** Returns the warning about a claim that names a user and that people can change. */

@@ -14,8 +14,8 @@ const claimMappings = object(
           maxLength: 128,
         }),
         prefix: string(
-          'Text before the value of the claim. Begins with the name of the identity provider and a colon, so that two providers never name the same user.',
-          { minLength: 1, maxLength: 128 },
+          'Text before the value of the claim: PROVIDER: for the claims sub and email, and PROVIDER:CLAIM: for others, so that no two providers or claims name the same user.',
+          { minLength: 1, maxLength: 512 },
         ),
       },
       { required: ['claim', 'prefix'] },
