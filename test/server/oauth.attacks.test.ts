@@ -463,7 +463,10 @@ describe('the keys of an issuer that cannot be read', () => {
       { error: 'temporarily_unavailable', error_description: description },
     ])
     expect(answer.headers).toMatchObject({ 'retry-after': '5', warning: `299 - "${description}"` })
-    expect(recordOf(answer)).toMatchObject({ decision: 'deny', reason: 'keys_unavailable', code: 503 })
+    const record = recordOf(answer)
+    expect(record).toMatchObject({ decision: 'deny', reason: 'keys_unavailable', code: 503, fault: 'issuer' })
+    // It is no outage of this service, so no alarm reports it as one.
+    expect([record.serverErrors, record.clientErrors]).toEqual([0, 0])
   })
 })
 
@@ -503,6 +506,7 @@ describe('the revocation endpoint', () => {
     async (token) => {
       const answer = await revoke(token)
       expect([answer.status, answer.text]).toEqual([200, ''])
+      expect(recordOf(answer)).toMatchObject({ reason: 'nothing_revoked', storageCalls: 0 })
     },
   )
 

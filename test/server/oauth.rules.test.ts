@@ -1,5 +1,7 @@
 /** Tests what an exchange makes of a trust, a provider and an ID token, without a server. */
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import type { IdToken } from '../../lib/federation/idtoken.ts'
 import type { Provider, ProviderSpec } from '../../lib/federation/provider.ts'
 import type { Trust, TrustSpec } from '../../lib/federation/trust.ts'
@@ -14,6 +16,9 @@ const github = 'https://token.actions.githubusercontent.com'
 const own = 'https://keys.example.com'
 const now = new Date('2026-11-22T12:00:00Z')
 const seconds = now.getTime() / 1000
+
+/** An access key, which no object may show. */
+const someKey = generateAccessKey(randomBytes)
 
 const tokenOf = (claims: JsonObject, more: Partial<IdToken> = {}): IdToken => ({
   alg: 'RS256',
@@ -192,6 +197,7 @@ describe('a mapped user', () => {
     [{ ...person, azp: 7 }, 'username: claim azp is no text'],
     [{ ...person, email: 'a\u202eb' }, 'username: claim email gives no valid username'],
     [{ ...person, email: 'x'.repeat(300) }, 'username: claim email gives no valid username'],
+    [{ ...person, email: someKey }, 'username: claim email gives no valid username'],
   ])('is refused for %j', (claims, why) => {
     expect(refusalOf(() => map(claims))).toContain(why)
   })

@@ -13,7 +13,7 @@ import { aggregate, type FieldError, limitErrors, MAX_ERROR_TEXT, toCause } from
  * The party that caused an error, regardless of its code: kube-apiserver answers some client mistakes with 500 or 504.
  * Only faults of the server count as an outage.
  */
-export type Fault = 'client' | 'server' | 'virtualCluster'
+export type Fault = 'client' | 'server' | 'virtualCluster' | 'issuer'
 
 /** An error with a public Status. `cause` and `fault` are only for logs and metrics and never reach a client. */
 export class StatusError extends Error {

@@ -55,7 +55,7 @@ export function oauthHandler<S extends Server>(server: S, endpoint: OAuthEndpoin
     if (error !== undefined) server.log('error', 'request failed', { requestId, error: describeError(error) })
     const latencyMs = performance.now() - began
     const code = response.status
-    const fault: Fault | undefined = code < 400 ? undefined : faultOf(code)
+    const fault = faultOfOutcome(outcome, code)
     const isDone = code < 400
     const record = auditRecord(event, server.config, {
       facts: { verb, resource, path: undefined, ...facts, ...(code >= 500 && { fault }) },
@@ -72,6 +72,12 @@ export function oauthHandler<S extends Server>(server: S, endpoint: OAuthEndpoin
     ])
     return toLambdaResponse(response, requestId)
   }
+}
+
+/** Returns who caused an error. The outage of an issuer is none of this service. */
+function faultOfOutcome(outcome: Outcome, code: number): Fault | undefined {
+  if (code < 400) return undefined
+  return outcome === 'keys_unavailable' ? 'issuer' : faultOf(code)
 }
 
 interface Answered {

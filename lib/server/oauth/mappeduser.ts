@@ -4,6 +4,7 @@ import { unmetEntry } from '../../federation/claims.ts'
 import type { IdToken } from '../../federation/idtoken.ts'
 import type { ClaimMappings } from '../../federation/trust.ts'
 import type { JsonObject } from '../../meta/types.ts'
+import { holdsCredential } from '../../meta/value/credentialtext.ts'
 import { own } from '../../meta/value/walk.ts'
 import { OAuthError, quoteValue } from './oautherror.ts'
 import { quoteName } from './tokenchecks.ts'
@@ -21,7 +22,8 @@ export function mapUser({ claims, audience }: IdToken, { username, groups = [] }
     .filter(({ claim, value }) => unmetEntry([{ claim, values: [value] }], claims) === undefined)
     .map(({ group }) => group)
   const [problem] = validateIdentity({ user, groups: mapped })
-  if (problem) throw refused(username.claim, `claim ${quoteName(username.claim)} gives no valid username`)
+  if (problem || holdsCredential(user))
+    throw refused(username.claim, `claim ${quoteName(username.claim)} gives no valid username`)
   return { user, groups: [...new Set(mapped)] }
 }
 

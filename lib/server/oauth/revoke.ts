@@ -8,6 +8,7 @@ import { credentialItemKey, readCredential } from '../../authentication/credenti
 import { internalContext } from '../../controllers/internalcontext.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { StatusError } from '../../meta/errors/status.ts'
+import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
 import { deleteObject } from '../../registry/delete.ts'
 import type { Server } from '../server.ts'
 import { revokedAnswer } from './answers.ts'
@@ -36,7 +37,8 @@ interface FoundKey {
 
 /** Returns the key if it has this value and an exchange made it. */
 async function findExchangedKey({ storage, hashes }: Server, value: string): Promise<FoundKey | undefined> {
-  if (!isWellFormed(value)) return undefined
+  // Only generated keys come from an exchange. Others are not looked up: anybody may send anything here.
+  if (!value.startsWith(KEY_PREFIX) || !isWellFormed(value)) return undefined
   const items = await storage.getCompanions((await hashes(value)).map(credentialItemKey))
   const item = items.find((one) => one !== undefined)
   if (item === undefined) return undefined
