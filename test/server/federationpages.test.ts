@@ -11,10 +11,14 @@ import { startServer, type TestServer } from '../support/server.ts'
 const PLATFORMS = 'docs/federation-platforms.md'
 const PODS = 'docs/federation-pods.md'
 
+const seconds = () => Math.floor(Date.now() / 1000)
+/** When the deployment lost its table, in Unix seconds. */
+const restored = seconds() - 200
+
 let server: TestServer
 let platform: Platform
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ REJECT_ID_TOKENS_BEFORE: String(restored) })
 }, 120_000)
 afterAll(() => server?.stop())
 afterEach(() => platform?.stop())
@@ -233,9 +237,16 @@ describe('docs/federation.md', async () => {
       'github.environment',
     )
     const token = platform.idToken
-    const now = Math.floor(Date.now() / 1000)
+    const now = seconds()
     const once = token()
     expect((await exchange(once)).status).toBe(200)
+    const exchangedOften = async () => {
+      const pods = await startPlatform(server, await yamlOf(PODS, 'Kubernetes pods'), 'kubernetes.pod')
+      const shared = pods.idToken()
+      const again = () => exchange(shared, { client_id: pods.credential })
+      await Promise.all(Array.from({ length: 50 }, again))
+      return again().finally(pods.stop)
+    }
     const refused = [
       exchange(token({ repository_id: '999' })),
       exchange(token({ environment: 'staging' })),
@@ -245,6 +256,8 @@ describe('docs/federation.md', async () => {
       exchange(token({ iat: now + 95, nbf: now + 95, exp: now + 300 })),
       exchange(token({ iat: now - 700, nbf: now - 700, exp: now + 95 })),
       exchange(once),
+      exchangedOften(),
+      exchange(token({ iat: restored - 1, nbf: restored - 1 })),
       exchange(token(), { client_id: '' }),
       exchange(token(), { client_id: trust.metadata.name }),
       exchange('Bad credentials'),
