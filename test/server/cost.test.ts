@@ -89,8 +89,13 @@ const signed = ['token', 'kube config']
 
 /** The costs of a million requests without the table. */
 const others = gateway + functions * invocation + seconds * second * 1e6 + kilobytes * gigabyte
+/** An exchange has one function of 12 ms, and no authorizer. */
+const exchanged = gateway + invocation + ((0.012 * 1769) / 1024) * second * 1e6 + kilobytes * gigabyte
 const dollars = (name: string, reads: number, writes: number) =>
-  others + reads * readUnit + writes * writeUnit + (signed.includes(name) ? (signatures / manySignatures) * 1e6 : 0)
+  (name.startsWith('exchange') ? exchanged : others) +
+  reads * readUnit +
+  writes * writeUnit +
+  (signed.includes(name) ? (signatures / manySignatures) * 1e6 : 0)
 
 test('the prices per million calls and log lines follow from the unit prices on the page', () => {
   expect(lambda).toBe(Number((functions * invocation + seconds * second * 1e6).toFixed(2)))
@@ -180,10 +185,11 @@ test('a request consumes the units that the page states', async () => {
   for (const [name, one] of Object.entries(measured)) {
     const [calls = 0, reads = 0, writes = 0, price] = said.get(name) ?? []
     expect([name, one]).toEqual([name, { calls, reads, writes }])
-    // An exchange has no authorizer.
-    if (!/^(authorization|exchange)/.test(name))
+    if (!name.startsWith('authorization'))
       expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
   }
+  const [begin = 0, end = 0] = ['exchange of an ID token', 'delete of a key'].map((name) => said.get(name)?.at(-1))
+  expect(page).toContain(`10,000 jobs a day cost $${(((begin + end) * 10_000) / 1e6).toFixed(2)} a day for both`)
 }, 60_000)
 
 test('the key of an exchange is two calls and at most 26 write units, with the record of its ID token', async () => {
