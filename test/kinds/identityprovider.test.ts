@@ -6,6 +6,7 @@ import type { Scope } from '../../lib/authorization/scopes/scope.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { listObjects } from '../../lib/registry/read.ts'
 import { accessTo, accessToCreate, presentObject } from '../../lib/registry/store.ts'
+import { createServer } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, bob, contextOf, userNamed, withScopes } from '../support/users.ts'
 import { describeKind, refusal, worldOf } from './contract.ts'
@@ -141,6 +142,13 @@ describe('the issuer', () => {
     try {
       const world = worldOf(kind, other.parts)
       await world.create(world.object({ name: 'private' }, { issuer: 'https://gitlab.corp.internal' }))
+      // Without the setting again, it can only be disabled.
+      const { ALLOW_PRIVATE_ISSUERS: _, ...environment } = other.environment
+      const strict = worldOf(kind, createServer(environment))
+      const spec = { issuer: 'https://gitlab.corp.internal' }
+      const changed = strict.change('private', (live) => ({ ...live, spec: { ...spec, maxTTL: 60 } }))
+      expect((await refusal(changed)).message).toContain(notPublic)
+      await strict.change('private', (live) => ({ ...live, spec: { ...spec, disabled: true } }))
       for (const text of ['https://gitlab.corp.internal:8443', 'https://10.0.0.1']) {
         expect((await refusal(world.create(world.object({ name: fresh() }, { issuer: text })))).code).toBe(422)
       }

@@ -23,5 +23,6 @@ export function forbiddenProvider(
   return isLimited ? undefined : 'spec.scope: an access key with a scope may write only providers that have this scope'
 }
 
-const onlyDisables = (old: ProviderSpec, next: ProviderSpec): boolean =>
+/** Reports whether a change does nothing but disable the provider. */
+export const onlyDisables = (old: ProviderSpec, next: ProviderSpec): boolean =>
   next.disabled === true && deepEqual({ ...old, disabled: true }, next)

@@ -9,7 +9,7 @@ import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../
 import type { Stored } from '../../../../storage/interface.ts'
 import { group, version } from '../group.ts'
 import type { Services } from '../services.ts'
-import { forbiddenProvider } from './identityprovider.authorize.ts'
+import { forbiddenProvider, onlyDisables } from './identityprovider.authorize.ts'
 import { spec, status } from './identityprovider.schema.ts'
 import { plural, table } from './identityprovider.table.ts'
 import { defaultsOf, kind, specOf, useRule } from './identityprovider.values.ts'
@@ -112,7 +112,8 @@ function strategy(services: Services): Strategy {
       if (closesKeys(specOf(old.object), specOf(draft.object))) {
         draft.internal = encodeProviderInternal({ revision: revision + 1 })
       }
-      await judge(draft, old, context)
+      // Also a provider that would be invalid today can be disabled.
+      if (!onlyDisables(specOf(old.object), specOf(draft.object))) await judge(draft, old, context)
     },
     validate: (draft) => errorsOf.get(draft) ?? [],
     authorize({ object }, old, { user, now }) {
