@@ -73,6 +73,23 @@ describeKubectl('the tour', () => {
     await expect(stat(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
   })
 
+  test.each(shells)('is followed by two minutes of docs/federation.md in $name', async (shell) => {
+    const others = await readPage('docs/federation.md', 'docs/federation-pods.md', 'docs/federation-platforms.md')
+    const [once = '', refused = ''] = others.blocks.get('In two minutes') ?? []
+    const [list = ''] = others.blocks.get('What an exchanged key may do, and how it ends') ?? []
+    const [decode = ''] = others.blocks.get('Any OpenID Connect issuer') ?? []
+    const clientID = others.commandsOf('Exchanges in GitHub, GitLab and Buildkite', 0, { 'shop-deploy': 'demo' })
+    const { stdout, stderr, complaints } = await pasteLines(shell, begin, once, refused, decode, list, clientID)
+    expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
+    const page = await readFile(new URL('../../docs/federation.md', import.meta.url), 'utf8')
+    const [, answer = ''] = /^ {4}(\{"error".*)$/m.exec(page) ?? []
+    expect(stdout).toMatch(/"name": "alice".*"project": "demo"/s)
+    expect(stdout).toContain(`${answer}\n`)
+    expect(stdout).toContain("environment: 'staging'")
+    expect(stdout).toMatch(/^NAME +.*^demo@[-0-9a-f]{36}$/ms)
+    expect(stdout).not.toMatch(/^demo-[a-z2-7]{12} /m)
+  })
+
   test.each(shells)('prints commands that work in $name', async (shell) => {
     const [, lines = ''] = printed.split('README.md has a five-minute tour.\n')
     const { stdout, stderr, complaints } = await pasteLines(shell, lines.split('Press Ctrl-C to stop.', 1).join())
