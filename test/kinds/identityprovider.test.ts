@@ -294,6 +294,14 @@ describe('other fields', () => {
     )
   })
 
+  test('a maxTTL above a setting that was lowered later may stay', async () => {
+    const { name } = await made({ issuer, maxTTL: 3600 })
+    const lowered = worldOf(kind, createServer({ ...deployment.environment, MAX_EXCHANGE_TTL_SECONDS: '600' }))
+    await lowered.change(name, (live) => ({ ...live, spec: { issuer, maxTTL: 3600, displayName: 'Issuer' } }))
+    const raised = lowered.change(name, (live) => ({ ...live, spec: { issuer, maxTTL: 3000 } }))
+    expect((await refusal(raised)).message).toContain('must not be more than the maximum of 600 seconds')
+  })
+
   test('algorithms occur once', async () => {
     expect(await refused({ issuer, algorithms: ['RS256', 'RS256'] })).toBe(
       '422 spec.algorithms[1]: Duplicate value: "RS256"',
