@@ -2,6 +2,9 @@
  * Attacks the token endpoint through the gateway, each with its exact answer. Whatever is wrong before the signature and the
  * tenancy have held has one and the same text. docs/threat-model.md quotes the names of these tests.
  */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   claimsOf,
@@ -470,6 +473,25 @@ describe('the keys of an issuer that cannot be read', () => {
   })
 })
 
+test('a trust that cannot be read is a 503 that tells the client nothing, and the log its cause', async () => {
+  const id = await federation.trust('damaged')
+  await server.dynamodb.client.send(
+    new UpdateItemCommand({
+      TableName: server.dynamodb.table,
+      Key: { pk: { S: 'federatedidentitycredentials#o' }, sk: { S: 'damaged' } },
+      UpdateExpression: 'SET internal = :none',
+      ExpressionAttributeValues: { ':none': { S: '{}' } },
+    }),
+  )
+  const answer = await federation.exchange(id, federation.sign())
+  const error = { error: 'temporarily_unavailable', error_description: 'this service failed to answer the request' }
+  expect([answer.status, answer.json, answer.headers['retry-after']]).toEqual([503, error, undefined])
+  expect(recordOf(answer)).toMatchObject({ reason: 'failed', fault: 'server', serverErrors: 1 })
+  expect(server.log.filter((line) => line.includes('"level":"error"')).at(-1)).toContain(
+    'the internal part of a federated identity credential',
+  )
+})
+
 describe('the revocation endpoint', () => {
   const revoke = (token: string, more = '') => sendForm(server, revokePath, `token=${encodeURIComponent(token)}${more}`)
 
@@ -533,3 +555,36 @@ test('the client_id of a trust is in its status', async () => {
   )
   expect(made.status.clientID).toBe(clientOf(made))
 })
+
+test('the audit records have only members and reasons that docs/audit.md explains, and the page has no others', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/audit.md'), 'utf8')
+  const [general = '', own = ''] = page.split('\n## Exchanges\n')
+  const [membersOfPage = '', reasonsOfPage = ''] = own.split('\n## ', 1).join().split('`reason` is one of:')
+  const namesIn = (text: string) =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
+  const records = server.log
+    .map((line) => JSON.parse(line))
+    .filter(({ message, resource }) => message === 'audit' && String(resource).startsWith('oauth2/'))
+  const members = new Set(records.flatMap(withoutMetrics))
+  const explained = namesIn(membersOfPage)
+  expect([...members].filter((name) => ![...explained, ...namesIn(general)].includes(name))).toEqual([])
+  expect(explained.filter((name) => !members.has(name))).toEqual([])
+  const reasons = new Set(records.map(({ reason }) => reason))
+  expect([...reasons].filter((reason) => !namesIn(reasonsOfPage).includes(reason))).toEqual([])
+  // test/server/oauth.exchange.test.ts and oauth.replay.test.ts have these.
+  const elsewhere = ['accepted', 'username', 'too_many_keys', 'storage']
+  expect(namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))).toEqual(elsewhere)
+})
+
+/** Returns the members of a record that are no metrics. */
+function withoutMetrics({ _aws, ...record }: Record<string, unknown>): string[] {
+  const { CloudWatchMetrics } = _aws as { CloudWatchMetrics: { Dimensions: string[][]; Metrics: { Name: string }[] }[] }
+  const measured = CloudWatchMetrics.flatMap(({ Dimensions, Metrics }) => [
+    ...Dimensions.flat(),
+    ...Metrics.map(({ Name }) => Name),
+  ])
+  return Object.keys(record).filter((name) => name === 'latencyMs' || !measured.includes(name))
+}
