@@ -1,4 +1,4 @@
-/** Runs the examples of docs/federation-platforms.md and docs/federation-pods.md with tokens in the form of each platform. */
+/** Runs the examples of docs/federation-*.md with tokens in the form of each platform. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dump } from 'js-yaml'
@@ -10,6 +10,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 
 const PLATFORMS = 'docs/federation-platforms.md'
 const PODS = 'docs/federation-pods.md'
+const OTHERS = 'docs/federation-others.md'
 
 const seconds = () => Math.floor(Date.now() / 1000)
 /** When the deployment lost its table, in Unix seconds. */
@@ -53,7 +54,11 @@ describe('GitHub Actions', async () => {
   test('gets a key in the environment, uses it and revokes it', async () => {
     platform = await startPlatform(server, [provider, trust], 'github.environment')
     const { got, key, used, during, revoked } = await runJob()
-    expect(got).toEqual({ code: 0, stdout: `::add-mask::${key}\n`, stderr: '' })
+    expect(got).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`^::add-mask::eyJ\\S+\n::add-mask::${key}\n$`)),
+      stderr: '',
+    })
     expect(used).toEqual({ code: 0, stdout: expect.stringMatching(isTeam), stderr: '' })
     expect(during).toHaveLength(1)
     expect(revoked).toEqual({ code: 0, stdout: '', stderr: '' })
@@ -151,6 +156,80 @@ esac
   })
 })
 
+describe('CircleCI', async () => {
+  const [provider, trust, config] = await yamlOf(OTHERS, 'CircleCI')
+  const job = config.jobs.deploy
+
+  test('gets a key on the branch, uses it and revokes it', async () => {
+    platform = await startPlatform(server, [provider, trust], 'circleci.branch')
+    await platform.install(
+      'circleci',
+      `#!/bin/sh
+[ "$*" = "run oidc get --claims {\\"aud\\": \\"$KEYPLANE\\"}" ] && printf '%s\\n' "$ID_TOKEN"
+`,
+    )
+    const variables = {
+      KEYPLANE: platform.here(job.environment.KEYPLANE),
+      CREDENTIAL: platform.here(job.environment.CREDENTIAL),
+      ID_TOKEN: platform.idToken(),
+    }
+    const [get, use, revoke] = job.steps.map(({ run }: Block) => run.command)
+    expect(await platform.run(get, variables)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await platform.run(use, variables)).toMatchObject({ code: 0, stdout: expect.stringMatching(isTeam) })
+    expect(await platform.run(revoke, variables)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await platform.keys()).toEqual([])
+    expect(await platform.run(get, variables)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the subject token has been exchanged already'),
+    })
+  })
+})
+
+describe('Bitbucket Pipelines', async () => {
+  const [provider, trust, config] = await yamlOf(OTHERS, 'Bitbucket Pipelines')
+  const [{ step }] = config.pipelines.branches.main
+
+  test('gets a key in the environment, uses it and revokes it', async () => {
+    platform = await startPlatform(server, [provider, trust], 'bitbucket.environment')
+    expect(step.oidc.audiences.map(platform.here)).toEqual([server.base])
+    const variables = { BITBUCKET_STEP_OIDC_TOKEN: platform.idToken() }
+    const ran = await platform.run(platform.here(step.script.join('\n')), variables)
+    expect(ran).toEqual({ code: 0, stdout: expect.stringMatching(isTeam), stderr: '' })
+    expect(await platform.keys()).toHaveLength(1)
+    const after = await platform.run(platform.here(step['after-script'].join('\n')))
+    expect(after).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await platform.keys()).toEqual([])
+  })
+})
+
+describe('Terraform Cloud', async () => {
+  const [provider, trust] = await yamlOf(OTHERS, 'Terraform Cloud')
+  const [, script = ''] =
+    /<<-EOT\n(.*?)^ *EOT$/ms.exec(await readFile(new URL(`../../${OTHERS}`, import.meta.url), 'utf8')) ?? []
+
+  test('gets the credential of its provider in each process of an apply', async () => {
+    platform = await startPlatform(server, [provider, trust], 'terraformcloud.apply')
+    const plugin = platform.here(script).replaceAll('%%{', '%{')
+    const variables = { TFC_WORKLOAD_IDENTITY_TOKEN: platform.idToken() }
+    for (let process = 1; process <= 2; process++) {
+      const { code, stdout, stderr } = await platform.run(plugin, variables, ['sh', '-c'])
+      expect([code, stderr]).toEqual([0, ''])
+      expect(JSON.parse(stdout)).toMatchObject({
+        kind: 'ExecCredential',
+        status: { token: expect.stringMatching(/^mpk_/) },
+      })
+    }
+    const plan = await platform.run(
+      plugin,
+      {
+        TFC_WORKLOAD_IDENTITY_TOKEN: platform.idToken({ terraform_run_phase: 'plan' }),
+      },
+      ['sh', '-c'],
+    )
+    expect(plan).toMatchObject({ code: 22, stderr: expect.stringContaining("claim terraform_run_phase is 'plan'") })
+  })
+})
+
 describeKubectl('Kubernetes pods', async () => {
   const [provider, trust, config] = await yamlOf(PODS, 'Kubernetes pods')
 
@@ -186,7 +265,7 @@ describe.each([
   ['Terraform Cloud', 'terraformcloud.apply', 'terraformcloud.plan'],
   ['Any OpenID Connect issuer', undefined, undefined],
 ])('%s', async (heading, fixture, refused) => {
-  const [provider, trust] = await yamlOf(PODS, heading)
+  const [provider, trust] = await yamlOf(OTHERS, heading)
 
   test('gets a key with a fitting token only', async () => {
     platform = await startPlatform(server, [provider, trust], fixture ?? 'oidc.person')
@@ -297,7 +376,7 @@ describe('docs/federation.md', async () => {
   test('names claims that the tokens of the platforms have', async () => {
     const known = new Set((await readIdTokenShapes()).flatMap(({ claims }) => Object.keys(claims)))
     const pages = await Promise.all(
-      [PLATFORMS, PODS].map((name) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8')),
+      [PLATFORMS, PODS, OTHERS].map((name) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8')),
     )
     const tables = pages.flatMap((text) => [...text.matchAll(/^\| claim \| says \|\n\|[-|]+\|\n((?:\|.*\n)+)/gm)])
     const named = tables.flatMap(([, rows = '']) => [...rows.matchAll(/^\| (`[^|]+`) \|/gm)])

@@ -74,7 +74,7 @@ describeKubectl('the tour', () => {
   })
 
   test.each(shells)('is followed by two minutes of docs/federation.md in $name', async (shell) => {
-    const others = await readPage('docs/federation.md', 'docs/federation-pods.md', 'docs/federation-platforms.md')
+    const others = await readPage('docs/federation.md', 'docs/federation-others.md', 'docs/federation-platforms.md')
     const [once = '', refused = ''] = others.blocks.get('In two minutes') ?? []
     const [list = ''] = others.blocks.get('What an exchanged key may do, and how it ends') ?? []
     const [decode = ''] = others.blocks.get('Any OpenID Connect issuer') ?? []
