@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
+import { exchangeForm, tokenPath } from './federation.ts'
 import { readIdTokenShapes } from './idtokens.ts'
 import { type IssuerKey, makeIssuerKey, signIdToken } from './issuerkey.ts'
-import type { TestServer } from './server.ts'
+import type { Answer, TestServer } from './server.ts'
 
 const root = new URL('../../', import.meta.url)
 
@@ -42,6 +43,8 @@ export interface Platform {
   here(text: string): string
   /** Returns a new ID token in the form of a fixture, for the API. */
   idToken(claims?: Record<string, unknown>): string
+  /** Exchanges a token, with parameters that replace the usual ones. */
+  exchange(token: string, parameters?: Record<string, string>): Promise<Answer>
   /** The URL of a server that returns ID tokens as GitHub does, with these claims. */
   requestUrl: string
   /** What the next ID tokens of `requestUrl` say instead. */
@@ -95,6 +98,13 @@ export async function startPlatform(
     credential,
     here: (text) => text.replaceAll(KEYPLANE, server.base).replaceAll(CLIENT_ID, credential),
     idToken,
+    exchange: (token, parameters = {}) =>
+      server.call(tokenPath, {
+        method: 'POST',
+        token: '',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: exchangeForm(credential, token, parameters),
+      }),
     requestUrl: `https://127.0.0.1:${(requests.address() as AddressInfo).port}/?api-version=2.0`,
     replaced: {},
     run(script, environment = {}, shell = ['bash', '-e', '-o', 'pipefail', '-c']) {
