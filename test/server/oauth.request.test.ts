@@ -1,6 +1,8 @@
 /** Tests how the OAuth endpoints read a request, before they read anything from the store. */
+import { randomBytes } from 'node:crypto'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { describe, expect, test } from 'vitest'
+import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { negotiateToken } from '../../lib/endpoints/negotiation/accept.ts'
 import { decodeForm, readForm } from '../../lib/server/oauth/form.ts'
 import { malformed, OAuthError, quoteValue } from '../../lib/server/oauth/oautherror.ts'
@@ -230,6 +232,18 @@ describe('the requested scope', () => {
     'Project:a',
   ])('is refused as %j', (text) => {
     expect(refusalOf(() => parseRequestedScope(text))).toMatch(/^invalid_scope: the scope '.*' is not (known|valid)/)
+  })
+
+  test('is refused with other characters, and with an access key', () => {
+    const why = 'invalid_scope: the scope has characters that no scope has, or a credential'
+    const texts = [
+      'project:a\nb',
+      'project:"a"',
+      'project:\\',
+      'project:é',
+      `project:${generateAccessKey(randomBytes)}`,
+    ]
+    for (const text of texts) expect(refusalOf(() => parseRequestedScope(text))).toBe(why)
   })
 
   test('is refused with an unknown role, when empty and when too long', () => {

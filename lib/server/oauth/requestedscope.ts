@@ -1,6 +1,7 @@
 /** Reads the parameter `scope` of an exchange as a scope of an access key, which narrows the scopes of the trust. */
 import type { Scope } from '../../authorization/scopes/scope.ts'
 import { validateScope } from '../../authorization/scopes/validatescope.ts'
+import { holdsCredential } from '../../meta/value/credentialtext.ts'
 import { OAuthError, quoteValue } from './oautherror.ts'
 
 /** Returns the entry that a part of the scope adds. `first` and `second` are its names, separated by a slash. */
@@ -21,8 +22,13 @@ const maxParts = 64
 /** Returns the error for a scope that cannot be granted. */
 export const invalidScope = (description: string): OAuthError => new OAuthError('invalid_scope', 'scope', description)
 
+/** The characters of RFC 6749 section 3.3. */
+const SCOPE = /^[ !\x23-\x5b\x5d-\x7e]+$/
+
 /** Returns the scope that a text such as `project:shop cluster:prod` asks for. Throws invalid_scope. */
 export function parseRequestedScope(text: string): Scope {
+  if (!SCOPE.test(text) || holdsCredential(text))
+    throw invalidScope('the scope has characters that no scope has, or a credential')
   const parts = text.split(' ').filter((part) => part !== '')
   if (parts.length === 0) throw invalidScope('the scope is empty')
   if (parts.length > maxParts) throw invalidScope(`the scope has more than ${maxParts} parts`)
