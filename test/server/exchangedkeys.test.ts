@@ -7,11 +7,13 @@ import { text } from 'node:stream/consumers'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
+import { IdentityProvider } from '../../lib/apis/management/v1/federation/identityprovider.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { GateKind, GateState } from '../../lib/authentication/federation.ts'
 import type { Federation } from '../../lib/authorization/users/user.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
+import { updateObject } from '../../lib/registry/update.ts'
 import { testAuthority, type Wish } from '../lib/kubeconfig/authority.ts'
 import { startFaultyCluster } from '../lib/kubeconfig/faultycluster.ts'
 import { createExchangedKey, type Exchanged, newFederation, openGates, setGate } from '../support/exchangedkeys.ts'
@@ -390,7 +392,9 @@ describe('an exchanged key of a trust and a provider', () => {
   let made = 0
 
   /** Creates a provider, a trust and a key that came through both. */
-  async function exchangeThrough(): Promise<{ name: string; token: string; trustPath: string; providerPath: string }> {
+  async function exchangeThrough(
+    spec: JsonObject = {},
+  ): Promise<{ name: string; token: string; trustPath: string; providerPath: string }> {
     made += 1
     const [providerName, trustName] = [`issuer-${made}`, `trust-${made}`]
     const issuer = `https://issuer-${made}.example.com`
@@ -417,7 +421,7 @@ describe('an exchanged key of a trust and a provider', () => {
       uid: ofTrust.uid,
       controller: true,
     }
-    const key = await createExchangedKey(server.parts, federation, { metadata: { ownerReferences: [owner] } })
+    const key = await createExchangedKey(server.parts, federation, { metadata: { ownerReferences: [owner] }, spec })
     return { ...key, trustPath: `${trusts}/${trustName}`, providerPath: `${providers}/${providerName}` }
   }
 
@@ -494,6 +498,41 @@ describe('an exchanged key of a trust and a provider', () => {
     expect((await server.call(trustPath)).json).toEqual(trustBefore.json)
     expect((await server.call(providerPath)).json).toEqual(providerBefore.json)
     expect((await server.call(providerPath, { ...merge({ spec: { disabled: true } }), token })).status).toBe(200)
+  })
+
+  const administrator = { type: 'Login', groups: ['system:masters'] }
+  const closings: Record<string, (paths: { trustPath: string; providerPath: string }) => [string, Call]> = {
+    'disables its trust': ({ trustPath }) => [trustPath, merge({ spec: { disabled: true } })],
+    'deletes its trust': ({ trustPath }) => [trustPath, { method: 'DELETE' }],
+    'disables its provider': ({ providerPath }) => [providerPath, merge({ spec: { disabled: true } })],
+    'deletes its provider': ({ providerPath }) => [providerPath, { method: 'DELETE' }],
+  }
+  test.each(Object.keys(closings))('ends itself when it %s', async (what) => {
+    const { token, ...paths } = await exchangeThrough(administrator)
+    const [path, call] = closings[what]?.(paths) ?? ['', {}]
+    expect((await server.call(path, { ...call, token })).status).toBe(200)
+    expect((await self(token)).status).toBe(401)
+  })
+
+  test('cannot open its own gate again in a request that was allowed before', async () => {
+    const { token, providerPath } = await exchangeThrough(administrator)
+    const used = await server.parts.authenticate(token)
+    if (!('user' in used)) throw new Error('the key gives no access')
+    const user = { ...used.user, credential: used.credential }
+    expect((await server.call(providerPath, merge({ spec: { disabled: true } }))).status).toBe(200)
+    const enable = updateObject(
+      server.parts.storeOf(IdentityProvider),
+      {
+        namespace: '',
+        name: providerPath.slice(providers.length + 1),
+        subresource: '',
+        verb: 'patch',
+        transform: (live) => ({ object: { ...live, spec: { ...live.spec, disabled: false } }, secrets: [] }),
+      },
+      contextOf(user),
+    )
+    await expect(enable).rejects.toMatchObject({ status: { code: 401 } })
+    expect((await server.call(providerPath)).json.spec.disabled).toBe(true)
   })
 
   test('still works after a change of the trust that decides nothing', async () => {
