@@ -296,6 +296,24 @@ test('keys of an exchange', async () => {
   )
 })
 
+test.each(['PUT', 'PATCH', 'DELETE'])('%s of the trust and of the provider that a key came through', async (method) => {
+  for (const closed of [trusts, providers]) {
+    const name = `${method.toLowerCase()}-${closed === trusts ? 'trust' : 'provider'}`
+    const { metadata: ofProvider } = await create(providers, provider(name))
+    const { metadata: ofTrust } = await create(trusts, trust(name, { identityProvider: name, user: 'grace' }))
+    const through = { trust: { uid: ofTrust.uid, revision: 0 }, provider: { uid: ofProvider.uid, revision: 0 } }
+    const spec = { user: 'grace', groups: ['system:masters'], type: 'Login' }
+    const { token } = await createExchangedKey(at.parts, through, { spec })
+    const path = `${closed}/${name}`
+    const live = await at.request('GET', path, token)
+    const disabled = { ...live, spec: { ...live.spec, disabled: true } }
+    if (method === 'PUT') await at.request('PUT', path, token, disabled)
+    if (method === 'PATCH') await at.request('PATCH', path, token, { spec: { disabled: true } }, merge)
+    if (method === 'DELETE') await at.request('DELETE', path, token)
+    await expect(at.request('GET', path, token)).rejects.toThrow(': 401 ')
+  }
+})
+
 test('exchanges of ID tokens, with each outcome', async () => {
   const issuer = await startIssuer({ issuer: 'https://ci.example.com' })
   const audience = at.environment.ISSUER

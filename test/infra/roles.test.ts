@@ -169,7 +169,7 @@ test('only functions that authenticate or write keys access credentials', () => 
   expect(functionsAccessing(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
 })
 
-test('functions that judge or write keys read the gates of exchanged keys', () => {
+test('functions that judge or write keys, and those that close gates, read the gates of exchanged keys', () => {
   const judges = [
     'authorizer',
     'federatedidentitycredentials/deletecollection',
@@ -185,8 +185,12 @@ test('functions that judge or write keys read the gates of exchanged keys', () =
     'virtualclusterinstances/list',
   ]
   const keyWriters = ['bootstrap', 'garbagecollector', ...writersOf('ownedaccesskeys'), 'sweep']
+  // A key may close the trust and the provider that it came through.
+  const closers = ['federatedidentitycredentials', 'identityproviders'].flatMap((kind) =>
+    ['delete', 'patch', 'update'].map((verb) => `${kind}/${verb}`),
+  )
   for (const gate of ['federation#x', 'provider#x']) {
-    expect(functionsAccessing(['BatchGetItem'], gate)).toEqual([...judges, ...keyWriters].sort())
+    expect(functionsAccessing(['BatchGetItem'], gate)).toEqual([...judges, ...keyWriters, ...closers].sort())
     expect(functionsAccessing(['Query'], gate)).toEqual([])
   }
 })
