@@ -19,7 +19,8 @@ export interface DemoTrustOptions {
 /** Creates or updates both and returns the `client_id` of an exchange. */
 export async function ensureDemoTrust({ api, authority, accessKey, jwks }: DemoTrustOptions): Promise<string> {
   const client = createApiClient(authority, accessKey)
-  await ensureObject(client, `${api}/identityproviders`, {
+  const trusts = `${api}/federatedidentitycredentials`
+  const { isNew } = await ensureObject(client, `${api}/identityproviders`, {
     kind: 'IdentityProvider',
     name: 'demo',
     spec: (current) => ({
@@ -31,7 +32,9 @@ export async function ensureDemoTrust({ api, authority, accessKey, jwks }: DemoT
       jwks,
     }),
   })
-  const { uid } = await ensureObject(client, `${api}/federatedidentitycredentials`, {
+  // A trust belongs to the provider that it was made for, not to another one with its name.
+  if (isNew) await client.send('DELETE', `${trusts}/demo`)
+  const { uid } = await ensureObject(client, trusts, {
     kind: 'FederatedIdentityCredential',
     name: 'demo',
     spec: (current) => ({

@@ -14,23 +14,31 @@ interface Answered {
   spec?: object
 }
 
+export interface Ensured {
+  uid: string
+  /** Whether it did not exist. */
+  isNew: boolean
+}
+
 /** Creates the object, or updates it if it exists. Throws a StartupError. */
 export async function ensureObject(
   client: ApiClient,
   collection: string,
   { kind, name, spec }: Wanted,
-): Promise<{ uid: string }> {
+): Promise<Ensured> {
   const made = { apiVersion: 'management.platform/v1', kind, metadata: { name }, spec: spec({}) }
   const created = await client.send('POST', collection, made)
-  if (created.status === 201) return (created.body as Answered).metadata
+  if (created.status === 201) return { uid: uidOf(created.body), isNew: true }
   const url = `${collection}/${name}`
   const read = await client.send('GET', url)
   if (created.status !== 409 || read.status !== 200) throw failed(kind, name, created.body)
   const current = read.body as Answered
   const updated = await client.send('PUT', url, { ...current, spec: spec(current.spec ?? {}) })
   if (updated.status !== 200) throw failed(kind, name, updated.body)
-  return (updated.body as Answered).metadata
+  return { uid: uidOf(updated.body), isNew: false }
 }
+
+const uidOf = (body: unknown): string => (body as Answered).metadata.uid
 
 const failed = (kind: string, name: string, status: unknown): StartupError =>
   new StartupError(
