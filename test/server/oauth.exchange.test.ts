@@ -2,6 +2,7 @@
 import { inflateRawSync } from 'node:zlib'
 import { paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fetchKeys } from '../../lib/federation/discovery.ts'
 import { MOST_KEYS } from '../../lib/server/oauth/replay.ts'
 import {
   claimsOf,
@@ -15,6 +16,7 @@ import {
   trusts,
 } from '../support/federation.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
+import { oidcClientId, startOidcProvider } from '../support/oidcprovider.ts'
 import { type Answer, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -305,6 +307,34 @@ describe('a person', () => {
     expect(recordOf(answer).reason).toBe('too_many_keys')
     expect((await federation.exchange(people, await sign(mona))).status).toBe(200)
   }, 60_000)
+})
+
+test('a person logs in with an ID token of an OpenID provider that others have written', async () => {
+  const oidc = await startOidcProvider()
+  try {
+    const { destinations, certificateAuthority, issuer } = oidc
+    const { keys: published } = await fetchKeys(
+      { destinations, certificateAuthority, timeout: (ms) => AbortSignal.timeout(ms) },
+      { issuer },
+    )
+    const jwks = JSON.stringify({ keys: published })
+    await server.make(providers, provider('corp', { issuer, audience: oidcClientId, type: 'OIDC', jwks }))
+    const id = await federation.trust('people', {
+      identityProvider: 'corp',
+      claims: [{ claim: 'groups', values: ['engineering'] }],
+      claimMappings: { username: { claim: 'email', prefix: 'corp:' } },
+      team: undefined,
+      scope: undefined,
+    })
+    const token = await oidc.login('mona')
+    const { json } = await federation.exchange(id, token, {
+      subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+    })
+    expect((await selfOf(json.access_token)).json.status.user.name).toBe('corp:mona@example.com')
+    expect(recordOf(await federation.exchange(id, token)).reason).toBe('replayed')
+  } finally {
+    await oidc.close()
+  }
 })
 
 describe('the audit record of an exchange', () => {
