@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { randomFrom } from '../lib/storage/adversary/simulation.ts'
 import {
   claimsOf,
   clientOf,
@@ -312,6 +313,22 @@ describe('before it reads anything', () => {
     const answer = await federation.exchange(client, federation.sign(), more)
     expect([answer.status, answer.json.error]).toEqual([400, error])
     expect(recordOf(answer).storageCalls).toBe(0)
+  })
+
+  test('refuses forms and tokens with random changes, and never fails', async () => {
+    const random = randomFrom(7)
+    const pick = (list: readonly string[]): string => list[Math.floor(random() * list.length)] ?? ''
+    const escapes = ['%', '%00', '%ff', '\\u0000', '\r\n', '\0', 'é']
+    const texts = ['&', '=', '+', '.', '..', '[', '{"', '__proto__', 'x'.repeat(999)]
+    const original = exchangeForm(client, federation.sign({}, { key: stranger }))
+    for (let count = 0; count < 300; count++) {
+      const at = Math.floor(random() * original.length)
+      const end = at + Math.floor(random() * 3)
+      const body = original.slice(0, at) + pick([...escapes, ...texts]) + original.slice(end)
+      const { status, json } = await sendForm(server, pick([tokenPath, tokenPath, revokePath]), body)
+      expect([body, status, typeof json?.error_description]).toEqual([body, 400, 'string'])
+    }
+    expect(server.log.filter((line) => line.includes('"message":"request failed"'))).toEqual([])
   })
 
   test.each([tokenPath, revokePath])(
