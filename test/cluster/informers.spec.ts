@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startPlatform, yamlOf } from '../support/federationpages.ts'
 import { kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -67,10 +68,14 @@ afterAll(async () => {
 })
 
 /** Starts an informer and resolves once it is synchronized. */
-async function startInformer(options: string[], streamsLists: boolean): Promise<Informer> {
-  const given = ['--kubeconfig', join(folder, 'config'), '--resource', 'ownedaccesskeys', ...options]
+async function startInformer(
+  options: string[],
+  streamsLists: boolean,
+  { config = join(folder, 'config'), environment = {} }: { config?: string; environment?: object } = {},
+): Promise<Informer> {
+  const given = ['--kubeconfig', config, '--resource', 'ownedaccesskeys', ...options]
   // The switch of client-go for streaming lists, as kube-controller-manager sets it by default.
-  const env = { ...process.env, KUBE_FEATURE_WatchListClient: String(streamsLists) }
+  const env = { ...process.env, KUBE_FEATURE_WatchListClient: String(streamsLists), ...environment }
   const child = spawn(join(folder, 'informers'), given, { env })
   running.add(child)
   const waiting = new Set<() => void>()
@@ -191,4 +196,32 @@ describe.skipIf(!hasGo)(suite, () => {
     },
     120_000,
   )
+
+  test('of a pod get another key by themselves when theirs is deleted, as long as the trust stands', async () => {
+    const [provider, trust, config] = await yamlOf('docs/federation-pods.md', 'Kubernetes pods')
+    const resources = [{ group: 'management.platform', resources: ['ownedaccesskeys'] }]
+    const scope = { rules: [{ requestTargets: ['Management'], resources }] }
+    const pod = await startPlatform(server, [provider, { ...trust, spec: { ...trust.spec, scope } }], 'kubernetes.pod')
+    try {
+      await pod.install('token', pod.idToken())
+      const authority = join(pod.folder, 'ca.crt')
+      const kubeconfig = pod
+        .here(config.data.kubeconfig)
+        .replace('/var/run/secrets/keyplane/token', join(pod.folder, 'token'))
+        .replace(/^( +)server: .*$/m, `$&\n$1certificate-authority: ${authority}`)
+      await pod.install('kubeconfig', kubeconfig)
+      const place = { config: join(pod.folder, 'kubeconfig'), environment: { CURL_CA_BUNDLE: authority } }
+      const informer = await startInformer([], false, place)
+      const [first = '', ...more] = await pod.keys()
+      expect(more).toEqual([])
+      await server.call(`${keys}/${first}`, { method: 'DELETE' })
+      await informer.until(() => informer.requests.some((one) => one.endsWith(' 401')))
+      await server.make(keys, accessKey('of-the-team', { team: 'shop' }))
+      await informer.until(() => informer.seen.has('of-the-team'))
+      expect(await pod.keys()).toEqual([expect.not.stringMatching(`^${first}$`)])
+      informer.stop()
+    } finally {
+      await pod.stop()
+    }
+  })
 })
