@@ -51,9 +51,11 @@ const MAX_VALUES = 5000
 /** kube-apiserver serves its keys only to clients that accept their own media type. */
 const ACCEPT = 'application/json, application/jwk-set+json, */*;q=0.1'
 
-/** Media types of the documents. Some issuers serve them as text. */
+/** Media types of the documents. Some issuers serve them as text, and stores of files without one of their own. */
 const MEDIA_TYPES: ReadonlySet<string> = new Set([
   'application/json',
+  'application/octet-stream',
+  'binary/octet-stream',
   'application/jwk-set+json',
   'text/json',
   'text/plain',

@@ -550,7 +550,7 @@ describe('the revocation endpoint', () => {
   )
 
   test('needs a token', async () => {
-    expectRefusal(await sendForm(server, revokePath, 'x=1'), 'the parameter token is missing', 'malformed')
+    expectRefusal(await sendForm(server, revokePath, 'x=1'), 'the parameter token is missing or empty', 'malformed')
   })
 })
 

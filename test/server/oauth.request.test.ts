@@ -91,7 +91,7 @@ describe('the form', () => {
     'text/plain',
   ])('is refused with content-type %s', (type) => {
     expect(refusalOf(() => readForm(event({ headers: { 'content-type': type } })))).toBe(
-      `invalid_request: the content-type must be ${formType}`,
+      `invalid_request: the content-type must be ${formType}, with no charset but utf-8`,
     )
   })
 
@@ -156,14 +156,14 @@ describe('the parameters of an exchange', () => {
   })
 
   test.each<[Record<string, string | undefined>, string]>([
-    [{ grant_type: undefined }, 'invalid_request: the parameter grant_type is missing'],
+    [{ grant_type: undefined }, 'invalid_request: the parameter grant_type is missing or empty'],
     [
       { grant_type: 'client_credentials' },
       'unsupported_grant_type: grant_type must be urn:ietf:params:oauth:grant-type:token-exchange',
     ],
-    [{ client_id: undefined }, 'invalid_request: the parameter client_id is missing'],
-    [{ subject_token: undefined }, 'invalid_request: the parameter subject_token is missing'],
-    [{ subject_token_type: undefined }, 'invalid_request: the parameter subject_token_type is missing'],
+    [{ client_id: undefined }, 'invalid_request: the parameter client_id is missing or empty'],
+    [{ subject_token: undefined }, 'invalid_request: the parameter subject_token is missing or empty'],
+    [{ subject_token_type: undefined }, 'invalid_request: the parameter subject_token_type is missing or empty'],
     [
       { subject_token_type: 'urn:ietf:params:oauth:token-type:access_token' },
       'invalid_request: subject_token_type must be',

@@ -35,7 +35,7 @@ export async function exchange(
   const { config, storage, issuerKeys } = server
   const { now, note } = call
   const form = negotiateToken(call.headers)
-  if (form === undefined) throw malformed('Accept must allow application/json or text/plain')
+  if (form === undefined) throw malformed(FORMS)
   const request = readParameters(call.form)
   note({ federatedIdentityCredential: request.client.name, ...(request.isDryRun && { dryRun: true }) })
   const token = readIdToken(request.subjectToken)
@@ -77,6 +77,9 @@ export async function exchange(
   if (isDryRun) return { response: acceptedAnswer(granted), outcome: 'accepted' }
   return { response: grantAnswer(granted, form), outcome: 'exchanged' }
 }
+
+const FORMS =
+  'Accept must allow application/json, text/plain, or an ExecCredential of client.authentication.k8s.io version v1'
 
 /** How much of the hash of a token is shown: enough to find it again. */
 const SHOWN_HASH = 16

@@ -20,7 +20,7 @@ export function readForm(event: APIGatewayProxyEvent): Form {
   if (headers.authorization !== undefined)
     throw malformed('the request must not have an Authorization header: its client is public')
   if (!FORM_TYPE.test(headers['content-type']?.trim() ?? ''))
-    throw malformed('the content-type must be application/x-www-form-urlencoded')
+    throw malformed('the content-type must be application/x-www-form-urlencoded, with no charset but utf-8')
   if (!/^(identity)?$/i.test(headers['content-encoding']?.trim() ?? ''))
     throw malformed('the body must not have a content-encoding')
   return decodeForm(bodyOf(event))
@@ -39,7 +39,7 @@ const tooLarge = () => malformed('the body is larger than 24 KiB')
 /** Returns the parameters of a form with one character for each byte. A parameter without a value counts as absent (RFC 6749). */
 export function decodeForm(body: string): Form {
   if (!/^[!-~]*$/.test(body))
-    throw malformed('the body is not form-encoded: it has characters that must be percent-encoded')
+    throw malformed('the body has characters that must be percent-encoded, such as spaces: use curl --data-urlencode')
   const pairs = body.split('&').filter((pair) => pair !== '')
   if (pairs.length > maxParameters) throw malformed(`the body has more than ${maxParameters} parameters`)
   const given = new Set<string>()

@@ -46,7 +46,7 @@ export function readParameters(form: Form): ExchangeParameters {
 
 function required(form: Form, name: string): string {
   const value = form.get(name)
-  if (value === undefined) throw malformed(`the parameter ${name} is missing`)
+  if (value === undefined) throw malformed(`the parameter ${name} is missing or empty`)
   return value
 }
 

@@ -22,7 +22,7 @@ const USER = 'system:exchange'
 /** Answers a revocation: 200 for every token, and an error only if the store fails. */
 export async function revoke(call: OAuthCall, server: Server): Promise<{ response: ApiResponse; outcome: Outcome }> {
   const token = call.form.get('token')
-  if (token === undefined) throw malformed('the parameter token is missing')
+  if (token === undefined) throw malformed('the parameter token is missing or empty')
   const key = await findExchangedKey(server, withoutLineBreak(token))
   const isRevoked = key !== undefined && (await remove(call, server, key))
   if (key && isRevoked) call.note({ ...key })

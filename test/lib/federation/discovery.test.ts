@@ -90,6 +90,8 @@ describe('fetching keys', () => {
     'Application/JWK-Set+JSON',
     'text/json',
     'text/plain',
+    'application/octet-stream',
+    'binary/octet-stream',
   ])('accepts %s', async (type) => {
     issuer.headers = { 'Content-Type': type }
     expect((await fetched()).keys).toHaveLength(1)
