@@ -16,7 +16,7 @@ import { randomFrom } from '../lib/storage/adversary/simulation.ts'
 import { type BadNetwork, type Fault, startBadNetwork } from '../support/badnetwork.ts'
 import { endless } from '../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../support/dynamodb.ts'
-import { exchangeForm, type Federation, startFederation } from '../support/federation.ts'
+import { exchangeForm, type Federation, startFederation, trusts } from '../support/federation.ts'
 import { keys, management } from '../support/objects.ts'
 import { type Answer, startServer, type TestServer } from '../support/server.ts'
 
@@ -205,3 +205,25 @@ describe('over a network that fails', () => {
     expect((await server.call(keys, { token: json.access_token })).status).toBe(401)
   }, 60_000)
 })
+
+// The last tests: the collector removes such a key, and the record of its token stays.
+test.each(['DELETE', 'PATCH'])(
+  'a trust that a %s ends during an exchange gives a key without access',
+  async (method) => {
+    const id = await federation.trust(`racing-${method.toLowerCase()}`)
+    const path = `${trusts}/${id.split('@')[0]}`
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const end = () => server.call(path, { method, headers, body: { spec: { disabled: true } } })
+    const racing = Object.create(server.parts, {
+      // The trust has been read, and ends while its token is verified.
+      issuerKeys: { value: { verify: async () => ((await end()).status === 200 ? 'valid' : 'invalid') } },
+      log: { value: () => undefined },
+    })
+    const form = new Map(new URLSearchParams(exchangeForm(id, federation.sign())))
+    const call = { requestId: '', headers: {}, form, now: new Date(), deadline: endless, note: () => undefined }
+    const { response } = await exchange(call, racing)
+    const self = { method: 'POST', body: {}, token: JSON.parse(String(response.body)).access_token }
+    const { status, json } = await server.call(`${management}/selves`, self)
+    expect([status, json.message]).toEqual([401, expect.stringMatching(/has been deleted$|is disabled$/)])
+  },
+)
