@@ -166,9 +166,12 @@ describe('the informer of @kubernetes/client-node', () => {
     informer.on('update', note)
     // As in its documentation.
     let errors = 0
+    let isStopped = false
     informer.on('error', () => {
       errors++
-      setTimeout(() => informer.start(), 50)
+      setTimeout(() => {
+        if (!isStopped) void informer.start()
+      }, 50)
     })
     await informer.start()
     return {
@@ -181,6 +184,7 @@ describe('the informer of @kubernetes/client-node', () => {
         expect([...informer.list()].sort(byName)).toEqual((await listObjects()).sort(byName))
       },
       async stop() {
+        isStopped = true
         await informer.stop()
         await relay.stop()
       },
