@@ -31,6 +31,7 @@ export interface Discovery {
   revocation_endpoint: string
   grant_types_supported: string[]
   token_endpoint_auth_methods_supported: string[]
+  revocation_endpoint_auth_methods_supported: string[]
 }
 
 /**
@@ -47,6 +48,8 @@ export const discoveryDocument = (issuer: string, apiUrl: string): Discovery => 
   revocation_endpoint: `${apiUrl}${REVOCATION_PATH}`,
   grant_types_supported: [TOKEN_EXCHANGE],
   token_endpoint_auth_methods_supported: ['none'],
+  // The default of RFC 8414 is a client secret.
+  revocation_endpoint_auth_methods_supported: ['none'],
 })
 
 /** Returns the key set (RFC 7517 section 5). Rejects with the signer's StatusError (503). */

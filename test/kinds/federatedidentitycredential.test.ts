@@ -115,12 +115,12 @@ describe('the provider', () => {
     await worldOf(IdentityProvider, deployment.parts).remove('again')
     await provide('again', { issuer: 'https://issuer.example.com', ...shared })
     expect(await refusedChange(name, { ...again, ttl: 600 })).toBe(
-      '422 spec.identityProvider: Invalid value: "again": not found',
+      '422 spec.identityProvider: Invalid value: "again": was deleted, and another one has its name: delete this credential and create it again',
     )
     // Its owner can still disable it.
     const { stored: disabled } = await change(name, { ...again, disabled: true })
     expect(toTrust(disabled).providerUid).toBe(first)
-    expect(await refusedChange(name, again)).toContain('not found')
+    expect(await refusedChange(name, again)).toContain('was deleted')
   })
 
   test('that is disabled is a warning', async () => {

@@ -109,7 +109,13 @@ describe('with the one text for everything that nobody has proved yet', () => {
     expect((await tries(sign(), id)).status).toBe(200)
     await patch(`${providers}/private`, { disabled: true })
     refuses(await tries(sign(), id), 'provider_disabled')
+    const hold = (finalizers: string[]) =>
+      server.call(`${providers}/private`, { method: 'PATCH', body: { metadata: { finalizers } }, headers: merge })
+    await patch(`${providers}/private`, { disabled: false })
+    await hold(['example.com/x'])
     await server.call(`${providers}/private`, { method: 'DELETE' })
+    refuses(await tries(sign(), id), 'provider_disabled')
+    await hold([])
     refuses(await tries(sign(), id), 'provider_missing')
     await server.make(providers, provider('private', spec))
     refuses(await tries(sign(), id), 'provider_missing')

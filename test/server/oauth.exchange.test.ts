@@ -111,6 +111,7 @@ describe('the answer of an exchange', () => {
       revocation_endpoint: `${server.base}/oauth2/revoke`,
       grant_types_supported: ['urn:ietf:params:oauth:grant-type:token-exchange'],
       token_endpoint_auth_methods_supported: ['none'],
+      revocation_endpoint_auth_methods_supported: ['none'],
     })
   })
 })

@@ -98,6 +98,7 @@ describe('the public documents', () => {
       revocation_endpoint: 'https://keys.example.com/prod/oauth2/revoke',
       grant_types_supported: ['urn:ietf:params:oauth:grant-type:token-exchange'],
       token_endpoint_auth_methods_supported: ['none'],
+      revocation_endpoint_auth_methods_supported: ['none'],
     })
   })
 

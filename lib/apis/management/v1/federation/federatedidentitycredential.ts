@@ -37,11 +37,10 @@ function strategy(services: Services): Strategy {
   /** The errors of drafts. The rules need the provider, so `prepareFor…` judges and `validate` returns. */
   const errorsOf = new WeakMap<Draft, FieldError[]>()
 
-  /** Returns the provider that a draft names, if the user may use it. One that was made again under its name is another. */
-  async function usableProvider(draft: Draft, user: UserInfo, uid?: string): Promise<Provider | undefined> {
+  /** Returns the provider that a draft names, if the user may use it. */
+  async function usableProvider(draft: Draft, user: UserInfo): Promise<Provider | undefined> {
     const provider = await services.provider(specOf(draft.object).identityProvider)
-    if (!provider || provider.deleted || useRule(user, provider.spec) === undefined) return undefined
-    return uid === undefined || uid === provider.uid ? provider : undefined
+    return provider && !provider.deleted && useRule(user, provider.spec) !== undefined ? provider : undefined
   }
 
   async function judge(
@@ -52,9 +51,9 @@ function strategy(services: Services): Strategy {
   ): Promise<void> {
     const { trustWarnings, validateTrust } = await import('./federatedidentitycredential.validate.ts')
     const next = specOf(draft.object)
-    const { carried } = decodeTrustInternal(draft.internal)
+    const { carried, providerUid } = decodeTrustInternal(draft.internal)
     const { maxTtl } = services.federation
-    const errors = validateTrust(next, old && specOf(old.object), { provider, carried, maxTtl })
+    const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl })
     errorsOf.set(draft, errors)
     if (errors.length === 0 && provider) for (const warning of trustWarnings(next, provider)) warn(warning)
   }
@@ -93,7 +92,7 @@ function strategy(services: Services): Strategy {
       })
       // The owner must be able to disable the trust also without the provider.
       if (isHarmless(before, next)) return
-      await judge(draft, old, await usableProvider(draft, user, internal.providerUid), context)
+      await judge(draft, old, await usableProvider(draft, user), context)
     },
     validate: (draft) => errorsOf.get(draft) ?? [],
     authorize({ object }, old, { user, now }) {

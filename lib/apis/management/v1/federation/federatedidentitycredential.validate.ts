@@ -16,6 +16,8 @@ import { validateClaimCounts } from './claims.validate.ts'
 export interface TrustRules {
   /** Undefined: there is none of this name that the user may use. */
   provider: Provider | undefined
+  /** The uid of the provider with which the trust was made. */
+  providerUid: string
   /** The scopes that the trust inherits. */
   carried: ScopeChain
   /** Maximum ttl of exchanged keys in seconds. */
@@ -24,10 +26,12 @@ export interface TrustRules {
 
 /** Returns the 422 errors for a trust. `old` is set on updates. */
 export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules: TrustRules): FieldError[] {
-  const { provider, carried } = rules
+  const { provider, providerUid, carried } = rules
   const fixed = old ? validateUnchanged(spec, old) : []
   if (fixed.length > 0) return fixed
-  if (!provider) return [invalid('spec.identityProvider', spec.identityProvider, 'not found')]
+  const because = (detail: string) => [invalid('spec.identityProvider', spec.identityProvider, detail)]
+  if (!provider) return because('not found')
+  if (provider.uid !== providerUid) return because(REMADE)
   const ofProvider = withScope([], provider.spec.scope)
   return [
     ...validateOwner(spec),
@@ -40,6 +44,8 @@ export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules
     ...validateTtl(spec, old, rules),
   ]
 }
+
+const REMADE = 'was deleted, and another one has its name: delete this credential and create it again'
 
 const SCOPE = 'limits what exchanged keys may do; {} allows only what every user may ask about themselves'
 
