@@ -301,8 +301,15 @@ describeKubectl('people', async () => {
       'current-context': 'keyplane',
     }
     await platform.install('kubeconfig', platform.here(dump(whole)).replace('staff@UID', platform.credential))
-    const ran = await platform.run('kubectl auth whoami', { KUBECONFIG: join(platform.folder, 'kubeconfig') })
+    const variables = {
+      KUBECONFIG: join(platform.folder, 'kubeconfig'),
+      XDG_CACHE_HOME: join(platform.folder, 'cache'),
+    }
+    const ran = await platform.run('kubectl auth whoami', variables)
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('company:alice@company.example') })
     expect(ran.stdout).toContain('team:payments')
+    expect((await platform.run('kubectl auth whoami', variables)).stdout).toBe(ran.stdout)
+    expect(await platform.keys()).toHaveLength(1)
+    expect((await stat(join(variables.XDG_CACHE_HOME, 'keyplane/staff'))).mode & 0o077).toBe(0)
   })
 })

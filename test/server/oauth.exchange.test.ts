@@ -296,7 +296,7 @@ describe('a person', () => {
     expect(answer.json.error_description).toContain(why)
   })
 
-  test(`gets at most ${MOST_KEYS} keys for one ID token`, async () => {
+  test(`gets at most ${MOST_KEYS} keys for one ID token of each trust`, async () => {
     const token = await sign(mona)
     for (let count = 0; count < MOST_KEYS; count++) {
       expect((await federation.exchange(people, token)).status).toBe(200)
@@ -306,6 +306,9 @@ describe('a person', () => {
       'the subject token has been exchanged for 50 access keys: use those, or get a new one from the issuer',
     )
     expect(recordOf(answer).reason).toBe('too_many_keys')
+    const claims = [{ claim: 'groups', values: ['all'] }]
+    const other = await federation.trust('others', { identityProvider: 'company', claims })
+    expect((await federation.exchange(other, token)).status).toBe(200)
     expect((await federation.exchange(people, await sign(mona))).status).toBe(200)
   }, 60_000)
 })
