@@ -227,6 +227,7 @@ test.each(['DELETE', 'PATCH'])(
     const { response } = await exchange(call, racing)
     const self = { method: 'POST', body: {}, token: JSON.parse(String(response.body)).access_token }
     const { status, json } = await server.call(`${management}/selves`, self)
-    expect([status, json.message]).toEqual([401, expect.stringMatching(/has been deleted$|is disabled$/)])
+    // Or the collector was faster, and the key itself has been deleted.
+    expect([status, json.message]).toEqual([401, expect.stringMatching(/been deleted|is disabled/)])
   },
 )
