@@ -46,8 +46,8 @@ function validateUrl(text: string, { own, allowPrivate, pinned }: UrlRules, path
 const isDnsName = (host: string): boolean =>
   isIP(host) === 0 && /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/.test(host)
 
-/** Reports whether a name has no public meaning: a single label, or below a top-level domain for private use. */
-const isPrivateName = (host: string): boolean => !host.includes('.') || /\.(localhost|local|internal)$/.test(host)
+/** Reports whether a name has no public meaning: a single label, or below a top-level domain of private networks and clusters. */
+const isPrivateName = (host: string): boolean => !host.includes('.') || /\.(localhost|local|internal|svc)$/.test(host)
 
 function isAtOrBelow(url: URL, base: string): boolean {
   const place = ({ host, pathname }: URL) => `${host}${withoutTrailingSlashes(pathname)}/`

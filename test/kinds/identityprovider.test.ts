@@ -92,6 +92,7 @@ describe('the issuer', () => {
     ['https://api.localhost', notPublic],
     ['https://issuer.local', notPublic],
     ['https://metadata.google.internal', notPublic],
+    ['https://oidc.platform.svc', notPublic],
     ['https://kubernetes', notPublic],
     ['https://issuer.example.com.', notDns],
     ['https://under_score.example.com', notDns],

@@ -28,7 +28,6 @@ export function forbiddenTrustChange(user: UserInfo, old: Stored, next: TrustSpe
   const created = Math.floor((parseTime(old.object.metadata.creationTimestamp ?? '')?.getTime() ?? 0) / 1000)
   return (
     lasting ??
-    mappingReason(user, before) ??
     mappingReason(user, next) ??
     forbiddenChange(user, toKey(old), keySpecOf(next), { now, created, isRotated: false, noun })
   )
