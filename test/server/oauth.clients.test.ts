@@ -29,7 +29,8 @@ let operator: string
 const issuer = 'https://kubernetes.default.svc.cluster.local'
 
 beforeAll(async () => {
-  server = await startServer()
+  // The collector must not remove the key of a deleted trust before its next request says why it is refused.
+  server = await startServer({}, { streamSeconds: 3600 })
   federation = await startFederation(server)
   folder = await mkdtemp(join(tmpdir(), 'keyplane-oauth-'))
   tokenFile = join(folder, 'token')
