@@ -54,9 +54,8 @@ export const LEEWAY = 30
  */
 const HEADER_PARAMETERS: ReadonlySet<string> = new Set(['alg', 'kid', 'typ', 'x5t', 'x5t#S256'])
 
-/** Reads an ID token. Throws MalformedIdToken unless it has the right form. One line break after the token is ignored. */
-export function parseIdToken(text: string): IdToken {
-  const token = text.replace(/\r?\n$/, '')
+/** Reads an ID token. Throws MalformedIdToken unless it has the right form. */
+export function parseIdToken(token: string): IdToken {
   if (token.length > MAX_ID_TOKEN_LENGTH) throw new MalformedIdToken('the subject token is longer than 16 KiB')
   const parts = token.split('.', 6)
   if (parts.length === 5) throw new MalformedIdToken('the subject token is encrypted')

@@ -288,7 +288,6 @@ export const typeRules = {
   },
   OIDC: {
     tenants: 'everybody',
-
     tenancy: [],
     owner: ['sub'],
     names: {},

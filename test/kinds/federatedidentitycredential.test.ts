@@ -217,6 +217,11 @@ describe('the limits', () => {
     expect(await refused(spec, scoped(alice, ...chain))).toBe('422 spec.scope: Too many: 9: must have at most 8 items')
   })
 
+  test('people who are all administrators are a warning', async () => {
+    const { warnings } = await made({ ...people, groups: ['system:masters'] })
+    expect(warnings).toEqual(['spec.groups: exchanged keys are administrators'])
+  })
+
   test('broad permissions and long lives are warnings', async () => {
     const { warnings } = await made({
       ...valid,

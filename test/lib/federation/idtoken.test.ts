@@ -52,8 +52,6 @@ describe('parseIdToken', () => {
     ['without kid and typ', unsigned({ alg: 'ES256' }, claims)],
     ['with the thumbprint of a certificate', withHeader({ x5t: 'a', 'x5t#S256': 'b' })],
     ['with its audience in a list', withClaims({ aud: ['https://keys.example.com'] })],
-    ['with one line break after it', `${good}\n`],
-    ['with one CRLF after it', `${good}\r\n`],
     ['that says that it is an ID token', withClaims({ typ: 'ID', token_use: 'id' })],
     ['with 16 levels', withText(nested(15))],
     ['that lives 24 hours', withClaims({ exp: NOW - 10 + 86_400 })],
@@ -72,7 +70,7 @@ describe('parseIdToken', () => {
     ['a key of ours', `mpk_${'a'.repeat(40)}`, noJwt],
     ['an ExecCredential', '{"kind":"ExecCredential","status":{"token":"a.b.c"}}', noJwt],
     ['no signature', good.replace(/[^.]+$/, ''), 'the subject token has no signature'],
-    ['two line breaks', `${good}\n\n`, noJwt],
+    ['a line break after it', `${good}\n`, noJwt],
     ['a space before it', ` ${good}`, noJwt],
     ['a line break inside', good.replace('.', '.\n'), noJwt],
     ['Bearer before it', `Bearer ${good}`, noJwt],
@@ -301,10 +299,9 @@ describe('replayId', () => {
     expect(replayId({ signingInput: 'header.payload' })).toBe('4_68V_O9SLSN8UsnH5kFqyV0IithWudmqptgbzg6SpM')
   })
 
-  test('is the same whatever the signature and the line break, and another one for other claims', () => {
+  test('is the same whatever the signature, and another one for other claims', () => {
     const id = replayId(parseIdToken(good))
     expect(replayId(parseIdToken(unsigned(header, claims, 'b3RoZXI')))).toBe(id)
-    expect(replayId(parseIdToken(`${good}\n`))).toBe(id)
     expect(replayId(parseIdToken(withClaims({ jti: '1' })))).not.toBe(id)
   })
 })

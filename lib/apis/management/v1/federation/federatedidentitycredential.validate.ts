@@ -88,7 +88,9 @@ export function trustWarnings(trust: TrustSpec, { spec, name }: Provider): strin
   return [
     ...claimWarnings(claims, issuerRules(spec.issuer, spec.type)),
     ...(spec.disabled ? [`spec.identityProvider: ${name} is disabled`] : []),
-    ...(groups.includes(MASTERS) ? [`spec.groups: exchanged keys are administrators within their scope`] : []),
+    ...(groups.includes(MASTERS)
+      ? [`spec.groups: exchanged keys are administrators${scope ? ' within their scope' : ''}`]
+      : []),
     ...(everywhere ? ['spec.scope.projects: * allows every project'] : []),
     ...(changeable === undefined ? [] : [changeable]),
     ...(ttl > LONG_TTL ? ['spec.ttl: exchanged keys live longer than 4 hours'] : []),
