@@ -163,7 +163,9 @@ describe('a pod of a real cluster', () => {
     expect((await self()).stdout).toContain('"team:shop"')
     await pin(after)
     expect(await whoami()).toEqual(accepted)
-    expect((await self()).stdout).toContain('the identity provider of the access key has changed since: exchange another ID token')
+    expect((await self()).stdout).toContain(
+      'the identity provider of the access key has changed since: exchange another ID token',
+    )
   })
 })
 
