@@ -76,7 +76,7 @@ function problemOf(passed: PassedGate, gate: { attributes: JsonObject } | undefi
   const { revision, disabled, deleted } = strictRecord('a gate', gate.attributes, GATE)
   if (deleted) return 'is being deleted'
   if (disabled) return 'is disabled'
-  return revision === passed.revision ? undefined : 'has changed since: exchange another ID token'
+  return revision === passed.revision ? undefined : 'has changed since the exchange: exchange another ID token'
 }
 
 const GATE = { revision: isCount, disabled: isFlag, deleted: isFlag }

@@ -164,7 +164,7 @@ describe('a pod of a real cluster', () => {
     await pin(after)
     expect(await whoami()).toEqual(accepted)
     expect((await self()).stdout).toContain(
-      'the identity provider of the access key has changed since: exchange another ID token',
+      'the identity provider of the access key has changed since the exchange: exchange another ID token',
     )
   })
 })

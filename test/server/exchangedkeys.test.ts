@@ -68,11 +68,11 @@ const trust = 'the federated identity credential of the access key'
 const provider = 'the identity provider of the access key'
 const closings: [GateKind, Partial<GateState> | 'missing', string][] = [
   ['federation', { disabled: true }, `${trust} is disabled`],
-  ['federation', { revision: 2 }, `${trust} has changed since: exchange another ID token`],
+  ['federation', { revision: 2 }, `${trust} has changed since the exchange: exchange another ID token`],
   ['federation', { deleted: true }, `${trust} is being deleted`],
   ['federation', 'missing', `${trust} has been deleted`],
   ['provider', { disabled: true }, `${provider} is disabled`],
-  ['provider', { revision: 2 }, `${provider} has changed since: exchange another ID token`],
+  ['provider', { revision: 2 }, `${provider} has changed since the exchange: exchange another ID token`],
   ['provider', { deleted: true }, `${provider} is being deleted`],
   ['provider', 'missing', `${provider} has been deleted`],
 ]
@@ -434,7 +434,7 @@ describe('an exchanged key of a trust and a provider', () => {
     'the claims of the trust change': ({ trustPath }) => [
       trustPath,
       merge({ spec: { claims: [{ claim: 'sub', values: ['other'] }] } }),
-      `${trust} has changed since: exchange another ID token`,
+      `${trust} has changed since the exchange: exchange another ID token`,
     ],
     'the trust is deleted': ({ trustPath }) => [trustPath, { method: 'DELETE' }, `${trust} has been deleted`],
     'the trust waits for its finalizers': ({ trustPath }) => [
@@ -450,7 +450,7 @@ describe('an exchanged key of a trust and a provider', () => {
     'the audience of the provider changes': ({ providerPath }) => [
       providerPath,
       merge({ spec: { audience: 'https://other.example.com' } }),
-      `${provider} has changed since: exchange another ID token`,
+      `${provider} has changed since the exchange: exchange another ID token`,
     ],
     'the provider is deleted': ({ providerPath }) => [
       providerPath,

@@ -232,7 +232,7 @@ describe('the access key of an exchange', () => {
         path: name,
         body: { spec: { scope: { projects: [{ project: 'other' }] } } },
       }),
-      'has changed since: exchange another ID token',
+      'has changed since the exchange: exchange another ID token',
     ],
     ['deleted', (name: string) => ({ method: 'DELETE', path: name, body: undefined }), 'has been deleted'],
   ])('ends at the next request when its trust is %s', async (what, change, why) => {

@@ -19,12 +19,21 @@ describe('closedGate', () => {
     [[undefined, providerGate()], `${trust} has been deleted`],
     [[trustGate({ deleted: true, disabled: true }), providerGate()], `${trust} is being deleted`],
     [[trustGate({ disabled: true, revision: 4 }), providerGate()], `${trust} is disabled`],
-    [[trustGate({ revision: 4 }), providerGate()], `${trust} has changed since: exchange another ID token`],
-    [[trustGate({ revision: 2 }), providerGate()], `${trust} has changed since: exchange another ID token`],
+    [
+      [trustGate({ revision: 4 }), providerGate()],
+      `${trust} has changed since the exchange: exchange another ID token`,
+    ],
+    [
+      [trustGate({ revision: 2 }), providerGate()],
+      `${trust} has changed since the exchange: exchange another ID token`,
+    ],
     [[trustGate(), undefined], `${provider} has been deleted`],
     [[trustGate(), providerGate({ deleted: true })], `${provider} is being deleted`],
     [[trustGate(), providerGate({ disabled: true })], `${provider} is disabled`],
-    [[trustGate(), providerGate({ revision: 1 })], `${provider} has changed since: exchange another ID token`],
+    [
+      [trustGate(), providerGate({ revision: 1 })],
+      `${provider} has changed since the exchange: exchange another ID token`,
+    ],
     [[undefined, undefined], `${trust} has been deleted`],
     [[], `${trust} has been deleted`],
   ])('returns why the gates %j are closed', (items, reason) => {

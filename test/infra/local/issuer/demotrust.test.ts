@@ -72,7 +72,7 @@ test('another start keeps the client_id, and ends the keys and the tokens of the
   expect((await after.exchange()).status).toBe(200)
   expect((await before.exchange()).status).toBe(400)
   expect((await selfOf(old.access_token)).message).toContain(
-    'the identity provider of the access key has changed since: exchange another ID token',
+    'the identity provider of the access key has changed since the exchange: exchange another ID token',
   )
 })
 
