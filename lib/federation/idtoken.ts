@@ -118,10 +118,14 @@ function readHeader(bytes: Uint8Array): Pick<IdToken, 'alg' | 'kid'> {
 
 type Payload = Omit<IdToken, 'alg' | 'kid' | 'signingInput' | 'signature' | 'text'>
 
+const REQUIRED = ['iss', 'sub', 'aud', 'iat', 'exp']
+
 function readPayload(bytes: Uint8Array): Payload {
   const { value, floats } = decodeObject(bytes, 'payload')
   const claims = Object.fromEntries(Object.entries(value).filter(([name, one]) => !holdsFloat(one, name, floats)))
   refuseOtherTokens(value)
+  const missing = REQUIRED.find((name) => !Object.hasOwn(value, name))
+  if (missing !== undefined) throw new MalformedIdToken(`the subject token has no claim ${missing}`)
   const issuer = requireText(claims, 'iss')
   const subject = requireText(claims, 'sub')
   const aud = own(claims, 'aud')

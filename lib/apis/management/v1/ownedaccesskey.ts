@@ -40,6 +40,9 @@ import type { Services } from './services.ts'
 
 const resource = { group, resource: plural }
 
+/** What a workload may not do. */
+const CREATE = 'create access keys: exchange an ID token for each'
+
 /**
  * Validates a key. A stored ttl may exceed a maximum that was lowered later: the maximum applies anyway, and clients must
  * still be able to remove finalizers.
@@ -80,7 +83,10 @@ function strategy(services: Services): Strategy {
     return decision.allowed && decision.own === true
   }
   return {
-    mayCreate: () => ({ type: 'allowed' }),
+    mayCreate(user) {
+      const reason = forbiddenToWorkload(user, CREATE)
+      return reason === undefined ? { type: 'allowed' } : { type: 'denied', reason }
+    },
     access(stored, verb, subresource, user) {
       const key = toKey(stored)
       if (!maySeeKey(user, key, ownOnly(user, verb))) return { type: 'hidden' }
@@ -101,8 +107,7 @@ function strategy(services: Services): Strategy {
         forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
       const reason = old
         ? changesSpec(draft, old) && change(old)
-        : (forbiddenToWorkload(user, 'create access keys: exchange an ID token for each') ??
-          forbiddenCreation(user, next, moment))
+        : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment))
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
     },
     quota({ object, internal }, { user }) {
