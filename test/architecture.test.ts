@@ -106,7 +106,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/authorization': ['attributes', 'scopes', 'users', '.'],
   'lib/kubeconfig': ['cluster', 'certificates', '.'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
-  'lib/server': ['process', 'lambda', 'documents', '.', 'oauth'],
+  'lib/server': ['process', 'lambda', 'documents', '.', 'oauth', 'exchange'],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }
 

@@ -15,7 +15,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // The text is a pattern of a schema in this project.
   'lib/meta/schema/pattern.ts': ['/\\[[^\\]]*\\]/g'],
   // The text is the name of a trust, cut to 200 characters.
-  'lib/server/oauth/exchangedkey.ts': ['/[-.]+$/'],
+  'lib/server/exchange/exchangedkey.ts': ['/[-.]+$/'],
   // The text is the packaged template.
   'infra/local/gateway/template.ts': ['/\\$\\{(!?)([^}]+)\\}/g'],
 }

@@ -7,6 +7,9 @@ import { type TypeRules, typeRules } from './issuertypes.ts'
 export type IssuerType = keyof typeof typeRules
 export const issuerTypes = Object.keys(typeRules) as readonly IssuerType[]
 
+/** How often an ID token can be exchanged: once, or until it expires. */
+export type TokenUse = TypeRules['tokenUse']
+
 export interface IssuerRules extends TypeRules {
   type: IssuerType
   /** Whether strangers get tokens from the same issuer. */

@@ -7,7 +7,7 @@
 const DELIMITERS = '/:@'
 
 /** More wildcards than this make a pattern that nobody can read. */
-export const MAX_WILDCARDS = 4
+const MAX_WILDCARDS = 4
 
 /** Returns what is wrong with a pattern, or undefined. */
 export function invalidPattern(pattern: string): string | undefined {

@@ -3,7 +3,7 @@ import { isCount, strictRecord } from '../authentication/strictrecord.ts'
 import type { Scope } from '../authorization/scopes/scope.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
-import type { IssuerType } from './catalogue.ts'
+import type { IssuerType, TokenUse } from './catalogue.ts'
 import type { ClaimEntry } from './claims.ts'
 
 /** Who may see a provider and refer to it. */
@@ -26,7 +26,7 @@ export interface ProviderSpec {
   /** Absent: read from the discovery document of the issuer. */
   jwksURI?: string
   algorithms?: string[]
-  tokenUse?: 'Once' | 'Lifetime'
+  tokenUse?: TokenUse
   /** Seconds since the token was issued. */
   maxTokenAge?: number
   /** Seconds that a key may live. */

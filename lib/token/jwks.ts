@@ -9,8 +9,8 @@ export const DISCOVERY_PATH = '/.well-known/openid-configuration'
 export const JWKS_PATH = '/openid/v1/jwks'
 /** Below the URL of the API. RFC 8414 section 3 would put it at the root of the host, which other services may have. */
 export const METADATA_PATH = '/.well-known/oauth-authorization-server'
-export const TOKEN_PATH = '/oauth2/token'
-export const REVOCATION_PATH = '/oauth2/revoke'
+const TOKEN_PATH = '/oauth2/token'
+const REVOCATION_PATH = '/oauth2/revoke'
 
 /** The grant type of a token exchange (RFC 8693). */
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'

@@ -3,7 +3,7 @@ import { inflateRawSync } from 'node:zlib'
 import { paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fetchKeys } from '../../lib/federation/discovery.ts'
-import { MOST_KEYS } from '../../lib/server/oauth/replay.ts'
+import { MOST_KEYS } from '../../lib/server/exchange/replay.ts'
 import {
   claimsOf,
   type Federation,

@@ -19,7 +19,7 @@ export async function claimsOf(fixture: string): Promise<Record<string, unknown>
   return rest
 }
 
-export const githubIssuer = 'https://token.actions.githubusercontent.com'
+const githubIssuer = 'https://token.actions.githubusercontent.com'
 
 export const provider = (name: string, spec: object) => ({
   apiVersion,

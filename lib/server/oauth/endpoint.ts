@@ -3,9 +3,11 @@
  * one audit record with metrics, and no part of its form but what the endpoint notes.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { internalContext } from '../../controllers/internalcontext.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
 import { type Fault, faultOf, StatusError } from '../../meta/errors/status.ts'
+import type { RequestContext } from '../../registry/kind.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { auditRecord } from '../lambda/audit.ts'
 import { headersOf, type LambdaResponse, toLambdaResponse } from '../lambda/lambdaevents.ts'
@@ -31,6 +33,10 @@ export interface OAuthCall {
   /** Adds facts to the audit record. Never pass a token or a key. */
   note(facts: LogFields): void
 }
+
+/** Returns the context in which the server writes for a call, with full access. */
+export const writeContext = ({ now, deadline }: Pick<OAuthCall, 'now' | 'deadline'>): RequestContext =>
+  internalContext('system:exchange', now, deadline)
 
 export interface OAuthEndpoint<S extends Server> {
   /** As the audit record and the metrics name it. */

@@ -1,7 +1,8 @@
 /** Reads the form of a request to an OAuth endpoint. Everything that could be read in two ways is refused. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { headersOf } from '../lambda/lambdaevents.ts'
-import { malformed, quoteValue } from './oautherror.ts'
+import { malformed } from './oautherror.ts'
+import { quoteValue } from './quote.ts'
 
 export type Form = ReadonlyMap<string, string>
 
@@ -63,3 +64,6 @@ function decodeText(text: string): string {
     throw malformed('the body is not form-encoded: its percent-encoding or its UTF-8 is invalid')
   }
 }
+
+/** Returns the value without one line break at its end, which `curl --data-urlencode NAME@FILE` keeps. */
+export const withoutLineBreak = (value: string): string => value.replace(/\r?\n$/, '')

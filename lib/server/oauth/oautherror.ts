@@ -1,4 +1,4 @@
-/** Defines the errors of the OAuth endpoints (RFC 6749 section 5.2), and the texts that they may contain. */
+/** Defines the errors of the OAuth endpoints (RFC 6749 section 5.2). */
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 
 type ErrorCode =
@@ -77,9 +77,8 @@ export const notAccepted = (reason: RefusalReason): OAuthError =>
 export const unavailable = (reason: RefusalReason, description: string, details: Details = {}): OAuthError =>
   new OAuthError('temporarily_unavailable', reason, description, details)
 
-/** Maximum length of a description, and of a quoted value, in characters. */
+/** Maximum length of a description in characters. */
 const LONGEST = 512
-const LONGEST_VALUE = 128
 
 /** Returns the characters that RFC 6749 allows in a description, without credentials. */
 const printable = (text: string): string =>
@@ -87,17 +86,3 @@ const printable = (text: string): string =>
     .replaceAll('"', "'")
     .replace(/[^ -~]|\\/g, '?')
     .slice(0, LONGEST)
-
-/**
- * Returns a value of the client in single quotes. It may be chosen by an attacker, such as the name of a branch, and appears
- * in the log of a CI job. So every character that means something to a shell or to a CI system is percent-encoded.
- */
-export function quoteValue(value: string): string {
-  const short = [...withoutCredentials(value.slice(0, 16 * LONGEST_VALUE))].slice(0, LONGEST_VALUE).join('')
-  const safe = short
-    .toWellFormed()
-    .replace(/[^\w .,:/@+=<>{}*~-]/gu, (one) =>
-      [...Buffer.from(one)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
-    )
-  return `'${safe}${short.length < value.length ? '...' : ''}'`
-}

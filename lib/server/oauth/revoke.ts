@@ -1,23 +1,19 @@
 /**
  * Revokes an access key that an exchange made (RFC 7009). Whoever presents the key may do so. Every other token gets the same
- * answer and stays: who finds a long-lived key must not be able to stop a production system with a public endpoint.
+ * answer and stays: nobody who finds a long-lived key may stop a production system with it.
  */
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
-import { internalContext } from '../../controllers/internalcontext.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
 import { deleteObject } from '../../registry/delete.ts'
 import type { Server } from '../server.ts'
 import { revokedAnswer } from './answers.ts'
-import type { OAuthCall, Outcome } from './endpoint.ts'
+import { type OAuthCall, type Outcome, writeContext } from './endpoint.ts'
+import { withoutLineBreak } from './form.ts'
 import { malformed } from './oautherror.ts'
-import { withoutLineBreak } from './parameters.ts'
-
-/** The user in whose name the server deletes. */
-const USER = 'system:exchange'
 
 /** Answers a revocation: 200 for every token, and an error only if the store fails. */
 export async function revoke(call: OAuthCall, server: Server): Promise<{ response: ApiResponse; outcome: Outcome }> {
@@ -47,11 +43,11 @@ async function findExchangedKey({ storage, hashes }: Server, value: string): Pro
 }
 
 /** Deletes the key. Returns false if it is gone already. */
-async function remove({ now, deadline }: OAuthCall, server: Server, { name, uid }: FoundKey): Promise<boolean> {
+async function remove(call: OAuthCall, server: Server, { name, uid }: FoundKey): Promise<boolean> {
   const store = server.storeOf(OwnedAccessKey)
   const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
   try {
-    await deleteObject(store, { namespace: '', name }, options, internalContext(USER, now, deadline))
+    await deleteObject(store, { namespace: '', name }, options, writeContext(call))
     return true
   } catch (error) {
     // 409: another key has this name.

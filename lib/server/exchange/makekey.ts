@@ -3,19 +3,16 @@ import { FederatedIdentityCredential } from '../../apis/management/v1/federation
 import { exchangedKeyStrategy } from '../../apis/management/v1/ownedaccesskey.exchange.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
-import { internalContext } from '../../controllers/internalcontext.ts'
+import type { TokenUse } from '../../federation/catalogue.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import { createObject } from '../../registry/create.ts'
 import type { Outcome } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
+import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
 import type { Server } from '../server.ts'
-import type { OAuthCall } from './endpoint.ts'
 import { type Exchanged, exchangedKeyName, exchangedKeyObject } from './exchangedkey.ts'
-import { replayed, replayRecord, type TokenUse } from './replay.ts'
-
-/** The user in whose name the server writes. The creator of the key is that of its trust. */
-const USER = 'system:exchange'
+import { replayed, replayRecord } from './replay.ts'
 
 /** Names have 60 random bits, so that a second attempt is practically never needed. */
 const maxNameAttempts = 3
@@ -57,14 +54,14 @@ export async function makeKey(
 
 async function attempt(
   server: Pick<Server, 'storeOf'>,
-  { now, deadline }: Pick<OAuthCall, 'now' | 'deadline'>,
+  call: Pick<OAuthCall, 'now' | 'deadline'>,
   exchanged: Exchanged,
   { use, isDryRun, announce }: Making,
 ): Promise<MadeKey> {
   const { trust, provider, token, grant } = exchanged
   const store = server.storeOf(OwnedAccessKey)
   const [name, uid] = [exchangedKeyName(trust.name, store.randomInt), store.uuid()]
-  const expires = Math.floor(now.getTime() / 1000) + grant.ttl
+  const expires = Math.floor(call.now.getTime() / 1000) + grant.ttl
   const strategy = exchangedKeyStrategy(store.strategy, {
     federation: {
       trust: { uid: trust.uid, revision: trust.revision },
@@ -78,7 +75,7 @@ async function attempt(
   const outcome = await createObject(
     { ...store, strategy, uuid: () => uid },
     { object: exchangedKeyObject(name, exchanged, controller), secrets: [] },
-    { ...internalContext(USER, now, deadline), dryRun: isDryRun },
+    { ...writeContext(call), dryRun: isDryRun },
   )
   return { name, uid, key: keyOf(outcome), expires: new Date(expires * 1000) }
 }

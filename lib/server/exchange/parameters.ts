@@ -2,8 +2,8 @@
 import type { Scope } from '../../authorization/scopes/scope.ts'
 import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
 import { TOKEN_EXCHANGE } from '../../token/jwks.ts'
-import type { Form } from './form.ts'
-import { malformed, OAuthError } from './oautherror.ts'
+import { type Form, withoutLineBreak } from '../oauth/form.ts'
+import { malformed, OAuthError } from '../oauth/oautherror.ts'
 import { parseRequestedScope } from './requestedscope.ts'
 
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
@@ -21,9 +21,6 @@ export interface ExchangeParameters {
   /** Checks everything, and writes nothing. */
   isDryRun: boolean
 }
-
-/** Returns the value without one line break at its end, which `curl --data-urlencode NAME@FILE` keeps. */
-export const withoutLineBreak = (value: string): string => value.replace(/\r?\n$/, '')
 
 /** Throws the error of RFC 8693 or RFC 6749 for parameters that are missing, unknown or not supported. */
 export function readParameters(form: Form): ExchangeParameters {

@@ -6,8 +6,8 @@ import type { ClaimMappings } from '../../federation/trust.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { holdsCredential } from '../../meta/value/credentialtext.ts'
 import { own } from '../../meta/value/walk.ts'
-import { OAuthError, quoteValue } from './oautherror.ts'
-import { quoteName } from './tokenchecks.ts'
+import { OAuthError } from '../oauth/oautherror.ts'
+import { quoteName, quoteValue } from '../oauth/quote.ts'
 
 export interface MappedUser {
   user: string

@@ -7,7 +7,8 @@ import type { Provider } from '../../federation/provider.ts'
 import type { Trust } from '../../federation/trust.ts'
 import type { JsonValue } from '../../meta/types.ts'
 import { own } from '../../meta/value/walk.ts'
-import { notAccepted, OAuthError, quoteValue, type RefusalReason } from './oautherror.ts'
+import { notAccepted, OAuthError, type RefusalReason } from '../oauth/oautherror.ts'
+import { quoteName, quoteValue } from '../oauth/quote.ts'
 
 /** Checks that the token is made by this issuer for this API. Its signature is not verified yet. */
 export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provider, ownIssuer: string): void {
@@ -66,6 +67,3 @@ function claimError(reason: RefusalReason, claim: string, value: JsonValue | und
     { claim },
   )
 }
-
-/** Returns the name of a claim as the texts of errors show it. Owners of trusts choose it. */
-export const quoteName = (claim: string): string => (/^[\w./:-]+$/.test(claim) ? claim : quoteValue(claim))

@@ -5,10 +5,12 @@
  *     pk=exchange#HASH sk=#      trust=UID key=NAME expires=…    a token that is exchanged once
  *     pk=exchange#HASH sk=KEYUID trust=UID key=NAME expires=…    each key of a token that is exchanged during its lifetime
  */
+
+import type { TokenUse } from '../../federation/catalogue.ts'
 import { type IdToken, LEEWAY, replayId } from '../../federation/idtoken.ts'
 import type { Trust } from '../../federation/trust.ts'
 import type { Companion, Storage } from '../../storage/interface.ts'
-import { OAuthError } from './oautherror.ts'
+import { OAuthError } from '../oauth/oautherror.ts'
 
 /** How long a record is kept after its token has expired, for clocks that differ. Seconds. */
 const KEPT = 3600
@@ -17,9 +19,6 @@ const KEPT = 3600
 export const MOST_KEYS = 50
 
 const SORT_KEY = '#'
-
-/** How the tokens of a provider may be used. */
-export type TokenUse = 'Once' | 'Lifetime'
 
 const partitionOf = (token: IdToken): string => `exchange#${replayId(token)}`
 

@@ -12,8 +12,8 @@ import { own } from '../../meta/value/walk.ts'
 import type { Grant } from './grant.ts'
 import type { MappedUser } from './mappeduser.ts'
 
-export const TRUST_LABEL = 'management.platform/federated-identity-credential'
-export const PROVIDER_LABEL = 'management.platform/identity-provider'
+const TRUST_LABEL = 'management.platform/federated-identity-credential'
+const PROVIDER_LABEL = 'management.platform/identity-provider'
 
 /** Lower case base32 (RFC 4648). */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'

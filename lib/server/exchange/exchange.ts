@@ -3,7 +3,7 @@
  * read, and an unknown client one. Until the signature and the tenancy have held, every refusal has the same text.
  */
 import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
-import { IdentityProvider } from '../../apis/management/v1/federation/identityprovider.ts'
+import { table as providerTable } from '../../apis/management/v1/federation/identityprovider.table.ts'
 import { effectiveUser } from '../../authorization/users/identity.ts'
 import { negotiateToken } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
@@ -13,14 +13,14 @@ import type { IssuerKeys } from '../../federation/issuerkeys.ts'
 import { type Provider, toProvider } from '../../federation/provider.ts'
 import { type Trust, toTrust } from '../../federation/trust.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
+import type { OAuthCall, Outcome } from '../oauth/endpoint.ts'
+import { malformed, notAccepted, unavailable } from '../oauth/oautherror.ts'
 import type { Server } from '../server.ts'
-import { acceptedAnswer, grantAnswer } from './answers.ts'
-import type { OAuthCall, Outcome } from './endpoint.ts'
 import { recordedClaims } from './exchangedkey.ts'
 import { grantOf } from './grant.ts'
+import { acceptedAnswer, grantAnswer } from './grantanswer.ts'
 import { makeKey } from './makekey.ts'
 import { mapUser } from './mappeduser.ts'
-import { malformed, notAccepted, unavailable } from './oautherror.ts'
 import { type ExchangeParameters, readParameters } from './parameters.ts'
 import { checkKeyCount, checkUnused } from './replay.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
@@ -105,7 +105,7 @@ async function readTrust({ storage }: Pick<Server, 'storage'>, { client }: Excha
 
 /** Reads the provider of the trust. One that was deleted and made again under its name is another one. */
 async function readProvider({ storage }: Pick<Server, 'storage'>, { spec, providerUid }: Trust): Promise<Provider> {
-  const stored = await storage.get(IdentityProvider.table, spec.identityProvider)
+  const stored = await storage.get(providerTable, spec.identityProvider)
   const provider = stored && toProvider(stored)
   if (provider?.uid !== providerUid) throw notAccepted('provider_missing')
   if (provider.deleted || provider.spec.disabled) throw notAccepted('provider_disabled')
