@@ -6,7 +6,7 @@ import type { PresentedCredential, UserInfo } from '../authorization/users/user.
 import type { JsonObject } from '../meta/types.ts'
 import { isWellFormed } from './accesskey.ts'
 import { activityAttributes, type Credential, credentialUser, readCredential } from './credential.ts'
-import { findClosedGate } from './federation.ts'
+import { findClosedGate } from './gates.ts'
 import { INVALID_KEY_REASONS, isActivityDue, keyStatus, type LifeLimits } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 

@@ -3,7 +3,7 @@
  * revoked could still create another key.
  */
 import { requireUnchangedCredential } from '../authentication/credential.ts'
-import { findClosedGate, requireOpenGates } from '../authentication/federation.ts'
+import { findClosedGate, requireOpenGates } from '../authentication/gates.ts'
 import type { Federation } from '../authorization/users/user.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { StorageError } from '../storage/errors.ts'

@@ -14,7 +14,7 @@ import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinst
 import { generateAccessKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/authenticate.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
-import { findClosedGate } from '../authentication/federation.ts'
+import { findClosedGate } from '../authentication/gates.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'

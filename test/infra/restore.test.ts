@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { restore } from '../../infra/restore.ts'
-import { gateKeys } from '../../lib/authentication/federation.ts'
+import { gateKeys } from '../../lib/authentication/gates.ts'
 import type { Companion } from '../../lib/storage/interface.ts'
 import { endless } from '../support/deadlines.ts'
 import { tableDefinition } from '../support/dynamodb.ts'

@@ -280,7 +280,7 @@ test('keys of an exchange', async () => {
   })
   const looks = ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem']
   const gates = at.calls.filter(
-    ({ action, partitions }) => looks.includes(action) && partitions?.some((one) => one.startsWith('federation#')),
+    ({ action, partitions }) => looks.includes(action) && partitions?.some((one) => one.startsWith('trust#')),
   )
   expect(new Set(gates.map(({ name }) => name))).toEqual(
     new Set([
@@ -413,7 +413,7 @@ test('a watch checks that its key is still valid', async () => {
     await vi.waitFor(() => expect(callCount()).toBeGreaterThan(before + 8), patience)
     ahead = 11_000
     await vi.waitFor(() => expect(readsOf('ownedaccesskeys#o')).not.toHaveLength(0), patience)
-    await vi.waitFor(() => expect(readsOf(`federation#${federation.trust.uid}`)).not.toHaveLength(0), patience)
+    await vi.waitFor(() => expect(readsOf(`trust#${federation.trust.uid}`)).not.toHaveLength(0), patience)
     ahead = 61_000
     await watched
   } finally {

@@ -94,13 +94,13 @@ test('only the secrets of virtual clusters and partitions of the table are grant
     'exchange#*',
     'federatedidentitycredentials#log#*',
     'federatedidentitycredentials#o#*',
-    'federation#*',
     'identityproviders#log#*',
     'jwks#*',
     'ownedaccesskeys#log#*',
     'ownedaccesskeys#o#*',
     'owner#*',
     'provider#*',
+    'trust#*',
     'virtualclusterinstances#log#*',
     'watches#*',
   ])
@@ -189,7 +189,7 @@ test('functions that judge or write keys, and those that close gates, read the g
   const closers = ['federatedidentitycredentials', 'identityproviders'].flatMap((kind) =>
     ['delete', 'patch', 'update'].map((verb) => `${kind}/${verb}`),
   )
-  for (const gate of ['federation#x', 'provider#x']) {
+  for (const gate of ['trust#x', 'provider#x']) {
     expect(functionsAccessing(['BatchGetItem'], gate)).toEqual([...judges, ...keyWriters, ...closers].sort())
     expect(functionsAccessing(['Query'], gate)).toEqual([])
   }
@@ -247,7 +247,7 @@ test('functions that respond from the request alone have no access to the table'
 
 test('only writers of an object write its gate', () => {
   for (const [gate, kind] of [
-    ['federation', 'federatedidentitycredentials'],
+    ['trust', 'federatedidentitycredentials'],
     ['provider', 'identityproviders'],
   ] as const) {
     expect(functionsAccessing(writes, `${gate}#x`)).toEqual(['garbagecollector', ...writersOf(kind)].sort())
@@ -286,8 +286,7 @@ test('the exchange reads trusts and providers, and writes neither', () => {
     expect(functionsAccessing(['BatchGetItem'], partition)).toContain('oauth2/token')
     expect(functionsAccessing(writes, partition)).not.toContain('oauth2/token')
   }
-  for (const gate of ['federation#x', 'provider#x'])
-    expect(functionsAccessing(writes, gate)).not.toContain('oauth2/token')
+  for (const gate of ['trust#x', 'provider#x']) expect(functionsAccessing(writes, gate)).not.toContain('oauth2/token')
 })
 
 test('only functions that issue tokens may sign', () => {

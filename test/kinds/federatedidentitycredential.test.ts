@@ -475,7 +475,7 @@ describe('claim mappings', () => {
 
 describe('the gate', () => {
   const gate = async (uid: string | undefined) =>
-    (await deployment.parts.storage.getCompanion(`federation#${uid}`, '#'))?.attributes
+    (await deployment.parts.storage.getCompanion(`trust#${uid}`, '#'))?.attributes
 
   test('is written and deleted with the credential', async () => {
     const { name, uid } = await made()

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { IdentityProvider } from '../../lib/apis/management/v1/federation/identityprovider.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { GateKind, GateState } from '../../lib/authentication/federation.ts'
+import type { GateKind, GateState } from '../../lib/authentication/gates.ts'
 import type { Federation } from '../../lib/authorization/users/user.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
@@ -67,10 +67,10 @@ const messageOf = ({ status, json }: Answer) => [status, json.message]
 const trust = 'the federated identity credential of the access key'
 const provider = 'the identity provider of the access key'
 const closings: [GateKind, Partial<GateState> | 'missing', string][] = [
-  ['federation', { disabled: true }, `${trust} is disabled`],
-  ['federation', { revision: 2 }, `${trust} has changed since the exchange: exchange another ID token`],
-  ['federation', { deleted: true }, `${trust} is being deleted`],
-  ['federation', 'missing', `${trust} has been deleted`],
+  ['trust', { disabled: true }, `${trust} is disabled`],
+  ['trust', { revision: 2 }, `${trust} has changed since the exchange: exchange another ID token`],
+  ['trust', { deleted: true }, `${trust} is being deleted`],
+  ['trust', 'missing', `${trust} has been deleted`],
   ['provider', { disabled: true }, `${provider} is disabled`],
   ['provider', { revision: 2 }, `${provider} has changed since the exchange: exchange another ID token`],
   ['provider', { deleted: true }, `${provider} is being deleted`],
@@ -138,7 +138,7 @@ test('a watch ends within ten seconds after a gate is closed', async () => {
     })
     sent.on('error', reject).end()
     await begun.promise
-    await gate(key, 'federation', { disabled: true })
+    await gate(key, 'trust', { disabled: true })
     ahead = 11_000
     expect(await promise).toContain(`"name":"${key.name}"`)
   } finally {
@@ -219,7 +219,7 @@ describe('an exchanged key', () => {
     expect(messageOf(await self(key.token))).toEqual([401, 'access key is disabled'])
     expect((await patch(key.name, { disabled: false })).status).toBe(200)
     expect((await self(key.token)).status).toBe(201)
-    await gate(key, 'federation', { disabled: true })
+    await gate(key, 'trust', { disabled: true })
     expect(messageOf(await self(key.token))).toEqual([401, `${trust} is disabled`])
     expect((await server.call(`${keys}/${key.name}`, { method: 'DELETE' })).status).toBe(200)
     expect((await self(key.token)).status).toBe(401)
@@ -290,7 +290,7 @@ describe('a person with an exchanged key', () => {
     const key = await exchange({ spec: login })
     const made = await post(keys, accessKey('erins'), key.token)
     expect(made.status).toBe(201)
-    await gate(key, 'federation', { disabled: true })
+    await gate(key, 'trust', { disabled: true })
     expect((await self(made.json.spec.key)).status).toBe(201)
   })
 

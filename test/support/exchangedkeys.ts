@@ -1,7 +1,7 @@
 /** Creates access keys as an exchange does, and sets their gates. */
 import { exchangedKeyStrategy } from '../../lib/apis/management/v1/ownedaccesskey.exchange.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { type GateKind, type GateState, gateKeys } from '../../lib/authentication/federation.ts'
+import { type GateKind, type GateState, gateKeys } from '../../lib/authentication/gates.ts'
 import type { ScopeChain } from '../../lib/authorization/scopes/scope.ts'
 import type { Federation, Identity } from '../../lib/authorization/users/user.ts'
 import { internalContext } from '../../lib/controllers/internalcontext.ts'
@@ -27,7 +27,7 @@ export async function setGate(
   state: Partial<GateState> | 'missing' = {},
 ): Promise<void> {
   const [trustKey, providerKey] = gateKeys(federation)
-  const [key, { revision }] = kind === 'federation' ? [trustKey, federation.trust] : [providerKey, federation.provider]
+  const [key, { revision }] = kind === 'trust' ? [trustKey, federation.trust] : [providerKey, federation.provider]
   const options = { deadline: endless }
   if (state === 'missing') return storage.dropCompanion(key, options)
   const attributes = { revision, disabled: false, deleted: false, ...state }
@@ -36,7 +36,7 @@ export async function setGate(
 
 /** Opens both gates. */
 export async function openGates(server: { storage: Storage }, federation: Federation): Promise<void> {
-  await setGate(server, federation, 'federation')
+  await setGate(server, federation, 'trust')
   await setGate(server, federation, 'provider')
 }
 

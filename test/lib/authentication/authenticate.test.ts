@@ -59,7 +59,7 @@ describe('authenticate', () => {
       return [open, open]
     }
     expect(await authenticate(KEY, { ...deps, readGates })).toMatchObject({ user: { name: 'admin', federation } })
-    expect(log).toEqual(['read', ['federation#t-1', 'provider#p-1']])
+    expect(log).toEqual(['read', ['trust#t-1', 'provider#p-1']])
     expect(await authenticate(KEY, deps)).toEqual({
       dead: 'the federated identity credential of the access key has been deleted',
       key: { name: 'ci', uid: 'u-1', user: 'admin' },

@@ -10,7 +10,8 @@ import type { TrustSpec } from '../../../../federation/trust.ts'
 import { parseTime } from '../../../../meta/encoding/time.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { keySpecOf, onlyDisables, specOf, toKey } from './federatedidentitycredential.values.ts'
+import { keySpecOf, specOf, toKey } from './federatedidentitycredential.values.ts'
+import { onlyDisables } from './gates.ts'
 
 const noun = 'federated identity credential'
 

@@ -1,5 +1,4 @@
 /** Defines FederatedIdentityCredential, which says whose ID tokens are exchanged for which access keys. */
-import { deleteGate, writeGate } from '../../../../authentication/federation.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
 import {
   chainAfterChange,
@@ -22,7 +21,6 @@ import { columns } from './federatedidentitycredential.columns.ts'
 import { spec, status } from './federatedidentitycredential.schema.ts'
 import {
   closesKeys,
-  gateOf,
   isHarmless,
   keySpecOf,
   kind,
@@ -31,6 +29,7 @@ import {
   specOf,
   toKey,
 } from './federatedidentitycredential.values.ts'
+import { gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
 
 function strategy(services: Services): Strategy {
@@ -105,17 +104,11 @@ function strategy(services: Services): Strategy {
       if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
       return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
     },
-    companions(after, before) {
-      if (!after) return before ? [deleteGate('federation', before.object.metadata.uid ?? '')] : []
-      const gate = gateOf(after)
-      const isUnchanged = before !== undefined && deepEqual(gate, gateOf(before))
-      return isUnchanged ? [] : [writeGate('federation', after.object.metadata.uid ?? '', gate)]
-    },
+    companions: gateCompanions('trust', toTrust),
     present(stored) {
       const { object } = stored
-      const { deleted, disabled } = gateOf(stored)
-      const phase = deleted ? 'Terminating' : disabled ? 'Disabled' : 'Active'
-      const computed = { owner: ownerOf(stored), phase, clientID: clientIdOf(toTrust(stored)) }
+      const trust = toTrust(stored)
+      const computed = { owner: ownerOf(stored), phase: phaseOf(trust), clientID: clientIdOf(trust) }
       return { ...object, status: { ...object.status, ...computed } }
     },
   }

@@ -1,9 +1,10 @@
 /** Reads values of a federated identity credential, called trust in code, from stored objects and from requests. */
 import { effectiveUser, type Key, type KeySpec } from '../../../../authorization/users/identity.ts'
-import { DEFAULT_TTL, decodeTrustInternal, type TrustSpec, toTrust } from '../../../../federation/trust.ts'
+import { DEFAULT_TTL, decodeTrustInternal, type TrustSpec } from '../../../../federation/trust.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Stored } from '../../../../storage/interface.ts'
+import { onlyDisables } from './gates.ts'
 
 export const kind = 'FederatedIdentityCredential'
 export const plural = 'federatedidentitycredentials'
@@ -34,19 +35,9 @@ export function toKey({ object, internal }: Pick<Stored, 'object' | 'internal'>)
 /** Returns the name of the owner: a user, `team:TEAM` or `subject:SUBJECT`. */
 export const ownerOf = (stored: Pick<Stored, 'object' | 'internal'>): string => effectiveUser(toKey(stored)).name
 
-/** Returns the state of the gate that keys from exchanges pass. */
-export function gateOf(stored: Pick<Stored, 'object' | 'internal'>) {
-  const { revision, deleted, spec } = toTrust(stored)
-  return { revision, disabled: spec.disabled === true, deleted }
-}
-
 /** Reports whether a change closes the keys of earlier exchanges. */
 export const closesKeys = (old: TrustSpec, next: TrustSpec): boolean =>
   (['claims', 'scope', 'claimMappings'] as const).some((member) => !deepEqual(old[member], next[member]))
-
-/** Reports whether a change does nothing but disable the trust. */
-export const onlyDisables = (old: TrustSpec, next: TrustSpec): boolean =>
-  next.disabled === true && deepEqual({ ...old, disabled: true }, next)
 
 /** Reports whether a change leaves who may exchange what as it was, or ends it: texts, and disabling. */
 export const isHarmless = (old: TrustSpec, { displayName, description, ...next }: TrustSpec): boolean => {

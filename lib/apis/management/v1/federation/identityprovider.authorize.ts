@@ -7,6 +7,7 @@ import { lastingReason } from '../../../../authorization/users/outliving.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/provider.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
+import { onlyDisables } from './gates.ts'
 
 /** Returns why the user may not make this provider, or change it to `next`, now (403), or undefined. All may disable it. */
 export function forbiddenProvider(
@@ -22,7 +23,3 @@ export function forbiddenProvider(
   const isLimited = [old ?? next, next].every(({ scope }) => containsChain(withScope([], scope), user.chain))
   return isLimited ? undefined : 'spec.scope: an access key with a scope may write only providers that have this scope'
 }
-
-/** Reports whether a change does nothing but disable the provider. */
-export const onlyDisables = (old: ProviderSpec, next: ProviderSpec): boolean =>
-  next.disabled === true && deepEqual({ ...old, disabled: true }, next)

@@ -1,5 +1,4 @@
 /** Defines IdentityProvider, an issuer of ID tokens that can be exchanged for access keys. */
-import { deleteGate, writeGate } from '../../../../authentication/federation.ts'
 import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
 import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../../../../federation/provider.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
@@ -9,7 +8,8 @@ import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../
 import type { Stored } from '../../../../storage/interface.ts'
 import { group, version } from '../group.ts'
 import type { Services } from '../services.ts'
-import { forbiddenProvider, onlyDisables } from './identityprovider.authorize.ts'
+import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
+import { forbiddenProvider } from './identityprovider.authorize.ts'
 import { spec, status } from './identityprovider.schema.ts'
 import { plural, table } from './identityprovider.table.ts'
 import { defaultsOf, kind, specOf, useRule } from './identityprovider.values.ts'
@@ -66,15 +66,6 @@ const columns: readonly Column[] = [
   },
 ]
 
-/** Returns the state of the gate that keys from exchanges pass. */
-function gateOf(stored: Pick<Stored, 'object' | 'internal'>) {
-  const { revision, deleted, spec } = toProvider(stored)
-  return { revision, disabled: spec.disabled === true, deleted }
-}
-
-const phaseOf = ({ disabled, deleted }: ReturnType<typeof gateOf>): string =>
-  deleted ? 'Terminating' : disabled ? 'Disabled' : 'Active'
-
 function strategy(services: Services): Strategy {
   /** The errors of drafts. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
   const errorsOf = new WeakMap<Draft, FieldError[]>()
@@ -120,16 +111,11 @@ function strategy(services: Services): Strategy {
       const reason = forbiddenProvider(user, old && specOf(old.object), specOf(object), now)
       if (reason) throw forbiddenResource({ group, resource: plural }, object.metadata.name ?? '', reason)
     },
-    companions(after, before) {
-      if (!after) return before ? [deleteGate('provider', before.object.metadata.uid ?? '')] : []
-      const gate = gateOf(after)
-      const isUnchanged = before !== undefined && deepEqual(gate, gateOf(before))
-      return isUnchanged ? [] : [writeGate('provider', after.object.metadata.uid ?? '', gate)]
-    },
+    companions: gateCompanions('provider', toProvider),
     present(stored) {
       const { object } = stored
       const computed = defaultsOf(specOf(object), services.federation.issuer)
-      return { ...object, status: { ...object.status, ...computed, phase: phaseOf(gateOf(stored)) } }
+      return { ...object, status: { ...object.status, ...computed, phase: phaseOf(toProvider(stored)) } }
     },
   }
 }

@@ -3,7 +3,7 @@
  * provider, written in the transaction of its object. An exchanged key is valid only while both gates are open: both
  * exist, neither is disabled, and both have the revisions of the exchange.
  *
- *     pk=federation#UID sk=# revision=3 disabled=false deleted=false
+ *     pk=trust#UID    sk=# revision=3 disabled=false deleted=false
  *     pk=provider#UID   sk=# revision=1 disabled=false deleted=false
  */
 import type { Federation, PassedGate } from '../authorization/users/user.ts'
@@ -12,7 +12,7 @@ import type { Companion } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import { isCount, isFlag, strictRecord } from './strictrecord.ts'
 
-export type GateKind = 'federation' | 'provider'
+export type GateKind = 'trust' | 'provider'
 
 /** The state of a trust or a provider. */
 export interface GateState {
@@ -27,7 +27,7 @@ const gateKey = (kind: GateKind, uid: string): ItemKey => ({ pk: `${kind}#${uid}
 
 /** Returns the item keys of both gates, that of the trust first. */
 export const gateKeys = ({ trust, provider }: Federation): [ItemKey, ItemKey] => [
-  gateKey('federation', trust.uid),
+  gateKey('trust', trust.uid),
   gateKey('provider', provider.uid),
 ]
 

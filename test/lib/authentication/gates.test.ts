@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { closedGate, deleteGate, type GateState, gateKeys, writeGate } from '../../../lib/authentication/federation.ts'
 import { parseFederation, storedFederation } from '../../../lib/authentication/federationform.ts'
+import { closedGate, deleteGate, type GateState, gateKeys, writeGate } from '../../../lib/authentication/gates.ts'
 
 const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
 const open = { revision: 3, disabled: false, deleted: false }
@@ -51,16 +51,16 @@ describe('closedGate', () => {
 describe('the gate items', () => {
   test('are written and deleted under the keys that are read', () => {
     const keys = gateKeys(federation)
-    expect(writeGate('federation', 't-1', open)).toEqual({ op: 'put', ...keys[0], attributes: open })
+    expect(writeGate('trust', 't-1', open)).toEqual({ op: 'put', ...keys[0], attributes: open })
     expect(writeGate('provider', 'p-1', open)).toEqual({ op: 'put', ...keys[1], attributes: open })
-    expect(deleteGate('federation', 't-1')).toEqual({ op: 'delete', ...keys[0] })
+    expect(deleteGate('trust', 't-1')).toEqual({ op: 'delete', ...keys[0] })
     expect(deleteGate('provider', 'p-1')).toEqual({ op: 'delete', ...keys[1] })
   })
 
   test('of a trust and of a provider with one uid differ', () => {
     const same = { uid: 'x', revision: 1 }
     expect(gateKeys({ trust: same, provider: same })).toEqual([
-      { pk: 'federation#x', sk: '#' },
+      { pk: 'trust#x', sk: '#' },
       { pk: 'provider#x', sk: '#' },
     ])
   })

@@ -1,0 +1,38 @@
+/** Keeps the gate of a trust or an identity provider up to date, and computes what follows from its state. */
+import { deleteGate, type GateKind, type GateState, writeGate } from '../../../../authentication/gates.ts'
+import { deepEqual } from '../../../../meta/value/equal.ts'
+import type { Companion, Stored } from '../../../../storage/interface.ts'
+
+/** What trusts and providers have in common. */
+interface Gated {
+  revision: number
+  deleted: boolean
+  spec: { disabled?: boolean }
+}
+
+type Readable = Pick<Stored, 'object' | 'internal'>
+
+const gateOf = ({ revision, deleted, spec }: Gated): GateState => ({
+  revision,
+  disabled: spec.disabled === true,
+  deleted,
+})
+
+/** Returns the function that writes the gate with its object. `read` reads the object. */
+export const gateCompanions =
+  (kind: GateKind, read: (stored: Readable) => Gated) =>
+  (after: Readable | undefined, before: Readable | undefined): Companion[] => {
+    const uid = (after ?? before)?.object.metadata.uid ?? ''
+    if (!after) return before ? [deleteGate(kind, uid)] : []
+    const gate = gateOf(read(after))
+    const isUnchanged = before !== undefined && deepEqual(gate, gateOf(read(before)))
+    return isUnchanged ? [] : [writeGate(kind, uid, gate)]
+  }
+
+/** Returns `status.phase`. */
+export const phaseOf = ({ deleted, spec }: Gated): string =>
+  deleted ? 'Terminating' : spec.disabled ? 'Disabled' : 'Active'
+
+/** Reports whether a change of the spec does nothing but disable the object. */
+export const onlyDisables = <Spec extends { disabled?: boolean }>(old: Spec, next: Spec): boolean =>
+  next.disabled === true && deepEqual({ ...old, disabled: true }, next)
