@@ -6,7 +6,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { revoke as revokeKey } from '../../lib/server/oauth/revoke.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'
+import { endless } from '../support/deadlines.ts'
 import {
   claimsOf,
   clientOf,
@@ -536,6 +538,33 @@ describe('the revocation endpoint', () => {
     })
     expect((await server.call(path, self)).status).toBe(401)
     expect(recordOf(await revoke(token)).reason).toBe('nothing_revoked')
+  })
+
+  test('leaves a key that took the name of one that ended meanwhile', async () => {
+    const exchanged = await federation.exchange(client, federation.sign())
+    const { name } = recordOf(exchanged)
+    const { parts } = server
+    const storage = Object.create(parts.storage, {
+      getCompanions: {
+        value: async (...asked: Parameters<typeof parts.storage.getCompanions>) => {
+          const found = await parts.storage.getCompanions(...asked)
+          await server.call(`${keys}/${name}`, { method: 'DELETE' })
+          await server.make(keys, accessKey(name, { user: 'alice' }))
+          return found
+        },
+      },
+    })
+    const call = {
+      requestId: 'r',
+      headers: {},
+      form: new Map([['token', exchanged.json.access_token]]),
+      now: new Date(),
+      deadline: endless,
+      note: () => undefined,
+    }
+    const { outcome } = await revokeKey(call, Object.create(parts, { storage: { value: storage } }))
+    expect(outcome).toBe('nothing_revoked')
+    expect((await server.call(`${keys}/${name}`)).json.spec.user).toBe('alice')
   })
 
   test('leaves an ordinary key that somebody found, with the same answer', async () => {
