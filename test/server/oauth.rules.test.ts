@@ -90,12 +90,20 @@ describe('the tenancy', () => {
     [job, 'accepted'],
     [{ ...job, repository_id: '75' }, `tenancy: ${generic}`],
     [{ ...job, repository_id: 74 }, 'accepted'],
-    [{ ...job, repository_id: ['75'] }, `tenancy: ${generic}`],
+    [{ ...job, repository_id: ['74', '75'] }, `tenancy: ${generic}`],
+    [{ ...job, repository_owner_id: ['65', '66'] }, `tenancy: ${generic}`],
     [{ repository_owner_id: '65' }, `tenancy: ${generic}`],
     [{ ...job, repository_owner_id: '66' }, `provider_claims: ${generic}`],
     [{ repository_id: '74' }, `provider_claims: ${generic}`],
   ])('of %j is %s', (claims, outcome) => {
     expect(refusalOf(() => checkTenancy(tokenOf(claims), providerOf({ claims: binding }), trustOf()))).toBe(outcome)
+  })
+
+  test('is refused when the trust binds none, because it is older than what is known of the issuer', () => {
+    const old = trustOf({ claims: [{ claim: 'event_name', values: ['push'] }] })
+    expect(refusalOf(() => checkTenancy(tokenOf(job), providerOf({ claims: binding }), old))).toBe(
+      `tenancy: ${generic}`,
+    )
   })
 
   test('of a pod is its service account', () => {

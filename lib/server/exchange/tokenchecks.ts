@@ -19,10 +19,13 @@ export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provid
 
 /** Checks the claims that say whose token it is. Strangers with tokens of a shared issuer learn nothing more than this. */
 export function checkTenancy({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
-  const { tenancy } = issuerRules(spec.issuer, spec.type)
+  const { tenancy, owner } = issuerRules(spec.issuer, spec.type)
+  // A token belongs to one tenant. A list of several would fulfil the entries of each of them.
+  if ([...tenancy, ...owner].some((claim) => Array.isArray(own(claims, claim)))) throw notAccepted('tenancy')
   if (unmetEntry(spec.claims ?? [], claims)) throw notAccepted('provider_claims')
   const bound = trust.spec.claims.filter(({ claim }) => tenancy.includes(claim))
-  if (unmetEntry(bound, claims)) throw notAccepted('tenancy')
+  // A trust of an earlier version may bind none, if that version did not know the issuer.
+  if ((bound.length === 0 && tenancy.length > 0) || unmetEntry(bound, claims)) throw notAccepted('tenancy')
 }
 
 /** Checks the times. `rejectedBefore` is a Unix time: records of tokens from before it may be lost. */
