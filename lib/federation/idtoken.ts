@@ -38,7 +38,7 @@ export class MalformedIdToken extends Error {
 }
 
 /** Limits the text of a token, in characters. Tokens of people with many groups have some 8 KiB. */
-export const MAX_ID_TOKEN_LENGTH = 16 * 1024
+const MAX_ID_TOKEN_LENGTH = 16 * 1024
 const MAX_DEPTH = 16
 const MAX_MEMBERS = 256
 const MAX_VALUES = 1000
@@ -66,28 +66,29 @@ export function parseIdToken(token: string): IdToken {
   return { ...readHeader(header), ...readPayload(payload), signingInput, signature, text: token }
 }
 
-/**
- * Returns why the token is not valid at this time, or undefined. Call it after the signature has been verified, because the
- * reason tells the caller the times of the token.
- */
-export function checkTimes(token: IdToken, now: Date, maxTokenAge?: number): string | undefined {
+export interface TimeProblem {
+  reason: 'expired' | 'not_yet_valid' | 'too_old'
+  /** Contains times of the token. Show it only after the signature has been verified. */
+  message: string
+}
+
+/** Returns why the token is not valid at this time, or undefined. */
+export function checkTimes(token: IdToken, now: Date, maxTokenAge?: number): TimeProblem | undefined {
   const seconds = Math.floor(now.getTime() / 1000)
-  const { expires, issuedAt, notBefore } = token
+  const { expires, issuedAt, notBefore = issuedAt } = token
+  const because = (reason: TimeProblem['reason'], what: string) => ({ reason, message: `the subject token ${what}` })
+  const ahead = (claim: string, time: number) =>
+    because('not_yet_valid', `is not yet valid (${claim} ${timeText(time)}, ${time - seconds} s ahead)`)
   if (seconds >= expires + LEEWAY) {
-    return `the subject token has expired (exp ${timeText(expires)}, ${seconds - expires} s ago)`
+    return because('expired', `has expired (exp ${timeText(expires)}, ${seconds - expires} s ago)`)
   }
-  for (const [name, time] of [
-    ['iat', issuedAt],
-    ['nbf', notBefore ?? issuedAt],
-  ] as const) {
-    if (time > seconds + LEEWAY) {
-      return `the subject token is not yet valid (${name} ${timeText(time)}, ${time - seconds} s ahead)`
-    }
-  }
-  if (maxTokenAge !== undefined && seconds - issuedAt > maxTokenAge + LEEWAY) {
-    return `the subject token is too old (iat ${timeText(issuedAt)}, ${seconds - issuedAt} s ago, at most ${maxTokenAge} s)`
-  }
-  return undefined
+  if (issuedAt > seconds + LEEWAY) return ahead('iat', issuedAt)
+  if (notBefore > seconds + LEEWAY) return ahead('nbf', notBefore)
+  if (maxTokenAge === undefined || seconds - issuedAt <= maxTokenAge + LEEWAY) return undefined
+  return because(
+    'too_old',
+    `is too old (iat ${timeText(issuedAt)}, ${seconds - issuedAt} s ago, at most ${maxTokenAge} s)`,
+  )
 }
 
 /**

@@ -3,12 +3,13 @@
  * functions together fetch the keys of a provider at most once a minute, whatever tokens they get.
  */
 import type { CompanionItem, Storage } from '../storage/interface.ts'
-import { DEFAULT_ALGORITHMS, fitsAlgorithm, isAlgorithm } from './algorithms.ts'
+import { fitsAlgorithm } from './algorithms.ts'
 import { type FetchedKeys, type KeySource, UnusableAnswer } from './discovery.ts'
 import type { IdToken } from './idtoken.ts'
 import { type PublicKey, parseKeySet } from './jwks.ts'
 import { decodeKeyItem, encodeKeyItem, type KeyState, keyItemKey, NEVER } from './keyitem.ts'
 import type { Provider } from './provider.ts'
+import { algorithmsOf } from './providerrules.ts'
 import { verifySignature } from './verify.ts'
 
 export type Verdict =
@@ -133,7 +134,7 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
     let known = claimed
     try {
       const { keys, maxAgeSeconds = Number.POSITIVE_INFINITY } = await fetch(provider.spec)
-      const usable = keys.filter((key) => acceptedAlgorithms(provider).some((alg) => fitsAlgorithm(key, alg)))
+      const usable = keys.filter((key) => algorithmsOf(provider.spec).some((alg) => fitsAlgorithm(key, alg)))
       if (usable.length === 0) throw new UnusableAnswer('the issuer has no usable keys')
       const freshFor = Math.min(Math.max(maxAgeSeconds * second, minute), FRESH_MS)
       known = { ...claimed, keys: usable, fetchedAt: claimed.attemptedAt, freshFor }
@@ -179,7 +180,7 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
 
   return {
     async verify(provider, token) {
-      if (!acceptedAlgorithms(provider).includes(token.alg)) return 'invalid'
+      if (!algorithmsOf(provider.spec).includes(token.alg)) return 'invalid'
       if (provider.spec.jwks !== undefined) {
         const keys = pinnedKeys(provider.uid, provider.spec.jwks)
         return (await verifySignature(token, keys)) ? 'valid' : 'invalid'
@@ -198,5 +199,3 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
     },
   }
 }
-
-const acceptedAlgorithms = ({ spec }: Provider) => (spec.algorithms ?? DEFAULT_ALGORITHMS).filter(isAlgorithm)

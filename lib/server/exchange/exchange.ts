@@ -7,10 +7,10 @@ import { table as providerTable } from '../../apis/management/v1/federation/iden
 import { effectiveUser } from '../../authorization/users/identity.ts'
 import { negotiateToken } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
-import { issuerRules } from '../../federation/catalogue.ts'
 import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../../federation/idtoken.ts'
 import type { IssuerKeys } from '../../federation/issuerkeys.ts'
 import { type Provider, toProvider } from '../../federation/provider.ts'
+import { rulesOf, tokenUseOf } from '../../federation/providerrules.ts'
 import { type Trust, toTrust } from '../../federation/trust.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
 import type { OAuthCall, Outcome } from '../oauth/endpoint.ts'
@@ -56,7 +56,7 @@ export async function exchange(
   const mapped = claimMappings && mapUser(token, claimMappings)
   const limits = { exchange: config.maxExchangeTtlSeconds, key: config.maxKeyTtlSeconds }
   const grant = grantOf(trust, provider, request.scope?.parsed, limits)
-  const use = provider.spec.tokenUse ?? issuerRules(provider.spec.issuer, provider.spec.type).tokenUse
+  const use = tokenUseOf(provider.spec)
   if (use === 'Lifetime') await checkKeyCount(storage, token, trust, now)
   else if (request.isDryRun) await checkUnused(storage, token)
 
@@ -126,7 +126,7 @@ async function checkSignature(issuerKeys: IssuerKeys, provider: Provider, token:
 /** Notes what the token says. Call it only when the signature and the tenancy have held. */
 function noteToken({ note }: OAuthCall, token: IdToken, { spec }: Provider): void {
   const { jti } = token.claims
-  const claims = recordedClaims(token, issuerRules(spec.issuer, spec.type))
+  const claims = recordedClaims(token, rulesOf(spec))
   note({
     subject: token.subject,
     ...(typeof jti === 'string' && { tokenId: jti }),

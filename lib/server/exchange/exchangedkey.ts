@@ -1,9 +1,10 @@
 /** Builds the OwnedAccessKey of an exchange. Its identity says who came in from where, and grants nothing. */
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
-import { type IssuerRules, issuerRules } from '../../federation/catalogue.ts'
+import type { IssuerRules } from '../../federation/catalogue.ts'
 import { claimText } from '../../federation/claims.ts'
 import type { IdToken } from '../../federation/idtoken.ts'
 import type { Provider } from '../../federation/provider.ts'
+import { rulesOf } from '../../federation/providerrules.ts'
 import type { Trust } from '../../federation/trust.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import type { JsonObject, KubeObject } from '../../meta/types.ts'
@@ -54,7 +55,7 @@ export function exchangedKeyObject(
   controller: { apiVersion: string; kind: string },
 ): KubeObject {
   const { user, team, subject, groups } = trust.spec
-  const rules = issuerRules(provider.spec.issuer, provider.spec.type)
+  const rules = rulesOf(provider.spec)
   const displayName = displayNameOf(token, rules)
   return {
     apiVersion: groupVersion(OwnedAccessKey),

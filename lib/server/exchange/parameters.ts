@@ -10,8 +10,6 @@ export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
 export const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
 const ID_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:id_token'
 
-const maxTokenBytes = 16 * 1024
-
 export interface ExchangeParameters {
   /** The name and uid of the FederatedIdentityCredential. */
   client: { name: string; uid: string }
@@ -80,7 +78,6 @@ function readSubjectToken(form: Form): string {
   const type = required(form, 'subject_token_type')
   if (type !== JWT_TYPE && type !== ID_TOKEN_TYPE)
     throw malformed(`subject_token_type must be ${JWT_TYPE} or ${ID_TOKEN_TYPE}`)
-  if (Buffer.byteLength(token) > maxTokenBytes) throw malformed('the subject token is larger than 16 KiB')
   if (token.startsWith(KEY_PREFIX)) throw malformed('the subject token is an access key, not an ID token of an issuer')
   return token
 }

@@ -1,9 +1,8 @@
 /** Compares an ID token with its provider and its trust. Every function throws the OAuthError of what does not fit. */
-import { DEFAULT_ALGORITHMS } from '../../federation/algorithms.ts'
-import { issuerRules } from '../../federation/catalogue.ts'
 import { type ClaimEntry, claimText, unmetEntry } from '../../federation/claims.ts'
 import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
 import type { Provider } from '../../federation/provider.ts'
+import { algorithmsOf, audienceOf, rulesOf } from '../../federation/providerrules.ts'
 import type { Trust } from '../../federation/trust.ts'
 import type { JsonValue } from '../../meta/types.ts'
 import { own } from '../../meta/value/walk.ts'
@@ -13,13 +12,13 @@ import { quoteName, quoteValue } from '../oauth/quote.ts'
 /** Checks that the token is made by this issuer for this API. Its signature is not verified yet. */
 export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provider, ownIssuer: string): void {
   if (issuer !== spec.issuer) throw notAccepted('issuer')
-  if (audience !== (spec.audience ?? ownIssuer)) throw notAccepted('audience')
-  if (!(spec.algorithms ?? (DEFAULT_ALGORITHMS as readonly string[])).includes(alg)) throw notAccepted('algorithm')
+  if (audience !== audienceOf(spec, ownIssuer)) throw notAccepted('audience')
+  if (!algorithmsOf(spec).includes(alg)) throw notAccepted('algorithm')
 }
 
 /** Checks the claims that say whose token it is. Strangers with tokens of a shared issuer learn nothing more than this. */
 export function checkTenancy({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
-  const { tenancy, owner } = issuerRules(spec.issuer, spec.type)
+  const { tenancy, owner } = rulesOf(spec)
   // A token belongs to one tenant. A list of several would fulfil the entries of each of them.
   if ([...tenancy, ...owner].some((claim) => Array.isArray(own(claims, claim)))) throw notAccepted('tenancy')
   if (unmetEntry(spec.claims ?? [], claims)) throw notAccepted('provider_claims')
@@ -31,21 +30,15 @@ export function checkTenancy({ claims }: IdToken, { spec }: Provider, trust: Tru
 /** Checks the times. `rejectedBefore` is a Unix time: records of tokens from before it may be lost. */
 export function checkMoment(token: IdToken, { spec }: Provider, now: Date, rejectedBefore: number): void {
   const problem = checkTimes(token, now, spec.maxTokenAge)
-  if (problem !== undefined) throw new OAuthError('invalid_request', timeReason(token, now), problem)
+  if (problem !== undefined) throw new OAuthError('invalid_request', problem.reason, problem.message)
   if (token.issuedAt >= rejectedBefore) return
   const why = 'the subject token was issued before this service was restored: get a new one from the issuer'
   throw new OAuthError('invalid_request', 'before_restore', why)
 }
 
-function timeReason({ expires, issuedAt, notBefore = issuedAt }: IdToken, now: Date): RefusalReason {
-  const seconds = now.getTime() / 1000
-  if (seconds >= expires) return 'expired'
-  return Math.max(issuedAt, notBefore) > seconds ? 'not_yet_valid' : 'too_old'
-}
-
 /** Checks the other claims of the trust, and why the job runs. The error names the claim and its value, never the expected ones. */
 export function checkClaims({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
-  const { events } = issuerRules(spec.issuer, spec.type)
+  const { events } = rulesOf(spec)
   const isBound = (claim: string) =>
     [...trust.spec.claims, ...(spec.claims ?? [])].some((entry) => entry.claim === claim)
   const implied: ClaimEntry[] =

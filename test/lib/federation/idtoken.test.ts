@@ -249,8 +249,10 @@ describe('parseIdToken', () => {
 })
 
 describe('checkTimes', () => {
-  const check = (changes: Record<string, unknown>, maxTokenAge?: number) =>
-    checkTimes(parseIdToken(withClaims(changes)), now, maxTokenAge)
+  const check = (changes: Record<string, unknown>, maxTokenAge?: number) => {
+    const problem = checkTimes(parseIdToken(withClaims(changes)), now, maxTokenAge)
+    return problem && `${problem.reason}: ${problem.message}`
+  }
 
   test.each<[string, Record<string, unknown>, number | undefined]>([
     ['now', {}, undefined],
@@ -267,28 +269,34 @@ describe('checkTimes', () => {
       '31 seconds after its end',
       { exp: NOW - 31, iat: NOW - 300 },
       undefined,
-      'the subject token has expired (exp 2023-11-14T22:12:49Z, 31 s ago)',
+      'expired: the subject token has expired (exp 2023-11-14T22:12:49Z, 31 s ago)',
     ],
     [
       '31 seconds before it was issued',
       { iat: NOW + 31 },
       undefined,
-      'the subject token is not yet valid (iat 2023-11-14T22:13:51Z, 31 s ahead)',
+      'not_yet_valid: the subject token is not yet valid (iat 2023-11-14T22:13:51Z, 31 s ahead)',
     ],
     [
       '31 seconds before nbf',
       { nbf: NOW + 31 },
       undefined,
-      'the subject token is not yet valid (nbf 2023-11-14T22:13:51Z, 31 s ahead)',
+      'not_yet_valid: the subject token is not yet valid (nbf 2023-11-14T22:13:51Z, 31 s ahead)',
     ],
     [
       'beyond its maximum age',
       { iat: NOW - 631 },
       600,
-      'the subject token is too old (iat 2023-11-14T22:02:49Z, 631 s ago, at most 600 s)',
+      'too_old: the subject token is too old (iat 2023-11-14T22:02:49Z, 631 s ago, at most 600 s)',
     ],
-  ])('refuses a token %s', (_, changes, maxTokenAge, message) => {
-    expect(check(changes, maxTokenAge)).toBe(message)
+    [
+      'beyond its maximum age, within the leeway after its end',
+      { iat: NOW - 631, exp: NOW - 10 },
+      600,
+      'too_old: the subject token is too old (iat 2023-11-14T22:02:49Z, 631 s ago, at most 600 s)',
+    ],
+  ])('refuses a token %s', (_, changes, maxTokenAge, problem) => {
+    expect(check(changes, maxTokenAge)).toBe(problem)
   })
 })
 

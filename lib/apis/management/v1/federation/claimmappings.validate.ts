@@ -1,8 +1,8 @@
 /** Validates the mappings from claims of people to their user name and groups. */
 import { RESERVED_NAMES } from '../../../../authorization/users/identity.ts'
 import { validateIdentity } from '../../../../authorization/users/validateidentity.ts'
-import { issuerRules } from '../../../../federation/catalogue.ts'
 import type { Provider, ProviderSpec } from '../../../../federation/provider.ts'
+import { typeOf } from '../../../../federation/providerrules.ts'
 import type { ClaimMappings, TrustSpec } from '../../../../federation/trust.ts'
 import { type FieldError, findingsOf, invalid } from '../../../../meta/errors/fielderror.ts'
 
@@ -39,10 +39,10 @@ export function validateMappings({ groups = [], claimMappings }: TrustSpec, prov
 }
 
 /** In Azure, the administrators of any tenant set the e-mail addresses of its people. */
-function validateClaim({ claim }: ClaimMappings['username'], { issuer, type }: ProviderSpec): FieldError[] {
+function validateClaim({ claim }: ClaimMappings['username'], provider: ProviderSpec): FieldError[] {
   const because = (detail: string) => [invalid(`${path}.username.claim`, claim, detail)]
   if (NO_NAMES.has(claim)) return because('is not the name of a user')
-  return claim === 'email' && issuerRules(issuer, type).type === 'Azure'
+  return claim === 'email' && typeOf(provider) === 'Azure'
     ? because('this issuer does not verify e-mail addresses: use oid or sub')
     : []
 }

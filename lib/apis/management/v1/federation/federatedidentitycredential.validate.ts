@@ -4,8 +4,8 @@ import type { ScopeChain } from '../../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
 import { MASTERS } from '../../../../authorization/users/identity.ts'
 import { validateIdentity } from '../../../../authorization/users/validateidentity.ts'
-import { issuerRules } from '../../../../federation/catalogue.ts'
 import type { Provider } from '../../../../federation/provider.ts'
+import { rulesOf } from '../../../../federation/providerrules.ts'
 import type { TrustSpec } from '../../../../federation/trust.ts'
 import { claimWarnings, validateTrustClaims } from '../../../../federation/validateclaims.ts'
 import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
@@ -37,7 +37,7 @@ export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules
     ...validateOwner(spec),
     ...validateIdentity(spec),
     ...validateMappings(spec, provider),
-    ...validateTrustClaims(spec.claims, issuerRules(provider.spec.issuer, provider.spec.type), provider.spec.issuer),
+    ...validateTrustClaims(spec.claims, rulesOf(provider.spec), provider.spec.issuer),
     ...validateClaimCounts(spec.claims),
     ...(spec.scope || spec.claimMappings ? validateScope(spec.scope) : [required('spec.scope', SCOPE)]),
     ...validateChain(extendChain(ofProvider, withScope(carried, spec.scope))),
@@ -86,7 +86,7 @@ export function trustWarnings(trust: TrustSpec, { spec, name }: Provider): strin
   const changeable = claimMappings && mappingWarning(claimMappings.username)
   const everywhere = scope?.projects?.some(({ project }) => project === '*')
   return [
-    ...claimWarnings(claims, issuerRules(spec.issuer, spec.type)),
+    ...claimWarnings(claims, rulesOf(spec)),
     ...(spec.disabled ? [`spec.identityProvider: ${name} is disabled`] : []),
     ...(groups.includes(MASTERS)
       ? [`spec.groups: exchanged keys are administrators${scope ? ' within their scope' : ''}`]

@@ -1,6 +1,7 @@
 /** Defines IdentityProvider, an issuer of ID tokens that can be exchanged for access keys. */
 import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
 import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../../../../federation/provider.ts'
+import { audienceOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
@@ -12,7 +13,7 @@ import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
 import { forbiddenProvider } from './identityprovider.authorize.ts'
 import { spec, status } from './identityprovider.schema.ts'
 import { plural, table } from './identityprovider.table.ts'
-import { defaultsOf, kind, specOf, useRule } from './identityprovider.values.ts'
+import { kind, specOf, useRule } from './identityprovider.values.ts'
 
 /** What every user with `use` may do. An access review can ask for `use` itself. */
 const USE: readonly string[] = ['get', 'list', 'watch', 'use']
@@ -114,8 +115,14 @@ function strategy(services: Services): Strategy {
     companions: gateCompanions('provider', toProvider),
     present(stored) {
       const { object } = stored
-      const computed = defaultsOf(specOf(object), services.federation.issuer)
-      return { ...object, status: { ...object.status, ...computed, phase: phaseOf(toProvider(stored)) } }
+      const spec = specOf(object)
+      const computed = {
+        phase: phaseOf(toProvider(stored)),
+        type: typeOf(spec),
+        audience: audienceOf(spec, services.federation.issuer),
+        tokenUse: tokenUseOf(spec),
+      }
+      return { ...object, status: { ...object.status, ...computed } }
     },
   }
 }

@@ -1,17 +1,17 @@
 /** Validates identity providers beyond their schema. */
 import { validateChain } from '../../../../authorization/scopes/chain.ts'
 import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
-import { DEFAULT_ALGORITHMS, fitsAlgorithm, type SignatureAlgorithm } from '../../../../federation/algorithms.ts'
+import { fitsAlgorithm } from '../../../../federation/algorithms.ts'
 import { audienceWarning, validateAudience } from '../../../../federation/audience.ts'
-import { issuerRules, recognizeType } from '../../../../federation/catalogue.ts'
+import { recognizeType } from '../../../../federation/catalogue.ts'
 import { validateIssuerUrl, validateKeysUrl } from '../../../../federation/issuerurl.ts'
 import { parseKeySet, UnusableKeySet } from '../../../../federation/jwks.ts'
 import type { ProviderSpec } from '../../../../federation/provider.ts'
+import { algorithmsOf, audienceOf, rulesOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
 import { validateProviderClaims } from '../../../../federation/validateclaims.ts'
 import { duplicate, type FieldError, forbidden, invalid } from '../../../../meta/errors/fielderror.ts'
 import type { FederationSettings } from '../services.ts'
 import { validateClaimCounts } from './claims.validate.ts'
-import { defaultsOf } from './identityprovider.values.ts'
 
 /** Returns the 422 errors for a provider. `old` is set on updates. */
 export function validateProvider(
@@ -19,7 +19,7 @@ export function validateProvider(
   old: ProviderSpec | undefined,
   settings: FederationSettings,
 ): FieldError[] {
-  const rules = issuerRules(spec.issuer, spec.type)
+  const rules = rulesOf(spec)
   const claims = validateProviderClaims(spec.claims, rules, spec.issuer)
   return [
     ...validateIssuer(spec, old, settings),
@@ -58,9 +58,7 @@ function validateType(spec: ProviderSpec, old: ProviderSpec | undefined): FieldE
   if (known !== undefined && type !== undefined && type !== known) {
     return [invalid('spec.type', type, `must be ${known} for this issuer`)]
   }
-  return old && defaultsOf(old, '').type !== defaultsOf(spec, '').type
-    ? [invalid('spec.type', type ?? null, 'field is immutable')]
-    : []
+  return old && typeOf(old) !== typeOf(spec) ? [invalid('spec.type', type ?? null, 'field is immutable')] : []
 }
 
 function validateKeys(spec: ProviderSpec, settings: FederationSettings): FieldError[] {
@@ -73,14 +71,14 @@ function validateKeys(spec: ProviderSpec, settings: FederationSettings): FieldEr
 }
 
 /** Validates pinned keys. No message quotes them, because the text could hold a private key. */
-function validatePinned(jwks: string, { algorithms = [...DEFAULT_ALGORITHMS] }: ProviderSpec): FieldError[] {
+function validatePinned(jwks: string, spec: ProviderSpec): FieldError[] {
+  const algorithms = algorithmsOf(spec)
   const because = (detail: string): FieldError[] => [forbidden('spec.jwks', detail)]
   try {
     const { keys, skipped } = parseKeySet(jwks)
     if (keys.length === 0 && skipped === 0) return because('must have a key')
     if (!isPlain(JSON.parse(jwks))) return because('may only have keys, whose members are strings and lists of strings')
-    const isUsable = (key: (typeof keys)[number]) =>
-      algorithms.some((algorithm) => fitsAlgorithm(key, algorithm as SignatureAlgorithm))
+    const isUsable = (key: (typeof keys)[number]) => algorithms.some((algorithm) => fitsAlgorithm(key, algorithm))
     if (skipped > 0 || !keys.every(isUsable)) {
       return because(
         `every key must be usable for signatures with ${algorithms.join(', ')}; RSA keys have 2048 to 8192 bits`,
@@ -113,9 +111,9 @@ function validateMaxTtl(
 
 /** Returns the warnings about a valid provider. */
 export function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[] {
-  const { audience, type, tokenUse } = defaultsOf(spec, ownIssuer)
-  const foreign = audienceWarning(audience, ownIssuer)
-  const reusable = tokenUse === 'Lifetime' && type !== 'OIDC' && issuerRules(spec.issuer, spec.type).tokenUse === 'Once'
+  const type = typeOf(spec)
+  const foreign = audienceWarning(audienceOf(spec, ownIssuer), ownIssuer)
+  const reusable = tokenUseOf(spec) === 'Lifetime' && type !== 'OIDC' && rulesOf(spec).tokenUse === 'Once'
   return [
     ...(foreign === undefined ? [] : [foreign]),
     ...(reusable

@@ -1,7 +1,6 @@
 /** Reads values of an identity provider, and decides who may use it. */
 import { AUTHENTICATED, identityOf, isMaster } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
-import { issuerRules } from '../../../../federation/catalogue.ts'
 import type { ProviderSpec } from '../../../../federation/provider.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 
@@ -9,12 +8,6 @@ export const kind = 'IdentityProvider'
 
 /** Returns the spec, which the schema has validated. */
 export const specOf = ({ spec }: KubeObject): ProviderSpec => spec as unknown as ProviderSpec
-
-/** Returns the values of the fields that have defaults, which are not stored. */
-export function defaultsOf({ issuer, type, audience, tokenUse }: ProviderSpec, ownIssuer: string) {
-  const rules = issuerRules(issuer, type)
-  return { type: rules.type, audience: audience ?? ownIssuer, tokenUse: tokenUse ?? rules.tokenUse }
-}
 
 /** Returns the rule that lets the user read the provider and refer to it, or undefined. */
 export function useRule(user: UserInfo, { access = [] }: ProviderSpec): string | undefined {
