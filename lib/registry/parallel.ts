@@ -15,8 +15,8 @@ export type HasTime = () => boolean
 const fewAtOnce = 8
 
 /**
- * Runs `work` for each item, `width` at a time. After a failure it continues with the other items, then throws the first
- * error. Starts no more work once `hasTime` returns false, and throws OutOfTime if items remain.
+ * Runs `work` for each item, `width` at a time. After a failure it continues with the other items, then throws the error of
+ * the first item that failed. Starts no more work once `hasTime` returns false, and throws OutOfTime if items remain.
  */
 export async function forEach<T>(
   items: Iterable<T>,
@@ -24,17 +24,22 @@ export async function forEach<T>(
   work: (item: T) => Promise<void>,
   width = fewAtOnce,
 ): Promise<void> {
-  const failures: unknown[] = []
+  let failed: { place: number; error: unknown } | undefined
+  const fail = (place: number, error: unknown): void => {
+    if (failed === undefined || place < failed.place) failed = { place, error }
+  }
+  let started = 0
   const iterator = items[Symbol.iterator]()
   const worker = async (): Promise<void> => {
     for (let next = iterator.next(); !next.done; next = iterator.next()) {
+      const place = started++
       if (!hasTime()) {
-        failures.push(new OutOfTime())
+        fail(place, new OutOfTime())
         return
       }
-      await work(next.value).catch((error: unknown) => failures.push(error))
+      await work(next.value).catch((error: unknown) => fail(place, error))
     }
   }
   await Promise.all(Array.from({ length: width }, worker))
-  if (failures.length > 0) throw failures[0]
+  if (failed !== undefined) throw failed.error
 }
