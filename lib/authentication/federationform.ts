@@ -1,6 +1,6 @@
 /**
  * Reads and writes the stored form of what an exchanged key came through. Every function reads it with the user of the
- * request, so it is apart from the gates, which few functions read.
+ * request, so it is apart from `gates.ts`, which few functions load.
  */
 import type { Federation } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'

@@ -1,6 +1,6 @@
 /**
- * Recognizes issuers by their URL and returns the rules for their tokens. The list ages: an unknown issuer is taken for a
- * private one, of which a trust must still bind a claim.
+ * Recognizes issuers by their URL and returns the rules for their tokens. The list becomes outdated: an issuer that is not
+ * in it counts as private, and a trust must still bind one of its claims.
  */
 import { type TypeRules, typeRules } from './issuertypes.ts'
 
@@ -54,7 +54,7 @@ const known: readonly KnownIssuer[] = [
 ]
 
 /**
- * Issuers of other services that sign for all their customers: of tokens with these hosts, a trust binds `sub`.
+ * Hosts of issuers that sign for all customers of a service. A trust in one of them binds `sub`.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_oidc_secure-by-default.html
  */
 const sharedHosts: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 /**
- * Reads ID tokens: their form and their times. Nothing here trusts the token: only `verifySignature` says who wrote it.
+ * Reads ID tokens, and checks their form and their times. Nothing here proves who wrote a token: `verifySignature` does.
  * Source: RFC 7515 (JWS), RFC 7519 (JWT), RFC 8725 (best current practices), OpenID Connect Core 1.0 section 2.
  */
 import { createHash } from 'node:crypto'
@@ -29,7 +29,7 @@ export interface IdToken {
   text: string
 }
 
-/** Thrown for a text that is no acceptable ID token. The message says why in printable ASCII and quotes none of the text. */
+/** Thrown for a text that is not an acceptable ID token. The message is printable ASCII and does not quote the text. */
 export class MalformedIdToken extends Error {
   constructor(message: string) {
     super(message)

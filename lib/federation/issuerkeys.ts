@@ -1,6 +1,6 @@
 /**
  * Verifies ID tokens with the keys of their issuer. Keys are pinned, or come from memory, from the table or over HTTPS. All
- * functions together fetch the keys of a provider at most once a minute, whatever tokens they get.
+ * functions together fetch the keys of a provider at most once a minute, whichever tokens they receive.
  */
 import type { CompanionItem, Storage } from '../storage/interface.ts'
 import { fitsAlgorithm } from './algorithms.ts'

@@ -1,6 +1,6 @@
 /**
- * Describes the claims of each type of issuer: which identify a tenant for good, and which only seem to. Each entry names
- * the documentation from which its claims are taken.
+ * Describes the claims of each type of issuer: which identify a tenant permanently, and which only appear to. Each entry
+ * names the documentation from which its claims are taken.
  */
 
 /** A form that the text of a claim must have. */
@@ -12,7 +12,7 @@ export interface ClaimForm {
 
 /** What is known about the claims of one type of issuer. */
 export interface TypeRules {
-  /** Claims of which a trust binds one to exact values. None: any claim that says who the workload is. */
+  /** Claims of which a trust binds one to exact values. Empty: it binds any claim that identifies the workload. */
   tenancy: readonly string[]
   /** The claims that bind an organization. A provider of a shared issuer binds one of them. */
   owner: readonly string[]
@@ -22,19 +22,19 @@ export interface TypeRules {
   tenancyPattern?: ClaimForm
   /** Claims that name a tenant until somebody else takes the name, each with the claim to bind. */
   names: Readonly<Record<string, string>>
-  /** Claims that name the place of a run, in which also code of strangers may run, each with the claim to bind. */
+  /** Claims that name where a job runs, each with the claim to bind. Code of strangers may run there too. */
   places?: Readonly<Record<string, string>>
   /** Completes the sentence “ISSUER signs for …” of a private issuer. */
   tenants: string
   /** Says how a job gets a token with the claims of `tenancy`, where it must ask for them. */
   hint?: string
-  /** Claims that anybody at the issuer can have changed: they do not say who the workload is. */
+  /** Claims that people at the issuer can change. They do not identify the workload. */
   mutable?: readonly string[]
   /** The form of patterns on claims that begin with a name: a wildcard in it would let everybody choose a name that fits. */
   patternForms?: Readonly<Record<string, ClaimForm>>
   /** The claim that says why or how a job runs. A token with another value needs a trust that lists the value. */
   events?: { claim: string; accepted: readonly string[]; risks: Readonly<Record<string, string>> }
-  /** Claims of which a trust should bind one, each list with who gets in otherwise. */
+  /** Claims of which a trust should bind one, each list with who is accepted otherwise. */
   advised: readonly { oneOf: readonly string[]; otherwise: string }[]
   /** Claims that tell people which job a key is for, and the number of the job with its word. */
   display: { parts: readonly string[]; number?: { claim: string; word: string } }

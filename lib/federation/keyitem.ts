@@ -7,7 +7,7 @@ import { normalizeKeySet, type PublicKey } from './jwks.ts'
 export interface KeyState {
   /** The revision of the provider. With another one, neither the keys nor the attempt count. */
   revision: number
-  /** When the last fetch began, whatever came of it. */
+  /** When the last fetch began, successful or not. */
   attemptedAt: number
   /** The keys of the last successful fetch; empty before the first. */
   keys: readonly PublicKey[]
@@ -32,7 +32,7 @@ export function encodeKeyItem(providerUid: string, state: KeyState): CompanionIt
   return { ...keyItemKey(providerUid), attributes: { revision, attemptedAt, ...fetched, expires } }
 }
 
-/** Returns the state in an item, or undefined if there is none that this version can read. */
+/** Returns the state in an item. Returns undefined without an item, and for one that this version cannot read. */
 export function decodeKeyItem(item: CompanionItem | undefined): KeyState | undefined {
   const { revision, attemptedAt, keys = [], fetchedAt = NEVER, freshFor = 0 } = item?.attributes ?? {}
   if (typeof revision !== 'number' || typeof attemptedAt !== 'number') return undefined

@@ -6,7 +6,7 @@
 /** The characters that separate the parts of repository names, references and subjects. A `*` never stands for them. */
 const DELIMITERS = '/:@'
 
-/** More wildcards than this make a pattern that nobody can read. */
+/** A pattern with more wildcards is hard to review. */
 const MAX_WILDCARDS = 4
 
 /** Returns what is wrong with a pattern, or undefined. */

@@ -32,7 +32,7 @@ export interface ProviderSpec {
   /** Seconds that a key may live. */
   maxTTL?: number
   scope?: Scope
-  /** Claims that every ID token must have, whatever a trust asks. */
+  /** Claims that every ID token must have, besides those of the trust. */
   claims?: ClaimEntry[]
   access?: ProviderAccess[]
   disabled?: boolean

@@ -1,6 +1,6 @@
 /**
- * Validates which claims a provider or a trust requires: no issuer that strangers use may be trusted without a claim that
- * tells them apart. Only exact values of ids that are never given to somebody else prove that.
+ * Validates which claims a provider or a trust requires. An issuer that strangers use too is trusted only with a claim that
+ * tells tenants apart: exact values of ids that are never reassigned.
  */
 import { type FieldError, forbidden, invalid, required } from '../meta/errors/fielderror.ts'
 import { own } from '../meta/value/walk.ts'
@@ -153,7 +153,7 @@ function validatePatterns(claim: string, patterns: readonly string[], rules: Iss
   })
 }
 
-/** Returns what the owner of a trust should know about its claims: who else gets in, and what will break. */
+/** Returns warnings for the owner of a trust: who else is accepted, and what will break. */
 export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules, path = 'spec.claims'): string[] {
   const { names, advised, events } = rules
   const claims = new Set(entries.map(({ claim }) => claim))

@@ -1,6 +1,6 @@
 /**
- * Prevents an access key that an exchange made from leaving behind a client certificate that outlives it. Nothing ends a
- * certificate before its own end.
+ * Prevents an access key that an exchange made from leaving behind a client certificate that outlives it. A certificate
+ * cannot be revoked.
  */
 import type { UserInfo } from '../authorization/users/user.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'

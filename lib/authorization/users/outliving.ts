@@ -30,8 +30,8 @@ export interface KeyChange extends Moment {
 }
 
 /**
- * Returns why the user may not `act` on an object that makes keys for as long as it exists (403), or undefined. Every
- * access key with an end is refused, whatever the object says, because no ttl limits what the object makes later.
+ * Returns why the user may not `act` on an object that makes keys for as long as it exists (403), or undefined. Every access
+ * key that expires is refused, because no ttl limits what the object makes later.
  */
 export function lastingReason(user: UserInfo, now: Date, act: string): string | undefined {
   const end = endOf(user, now)

@@ -103,7 +103,7 @@ async function readTrust({ storage }: Pick<Server, 'storage'>, { client }: Excha
   return trust
 }
 
-/** Reads the provider of the trust. One that was deleted and made again under its name is another one. */
+/** Reads the provider of the trust. A provider that was deleted and made again has another uid. */
 async function readProvider({ storage }: Pick<Server, 'storage'>, { spec, providerUid }: Trust): Promise<Provider> {
   const stored = await storage.get(providerTable, spec.identityProvider)
   const provider = stored && toProvider(stored)

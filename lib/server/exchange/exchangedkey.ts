@@ -83,7 +83,7 @@ export function exchangedKeyObject(
   }
 }
 
-/** Returns such as `octo-org/shop production (run 123456)`. */
+/** Returns a text such as `octo-org/shop production (run 123456)`. */
 function displayNameOf({ claims }: IdToken, { display: { parts, number } }: IssuerRules): string {
   const text = (claim: string) => claimText(own(claims, claim))
   const names = parts.map(text).filter((part) => part !== undefined && part !== '')

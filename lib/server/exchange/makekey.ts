@@ -19,7 +19,7 @@ const maxNameAttempts = 3
 
 const controller = { apiVersion: groupVersion(FederatedIdentityCredential), kind: FederatedIdentityCredential.kind }
 
-/** A key that is stored, or after a dry run could be. */
+/** A key that was stored, or that a dry run would have stored. */
 export interface MadeKey {
   name: string
   uid: string

@@ -1,6 +1,6 @@
 /**
- * Records which ID tokens were exchanged, in the transaction of the key. Functions that write keys can put these items and
- * not delete them.
+ * Records which ID tokens were exchanged, in the transaction of the key. Functions that write keys can put these items,
+ * but not delete them.
  *
  *     pk=exchange#HASH sk=#      trust=UID key=NAME expires=…    a token that is exchanged once
  *     pk=exchange#HASH sk=KEYUID trust=UID key=NAME expires=…    each key of a token that is exchanged during its lifetime

@@ -36,7 +36,7 @@ function measuredOutcome(outcome: Outcome): Measured {
   if (outcome === 'malformed' || outcome === 'method') return 'malformed'
   if (outcome === 'keys_unavailable' || outcome === 'storage' || outcome === 'failed') return 'unavailable'
   if (outcome === 'replayed') return 'replayed'
-  // What comes after the signature is the trouble of an owner. Before it, anybody can cause any number of refusals.
+  // After the tenancy has held, a refusal concerns the owner of the trust. Before, anybody can cause refusals.
   return unproven.has(outcome) ? 'unproven' : 'refused'
 }
 

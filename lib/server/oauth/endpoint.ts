@@ -80,7 +80,7 @@ export function oauthHandler<S extends Server>(server: S, endpoint: OAuthEndpoin
   }
 }
 
-/** Returns who caused an error. The outage of an issuer is none of this service. */
+/** Returns who caused an error. This service does not cause the outage of an issuer. */
 function faultOfOutcome(outcome: Outcome, code: number): Fault | undefined {
   if (code < 400) return undefined
   return outcome === 'keys_unavailable' ? 'issuer' : faultOf(code)

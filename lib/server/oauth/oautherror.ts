@@ -67,8 +67,8 @@ export const malformed = (description: string): OAuthError =>
   new OAuthError('invalid_request', 'malformed', description)
 
 /**
- * Returns the one error for everything that is wrong before the signature and the tenancy have held. Nobody can find out
- * with it which trusts, audiences or keys exist.
+ * Returns the one error for every refusal before the signature and the tenancy have held. It does not reveal which trusts,
+ * audiences or keys exist.
  */
 export const notAccepted = (reason: RefusalReason): OAuthError =>
   new OAuthError('invalid_request', reason, 'the subject token is not accepted for this client_id')

@@ -5,8 +5,8 @@ import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 const LONGEST_VALUE = 128
 
 /**
- * Returns a value of the client in single quotes. It may be chosen by an attacker, such as the name of a branch, and appears
- * in the log of a CI job. So every character that means something to a shell or to a CI system is percent-encoded.
+ * Returns a value of the client in single quotes. An attacker may choose it, such as the name of a branch, and it appears in
+ * the log of a CI job. So every character with a meaning to a shell or a CI system is percent-encoded.
  */
 export function quoteValue(value: string): string {
   const short = [...withoutCredentials(value.slice(0, 16 * LONGEST_VALUE))].slice(0, LONGEST_VALUE).join('')

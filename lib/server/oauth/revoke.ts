@@ -1,6 +1,6 @@
 /**
- * Revokes an access key that an exchange made (RFC 7009). Whoever presents the key may do so. Every other token gets the same
- * answer and stays: nobody who finds a long-lived key may stop a production system with it.
+ * Deletes an access key that an exchange made, for everyone who presents it (RFC 7009). Other tokens get the same answer and
+ * stay valid: the finder of a long-lived key must not be able to stop a production system.
  */
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
@@ -33,7 +33,7 @@ interface FoundKey {
 
 /** Returns the key if it has this value and an exchange made it. */
 async function findExchangedKey({ storage, hashes }: Server, value: string): Promise<FoundKey | undefined> {
-  // Only generated keys come from an exchange. Others are not looked up: anybody may send anything here.
+  // Only generated keys come from an exchange. Other texts are not looked up, because anybody may send them.
   if (!value.startsWith(KEY_PREFIX) || !isWellFormed(value)) return undefined
   const items = await storage.getCompanions((await hashes(value)).map(credentialItemKey))
   const item = items.find((one) => one !== undefined)

@@ -8,7 +8,7 @@ import type { Companion } from '../../../storage/interface.ts'
 export interface ExchangedKey {
   /** What the key comes through. */
   federation: Federation
-  /** The identity of the trust's maker, which is the key's if its spec names none. */
+  /** The identity of the maker of the trust. The key has it if its spec names none. */
   creator: Identity
   /** The inherited chain, without the key's own scope. */
   carried: ScopeChain
@@ -17,8 +17,8 @@ export interface ExchangedKey {
 }
 
 /**
- * Returns the strategy for one create of an access key by the server itself. Such a key is not bound by the quota. A
- * companion that exists already is the caller's to explain, so it fails the create with a StorageError.
+ * Returns the strategy for one create of an access key by the server itself. Such a key is not bound by the quota. If a
+ * companion exists already, the create fails with a StorageError, which the caller explains.
  */
 export function exchangedKeyStrategy(
   { companionExists: _, ...strategy }: Strategy,

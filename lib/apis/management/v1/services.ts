@@ -24,11 +24,11 @@ export interface KeyServices {
   maxPerOwner: number
 }
 
-/** What identity providers and trusts of this deployment may be. */
+/** Limits of identity providers and trusts in this deployment. */
 export interface FederationSettings {
   /** The issuer of this API, the default audience of ID tokens. */
   issuer: string
-  /** The URLs of this API. It trusts no ID tokens of its own. */
+  /** The URLs of this API. No provider may have one of them as its issuer. */
   own: readonly string[]
   /** Whether issuers may have private host names. */
   allowPrivate: boolean
@@ -42,7 +42,7 @@ export interface Services {
   scopes: ScopeOptions
   kubeConfigs: KubeConfigServices
   tokens: { settings: IssuerSettings; signer: Signer }
-  /** Returns an identity provider, whoever may use it, or undefined. */
+  /** Returns an identity provider, or undefined. Does not check who may use it. */
   provider(name: string): Promise<Provider | undefined>
   /** Authenticates an access key. */
   authenticate(token: string): Promise<Authentication>

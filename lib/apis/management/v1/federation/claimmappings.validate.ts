@@ -51,9 +51,9 @@ function validateClaim({ claim }: ClaimMappings['username'], provider: ProviderS
 const OF_ISSUER: readonly string[] = ['sub', 'email']
 
 /**
- * Requires the name of the provider as the prefix: then no two providers name the same user. People can choose the value of
- * most claims, so the prefix of such a claim also has the name of the claim: nobody takes a name that another claim gives.
- * A longer prefix is refused, because the value of a shorter one could continue it.
+ * Requires the name of the provider as the prefix, so that no two providers name the same user. People can choose the values
+ * of most claims, so the prefix of such a claim also has the name of the claim. A longer prefix is refused, because a value
+ * after a shorter prefix could begin like the rest of it.
  */
 function validatePrefix({ claim, prefix }: ClaimMappings['username'], provider: string): FieldError[] {
   const because = (detail: string) => [invalid(`${path}.username.prefix`, prefix, detail)]

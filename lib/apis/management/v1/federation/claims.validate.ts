@@ -2,7 +2,7 @@
 import type { ClaimEntry } from '../../../../federation/claims.ts'
 import { duplicate, type FieldError, tooMany } from '../../../../meta/errors/fielderror.ts'
 
-/** More values and patterns than these make a list that nobody reviews. */
+/** A list with more values and patterns is hard to review. */
 const MAX_CHOICES = 32
 
 /** Returns the 422 errors for claims that occur twice, and for too many values and patterns together. */

@@ -1,6 +1,6 @@
 /**
- * Decides who may make and change a federated identity credential, called trust in code. It makes keys for as long as it
- * exists. So the rules are those for keys, and nobody whose own key ends may leave one behind.
+ * Decides who may make and change a federated identity credential, called trust in code. A trust makes keys for as long as
+ * it exists. So the rules for keys apply, and a user whose own key expires may not make one.
  */
 import { isMaster } from '../../../../authorization/users/identity.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
@@ -34,7 +34,7 @@ export function forbiddenTrustChange(user: UserInfo, old: Stored, next: TrustSpe
   )
 }
 
-/** Whoever maps claims decides who is who: this is left to administrators. */
+/** Returns why the user may not map claims, or undefined. The mapping decides which user a person becomes. */
 const mappingReason = (user: UserInfo, { claimMappings }: TrustSpec): string | undefined =>
   claimMappings && !(isMaster(user) && user.chain.length === 0)
     ? 'spec.claimMappings: only system:masters without a scope may create or change them'

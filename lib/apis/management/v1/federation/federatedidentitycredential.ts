@@ -89,7 +89,7 @@ function strategy(services: Services): Strategy {
         carried: chainAfterChange(user, toKey(old), keySpecOf(next)),
         revision: internal.revision + (closesKeys(before, next) ? 1 : 0),
       })
-      // The owner must be able to disable the trust also without the provider.
+      // The owner can disable the trust even if the provider is gone.
       if (isHarmless(before, next)) return
       await judge(draft, old, await usableProvider(draft, user), context)
     },
@@ -116,7 +116,7 @@ function strategy(services: Services): Strategy {
 
 const OWN = 'own federated identity credential'
 
-/** Stands for the provider of a draft that names none, which validation refuses. */
+/** Stands for the provider of a draft without a usable one, which validation refuses. */
 const UNKNOWN = 'unknown'
 
 export const FederatedIdentityCredential: StoredKind<Services> = {

@@ -14,7 +14,7 @@ import { mappingWarning, validateMappings } from './claimmappings.validate.ts'
 import { validateClaimCounts } from './claims.validate.ts'
 
 export interface TrustRules {
-  /** Undefined: there is none of this name that the user may use. */
+  /** Undefined if the user may use no provider of this name. */
   provider: Provider | undefined
   /** The uid of the provider with which the trust was made. */
   providerUid: string
@@ -49,7 +49,7 @@ const REMADE = 'was deleted, and another one has its name: delete this credentia
 
 const SCOPE = 'limits what exchanged keys may do; {} allows only what every user may ask about themselves'
 
-/** The members that say whose keys come out. */
+/** The members that decide whose keys an exchange makes. */
 const FIXED = ['identityProvider', 'user', 'team', 'subject', 'groups'] as const
 
 function validateUnchanged(spec: TrustSpec, old: TrustSpec): FieldError[] {

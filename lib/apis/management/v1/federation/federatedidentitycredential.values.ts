@@ -12,7 +12,7 @@ export const plural = 'federatedidentitycredentials'
 /** Returns the spec, which the schema has validated. */
 export const specOf = ({ spec }: KubeObject): TrustSpec => spec as unknown as TrustSpec
 
-/** Returns the spec of the keys that come out, as the authorization rules see it. Mapped groups count as groups. */
+/** Returns the spec of the exchanged keys, as the authorization rules see it. Mapped groups count as groups. */
 export function keySpecOf({ user, team, subject, groups, claimMappings, scope, ttl, disabled }: TrustSpec): KeySpec {
   const all = [...(groups ?? []), ...(claimMappings?.groups ?? []).map(({ group }) => group)]
   return {

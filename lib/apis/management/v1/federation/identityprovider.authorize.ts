@@ -1,6 +1,6 @@
 /**
- * Decides which administrators may make and change an identity provider. Whoever chooses its keys can make ID tokens for
- * every credential that refers to it, for as long as it exists.
+ * Decides which administrators may make and change an identity provider. A user who chooses its keys can make ID tokens for
+ * every trust that refers to it, for as long as it exists.
  */
 import { containsChain, withScope } from '../../../../authorization/scopes/chain.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
@@ -9,7 +9,10 @@ import type { ProviderSpec } from '../../../../federation/provider.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { onlyDisables } from './gates.ts'
 
-/** Returns why the user may not make this provider, or change it to `next`, now (403), or undefined. All may disable it. */
+/**
+ * Returns why the user may not make this provider, or change it to `next`, now (403), or undefined. All of them may disable
+ * it.
+ */
 export function forbiddenProvider(
   user: UserInfo,
   old: ProviderSpec | undefined,
@@ -19,7 +22,7 @@ export function forbiddenProvider(
   if (old && (deepEqual(old, next) || onlyDisables(old, next))) return undefined
   const lasting = lastingReason(user, now, `${old ? 'change' : 'create'} an identity provider`)
   if (lasting !== undefined) return lasting
-  // Otherwise keys would come out that have none of the scopes of the key that made this possible.
+  // Otherwise exchanged keys would lack the scopes of the key that wrote the provider.
   const isLimited = [old ?? next, next].every(({ scope }) => containsChain(withScope([], scope), user.chain))
   return isLimited ? undefined : 'spec.scope: an access key with a scope may write only providers that have this scope'
 }

@@ -36,7 +36,7 @@ export const spec = object(
       { enum: issuerTypes },
     ),
     audience: string(
-      'Audience that ID tokens must have, alone. Defaults to the issuer URL of this API, so that no token for another service is accepted.',
+      'The one audience that ID tokens must have. Defaults to the issuer URL of this API, so that no token for another service is accepted.',
       { minLength: 1, maxLength: 512 },
     ),
     jwks: string(

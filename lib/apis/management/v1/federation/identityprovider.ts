@@ -104,7 +104,7 @@ function strategy(services: Services): Strategy {
       if (closesKeys(specOf(old.object), specOf(draft.object))) {
         draft.internal = encodeProviderInternal({ revision: revision + 1 })
       }
-      // Also a provider that would be invalid today can be disabled.
+      // A provider that would be invalid today can still be disabled.
       if (!onlyDisables(specOf(old.object), specOf(draft.object))) await judge(draft, old, context)
     },
     validate: (draft) => errorsOf.get(draft) ?? [],
