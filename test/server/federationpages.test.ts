@@ -1,10 +1,11 @@
 /** Runs the examples of docs/federation-*.md with tokens in the form of each platform. */
+
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dump } from 'js-yaml'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { claimsOf } from '../support/federation.ts'
 import { type Block, type Platform, startPlatform, yamlOf } from '../support/federationpages.ts'
-import { readIdTokenShapes } from '../support/idtokens.ts'
 import { describeKubectl } from '../support/kubectl.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -267,10 +268,7 @@ describe.each([
     platform = await startPlatform(server, [provider, trust], fixture ?? 'oidc.person')
     const own = fixture ? {} : { iss: provider.spec.issuer, sub: trust.spec.claims[0].values[0] }
     expect((await platform.exchange(platform.idToken(own))).json).toMatchObject({ token_type: 'Bearer' })
-    const { claims } = (await readIdTokenShapes()).find(({ name }) => name === refused) ?? {
-      claims: { sub: 'job:other' },
-    }
-    const { aud, iat, nbf, exp, jti, ...others } = claims as Record<string, unknown>
+    const others = refused ? await claimsOf(refused) : { sub: 'job:other' }
     expect(await platform.exchange(platform.idToken({ ...own, ...others }))).toMatchObject({ status: 400 })
   })
 })

@@ -1,6 +1,5 @@
 /** Sets up identity providers and trusts on a server, and exchanges ID tokens there as a CI job does. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readIdTokenShape } from './idtokens.ts'
 import { startIssuer, type TestIssuer, type TokenOptions } from './issuer.ts'
 import { apiVersion, management } from './objects.ts'
 import type { Answer, TestServer } from './server.ts'
@@ -10,11 +9,9 @@ export const trusts = `${management}/federatedidentitycredentials`
 export const tokenPath = '/oauth2/token'
 export const revokePath = '/oauth2/revoke'
 
-const fixtures = join(import.meta.dirname, '../fixtures/idtokens')
-
 /** Returns the claims of a recorded ID token, without its times, audience and id. */
 export async function claimsOf(fixture: string): Promise<Record<string, unknown>> {
-  const { claims } = JSON.parse(await readFile(join(fixtures, `${fixture}.json`), 'utf8'))
+  const { claims } = await readIdTokenShape(fixture)
   const { iat: _, exp: __, nbf: ___, aud: ____, jti: _____, ...rest } = claims
   return rest
 }

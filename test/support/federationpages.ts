@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
-import { exchangeForm, tokenPath } from './federation.ts'
-import { readIdTokenShapes } from './idtokens.ts'
+import { exchangeForm, providers, sendForm, tokenPath, trusts } from './federation.ts'
+import { readIdTokenShape } from './idtokens.ts'
 import { type IssuerKey, makeIssuerKey, signIdToken } from './issuerkey.ts'
+import { management } from './objects.ts'
 import type { Answer, TestServer } from './server.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -65,13 +66,11 @@ export async function startPlatform(
   fixture: string,
 ): Promise<Platform> {
   const key: IssuerKey = makeIssuerKey('RS256', 'platform')
-  const { claims } = (await readIdTokenShapes()).find(({ name }) => name === fixture) ?? {}
-  if (!claims) throw new Error(`no fixture ${fixture}`)
+  const { claims } = await readIdTokenShape(fixture)
   const jwks = JSON.stringify({ keys: [key.jwk] })
   const algorithms = provider.spec.algorithms ? { algorithms: ['RS256'] } : {}
-  const collection = '/apis/management.platform/v1'
-  await server.make(`${collection}/identityproviders`, { ...provider, spec: { ...provider.spec, jwks, ...algorithms } })
-  const made = await server.make(`${collection}/federatedidentitycredentials`, trust)
+  await server.make(providers, { ...provider, spec: { ...provider.spec, jwks, ...algorithms } })
+  const made = await server.make(trusts, trust)
   const credential: string = made.status.clientID
 
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-platform-'))
@@ -98,13 +97,7 @@ export async function startPlatform(
     credential,
     here: (text) => text.replaceAll(KEYPLANE, server.base).replaceAll(CLIENT_ID, credential),
     idToken,
-    exchange: (token, parameters = {}) =>
-      server.call(tokenPath, {
-        method: 'POST',
-        token: '',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: exchangeForm(credential, token, parameters),
-      }),
+    exchange: (token, parameters) => sendForm(server, tokenPath, exchangeForm(credential, token, parameters)),
     requestUrl: `https://127.0.0.1:${(requests.address() as AddressInfo).port}/?api-version=2.0`,
     replaced: {},
     run(script, environment = {}, shell = ['bash', '-e', '-o', 'pipefail', '-c']) {
@@ -132,16 +125,13 @@ export async function startPlatform(
     },
     async keys() {
       const selector = `labelSelector=management.platform%2Ffederated-identity-credential%3D${trust.metadata.name}`
-      const { json } = await server.call(`${collection}/ownedaccesskeys?${selector}`)
+      const { json } = await server.call(`${management}/ownedaccesskeys?${selector}`)
       return json.items.map(({ metadata }: Block) => metadata.name)
     },
     async stop() {
       requests.close()
-      for (const [plural, { metadata }] of [
-        ['federatedidentitycredentials', trust],
-        ['identityproviders', provider],
-      ])
-        await server.call(`${collection}/${plural}/${metadata.name}`, { method: 'DELETE' })
+      await server.call(`${trusts}/${trust.metadata.name}`, { method: 'DELETE' })
+      await server.call(`${providers}/${provider.metadata.name}`, { method: 'DELETE' })
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -30,3 +30,10 @@ export async function readIdTokenShapes(): Promise<IdTokenShape[]> {
     })),
   )
 }
+
+/** Returns the shape of this name. */
+export async function readIdTokenShape(name: string): Promise<IdTokenShape> {
+  const shape = (await readIdTokenShapes()).find((one) => one.name === name)
+  if (!shape) throw new Error(`test/fixtures/idtokens has no ${name}.json`)
+  return shape
+}
