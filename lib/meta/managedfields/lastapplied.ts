@@ -37,11 +37,11 @@ function decode(text: string): JsonValue {
   }
 }
 
-/** Returns the annotation's fields that are unchanged in the object; undefined if the annotation is absent or invalid. */
+/** Returns the annotation's fields that are unchanged in the object; undefined if it is absent, invalid or of another kind. */
 export function lastAppliedFields(live: JsonObject, apiVersion: string, schema: ObjectSchema): FieldSet | undefined {
   const text = lastApplied(live)
   const config = text === '' ? undefined : asObject(decode(text))
-  if (config?.apiVersion !== apiVersion || typeof config.kind !== 'string' || !config.kind) return undefined
+  if (config?.apiVersion !== apiVersion || config.kind !== live.kind) return undefined
   if (configurationErrors(config, schema) !== undefined) return undefined
   const { added, modified, removed } = compareObjects(config, live, schema)
   return [added, modified, removed].reduce(difference, toFieldSet(config, schema))

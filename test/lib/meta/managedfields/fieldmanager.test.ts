@@ -440,7 +440,8 @@ describe('kubectl during its migration from client-side to server-side apply', (
     ])
   })
 
-  it.each(['junk{', '', '[]', '{"kind":"Thing"}', JSON.stringify({ ...whole({}), apiVersion: 'v2' })])(
+  const ofOther = (member: object): string => JSON.stringify({ ...whole({ spec: { text: 'a' } }), ...member })
+  it.each(['junk{', '', '[]', '{"kind":"Thing"}', ofOther({ apiVersion: 'v2' }), ofOther({ kind: 'Other' })])(
     'takes no fields from the annotation %j',
     (text) => {
       const step = last(clientSide({ text: 'a' }, text), applyBy('kubectl', { spec: { text: 'b' } }))
