@@ -73,7 +73,7 @@ const sharedHosts: ReadonlySet<string> = new Set([
   'vstoken.actions.githubusercontent.com',
 ])
 
-/** Returns host and path of an issuer in one spelling, or undefined if it is no URL. */
+/** Returns host and path of an issuer in one spelling, or undefined if it is not a URL. */
 function addressOf(issuer: string): { host: string; address: string } | undefined {
   const url = URL.parse(issuer)
   if (!url) return undefined

@@ -11,7 +11,7 @@ export interface ClaimEntry {
   patterns?: readonly string[]
 }
 
-/** A longer list in a token is no match, so that the cost of a comparison has a limit. */
+/** A longer list in a token never matches, so that the cost of a comparison has a limit. */
 const MAX_ELEMENTS = 256
 
 /**

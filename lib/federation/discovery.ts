@@ -83,7 +83,7 @@ async function discoverKeys(issuer: string, get: (url: URL) => Promise<HttpsAnsw
   const url = typeof document.jwks_uri === 'string' ? URL.parse(document.jwks_uri) : null
   const isUsual = url?.protocol === 'https:' && url.username === '' && url.password === ''
   if (!isUsual || (url.port !== '' && url.port !== asked.port)) {
-    throw new UnusableAnswer('jwks_uri of the discovery document is no https URL with the usual port')
+    throw new UnusableAnswer('jwks_uri of the discovery document is not an https URL with the usual port')
   }
   return url
 }
@@ -109,7 +109,7 @@ async function getDocument(
 function checkAnswer({ status, headers }: HttpsAnswer): void {
   if (status !== 200) throw new UnusableAnswer(`the issuer answered with HTTP status ${status}`)
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';')
-  if (!MEDIA_TYPES.has(mediaType.trim().toLowerCase())) throw new UnusableAnswer('the answer of the issuer is no JSON')
+  if (!MEDIA_TYPES.has(mediaType.trim().toLowerCase())) throw new UnusableAnswer('the answer of the issuer is not JSON')
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new UnusableAnswer('the answer of the issuer is compressed, although none was asked to be')
   }
@@ -131,7 +131,7 @@ function parseDocument(text: string): JsonObject {
     // The message of the decoder quotes a character of the text.
     throw new UnusableAnswer('the discovery document is not valid JSON')
   }
-  if (!isObject(parsed.value)) throw new UnusableAnswer('the discovery document is no JSON object')
+  if (!isObject(parsed.value)) throw new UnusableAnswer('the discovery document is not a JSON object')
   if (parsed.duplicates.length > 0) throw new UnusableAnswer('the discovery document has a member twice')
   return parsed.value
 }

@@ -60,7 +60,8 @@ export function parseIdToken(token: string): IdToken {
   const parts = token.split('.', 6)
   if (parts.length === 5) throw new MalformedIdToken('the subject token is encrypted')
   const [header, payload, signature] = parts.map(decodePart)
-  if (parts.length !== 3 || !header || !payload || !signature) throw new MalformedIdToken('the subject token is no JWT')
+  if (parts.length !== 3 || !header || !payload || !signature)
+    throw new MalformedIdToken('the subject token is not a JWT')
   if (signature.length === 0) throw new MalformedIdToken('the subject token has no signature')
   const signingInput = token.slice(0, token.lastIndexOf('.'))
   return { ...readHeader(header), ...readPayload(payload), signingInput, signature, text: token }
@@ -110,7 +111,7 @@ function readHeader(bytes: Uint8Array): Pick<IdToken, 'alg' | 'kid'> {
     throw new MalformedIdToken('the header of the subject token has a parameter other than alg, kid, typ and x5t')
   }
   const { alg, kid, typ = 'JWT' } = header
-  if (typ !== 'JWT') throw new MalformedIdToken('the subject token is no ID token: typ in its header is not JWT')
+  if (typ !== 'JWT') throw new MalformedIdToken('the subject token is not an ID token: typ in its header is not JWT')
   if (!isAlgorithm(alg)) throw new MalformedIdToken('alg in the header of the subject token is not supported')
   if (kid === undefined) return { alg }
   if (typeof kid !== 'string') throw new MalformedIdToken('kid in the header of the subject token is not a string')
@@ -149,7 +150,7 @@ function refuseOtherTokens(claims: JsonObject): void {
   const use = own(claims, 'token_use') ?? 'id'
   const isIdToken = (typ === 'ID' || typ === 'JWT') && use === 'id'
   if (!isIdToken || Object.hasOwn(claims, 'scp') || Object.hasOwn(claims, 'events')) {
-    throw new MalformedIdToken('the subject token is no ID token: its claims are those of another token')
+    throw new MalformedIdToken('the subject token is not an ID token: its claims are those of another token')
   }
 }
 

@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { isObject } from '../meta/value/walk.ts'
 import { fitsAlgorithm, isAlgorithm, signatureAlgorithms } from './algorithms.ts'
 
-/** A public key of an issuer, as it is stored. Its type is no interface, so that it can be assigned to JsonObject. */
+/** A public key of an issuer, as it is stored. It is not an interface, so that it can be assigned to JsonObject. */
 export type PublicKey = {
   kty: 'RSA' | 'EC' | 'OKP'
   kid?: string
@@ -45,7 +45,7 @@ const MAX_VALUES = 5000
 const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 /**
- * Reads a key set. Throws UnusableKeySet when the text is no key set, when it has more than 100 keys, and when any of them
+ * Reads a key set. Throws UnusableKeySet when the text is not a key set, when it has more than 100 keys, and when any of them
  * is private: an issuer that publishes private keys can be trusted with nothing.
  */
 export function parseKeySet(text: string): KeySet {

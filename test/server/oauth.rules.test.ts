@@ -202,7 +202,7 @@ describe('a mapped user', () => {
     [{ ...person, email: '' }, 'username: the subject token has no claim email'],
     [{ ...person, email: ['mona@example.com'] }, 'username: the subject token has no claim email'],
     [{ ...person, azp: 'other' }, "username: claim azp is 'other', which is not the audience of the subject token"],
-    [{ ...person, azp: 7 }, 'username: claim azp is no text'],
+    [{ ...person, azp: 7 }, 'username: claim azp is not a string'],
     [{ ...person, email: 'a\u202eb' }, 'username: claim email gives no valid username'],
     [{ ...person, email: 'x'.repeat(300) }, 'username: claim email gives no valid username'],
     [{ ...person, email: someKey }, 'username: claim email gives no valid username'],

@@ -31,7 +31,7 @@ export function mapUser({ claims, audience }: IdToken, { username, groups = [] }
 function checkParty(claims: JsonObject, audience: string): void {
   const party = own(claims, 'azp')
   if (party === undefined || party === audience) return
-  const shown = typeof party === 'string' ? quoteValue(party) : 'no text'
+  const shown = typeof party === 'string' ? quoteValue(party) : 'not a string'
   throw refused('azp', `claim azp is ${shown}, which is not the audience of the subject token`)
 }
 

@@ -116,8 +116,8 @@ describe.each(['discovery', 'keys'] as const)('the answer for %s', (document: Is
   test.each<[IssuerFault, string | RegExp]>([
     ['failing', 'HTTP status 500'],
     ['redirect', 'HTTP status 302'],
-    ['page', 'is no JSON'],
-    ['wrong media type', 'is no JSON'],
+    ['page', 'is not JSON'],
+    ['wrong media type', 'is not JSON'],
     ['no JSON', /valid JSON/],
     ['gzip bomb', /compressed|too-large/],
     ['compressed', 'is compressed'],

@@ -59,7 +59,7 @@ describe('parseIdToken', () => {
     expect(parseIdToken(text)).toMatchObject({ issuer: claims.iss, subject: claims.sub, audience: claims.aud })
   })
 
-  const noJwt = 'the subject token is no JWT'
+  const noJwt = 'the subject token is not a JWT'
   test.each([
     ['nothing', '', noJwt],
     ['one part', 'e30', noJwt],
@@ -85,7 +85,7 @@ describe('parseIdToken', () => {
 
   const badParameter = 'the header of the subject token has a parameter other than alg, kid, typ and x5t'
   const badAlgorithm = 'alg in the header of the subject token is not supported'
-  const notJwt = 'the subject token is no ID token: typ in its header is not JWT'
+  const notJwt = 'the subject token is not an ID token: typ in its header is not JWT'
   test.each<[string, Record<string, unknown>, string]>([
     ['jku', { jku: 'https://evil.example.com/keys' }, badParameter],
     ['jwk', { jwk: { kty: 'RSA' } }, badParameter],
@@ -115,7 +115,7 @@ describe('parseIdToken', () => {
 
   const notInteger = (name: string) => `${name} of the subject token is not a time in whole seconds`
   const notText = (name: string) => `${name} of the subject token is not a string`
-  const otherToken = 'the subject token is no ID token: its claims are those of another token'
+  const otherToken = 'the subject token is not an ID token: its claims are those of another token'
   test.each<[string, Record<string, unknown>, string]>([
     ['without iss', { iss: undefined }, 'the subject token has no claim iss'],
     ['with an empty sub', { sub: '' }, notText('sub')],

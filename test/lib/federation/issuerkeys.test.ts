@@ -270,7 +270,7 @@ describe('when the issuer is down, keys', () => {
   test('are unavailable if there have never been any, and failures count as attempts', async () => {
     issuer.faults = { keys: 'page' }
     const keys = startFunction()
-    const failed = 'failed: the answer of the issuer is no JSON'
+    const failed = 'failed: the answer of the issuer is not JSON'
     expect(await observe(keys)).toEqual(['unavailable', 'read', 'write', failed])
     issuer.faults = {}
     time += minute - 1
