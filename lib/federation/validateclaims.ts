@@ -29,7 +29,7 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
 ])
 
 /** Claims that people may change themselves, at some issuers to names of others. */
-const CHANGEABLE: ReadonlySet<string> = new Set(['name', 'nickname', 'preferred_username', 'unique_name', 'upn'])
+export const CHANGEABLE: ReadonlySet<string> = new Set(['name', 'nickname', 'preferred_username', 'unique_name', 'upn'])
 
 /** Validates the claims that a provider requires of every token. A provider of a shared issuer must bind its organization. */
 export function validateProviderClaims(

@@ -4,6 +4,7 @@ import { validateIdentity } from '../../../../authorization/users/validateidenti
 import type { Provider, ProviderSpec } from '../../../../federation/provider.ts'
 import { typeOf } from '../../../../federation/providerrules.ts'
 import type { ClaimMappings, TrustSpec } from '../../../../federation/trust.ts'
+import { CHANGEABLE } from '../../../../federation/validateclaims.ts'
 import { type FieldError, findingsOf, invalid } from '../../../../meta/errors/fielderror.ts'
 
 const path = 'spec.claimMappings'
@@ -65,6 +66,4 @@ function validatePrefix({ claim, prefix }: ClaimMappings['username'], provider: 
 
 /** Returns the warning about a claim that names a user and that people can change. */
 export const mappingWarning = ({ claim }: ClaimMappings['username']): string | undefined =>
-  ['preferred_username', 'upn', 'name', 'nickname'].includes(claim)
-    ? `${path}.username.claim: people can change ${claim}`
-    : undefined
+  CHANGEABLE.has(claim) ? `${path}.username.claim: people can change ${claim}` : undefined
