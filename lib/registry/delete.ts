@@ -11,7 +11,7 @@ import type { Mutation, Stored } from '../storage/interface.ts'
 import { groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
-import { forEach, type HasTime } from './parallel.ts'
+import { forEach, type HasTime, OutOfTime } from './parallel.ts'
 import { checkAccess, objectKey, type Store } from './store.ts'
 
 export interface DeleteOptions {
@@ -126,7 +126,8 @@ const atOnce = 16
 
 /**
  * Deletes each of the listed objects by key and calls `done` for it. Ignores objects that are already gone. After a failure it
- * continues with the other objects, then throws. Throws OutOfTime if `hasTime` returns false before all are deleted.
+ * continues with the other objects, then throws. With preconditions, the first failure ends it, as in kube-apiserver: one
+ * uid or resourceVersion can hold for one object only. Throws OutOfTime if `hasTime` returns false before all are deleted.
  */
 export async function deleteObjects(
   store: Store,
@@ -143,5 +144,9 @@ export async function deleteObjects(
     }
     await done(key)
   }
-  await forEach(listed, hasTime, removeOne, atOnce)
+  if (options.preconditions === undefined) return forEach(listed, hasTime, removeOne, atOnce)
+  for (const one of listed) {
+    if (!hasTime()) throw new OutOfTime()
+    await removeOne(one)
+  }
 }

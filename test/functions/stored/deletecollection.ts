@@ -66,4 +66,14 @@ export function describeDeleteCollection(functions: Used, stored: StoredFunction
       expect((await read('kept')).kind).toBe(kind)
     })
   })
+  describe('409', () => {
+    test('for the first object that the preconditions do not fit, and deletes none after it', async () => {
+      for (const name of ['fit-a', 'fit-b']) await make({ name, labels: { fit: 'yes' } })
+      const { uid } = (await read('fit-b')).metadata
+      const { status: code, json } = await removeAll({ labelSelector: 'fit' }, { body: { preconditions: { uid } } })
+      expect([code, json.details.name]).toEqual([409, 'fit-a'])
+      const left = await Promise.all(['fit-a', 'fit-b'].map(async (name) => (await read(name)).kind))
+      expect(left).toEqual([kind, kind])
+    })
+  })
 }
