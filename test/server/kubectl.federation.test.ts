@@ -151,6 +151,6 @@ describeKubectl('kubectl', () => {
     expect(claims.stdout).toContain('FIELD: claims <[]Object>')
     expect(claims.stdout).toContain('Claims that the ID token must have.')
     const audience = await api.kubectl.run('explain', 'idp.spec.audience')
-    expect(audience.stdout).toContain('Audience that ID tokens must have, alone.')
+    expect(audience.stdout).toContain('The one audience that ID tokens must have.')
   })
 })
