@@ -1,28 +1,10 @@
-/** Tests the responses of the verbs, each on a deployment of its own. */
-import { beforeEach, describe, expect } from 'vitest'
-import { useFunctions } from '../../support/functions.ts'
-import { describeCreate } from '../stored/create.ts'
-import { describeDelete } from '../stored/delete.ts'
-import { describeDeleteCollection } from '../stored/deletecollection.ts'
+import { beforeEach, expect } from 'vitest'
 import { trusts } from '../stored/fixtures.ts'
-import { describeGet } from '../stored/get.ts'
-import { describeList } from '../stored/list.ts'
-import { describePatch } from '../stored/patch.ts'
-import { describeUpdate } from '../stored/update.ts'
+import { describeVerbs } from '../stored/verbs.ts'
 
-describe.each([
-  { verb: 'create', describeVerb: describeCreate },
-  { verb: 'get', describeVerb: describeGet },
-  { verb: 'list', describeVerb: describeList },
-  { verb: 'update', describeVerb: describeUpdate },
-  { verb: 'patch', describeVerb: describePatch },
-  { verb: 'delete', describeVerb: describeDelete },
-  { verb: 'deletecollection', describeVerb: describeDeleteCollection },
-])('$verb', ({ describeVerb }) => {
-  const functions = useFunctions()
+describeVerbs(trusts, (functions) => {
   beforeEach(async () => {
     const { status } = await functions.invoke('identityproviders/create')
     expect([201, 409]).toContain(status)
   })
-  describeVerb(functions, trusts)
 })
