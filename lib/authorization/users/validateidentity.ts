@@ -3,6 +3,7 @@
  * context.
  */
 import { type FieldError, invalid, required, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
+import { isPrintable } from '../../meta/value/printable.ts'
 import { byteLength } from '../scopes/chain.ts'
 import { type KeySpec, RESERVED_NAMES } from './identity.ts'
 
@@ -11,9 +12,6 @@ const MAX_NAME_BYTES = 253
 const MAX_GROUPS = 64
 /** Limit for all groups as JSON. Together with the other limits it keeps every user within the authorizer's context. */
 const MAX_GROUPS_BYTES = 1024
-
-/** Unicode control, format (invisible or direction-changing), surrogate and line separator characters. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /** Returns the 422 errors for user, team, subject and groups. */
 export function validateIdentity(spec: KeySpec, path = 'spec'): FieldError[] {
@@ -39,5 +37,5 @@ function validateGroups(groups: readonly string[], path: string): FieldError[] {
 
 function validateName(name: string, path: string): FieldError[] {
   if (byteLength(name) > MAX_NAME_BYTES) return [tooLong(path, MAX_NAME_BYTES)]
-  return UNPRINTABLE.test(name) ? [invalid(path, name, 'may only have printable characters')] : []
+  return isPrintable(name) ? [] : [invalid(path, name, 'may only have printable characters')]
 }

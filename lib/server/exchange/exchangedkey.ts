@@ -9,6 +9,7 @@ import type { Trust } from '../../federation/trust.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import type { JsonObject, KubeObject } from '../../meta/types.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import { toPrintable } from '../../meta/value/printable.ts'
 import { own } from '../../meta/value/walk.ts'
 import type { Grant } from './grant.ts'
 import type { MappedUser } from './mappeduser.ts'
@@ -124,11 +125,9 @@ function personOf({ claims }: IdToken): JsonObject {
 }
 
 const LONGEST_TEXT = 256
-/** Control, format (invisible, direction-changing), surrogate and line separator characters. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /** Returns a printable text without credentials, which every reader of the key may see. */
 function shorten(text: string): string {
-  const safe = withoutCredentials(text.slice(0, 16 * LONGEST_TEXT)).replace(UNPRINTABLE, '\u{FFFD}')
+  const safe = toPrintable(withoutCredentials(text.slice(0, 16 * LONGEST_TEXT)))
   return [...safe].slice(0, LONGEST_TEXT).join('')
 }

@@ -8,6 +8,7 @@ import { isWellFormed } from '../../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../../authorization/attributes/requestattributes.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import { toPrintable } from '../../meta/value/printable.ts'
 import type { Note } from '../../registry/kind.ts'
 import type { Config } from '../process/config.ts'
 import type { LogFields } from '../process/logger.ts'
@@ -87,8 +88,6 @@ function limitValue(name: string, value: LogFields[string]): LogFields[string] {
   return typeof value === 'object' ? value.slice(0, MOST_ITEMS).map((item) => printableText(item, most)) : value
 }
 
-/** Control, format (invisible, direction-changing), surrogate and line separator characters. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 /** Matches almost every text, which then needs no replacement. */
 const PRINTABLE_ASCII = /^[ -~]*$/
 
@@ -97,7 +96,7 @@ function printableText(text: string, most: number): string {
   // Cut before redacting, to bound the work, and again afterwards.
   const redacted = withoutCredentials(text.slice(0, 16 * most))
   if (redacted.length <= most && PRINTABLE_ASCII.test(redacted)) return redacted
-  const printable = redacted.replace(UNPRINTABLE, '\u{FFFD}')
+  const printable = toPrintable(redacted)
   const characters = [...printable]
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : printable
 }
