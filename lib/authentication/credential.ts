@@ -156,11 +156,10 @@ export const activityAttributes = (credential: Credential, now: number, limits: 
 })
 
 /**
- * Parses a credential item. Throws an Error without the content when the item does not have the format written here.
+ * Parses a credential item. Throws an Error without the content for an item that is not in this form.
  */
 export function readCredential(item: JsonObject): Credential {
-  const own = Object.entries(item).filter(([name]) => !name.startsWith(SEALED) && !IGNORED.has(name))
-  const { chain, federation, ...rest } = strictRecord('a credential', Object.fromEntries(own), REQUIRED, OPTIONAL)
+  const { chain, federation, ...rest } = strictRecord('a credential', item, REQUIRED, OPTIONAL)
   return {
     ...(rest as unknown as Omit<Credential, 'chain' | 'federation'>),
     chain: parseChain(chain),
@@ -219,7 +218,6 @@ const OPTIONAL = {
   federation: () => true,
 }
 
-const IGNORED: ReadonlySet<string> = new Set(['pk', 'sk', EXPIRY_INDEX.partition, EXPIRY_INDEX.sort])
 const OPTIONAL_ATTRIBUTES = [...Object.keys(OPTIONAL), EXPIRY_INDEX.partition, EXPIRY_INDEX.sort]
 
 const itemKeyOf = ({ internal }: StoredKey) => credentialItemKey(decodeKeyInternal(internal).credential)

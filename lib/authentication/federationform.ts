@@ -2,7 +2,7 @@
  * Reads and writes the stored form of what an exchanged key came through. Every function reads it with the user of the
  * request, so it is apart from `gates.ts`, which few functions load.
  */
-import type { Federation } from '../authorization/users/user.ts'
+import type { Federation, PassedGate } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { isCount, isNonEmptyText, strictRecord } from './strictrecord.ts'
 
@@ -14,10 +14,11 @@ export const storedFederation = ({ trust, provider }: Federation): JsonObject =>
   provider: { uid: provider.uid, revision: provider.revision },
 })
 
-/** Parses the stored form. Throws an Error for anything that `storedFederation` does not return. */
+/** Parses the stored form. Throws an Error for anything else. */
 export function parseFederation(value: unknown): Federation {
   const { trust, provider } = strictRecord('a federation', value, { trust: () => true, provider: () => true })
-  strictRecord('the trust of a federation', trust, PASSED)
-  strictRecord('the provider of a federation', provider, PASSED)
-  return value as Federation
+  return {
+    trust: strictRecord('the trust of a federation', trust, PASSED) as unknown as PassedGate,
+    provider: strictRecord('the provider of a federation', provider, PASSED) as unknown as PassedGate,
+  }
 }

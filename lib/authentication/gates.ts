@@ -33,7 +33,7 @@ export const gateKeys = ({ trust, provider }: Federation): [ItemKey, ItemKey] =>
 
 /** Returns the write of a gate, for the transaction that creates or changes its object. */
 export const writeGate = (kind: GateKind, uid: string, { revision, disabled, deleted }: GateState): Companion => ({
-  op: 'put',
+  op: 'set',
   ...gateKey(kind, uid),
   attributes: { revision, disabled, deleted },
 })
@@ -43,7 +43,7 @@ export const deleteGate = (kind: GateKind, uid: string): Companion => ({ op: 'de
 
 /**
  * Returns the message of the 401 for a key whose gates are not both open, or undefined. `items` are the gates, read
- * consistently, in the order of `gateKeys`. Throws an Error for an item that `writeGate` cannot have written.
+ * consistently, in the order of `gateKeys`. Throws an Error for an item that is not in the form of `writeGate`.
  */
 export function closedGate(
   { trust, provider }: Federation,

@@ -7,7 +7,7 @@ import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { parseFederation, storedFederation } from './federationform.ts'
 import type { KeyHash } from './pepper.ts'
-import { isIdentity, isNonEmptyText, strictRecord } from './strictrecord.ts'
+import { isIdentity, isNonEmptyText, strictRecord, unknownMembers } from './strictrecord.ts'
 
 export interface KeyInternal {
   /** The identity of the key's creator. */
@@ -18,10 +18,13 @@ export interface KeyInternal {
   credential: KeyHash
   /** Present when an exchange made the key. It never changes. */
   federation?: Federation
+  /** The members that this release does not know. Whoever writes the key keeps them. */
+  unknown?: JsonObject
 }
 
 /** Returns the stored form. */
-export const encodeKeyInternal = ({ creator, carried, credential, federation }: KeyInternal): JsonObject => ({
+export const encodeKeyInternal = ({ unknown, creator, carried, credential, federation }: KeyInternal): JsonObject => ({
+  ...unknown,
   creator,
   carried: carried as unknown as JsonValue,
   credential: { version: credential.version, hash: credential.hash },
@@ -31,7 +34,7 @@ export const encodeKeyInternal = ({ creator, carried, credential, federation }: 
 /** Stored forms that have been read. One request needs a key's for its access, its status and its write, and none changes it. */
 const known = new WeakMap<JsonObject, KeyInternal>()
 
-/** Parses the stored form, once per stored object. Throws an Error when `encodeKeyInternal` cannot have written the value. */
+/** Parses the stored form, once per stored object. Throws an Error for anything else. */
 export function decodeKeyInternal(value: JsonObject): KeyInternal {
   const internal = known.get(value) ?? parseKeyInternal(value)
   known.set(value, internal)
@@ -39,9 +42,12 @@ export function decodeKeyInternal(value: JsonObject): KeyInternal {
 }
 
 function parseKeyInternal(value: JsonObject): KeyInternal {
-  const { creator, carried, credential, federation } = strictRecord('the internal part of a key', value, MEMBERS, {
-    federation: () => true,
-  })
+  const { creator, carried, credential, federation } = strictRecord(
+    'the internal part of a key',
+    value,
+    MEMBERS,
+    OPTIONAL,
+  )
   const { version, hash } = strictRecord('the credential of a key', credential, {
     version: isNonEmptyText,
     hash: isNonEmptyText,
@@ -51,7 +57,9 @@ function parseKeyInternal(value: JsonObject): KeyInternal {
     carried: parseChain(carried),
     credential: { version: version as string, hash: hash as string },
     ...(federation !== undefined && { federation: parseFederation(federation) }),
+    ...unknownMembers(value, MEMBERS, OPTIONAL),
   }
 }
 
 const MEMBERS = { creator: isIdentity, carried: Array.isArray, credential: () => true }
+const OPTIONAL = { federation: () => true }

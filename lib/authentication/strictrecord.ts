@@ -1,7 +1,9 @@
 /**
- * Validates JSON objects that this service wrote, when it reads them from where others could have written. An object
- * must match its format exactly.
+ * Validates JSON objects that this service wrote, when it reads them from where others could have written. Another release
+ * may have written one with more members: the reader ignores members that it does not know, unless `crit` names them
+ * (lib/storage/README.md, versions of stored items).
  */
+import type { JsonObject } from '../meta/types.ts'
 import { isObject, own } from '../meta/value/walk.ts'
 
 export type Check = (value: unknown) => boolean
@@ -15,8 +17,15 @@ export const isTextList: Check = (value) => Array.isArray(value) && value.every(
 export const isIdentity: Check = (value) => typeof value === 'string' && /^(user|team|subject):./su.test(value)
 
 /**
- * Returns the value if it is an object with every `required` member, no members besides those and the `optional` ones,
- * and only valid values. Otherwise throws an Error that names `what` and the member but never the value.
+ * The member that names the members that a reader must know to understand the record. It is the idea of the header of that
+ * name in RFC 7515, section 4.1.11.
+ */
+const CRIT = 'crit'
+
+/**
+ * Returns the `required` and `optional` members of the value. Throws an Error, with `what` and the member but never the
+ * value, unless it is an object with every `required` member and only valid values. Also throws for a `crit` that is not
+ * a list of names, or that names any other member.
  */
 export function strictRecord(
   what: string,
@@ -27,10 +36,32 @@ export function strictRecord(
   if (!isObject(value)) throw new Error(`${what} is not an object`)
   const missing = Object.keys(required).find((member) => !Object.hasOwn(value, member))
   if (missing !== undefined) throw new Error(`${what} lacks ${missing}`)
-  for (const [member, one] of Object.entries(value)) {
-    const check = own(required, member) ?? own(optional, member)
-    if (check === undefined) throw new Error(`${what} has an unknown member`)
-    if (!check(one)) throw new Error(`${what} has a wrong ${member}`)
-  }
-  return value
+  const checks = { ...required, ...optional }
+  if (Object.hasOwn(value, CRIT)) demandKnown(what, value[CRIT], checks)
+  const known = Object.entries(value).filter(([member]) => Object.hasOwn(checks, member))
+  const wrong = known.find(([member, one]) => !own(checks, member)?.(one))
+  if (wrong) throw new Error(`${what} has a wrong ${wrong[0]}`)
+  return Object.fromEntries(known)
+}
+
+function demandKnown(what: string, critical: unknown, checks: Readonly<Record<string, Check>>): void {
+  const isList = Array.isArray(critical) && critical.length > 0 && critical.every(isNonEmptyText)
+  if (!isList) throw new Error(`${what} has a wrong ${CRIT}`)
+  const isKnown = (member: string) => Object.hasOwn(checks, member)
+  if (!critical.every(isKnown)) throw new Error(`${what} has a critical member that this release does not know`)
+}
+
+/**
+ * Returns the other members of a record, as the member `unknown` of what it was read into, or nothing. Whoever writes the
+ * record again writes them, too.
+ */
+export function unknownMembers(
+  value: JsonObject,
+  required: Readonly<Record<string, Check>>,
+  optional: Readonly<Record<string, Check>> = {},
+): { unknown?: JsonObject } {
+  const isUnknown = ([member]: [string, unknown]) =>
+    !Object.hasOwn(required, member) && !Object.hasOwn(optional, member)
+  const found = Object.entries(value).filter(isUnknown)
+  return found.length === 0 ? {} : { unknown: Object.fromEntries(found) }
 }

@@ -1,6 +1,6 @@
 /**
  * Encodes the user that the authorizer passes to the handlers. The form is base64url JSON text, because API Gateway
- * passes only text, numbers and booleans. A text that does not decode exactly is rejected.
+ * passes only text, numbers and booleans. A text that is not in this form is rejected.
  */
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
@@ -16,8 +16,7 @@ export const MAX_CONTEXT = 10_240
 
 /**
  * Encodes the user. Throws an Error when it does not fit, because a truncated chain would grant more. During a deploy,
- * a function of the previous version decodes this text just as strictly. New data, such as the credential, therefore
- * needs a text of its own.
+ * functions of the previous release decode this text and ignore members that they do not know.
  */
 export function encodeUser({ credential: _, federation: __, ...user }: UserInfo): string {
   const text = encode(user)
@@ -29,10 +28,10 @@ export function encodeUser({ credential: _, federation: __, ...user }: UserInfo)
 export function decodeUser(text: string): UserInfo {
   if (text.length > MAX_CONTEXT) throw new Error('the user is larger than the context of the authorizer')
   const user = strictRecord('the user', decode('the user', text), USER, { uid: isText, identity: isIdentity })
-  strictRecord('the key of the user', user.key, KEY, KEY_OPTIONAL)
-  parseChain(user.chain)
+  const key = strictRecord('the key of the user', user.key, KEY, KEY_OPTIONAL)
+  const chain = parseChain(user.chain)
   if (!(user.groups as string[]).includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
-  return user as unknown as UserInfo
+  return { ...user, key, chain } as unknown as UserInfo
 }
 
 /** Encodes the credential of the presented key as a separate text. */

@@ -1,5 +1,5 @@
 /** Reads identity providers from stored objects. */
-import { isCount, strictRecord } from '../authentication/strictrecord.ts'
+import { isCount, strictRecord, unknownMembers } from '../authentication/strictrecord.ts'
 import type { Scope } from '../authorization/scopes/scope.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -51,15 +51,22 @@ export interface Provider {
 /** The internal part of a provider, which is stored and versioned with it. */
 export interface ProviderInternal {
   revision: number
+  /** The members that this release does not know. Whoever writes the provider keeps them. */
+  unknown?: JsonObject
 }
 
-export const encodeProviderInternal = ({ revision }: ProviderInternal): JsonObject => ({ revision })
+export const encodeProviderInternal = ({ unknown, revision }: ProviderInternal): JsonObject => ({
+  ...unknown,
+  revision,
+})
 
-/** Parses the stored form. Throws an Error when `encodeProviderInternal` cannot have written the value. */
+/** Parses the stored form. Throws an Error for anything else. */
 export function decodeProviderInternal(value: JsonObject): ProviderInternal {
-  const { revision } = strictRecord('the internal part of an identity provider', value, { revision: isCount })
-  return { revision: revision as number }
+  const { revision } = strictRecord('the internal part of an identity provider', value, MEMBERS)
+  return { revision: revision as number, ...unknownMembers(value, MEMBERS) }
 }
+
+const MEMBERS = { revision: isCount }
 
 /** Returns the provider, whose spec the schema has validated. */
 export function toProvider({ object, internal }: Pick<Stored, 'object' | 'internal'>): Provider {

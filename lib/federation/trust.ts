@@ -1,5 +1,12 @@
 /** Reads federated identity credentials, called trusts in code, from stored objects. */
-import { isCount, isIdentity, isNonEmptyText, isText, strictRecord } from '../authentication/strictrecord.ts'
+import {
+  isCount,
+  isIdentity,
+  isNonEmptyText,
+  isText,
+  strictRecord,
+  unknownMembers,
+} from '../authentication/strictrecord.ts'
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
 import type { Identity } from '../authorization/users/user.ts'
@@ -44,6 +51,8 @@ export interface TrustInternal {
   providerUid: string
   /** Counts the changes that end keys. */
   revision: number
+  /** The members that this release does not know. Whoever writes the trust keeps them. */
+  unknown?: JsonObject
 }
 
 export interface Trust extends TrustInternal {
@@ -57,17 +66,18 @@ export interface Trust extends TrustInternal {
 /** Returns the `client_id` of an exchange: `NAME@UID`. A trust that is deleted and made again has another one. */
 export const clientIdOf = ({ name, uid }: Pick<Trust, 'name' | 'uid'>): string => `${name}@${uid}`
 
-export const encodeTrustInternal = ({ carried, ...internal }: TrustInternal): JsonObject => ({
+export const encodeTrustInternal = ({ unknown, carried, ...internal }: TrustInternal): JsonObject => ({
+  ...unknown,
   ...internal,
   carried: carried as unknown as JsonValue,
 })
 
-/** Parses the stored form. Throws an Error when `encodeTrustInternal` cannot have written the value. */
+/** Parses the stored form. Throws an Error for anything else. */
 export function decodeTrustInternal(value: JsonObject): TrustInternal {
   const { creator, maker, carried, providerUid, revision } = strictRecord(
     'the internal part of a federated identity credential',
     value,
-    { creator: isIdentity, maker: isText, carried: Array.isArray, providerUid: isNonEmptyText, revision: isCount },
+    MEMBERS,
   )
   return {
     creator: creator as Identity,
@@ -75,7 +85,16 @@ export function decodeTrustInternal(value: JsonObject): TrustInternal {
     carried: parseChain(carried),
     providerUid: providerUid as string,
     revision: revision as number,
+    ...unknownMembers(value, MEMBERS),
   }
+}
+
+const MEMBERS = {
+  creator: isIdentity,
+  maker: isText,
+  carried: Array.isArray,
+  providerUid: isNonEmptyText,
+  revision: isCount,
 }
 
 /** Returns the trust, whose spec the schema has validated. */

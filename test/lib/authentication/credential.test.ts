@@ -188,12 +188,22 @@ describe('reading credentials', () => {
     const item = itemOf(storedKey({}, { federation }))
     expect(credentialUser(readCredential(item), undefined)).toMatchObject({ name: 'admin', federation })
     expect(credentialUser(readCredential(itemOf(FULL)), undefined)).not.toHaveProperty('federation')
-    for (const wrong of [null, {}, { ...federation, more: 1 }, { trust: federation.trust, provider: null }]) {
+    for (const wrong of [
+      null,
+      {},
+      { ...federation, crit: ['more'], more: 1 },
+      { trust: federation.trust, provider: null },
+    ]) {
       expect(() => readCredential({ ...item, federation: wrong } as JsonObject), JSON.stringify(wrong)).toThrow()
     }
   })
 
-  test('rejects missing, invalid or unknown members', () => {
+  test('ignores members that this release does not know', () => {
+    const item = itemOf(FULL, { a: 'secret' })
+    expect(readCredential({ ...item, more: { deep: [1] } })).toEqual(readCredential(item))
+  })
+
+  test('rejects missing, invalid or unknown critical members', () => {
     const item = itemOf(FULL)
     for (const member of [
       'name',
@@ -222,7 +232,11 @@ describe('reading credentials', () => {
       { identity: 'alice' },
       { user: '' },
       { disabled: 'false' },
-      { other: 1 },
+      { crit: ['other'], other: 1 },
+      { crit: ['disabled', 'other'] },
+      { crit: 'disabled' },
+      { crit: [] },
+      { crit: null },
       { chain: [{ x: [] }] },
       { lastActivity: null },
     ]) {
@@ -233,11 +247,25 @@ describe('reading credentials', () => {
 
   test('throws errors that do not reveal the content', () => {
     expect(() => readCredential({ ...itemOf(FULL), type: { secret: 1 } })).toThrow(/^a credential has a wrong type$/)
-    expect(() => readCredential({ ...itemOf(FULL), 'x secret': 1 })).toThrow(/^a credential has an unknown member$/)
+    expect(() => readCredential({ ...itemOf(FULL), crit: ['x secret'] })).toThrow(
+      /^a credential has a critical member that this release does not know$/,
+    )
   })
 })
 
-test('readInternal accepts exactly what writeInternal returns', () => {
+test('the internal part of a key keeps members that this release does not know', () => {
+  const later = {
+    ...encodeKeyInternal({ creator: 'subject:x', carried: [], credential: HASH }),
+    crit: ['credential'],
+    more: { deep: [1] },
+  }
+  const read = decodeKeyInternal(later)
+  expect(encodeKeyInternal(read)).toEqual(later)
+  const credential = { version: '3', hash: 'bmV3' }
+  expect(encodeKeyInternal({ ...read, credential, federation })).toEqual({ ...later, credential, federation })
+})
+
+test('decodeKeyInternal reads what encodeKeyInternal returns', () => {
   const internal = { creator: 'subject:x' as const, carried: [{}], credential: HASH }
   expect(decodeKeyInternal(encodeKeyInternal(internal))).toEqual(internal)
   const good = encodeKeyInternal(internal)
@@ -253,7 +281,7 @@ test('readInternal accepts exactly what writeInternal returns', () => {
     { credential: null },
     { credential: { version: '1' } },
     { credential: { version: '1', hash: '' } },
-    { more: 1 },
+    { crit: ['more'], more: 1 },
     { federation: null },
     { federation: { trust: federation.trust } },
   ]) {

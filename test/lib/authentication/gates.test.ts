@@ -40,9 +40,22 @@ describe('closedGate', () => {
     expect(closedGate(federation, items)).toBe(reason)
   })
 
+  test('ignores members that this release does not know', () => {
+    const later = { attributes: { ...open, more: 1 } }
+    expect(closedGate(federation, [later, providerGate()])).toBeUndefined()
+    expect(closedGate(federation, [{ attributes: { ...later.attributes, disabled: true } }, providerGate()])).toBe(
+      `${trust} is disabled`,
+    )
+  })
+
   test('rejects a gate that this service cannot have written', () => {
     const { deleted: _, ...incomplete } = open
-    for (const attributes of [incomplete, { ...open, more: 1 }, { ...open, revision: '3' }, { ...open, disabled: 0 }]) {
+    for (const attributes of [
+      incomplete,
+      { ...open, crit: ['more'], more: 1 },
+      { ...open, revision: '3' },
+      { ...open, disabled: 0 },
+    ]) {
       expect(() => closedGate(federation, [{ attributes }, providerGate()])).toThrow(/a gate/)
     }
   })
@@ -51,8 +64,8 @@ describe('closedGate', () => {
 describe('the gate items', () => {
   test('are written and deleted under the keys that are read', () => {
     const keys = gateKeys(federation)
-    expect(writeGate('trust', 't-1', open)).toEqual({ op: 'put', ...keys[0], attributes: open })
-    expect(writeGate('provider', 'p-1', open)).toEqual({ op: 'put', ...keys[1], attributes: open })
+    expect(writeGate('trust', 't-1', open)).toEqual({ op: 'set', ...keys[0], attributes: open })
+    expect(writeGate('provider', 'p-1', open)).toEqual({ op: 'set', ...keys[1], attributes: open })
     expect(deleteGate('trust', 't-1')).toEqual({ op: 'delete', ...keys[0] })
     expect(deleteGate('provider', 'p-1')).toEqual({ op: 'delete', ...keys[1] })
   })
@@ -76,11 +89,11 @@ describe('parseFederation', () => {
     'x',
     {},
     { trust: federation.trust },
-    { ...federation, more: 1 },
+    { ...federation, crit: ['more'], more: 1 },
     { ...federation, trust: { uid: 't-1' } },
     { ...federation, trust: { uid: '', revision: 1 } },
     { ...federation, provider: { uid: 'p-1', revision: -1 } },
-    { ...federation, provider: { uid: 'p-1', revision: 1, more: 1 } },
+    { ...federation, provider: { uid: 'p-1', revision: 1, crit: ['more'], more: 1 } },
   ])('rejects %j', (value) => {
     expect(() => parseFederation(value)).toThrow(/federation/)
   })

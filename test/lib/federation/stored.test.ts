@@ -31,12 +31,27 @@ describe('a provider', () => {
     expect(toProvider({ object: deleted, internal }).deleted).toBe(true)
   })
 
-  test.each([{}, { revision: -1 }, { revision: '3' }, { revision: 3, more: 1 }])(
+  test.each([{}, { revision: -1 }, { revision: '3' }, { revision: 3, crit: ['more'], more: 1 }])(
     'with internal part %j is refused',
     (internal) => {
       expect(() => decodeProviderInternal(internal)).toThrow('the internal part of an identity provider')
     },
   )
+})
+
+test.each([
+  ['a provider', decodeProviderInternal, encodeProviderInternal, { revision: 3 }],
+  [
+    'a trust',
+    decodeTrustInternal,
+    encodeTrustInternal,
+    { creator: 'user:alice', maker: '', carried: [], providerUid: 'provider-1', revision: 2 },
+  ],
+] as const)('the internal part of %s keeps members that this release does not know', (_, decode, encode, stored) => {
+  const later = { ...stored, crit: ['revision'], more: { deep: [1] } } as never
+  const read = decode(later)
+  expect(read).toEqual({ ...stored, unknown: { crit: ['revision'], more: { deep: [1] } } })
+  expect(encode({ ...read, revision: 4 } as never)).toEqual({ ...(later as object), revision: 4 })
 })
 
 describe('a trust', () => {
@@ -60,7 +75,7 @@ describe('a trust', () => {
     { carried: [{ unknown: true }] },
     { providerUid: '' },
     { revision: 1.5 },
-    { more: true },
+    { crit: ['more'], more: true },
   ])('with internal part %j is refused', (change) => {
     expect(() => decodeTrustInternal({ ...encodeTrustInternal(internal), ...change })).toThrow()
   })

@@ -100,9 +100,9 @@ function strategy(services: Services): Strategy {
       // Clients must still be able to remove finalizers after a setting or the list of known issuers has changed.
       if (deepEqual(old.object.spec, draft.object.spec)) return
       const { closesKeys } = await import('./identityprovider.changes.ts')
-      const { revision } = decodeProviderInternal(old.internal)
+      const internal = decodeProviderInternal(old.internal)
       if (closesKeys(specOf(old.object), specOf(draft.object))) {
-        draft.internal = encodeProviderInternal({ revision: revision + 1 })
+        draft.internal = encodeProviderInternal({ ...internal, revision: internal.revision + 1 })
       }
       // A provider that would be invalid today can still be disabled.
       if (!onlyDisables(specOf(old.object), specOf(draft.object))) await judge(draft, old, context)

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isCount, isText, strictRecord, unknownMembers } from '../../../lib/authentication/strictrecord.ts'
+import type { JsonObject } from '../../../lib/meta/types.ts'
+
+const REQUIRED = { name: isText }
+const OPTIONAL = { count: isCount }
+const read = (value: unknown) => strictRecord('a record', value, REQUIRED, OPTIONAL)
+
+describe('strictRecord', () => {
+  test('returns the members that the reader knows and ignores all others', () => {
+    expect(read({ name: 'x', count: 1, more: true, hasOwnProperty: 1, constructor: {} })).toEqual({
+      name: 'x',
+      count: 1,
+    })
+    expect(read(JSON.parse('{"name":"x","__proto__":{"count":"x"}}'))).toEqual({ name: 'x' })
+  })
+
+  test.each([
+    [null, 'a record is not an object'],
+    [[], 'a record is not an object'],
+    [{}, 'a record lacks name'],
+    [{ count: 1 }, 'a record lacks name'],
+    [JSON.parse('{"__proto__":{"name":"x"}}'), 'a record lacks name'],
+    [{ name: 1 }, 'a record has a wrong name'],
+    [{ name: 'x', count: -1 }, 'a record has a wrong count'],
+    [{ name: 'x', count: undefined }, 'a record has a wrong count'],
+  ])('rejects %j', (value, message) => {
+    expect(() => read(value)).toThrow(new Error(message))
+  })
+
+  test('accepts a record whose critical members it knows', () => {
+    for (const crit of [['name'], ['count'], ['count', 'name']]) {
+      expect(read({ name: 'x', more: 1, crit })).toEqual({ name: 'x' })
+    }
+  })
+
+  test.each([[['more']], [['name', 'more']], [['crit']], [['toString']], [['__proto__']]])(
+    'rejects a record with the critical members %j, even if they are absent',
+    (crit) => {
+      const message = 'a record has a critical member that this release does not know'
+      for (const more of [{}, { more: 1 }]) expect(() => read({ name: 'x', ...more, crit })).toThrow(new Error(message))
+    },
+  )
+
+  test.each([[null], [undefined], [[]], [''], ['name'], [{ name: 1 }], [[1]], [['name', '']], [[['name']]]])(
+    'rejects a record whose crit is %j',
+    (crit) => {
+      expect(() => read({ name: 'x', crit })).toThrow(new Error('a record has a wrong crit'))
+    },
+  )
+})
+
+test('what a reader knows and what it does not know make up the record', () => {
+  const member = fc.constantFrom('more', 'other', 'crit', '__proto__', 'toString')
+  fc.assert(
+    fc.property(fc.dictionary(member, fc.jsonValue()), fc.boolean(), (others, isCritical) => {
+      const { crit: _, ...rest } = others
+      const record = { ...rest, name: 'x', ...(isCritical && { crit: ['name'] }) } as JsonObject
+      const { unknown = {} } = unknownMembers(record, REQUIRED, OPTIONAL)
+      expect({ ...unknown, ...read(record) }).toEqual(record)
+      expect(Object.keys(unknown)).not.toContain('name')
+    }),
+    { numRuns: 300, seed: 20261122 },
+  )
+  expect(unknownMembers({ name: 'x' }, REQUIRED, OPTIONAL)).toEqual({})
+})
