@@ -69,6 +69,8 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
     [EXTRA.keyUid]: `${own}.key.uid`,
     [EXTRA.scopes]: `${own}.scopes`,
     [EXTRA.target]: `'${formatPlace(identity)}'`,
+    // CEL sees a JSON number, which may be a double: the text of a double could have an exponent.
+    [EXTRA.issuedAt]: 'string(int(claims.iat))',
   }
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',

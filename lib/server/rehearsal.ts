@@ -28,7 +28,7 @@ export function rehearsalServer(server: Server): Server {
     'instance',
     'checkKeyHolds',
     'keyGeneration',
-    'keyChain',
+    'reviewedKey',
     'instanceUid',
     'openWatch',
   ]

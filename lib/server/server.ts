@@ -181,9 +181,11 @@ export function createServer(environment: Environment): Server {
       const stored = await livingKey(user.key)
       return stored && (stored.object.metadata.generation ?? 0)
     },
-    async keyChain(key) {
+    async reviewedKey(key) {
       const stored = await livingKey(key)
-      return stored && scopesOf(stored)
+      if (stored === undefined) return undefined
+      const { tokensNotBefore } = decodeKeyInternal(stored.internal)
+      return { chain: scopesOf(stored), ...(tokensNotBefore !== undefined && { tokensNotBefore }) }
     },
     async instanceUid({ namespace, name }) {
       const stored = await base.storage.get(VirtualClusterInstance.table, objectKey(namespace, name))

@@ -26,19 +26,27 @@ export const EXTRA = {
    * The place of the user: the audience without the issuer, `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`.
    */
   target: 'management.platform/target',
+  /**
+   * Unix seconds at which the token was issued, or the access key was reviewed. Absent from clusters with a configuration
+   * from before it: see `Outsider`.
+   */
+  issuedAt: 'management.platform/issued-at',
 } as const
 
 /**
- * Returns the extras of a user authenticated by an access key. Without a place, every request of the user is denied.
+ * Returns the extras of a user authenticated by an access key at `now`. Without a place, every request of the user is
+ * denied.
  */
 export const extrasOf = (
   { key, chain }: Pick<UserInfo, 'key' | 'chain'>,
   place: Place | undefined,
+  now: Date,
 ): Record<string, string[]> => ({
   [EXTRA.key]: [key.name],
   [EXTRA.keyUid]: [key.uid],
   [EXTRA.scopes]: [stringify(chain)],
   ...(place && { [EXTRA.target]: [formatPlace(place)] }),
+  [EXTRA.issuedAt]: [String(Math.floor(now.getTime() / 1000))],
 })
 
 /** The parsed extras of a user of this service. */
@@ -46,11 +54,13 @@ export interface Outsider {
   key: { name: string; uid: string }
   chain: ScopeChain
   place: Place
+  /** Unix seconds; 0 if the cluster did not send it. */
+  issuedAt: number
 }
 
 /**
- * Parses extras. Returns undefined when none belong to this service. Returns a problem that may be shown when any is
- * missing, repeated or not in the form of `extrasOf`. Kubernetes lower-cases their names; names that differ only in
+ * Parses extras. Returns undefined when none belong to this service. Returns a problem that may be shown when any but the
+ * time of issue is missing, or any is repeated or not in the form of `extrasOf`. Kubernetes lower-cases their names; names that differ only in
  * case are equal.
  */
 export function readExtras(
@@ -67,10 +77,18 @@ export function readExtras(
   if (chain === undefined) return { problem: 'the extra of the user does not contain valid scopes' }
   const place = parsePlace(only(values(EXTRA.target)) ?? '')
   if (place === undefined) return { problem: 'the extra of the user does not identify one cluster' }
-  return { key: { name, uid }, chain, place }
+  const issuedAt = timeOf(values(EXTRA.issuedAt))
+  if (issuedAt === undefined) return { problem: 'the extra of the user does not contain one valid time of issue' }
+  return { key: { name, uid }, chain, place, issuedAt }
 }
 
 const OURS: readonly string[] = Object.values(EXTRA)
+
+function timeOf(values: readonly string[]): number | undefined {
+  if (values.length === 0) return 0
+  const text = only(values) ?? ''
+  return /^[1-9][0-9]{0,11}$/.test(text) ? Number(text) : undefined
+}
 
 const only = (values: readonly string[]): string | undefined => (values.length === 1 ? values[0] : undefined)
 

@@ -1,5 +1,6 @@
 /** Tests tokens and access keys in two connected clusters, eu and us: authentication, authorization and revocation. */
 import { randomUUID } from 'node:crypto'
+import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRIVATE_CLAIM } from '../../lib/token/claims.ts'
 import { signToken } from '../../lib/token/jwt.ts'
@@ -77,7 +78,8 @@ afterAll(async () => {
 
 describe('a token', () => {
   test('authenticates as its user and groups with the extra values for the review', async () => {
-    const { status, json } = await whoami(eu, await directToken(server, ci))
+    const token = await directToken(server, ci)
+    const { status, json } = await whoami(eu, token)
     expect(status).toBe(201)
     const { extra, ...user } = json.status.userInfo
     expect(user).toEqual({ username: 'alice', groups: ['dev', 'system:authenticated'] })
@@ -88,6 +90,7 @@ describe('a token', () => {
       'management.platform/access-key': [ci.name],
       'management.platform/access-key-uid': [ci.uid],
       'management.platform/target': ['clusters/eu'],
+      'management.platform/issued-at': [String(decodeJwt(token).iat)],
     })
   })
 

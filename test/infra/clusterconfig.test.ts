@@ -51,6 +51,7 @@ describe('authentication.yaml', () => {
         { key: 'management.platform/access-key-uid', valueExpression: "claims['management.platform'].key.uid" },
         { key: 'management.platform/scopes', valueExpression: "claims['management.platform'].scopes" },
         { key: 'management.platform/target', valueExpression: "'virtualclusters/p-shop/dev/u-1'" },
+        { key: 'management.platform/issued-at', valueExpression: 'string(int(claims.iat))' },
       ],
     })
   })

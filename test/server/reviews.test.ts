@@ -1,6 +1,8 @@
 /** Tests the reviews that connected clusters call, against the whole API and in the form of kube-apiserver. */
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { endless } from '../support/deadlines.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { type Answer, startServer, type TestServer } from '../support/server.ts'
 
@@ -30,6 +32,18 @@ const patch = (name: string, spec: object) =>
     body: { spec },
     headers: { 'content-type': 'application/merge-patch+json' },
   })
+
+/** Stores the time before which tokens of the key are invalid, as a leak of the key does. */
+const endTokens = ({ name }: Made, tokensNotBefore: number) =>
+  server.parts.storage.update(
+    OwnedAccessKey.table,
+    name,
+    (current) => {
+      if (!current) throw new Error('the key is gone')
+      return { type: 'put', object: current.object, internal: { ...current.internal, tokensNotBefore } }
+    },
+    { deadline: endless },
+  )
 
 const agentOf = (...clusters: string[]) => ({
   user: 'agent',
@@ -75,6 +89,12 @@ const extraOf = ({ name, uid }: Made, scopes: unknown, target: string) => ({
   'management.platform/target': [target],
 })
 
+/** The extra values of an access key that is reviewed now. */
+const reviewedExtra = (...of: Parameters<typeof extraOf>) => ({
+  ...extraOf(...of),
+  'management.platform/issued-at': [expect.stringMatching(/^[0-9]{10}$/)],
+})
+
 let eu: Made
 let us: Made
 let both: Made
@@ -100,7 +120,11 @@ describe('TokenReview', () => {
     expect(json).toMatchObject({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' })
     expect(json.status).toEqual({
       authenticated: true,
-      user: { username: 'alice', groups: ['dev', 'platform:admins'], extra: extraOf(ci, [at('eu')], 'clusters/eu') },
+      user: {
+        username: 'alice',
+        groups: ['dev', 'platform:admins'],
+        extra: reviewedExtra(ci, [at('eu')], 'clusters/eu'),
+      },
     })
   })
 
@@ -227,8 +251,8 @@ describe('TokenReview', () => {
 
   test('lets administrators ask for any cluster, and without a cluster returns groups that no cluster uses', async () => {
     const eus = await reviewToken(server.adminKey, ci.value, [`${server.base}/clusters/eu`])
-    expect(eus.json.status.user.extra).toEqual(extraOf(ci, [at('eu')], 'clusters/eu'))
-    const { 'management.platform/target': _, ...extra } = extraOf(ci, [at('eu')], '')
+    expect(eus.json.status.user.extra).toEqual(reviewedExtra(ci, [at('eu')], 'clusters/eu'))
+    const { 'management.platform/target': _, ...extra } = reviewedExtra(ci, [at('eu')], '')
     expect((await reviewToken(server.adminKey, ci.value)).json.status.user).toEqual({
       username: 'alice',
       groups: ['dev', 'platform:admins'],
@@ -364,6 +388,27 @@ describe('SubjectAccessReview', () => {
     await patch(who.name, { scope: { rules: [{}] } })
     const elsewhere = resource({ namespace: 't' })
     expect(await verdict(eu, inSpace, elsewhere, 'clusters/eu', who)).toMatchObject({ denied: true })
+  })
+
+  test('denies tokens from before a leak of their key, and those of clusters that do not send the time of issue', async () => {
+    const who = await key({ user: 'alice', scope: at('eu') })
+    const extra = extraOf(who, [at('eu')], 'clusters/eu')
+    const judged = async (...issued: string[]) => {
+      const spec = { user: 'alice', extra: { ...extra, 'management.platform/issued-at': issued }, ...resource({}) }
+      return (await ask(eu.value, spec)).json.status
+    }
+    const noOpinion = { allowed: false }
+    for (const issued of [[], ['1795257599'], ['1795257600']]) expect(await judged(...issued)).toEqual(noOpinion)
+    await endTokens(who, 1_795_257_600)
+    const reason = 'the access key was reported as leaked after the token was issued: get a new token'
+    const denied = { allowed: false, denied: true, reason }
+    expect(await judged('1795257599')).toEqual(denied)
+    expect(await judged()).toEqual(denied)
+    expect(await judged('1795257600')).toEqual(noOpinion)
+    for (const issued of [['1e99'], ['now'], ['1795257600', '1795257600']])
+      expect(await judged(...issued)).toMatchObject({ denied: true })
+    expect((await patch(who.name, { displayName: 'renamed' })).status).toBe(200)
+    expect(await judged('1795257599')).toEqual(denied)
   })
 
   test('denies everything to a deleted key, even when another key has its name', async () => {

@@ -41,6 +41,7 @@ export function createTokenVerifier({ issuer, authority, audience, now }: TokenV
         [EXTRA.keyUid]: [key.uid],
         [EXTRA.scopes]: [scopes],
         [EXTRA.target]: [audience.slice(issuer.length + 1)],
+        [EXTRA.issuedAt]: [String(claims.iat)],
       }
       return { name: claims.sub, groups: claims.groups, extra }
     } catch {

@@ -88,7 +88,7 @@ async function review(
       username: user.name,
       ...(user.uid && { uid: user.uid }),
       groups: visibleGroups(user.groups),
-      extra: extrasOf(user, place === 'anywhere' ? undefined : place),
+      extra: extrasOf(user, place === 'anywhere' ? undefined : place, context.now),
     },
     // Without audiences, the token is for the API server that asks, as in Kubernetes. Foreign audiences are never confirmed.
     ...(named && { audiences: [audience] }),

@@ -6,6 +6,14 @@ import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 
+/** What a review compares a token with. */
+export interface ReviewedKey {
+  /** The current scopes. */
+  chain: ScopeChain
+  /** Unix seconds. Tokens that were issued before it are invalid. */
+  tokensNotBefore?: number
+}
+
 export interface ReviewServices {
   scopes: ScopeOptions & SpaceOptions
   /** Issuer of this service's tokens: their audiences begin with it. */
@@ -15,10 +23,10 @@ export interface ReviewServices {
   /** Authenticates a token. */
   authenticate(token: string): Promise<Authentication>
   /**
-   * Returns the current scopes of the access key with this name and uid; undefined if it no longer gives access. Makes
-   * one consistent read, and another for a key that an exchange made.
+   * Returns what the access key with this name and uid allows now; undefined if it no longer gives access. Makes one
+   * consistent read, and another for a key that an exchange made.
    */
-  keyChain(key: { name: string; uid: string }): Promise<ScopeChain | undefined>
+  reviewedKey(key: { name: string; uid: string }): Promise<ReviewedKey | undefined>
   /** Returns the uid of a virtual cluster instance, or undefined if it does not exist. */
   instanceUid(reference: { namespace: string; name: string }): Promise<string | undefined>
 }

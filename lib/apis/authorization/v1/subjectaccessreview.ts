@@ -46,15 +46,18 @@ function validate(spec: ReviewSpec): FieldError[] {
 /** Denies the request finally: the cluster asks no further authorizer. */
 const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, reason })
 
+const LEAKED = 'the access key was reported as leaked after the token was issued: get a new token'
+
 /** Neither allows nor denies. It has no reason, because a cluster would repeat the reason in its own refusals. */
 const noOpinion: JsonObject = { allowed: false }
 
 /**
  * Denies a request that the scope chain does not allow, or that the key's current scopes do not allow since they were
- * narrowed. Denies every request of an invalid key. The cluster decides all other requests.
+ * narrowed. Denies every request of an invalid key, and of tokens from before a leak of the key. The cluster decides all
+ * other requests.
  */
 async function judge(
-  { key, chain, place }: Outsider,
+  { key, chain, place, issuedAt }: Outsider,
   spec: ReviewSpec,
   caller: UserInfo,
   services: ReviewServices,
@@ -66,9 +69,11 @@ async function judge(
   const decision = evaluateAt(chain, place, attributes, scopes)
   if (!decision.allowed) return denied(decision.reason)
   // Do not look up an invalid name: DynamoDB rejects empty and long keys.
-  const today = dnsSubdomainErrors(key.name).length === 0 ? await services.keyChain(key) : undefined
+  const today = dnsSubdomainErrors(key.name).length === 0 ? await services.reviewedKey(key) : undefined
   if (today === undefined) return denied('the access key no longer gives access')
-  const narrowed = evaluateAt(today, place, attributes, scopes)
+  // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
+  if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(LEAKED)
+  const narrowed = evaluateAt(today.chain, place, attributes, scopes)
   return narrowed.allowed ? noOpinion : denied(narrowed.reason)
 }
 

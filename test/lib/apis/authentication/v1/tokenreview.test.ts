@@ -20,7 +20,7 @@ async function statusFor(user: UserInfo) {
       credential: { version: '1', hash: 'hash', created: 0 },
       touch: async () => void touched.push(user.name),
     }),
-    keyChain: async () => [],
+    reviewedKey: async () => ({ chain: [] }),
     instanceUid: async () => undefined,
   }
   const context = { user: master, now: new Date(0), dryRun: false, deadline: endless, warn: () => {}, note: () => {} }
