@@ -10,7 +10,7 @@ const COMMAND = {
   about: 'Serves the whole API on this machine, with a demo virtual cluster behind it, until Ctrl-C.',
   options: { memory: { type: 'boolean', help: 'store no data' } },
   variables: {
-    PORT: 'port on 127.0.0.1; 0 selects a free port (default 8443)',
+    PORT: 'port on 127.0.0.1 and ::1; 0 selects a free port (default 8443)',
     STAGE: 'serves the API below /STAGE, as API Gateway does without a custom domain (default: at the root)',
     DATA_DIR: 'folder for data and client files (default .local)',
     AWS_ENDPOINT_URL_DYNAMODB: 'URL of a DynamoDB emulator that replaces the embedded one',

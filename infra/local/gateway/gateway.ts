@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { applyEnvironment, unionOfEnvironments } from './environment.ts'
 import { scheduledEvent } from './events.ts'
@@ -21,8 +21,7 @@ export interface GatewayOptions {
   bundlesDir: string
   /** PEM. Without it the gateway serves plain HTTP, over which kubectl sends no token. */
   tls?: { cert: string; key: string }
-  host?: string
-  /** 0 or absent selects a free port. */
+  /** The port on 127.0.0.1 and, if the machine has it, on ::1. 0 or absent selects a free port. */
   port?: number
   /** Physical IDs by logical ID, attributes by `LOGICALID.ATTRIBUTE`. */
   refs?: Readonly<Record<string, string>>
@@ -60,7 +59,7 @@ export interface Gateway {
 
 /** Resolves when the gateway serves requests. Throws for a template that it cannot serve faithfully. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { host = '127.0.0.1', region = 'eu-central-1', account = '000000000000', report = warn } = options
+  const { region = 'eu-central-1', account = '000000000000', report = warn } = options
   const refs = { Api: 'local', ...options.refs }
   const environment = options.environment ?? {}
   const { address = { mapping: '' } } = options
@@ -76,14 +75,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   answerUnreadable(server)
   const dropSilent = server instanceof TlsServer ? refusePlainHttp(server) : () => {}
+  const server6 = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
   // A proxy in front may keep connections for a minute, and the server must not be the first to close them.
   server.keepAliveTimeout = 75_000
   // Every request needs its authorizer.
   const authorizers = new Set(deployment.routes.flatMap(({ authorizerFunctionId: id }) => (id ? [id] : [])))
   try {
     await Promise.all([...authorizers].map((id) => lambda.warm(id)))
-    await listen(server, options.port ?? 0, host)
+    await listen(server, options.port ?? 0, '127.0.0.1')
+    await listen6(server6, portOf(server))
   } catch (error) {
+    server.close()
     restoreEnvironment()
     throw error
   }
@@ -98,17 +100,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const streams = deployment.streams.map((stream) => ({ ...stream, seconds: options.streamSeconds ?? 1 }))
   const timers = startTimers([...deployment.schedules, ...streams].map(timerOf))
 
-  const { port } = server.address() as AddressInfo
   return {
-    url: `${options.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${prefixOf(address)}`,
+    url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${portOf(server)}${prefixOf(address)}`,
     async close(graceSeconds = 1) {
       const grace = graceSeconds * 1000
-      const closed = new Promise((resolve) => server.close(resolve))
+      const closed = [server, server6].map((one) => new Promise((resolve) => one.close(resolve)))
       dropSilent()
       // Connections that were busy before are idle now.
       const idle = setInterval(() => server.closeIdleConnections(), 20)
       const late = setTimeout(endStreams, grace)
-      await Promise.all([closed, timers.stop()])
+      await Promise.all([...closed, timers.stop()])
       clearTimeout(late)
       clearInterval(idle)
       const waiting = new AbortController()
@@ -135,7 +136,18 @@ function deployedAs(
 const warn = (message: string, cause: unknown) =>
   process.emitWarning(cause instanceof Error ? cause : String(cause), message)
 
-const listen = (server: Server, port: number, host: string) =>
+const portOf = (server: Server): number => (server.address() as AddressInfo).port
+
+const listen = (server: TcpServer, port: number, host: string) =>
   new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve)
+  })
+
+/** The errors of a machine without IPv6. */
+const WITHOUT_IPV6: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
+
+/** Listens on ::1 too, so that clients have addresses of both families. Does nothing on a machine without IPv6. */
+const listen6 = (server: TcpServer, port: number) =>
+  listen(server, port, '::1').catch((error: NodeJS.ErrnoException) => {
+    if (!WITHOUT_IPV6.includes(error.code)) throw error
   })

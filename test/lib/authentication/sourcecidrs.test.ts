@@ -200,6 +200,7 @@ describe('checkCIDR', () => {
     ['::ffff:a00:1', '10.0.0.1'],
     ['::ffff:10.0.0.1/104', '10.0.0.0/8'],
     ['::ffff:0:0/96', '0.0.0.0/0'],
+    ['::ffff:10.0.0.1/90', '::ffc0:0:0/90'],
     ['64:ff9b::10.0.0.0/104', '64:ff9b::a00:0/104'],
   ])('says what %s has to be', (text, expected) => {
     expect(checkCIDR(text)).toBe(`must be ${expected}`)

@@ -99,6 +99,36 @@ describe('events', () => {
   })
 })
 
+describe('source addresses', () => {
+  /** Sends a request from this address to the loopback address of its family. */
+  const sourceOf = async (port: string, localAddress: string, headers: Record<string, string> = {}) => {
+    const host = localAddress.includes(':') ? '::1' : '127.0.0.1'
+    const sent = request({ host, port, path: '/a', localAddress, headers }).end()
+    const [response] = await once(sent, 'response')
+    const event = JSON.parse((await response.toArray()).join('')) as RequestEvent
+    return event.requestContext.identity
+  }
+
+  test.each(['127.0.0.1', '127.0.0.2', '::1'])('are those of the connection: %s', async (address) => {
+    const { url } = await serve({ one: { source: echo, routes: ['GET /a'], public: true } })
+    expect(await sourceOf(new URL(url).port, address)).toMatchObject({ sourceIp: address })
+  })
+
+  test('do not change with headers', async () => {
+    const { url } = await serve({ one: { source: echo, routes: ['GET /a'], public: true } })
+    const headers = { 'X-Forwarded-For': '192.0.2.1', Forwarded: 'for=192.0.2.1', 'X-Real-IP': '192.0.2.1' }
+    expect(await sourceOf(new URL(url).port, '127.0.0.3', headers)).toMatchObject({ sourceIp: '127.0.0.3' })
+  })
+
+  test('leave no connection open after the gateway has closed', async () => {
+    const started = await start({ one: { source: echo, routes: ['GET /a'], public: true } })
+    const socket = connect(Number(new URL(started.url).port), '::1')
+    socket.write('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
+    await once(socket, 'data')
+    await Promise.all([once(socket.resume(), 'end'), started.close()])
+  })
+})
+
 describe('authorization', () => {
   const responses = {
     ACCESS_DENIED: { statusCode: '403', responseTemplates: { 'application/json': '$context.authorizer.status' } },
