@@ -21,6 +21,7 @@ import type { KubeObject } from '../meta/types.ts'
 import { withoutCredentials } from '../meta/value/credentialtext.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
+import { authorOf } from './author.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
@@ -142,7 +143,10 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
       checkVacant(store, draft, current, context)
       return bindToMaker(store, current, await putNew(store, draft), context)
     }
-    const { after } = await storage.create(kind.table, key, mutate, { deadline: context.deadline })
+    const { after } = await storage.create(kind.table, key, mutate, {
+      deadline: context.deadline,
+      by: authorOf(context),
+    })
     if (!after) throw new Error('a create returned no object')
     return { stored: after, draft, created: true }
   } catch (error) {

@@ -8,6 +8,7 @@ import { conflict, keyChanged, MODIFIED, notFound, StatusError } from '../meta/e
 import { checkPreconditions, type Preconditions } from '../meta/object/preconditions.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
+import { authorOf } from './author.ts'
 import { groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { ownerCompanions } from './owners.ts'
@@ -113,7 +114,7 @@ export async function deleteObject(
     return { gone: mutation.type === 'delete', stored: { ...live, object: judged.object } }
   }
   const { before, after } = await storage
-    .update(kind.table, key, mutate, { deadline: context.deadline })
+    .update(kind.table, key, mutate, { deadline: context.deadline, by: authorOf(context) })
     .catch((error: unknown) => {
       throw isMakerChanged(error) ? keyChanged() : error
     })

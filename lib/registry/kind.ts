@@ -49,6 +49,8 @@ export interface RequestContext {
   /** The time of the request: the same for everything that it writes. */
   now: Date
   dryRun: boolean
+  /** The ID of the request, as in its audit record. Absent for what the server does by itself. */
+  requestId?: string
   /** After the deadline, nothing is written, signed or requested elsewhere. */
   deadline: Deadline
   /** Adds a Warning header. */

@@ -14,6 +14,7 @@ import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
+import { authorOf } from './author.ts'
 import {
   type CreateRequest,
   checkNoResourceVersion,
@@ -177,7 +178,8 @@ export async function updateObject(store: Store, request: UpdateRequest, context
       await mutate(live)
       return answer(judged, live)
     }
-    const { before, after } = await storage.update(kind.table, key, mutate, { ...seenBy(request), deadline })
+    const options = { ...seenBy(request), deadline, by: authorOf(context) }
+    const { before, after } = await storage.update(kind.table, key, mutate, options)
     return answer(judged, before, after)
   } catch (error) {
     throw translateCompanionError(store, name, error)

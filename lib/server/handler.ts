@@ -27,6 +27,7 @@ function callOf(request: ApiRequest, server: Server, notes: Notes): Call {
       user: request.user,
       now: request.now,
       deadline: request.deadline,
+      requestId: request.requestId,
       warn(text) {
         if (warned.has(text)) return
         warned.add(text)

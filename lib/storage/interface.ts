@@ -17,6 +17,8 @@ export interface Stored {
   internal: JsonObject
   /** When the object was last used, in unix ms, if the table records activity. Not part of the version. */
   activity?: number
+  /** What was noted together with the last use (`Touch.noted`). Not part of the version. */
+  noted?: JsonObject
 }
 
 /** The properties of a kind that storage needs. */
@@ -34,13 +36,30 @@ export interface Table {
   counted?(stored: Pick<Stored, 'object' | 'internal'>): boolean
 }
 
-/** A side item that is committed in the transaction of the object: a credential, an owner index entry. */
+/** The item must exist, have these attributes, and have none of `lacks`. */
+export interface CompanionCondition {
+  attributes?: JsonObject
+  lacks?: readonly string[]
+}
+
+/**
+ * A side item that is committed in the transaction of the object: a credential, an owner index entry. If a condition `when`
+ * fails, the write has lost a race: the mutation runs again and must read the facts again that it depends on.
+ */
 export type Companion =
   /** Replaces the whole item. With `ifAbsent`, here and below, the write fails with CompanionExists if the item exists. */
-  | { op: 'put'; pk: string; sk: string; attributes: JsonObject; ifAbsent?: true }
+  | { op: 'put'; pk: string; sk: string; attributes: JsonObject; ifAbsent?: true; when?: CompanionCondition }
   /** Sets `attributes`, removes `remove`, keeps other attributes (the last activity of a credential). Creates a missing item. */
-  | { op: 'set'; pk: string; sk: string; attributes: JsonObject; remove?: readonly string[]; ifAbsent?: true }
-  | { op: 'delete'; pk: string; sk: string }
+  | {
+      op: 'set'
+      pk: string
+      sk: string
+      attributes: JsonObject
+      remove?: readonly string[]
+      ifAbsent?: true
+      when?: CompanionCondition
+    }
+  | { op: 'delete'; pk: string; sk: string; when?: CompanionCondition }
   /** Writes nothing; the write fails with CompanionExists if the item exists. */
   | { op: 'absent'; pk: string; sk: string }
   /** Writes nothing; fails with CompanionChanged unless the item has these attributes and none of `lacks`. */
@@ -126,6 +145,8 @@ export interface Change {
   get stored(): Stored
   /** The state before a MODIFIED or DELETED. */
   get previous(): Stored | undefined
+  /** Who made the change (`CommitOptions.by`). Absent if the writer did not say. */
+  by?: JsonObject
 }
 
 export interface ChangeBatch {
@@ -161,8 +182,8 @@ export interface IndexQuery {
   index: string
   /** Selects items whose attribute has this text. */
   partition: { attribute: string; value: string }
-  /** Selects items whose attribute is a number of at most `to`, lowest first. */
-  sort: { attribute: string; to: number }
+  /** Selects items whose attribute is a number from `from` (default: any) to `to`, both included, lowest first. */
+  sort: { attribute: string; from?: number; to: number }
   limit?: number
   after?: IndexPosition
 }
@@ -198,8 +219,20 @@ export interface Touch {
     attributes: JsonObject
     /** The attributes as they were read. Nothing is written if one of them has changed. Undefined: absent. */
     same: Readonly<Record<string, JsonValue | undefined>>
+    /** Attributes that the credential must not have. */
+    lacks?: readonly string[]
   }
+  /** Attributes to set on the activity item together with the time, if the table records activity. */
+  noted?: JsonObject
+  /** Side items to put in the same transaction. */
+  also?: readonly CompanionItem[]
 }
+
+/**
+ * `refused`: the credential has changed or its time is as new already. `busy`: another transaction held the items. In both
+ * cases nothing was written.
+ */
+export type TouchOutcome = 'done' | 'refused' | 'busy'
 
 export interface ReadOptions {
   /** A revision at which the caller has seen the object. An older state is read again for a short time. */
@@ -209,6 +242,8 @@ export interface ReadOptions {
 export interface CommitOptions {
   /** The deadline of the request or invocation. After it, no revision is taken and no transaction is sent: TooLate. */
   deadline: Deadline
+  /** Who makes the change: stored in the log only, for `Change.by`. Keep it below 300 bytes: a slot is paid for by the KB. */
+  by?: JsonObject
 }
 
 export interface GetOptions extends ReadOptions {
@@ -250,14 +285,23 @@ export interface Storage {
     after: CompanionItem,
     options: CommitOptions,
   ): Promise<CompanionItem | undefined>
+  /**
+   * Writes such an item if it is absent, and returns whether it was. After a lost answer it may return false for the item
+   * that it has written itself.
+   */
+  createCompanion(item: CompanionItem, options: CommitOptions): Promise<boolean>
   /** Removes such an item, if it exists. */
   dropCompanion(key: { pk: string; sk: string }, options: CommitOptions): Promise<void>
   /** Reads the side items of one partition consistently, at most one page of 1 MB. */
   queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
   /** Reads side items from an index, which may be stale: read an item again before you act on it. */
   queryIndex(query: IndexQuery): Promise<IndexPage>
-  /** Advances the last activity of an object and of its credential, never back. Callers may ignore failures. */
-  touchActivity(touch: Touch): Promise<void>
+  /**
+   * Advances the last activity of an object and of its credential, never back, in one transaction. If only the activity of
+   * the object is as new already, it writes the rest. Throws if the store does not answer: then it may take effect, now or
+   * later.
+   */
+  touchActivity(touch: Touch): Promise<TouchOutcome>
   /** Closes all gaps and settles all revisions up to now. Run it every minute; concurrent runs are safe. */
   sweep(table: Table): Promise<void>
 }

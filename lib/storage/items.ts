@@ -53,7 +53,7 @@ export type ItemWrite =
       when?: Condition
     }
   | { type: 'advance'; key: ItemKey; change: Advance }
-  | { type: 'delete'; key: ItemKey }
+  | { type: 'delete'; key: ItemKey; when?: Condition }
   /** Checks a condition and writes nothing. */
   | { type: 'check'; key: ItemKey; when: Condition }
 

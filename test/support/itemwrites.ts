@@ -1,4 +1,5 @@
 /** Defines what writes of items mean, for the tables that tests simulate. memoryitems.test.ts compares it with DynamoDB. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Condition, Item, ItemWrite } from '../../lib/storage/items.ts'
 
 /** Reports whether an item meets the condition of a write. */
@@ -15,7 +16,7 @@ export function meets(when: Condition | undefined, item: Item | undefined): bool
     case 'has':
       return (
         item !== undefined &&
-        Object.entries(when.attributes).every(([name, value]) => item[name] === value) &&
+        Object.entries(when.attributes).every(([name, value]) => isDeepStrictEqual(item[name], value)) &&
         when.lacks.every((name) => item[name] === undefined)
       )
   }

@@ -41,7 +41,7 @@ function operations(seed: number, hit: (kind: string) => void): () => Operation 
     return pick<() => ItemWrite>([
       () => ({ type: 'put', item: itemNow(), ...when }),
       () => ({ type: 'set', key, attributes: { rv: below(6) }, ...(random() < 0.5 && { remove: ['gone'] }), ...when }),
-      () => ({ type: 'delete', key }),
+      () => ({ type: 'delete', key, ...when }),
       () => ({ type: 'check', key, when: whenNow() }),
       () => ({
         type: 'advance',
@@ -82,9 +82,10 @@ function operations(seed: number, hit: (kind: string) => void): () => Operation 
     },
     queryIndex: () => {
       const to = below(5)
+      const sort = { attribute: 'expiry', to, ...(random() < 0.5 && { from: below(to + 1) }) }
       return async (items) => {
         const index = { index: 'expiry', partition: { attribute: 'expiryIndex', value: 'keys' } }
-        const found = await items.queryIndex({ ...index, sort: { attribute: 'expiry', to } })
+        const found = await items.queryIndex({ ...index, sort })
         // The order of items with equal numbers is not defined, and an index does not have all attributes.
         return found.items.map(({ pk, sk, expiry }) => `${expiry} ${pk} ${sk}`).sort()
       }

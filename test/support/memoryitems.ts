@@ -36,7 +36,7 @@ export function createMemoryItems(now: () => number, wrote: (puts: readonly Item
     const numberOf = (item: Item) => Number(item[sort.attribute])
     const found = [...partitions.values()]
       .flatMap((items) => [...items.values()])
-      .filter((item) => item[partition.attribute] === partition.value && numberOf(item) <= sort.to)
+      .filter((item) => item[partition.attribute] === partition.value && isInRange(numberOf(item), sort))
       .sort((one, other) => numberOf(one) - numberOf(other) || byText(one.pk, other.pk) || byText(one.sk, other.sk))
     const next = after
       ? found.filter(
@@ -85,6 +85,9 @@ export function createMemoryItems(now: () => number, wrote: (puts: readonly Item
   }
 }
 
+const isInRange = (at: number, { from = Number.NEGATIVE_INFINITY, to }: IndexQuery['sort']): boolean =>
+  at >= from && at <= to
+
 const byText = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
 const copy = (item: Item | undefined): Item | undefined => item && structuredClone(item)
@@ -102,7 +105,6 @@ const page = (found: readonly Item[], limit = Number.POSITIVE_INFINITY, attribut
 const keyOf = (write: ItemWrite): ItemKey => (write.type === 'put' ? write.item : write.key)
 
 function holds(write: ItemWrite, item: Item | undefined): boolean {
-  if (write.type === 'delete') return true
   if (write.type !== 'advance') return meets(write.when, item)
   const { attribute, value, exists, same = {}, owner } = write.change
   if (exists && !item) return false

@@ -145,10 +145,10 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
 }
 
 function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
-  if (write.type === 'delete') return { Delete: { TableName, Key: marshalKey(write.key) } }
   if (write.type === 'advance')
     return { Update: { TableName, Key: marshalKey(write.key), ...buildAdvance(write.change) } }
   const when = buildCondition(write.when)
+  if (write.type === 'delete') return { Delete: { TableName, Key: marshalKey(write.key), ...when } }
   if (write.type === 'check') {
     return { ConditionCheck: { TableName, Key: marshalKey(write.key), ConditionExpression: absent, ...when } }
   }

@@ -176,10 +176,11 @@ export function buildQuery({ pk, from, to, prefix, after, limit = queryItems, at
 
 /** Builds the key condition of a Query of an index. */
 export function buildIndexQuery({ partition, sort, limit, after }: IndexQuery) {
+  const { from, to } = sort
   return {
-    KeyConditionExpression: '#partition = :partition AND #sort <= :to',
+    KeyConditionExpression: `#partition = :partition AND #sort ${from === undefined ? '<= :to' : 'BETWEEN :from AND :to'}`,
     ExpressionAttributeNames: { '#partition': partition.attribute, '#sort': sort.attribute },
-    ExpressionAttributeValues: marshalItem({ ':partition': partition.value, ':to': sort.to }),
+    ExpressionAttributeValues: marshalItem({ ':partition': partition.value, ':from': from, ':to': to }),
     ...(after && {
       ExclusiveStartKey: marshalItem({
         pk: after.pk,

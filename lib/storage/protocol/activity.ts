@@ -3,46 +3,67 @@
  * time belongs to one uid, so an object never shows the activity of an earlier object with its name.
  */
 
-import type { Listed, ListPage, Stored, Table, Touch } from '../interface.ts'
-import type { Item, ItemQuery, ItemWrite } from '../items.ts'
+import type { JsonObject } from '../../meta/types.ts'
+import type { Listed, ListPage, Stored, Table, Touch, TouchOutcome } from '../interface.ts'
+import { type Item, type ItemQuery, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
 import { activityOf, sortKey } from '../keys.ts'
 import { writerDeadline } from './constants.ts'
 import type { Context } from './context.ts'
 import { isWithin, scan } from './scan.ts'
 
-/** Adds the time of an activity item to an object, if the item belongs to it. */
+/** Adds the time of an activity item, and what is noted with it, to an object, if the item belongs to it. */
 export function withActivity(one: Stored, activity: Item | undefined): Stored {
-  const at = activity?.at
-  return typeof at === 'number' && activity?.uid === one.object.metadata.uid ? { ...one, activity: at } : one
+  if (typeof activity?.at !== 'number' || activity.uid !== one.object.metadata.uid) return one
+  const { pk: _, sk: __, uid: ___, at, ...noted } = activity
+  return { ...one, activity: at, ...(Object.keys(noted).length > 0 && { noted: noted as JsonObject }) }
 }
+
+/** The index of the activity item in the transaction. */
+const activityIndex = 1
 
 /**
  * Advances both times in one transaction. Its conditions on the credential prevent it from recreating parts of a deleted
- * object and from overwriting a changed credential. Does nothing if a time is already as new, or if another transaction
- * holds the items.
+ * object and from overwriting a changed credential. Two credentials of one object may be used in the same second, so a time
+ * of the object that is as new already does not stop the rest.
  */
 export async function touchActivity(
   { items, now }: Context,
-  { table, key, uid, at, credential }: Touch,
-): Promise<void> {
-  const { pk, sk, lastActivity, same, attributes: also } = credential
+  { table, key, uid, at, credential, noted, also = [] }: Touch,
+): Promise<TouchOutcome> {
+  const { pk, sk, lastActivity, same, lacks = [], attributes } = credential
+  const absent = Object.fromEntries(lacks.map((name) => [name, undefined]))
+  const use: ItemWrite = {
+    type: 'advance',
+    key: { pk, sk },
+    change: {
+      attribute: 'lastActivity',
+      value: lastActivity,
+      exists: true,
+      same: { ...same, ...absent },
+      also: attributes,
+    },
+  }
   const owner = { attribute: 'uid', value: uid }
   const activity: ItemWrite = {
     type: 'advance',
     key: { pk: activityOf(table.resource), sk: sortKey(key) },
-    change: { attribute: 'at', value: at, owner },
+    change: { attribute: 'at', value: at, owner, ...(noted && { also: noted }) },
   }
-  await items.transact(
-    [
-      {
-        type: 'advance',
-        key: { pk, sk },
-        change: { attribute: 'lastActivity', value: lastActivity, exists: true, same, also },
-      },
-      ...(table.activity ? [activity] : []),
-    ],
-    now() + writerDeadline,
-  )
+  const puts = also.map((one): ItemWrite => ({ type: 'put', item: { ...one.attributes, pk: one.pk, sk: one.sk } }))
+  const deadline = now() + writerDeadline
+  try {
+    const outcome = await items.transact([use, ...(table.activity ? [activity] : []), ...puts], deadline)
+    if (outcome.done || !table.activity || outcome.refused.join() !== String(activityIndex)) return named(outcome)
+    return named(await items.transact([use, ...puts], deadline))
+  } catch (error) {
+    if (error instanceof ItemsFault && error.kind === 'conflict') return 'busy'
+    throw error
+  }
+}
+
+function named(outcome: TransactOutcome): TouchOutcome {
+  if (outcome.done) return 'done'
+  return outcome.refused.length > 0 ? 'refused' : 'busy'
 }
 
 /** Reads the activities of a page in parallel with its rows. */

@@ -58,7 +58,7 @@ async function readOn(
 }
 
 /** Decodes a change. A DELETED change has the last state with the revision of the deletion, from which clients resume. */
-function decodeChange({ type, rev, key, state: next, prev }: Slot): Change {
+function decodeChange({ type, rev, key, state: next, prev, by }: Slot): Change {
   const shown = next ?? prev
   if (type === 'VOID' || shown === undefined) throw new Error(`revision ${rev} has no state of ${key}`)
   return {
@@ -71,5 +71,6 @@ function decodeChange({ type, rev, key, state: next, prev }: Slot): Change {
     get previous() {
       return prev && decodeState(prev)
     },
+    ...(by && { by }),
   }
 }

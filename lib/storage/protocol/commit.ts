@@ -1,5 +1,6 @@
 /** Makes one attempt to write: sends the transaction of row, copies, slot and companions, and finds out its outcome. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
+import type { JsonObject } from '../../meta/types.ts'
 import {
   itemBytes,
   objectBytes,
@@ -12,8 +13,8 @@ import {
   writeObject,
 } from '../body.ts'
 import { StorageError } from '../errors.ts'
-import type { Companion, Mutation, Table } from '../interface.ts'
-import { type Item, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
+import type { Companion, CompanionCondition, Mutation, Table } from '../interface.ts'
+import { type Condition, type Item, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
 import { activityOf, isPartition, marksOf, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { patience, tombstoneSeconds, writerDeadline } from './constants.ts'
 import { backoff, type Context } from './context.ts'
@@ -32,6 +33,8 @@ export interface RowWrite {
   change: ChangingMutation
   /** Identifies the write in its slot. */
   id: string
+  /** Who makes the change. */
+  by: JsonObject | undefined
 }
 
 /** DynamoDB's limit for one transaction. */
@@ -48,7 +51,7 @@ export interface Plan {
 
 /** Encodes a write before it takes a revision. Throws TooLarge and TooManyCompanions. */
 export function planWrite(write: RowWrite): Plan {
-  const { table, current, change, id, key } = write
+  const { table, current, change, id, key, by } = write
   const prev = current ? [current.object, current.internal] : []
   const next = change.type === 'put' ? [writeObject(change.object), writeInternal(change.internal)] : []
   const reserved = change.type === 'put' && change.reserve ? 0 : reserveBytes
@@ -78,6 +81,7 @@ export function planWrite(write: RowWrite): Plan {
     ...before,
     partitions,
     left,
+    ...(by && { by }),
   }
   const row = change.type === 'put' ? { ...now, partitions } : { gone: true }
   const planned = { write, row, slot, partitions, left }
@@ -151,18 +155,25 @@ function marks({ write: { table, key, current, change }, partitions, left }: Pla
 
 function companionWrite(companion: Companion): ItemWrite {
   const { pk, sk } = companion
-  if (companion.op === 'delete') return { type: 'delete', key: { pk, sk } }
   if (companion.op === 'absent') return { type: 'check', key: { pk, sk }, when: { type: 'absent' } }
   if (companion.op === 'unchanged') {
     const { attributes, lacks = [] } = companion
     return { type: 'check', key: { pk, sk }, when: { type: 'has', attributes, lacks } }
   }
+  const when = companion.when && { when: conditionOf(companion.when) }
+  if (companion.op === 'delete') return { type: 'delete', key: { pk, sk }, ...when }
   const { attributes, ifAbsent } = companion
-  const when = ifAbsent ? { when: { type: 'absent' } as const } : {}
+  const condition = ifAbsent ? { when: { type: 'absent' } as const } : when
   return companion.op === 'put'
-    ? { type: 'put', item: { ...attributes, pk, sk }, ...when }
-    : { type: 'set', key: { pk, sk }, attributes, remove: companion.remove, ...when }
+    ? { type: 'put', item: { ...attributes, pk, sk }, ...condition }
+    : { type: 'set', key: { pk, sk }, attributes, remove: companion.remove, ...condition }
 }
+
+const conditionOf = ({ attributes = {}, lacks = [] }: CompanionCondition): Condition => ({
+  type: 'has',
+  attributes,
+  lacks,
+})
 
 export type CommitOutcome =
   | { type: 'committed' }
@@ -216,7 +227,15 @@ function isHeldUp({ write }: Plan, { refused, conflicts }: Extract<TransactOutco
   return refused.length === 0 && conflicts.length > 0 && conflicts.every(isLookedAt)
 }
 
+/**
+ * Returns the index of a companion that refuses the write for good; undefined if the write has lost a race. A failed `when`
+ * is a race, whatever else has failed: the mutation has judged facts that are no longer true.
+ */
 function refusedCompanion({ write }: Plan, refused: readonly number[]): number | undefined {
-  const count = write.change.companions?.length ?? 0
-  return refused.map((index) => index - companionIndex).find((index) => index >= 0 && index < count)
+  const { companions = [] } = write.change
+  const found = refused.map((index) => index - companionIndex).filter((index) => companions[index] !== undefined)
+  return found.some((index) => hasRaceCondition(companions[index])) ? undefined : found[0]
 }
+
+const hasRaceCondition = (companion: Companion | undefined): boolean =>
+  companion !== undefined && 'when' in companion && companion.when !== undefined

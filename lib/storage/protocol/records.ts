@@ -1,5 +1,6 @@
 /** Decodes rows and log slots. Objects inside them are decoded on demand. */
 
+import type { JsonObject } from '../../meta/types.ts'
 import { type Body, isBody, readInternal, readObject } from '../body.ts'
 import type { Stored } from '../interface.ts'
 import type { Item, ItemValue } from '../items.ts'
@@ -28,6 +29,8 @@ export interface Slot {
   partitions: readonly string[]
   /** The index partitions that the object left with this change; each holds a tombstone. */
   left: readonly string[]
+  /** Who made the change; absent if the writer did not say. */
+  by?: JsonObject
 }
 
 /** Reports whether an item with this expiry (unix seconds) has expired. TTL may not have removed it yet. */
@@ -43,6 +46,9 @@ const isTombstone = (row: Item): boolean => row.gone === true
 const strings = (value: ItemValue | undefined): string[] =>
   Array.isArray(value) ? value.flatMap((one) => (typeof one === 'string' ? [one] : [])) : []
 
+const isRecord = (value: ItemValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+
 const text = (value: ItemValue | undefined): string => (typeof value === 'string' ? value : '')
 
 function stateOf(key: string, rv: ItemValue | undefined, from: Record<string, ItemValue>): State {
@@ -57,7 +63,7 @@ export const rowState = (row: Item | undefined): State | undefined =>
 
 export function readSlot(item: Item): Slot {
   const rev = revOf(item)
-  const { type, prev } = item
+  const { type, prev, by } = item
   const key = text(item.key)
   const slot: Slot = {
     rev,
@@ -71,6 +77,7 @@ export function readSlot(item: Item): Slot {
   if (prev !== undefined && prev !== null && typeof prev === 'object' && 'rv' in prev) {
     slot.prev = stateOf(key, prev.rv, prev)
   }
+  if (isRecord(by)) slot.by = by
   return slot
 }
 

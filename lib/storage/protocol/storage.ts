@@ -5,6 +5,7 @@ import type { Items } from '../items.ts'
 import { touchActivity } from './activity.ts'
 import { readChanges } from './changes.ts'
 import {
+  createCompanion,
   dropCompanion,
   getCompanions,
   keepCompanion,
@@ -35,9 +36,10 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
   const context: Context = { ...clock, now, items: withRetries(items, clock), gaps: new Map() }
   return {
     get: (table, key, options) => readStored(context, table, key, options),
-    update: (table, key, mutate, { deadline, notOlderThan }) =>
-      writeStored(context, table, key, mutate, { read: true, notOlderThan, deadline }),
-    create: (table, key, mutate, { deadline }) => writeStored(context, table, key, mutate, { read: false, deadline }),
+    update: (table, key, mutate, { deadline, notOlderThan, by }) =>
+      writeStored(context, table, key, mutate, { read: true, notOlderThan, deadline, ...(by && { by }) }),
+    create: (table, key, mutate, { deadline, by }) =>
+      writeStored(context, table, key, mutate, { read: false, deadline, ...(by && { by }) }),
     list: (table, request) => listAt(context, table, request),
     count: ({ resource }, partition, most) => countMarks(context, resource, partition, most),
     changes: (table, since) => readChanges(context, table, since),
@@ -47,6 +49,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],
     keepCompanion: (item, { deadline }) => keepCompanion(context, item, deadline),
     swapCompanion: (before, after, { deadline }) => swapCompanion(context, before, after, deadline),
+    createCompanion: (item, { deadline }) => createCompanion(context, item, deadline),
     dropCompanion: (key, { deadline }) => dropCompanion(context, key, deadline),
     queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
     queryIndex: (query) => queryIndex(context, query),

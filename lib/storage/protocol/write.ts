@@ -78,7 +78,7 @@ export async function writeStored(
     if (mutation.type === 'none' || (mutation.type === 'delete' && live === undefined)) {
       return { ...before, ...(live && { after: live.shown }), rv: live?.state.rv ?? 0 }
     }
-    const planned = planWrite({ table, key, current: live?.state, change: mutation, id: newId(context) })
+    const planned = planWrite({ table, key, current: live?.state, change: mutation, id: newId(context), by: mode.by })
     refuseLateWrite(mode.deadline)
     const revision = await takeRevision(context, table.resource)
     const outcome = await commitPlan(context, planned, revision, mode.deadline)
@@ -104,7 +104,14 @@ function after(key: string, change: ChangingMutation, rv: number, before: Stored
   const { object, internal } = change
   const stamped = { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }
   return {
-    after: { ...(before?.activity !== undefined && { activity: before.activity }), key, rv, object: stamped, internal },
+    after: {
+      ...(before?.activity !== undefined && { activity: before.activity }),
+      ...(before?.noted && { noted: before.noted }),
+      key,
+      rv,
+      object: stamped,
+      internal,
+    },
   }
 }
 

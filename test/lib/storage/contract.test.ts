@@ -3,12 +3,26 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
-import type { Companion, CompanionItem, ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
+import type { Companion, CompanionItem, ListRequest, Storage, Table, Touch } from '../../../lib/storage/interface.ts'
+import { type FaultKind, ItemsFault, type TransactOutcome } from '../../../lib/storage/items.ts'
 import { activityOf } from '../../../lib/storage/keys.ts'
+import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { createMemoryItems } from '../../support/memoryitems.ts'
 import { createRealStorage } from '../../support/storage.ts'
-import { create, creating, deleting, Refused, remove, set, widgets as shape, used, widget } from './fixtures.ts'
+import {
+  create,
+  creating,
+  deleting,
+  Refused,
+  remove,
+  set,
+  setting,
+  widgets as shape,
+  used,
+  widget,
+} from './fixtures.ts'
 
 let db: TestDynamoDB
 let storage: Storage
@@ -23,6 +37,8 @@ afterAll(() => db.stop())
 beforeEach(() => {
   widgets = { ...shape, resource: `widgets${count++}` }
 })
+
+const codeOf = (error: { code?: string }) => error.code
 
 const names = async (request: Parameters<Storage['list']>[1] = {}) =>
   (await storage.list(widgets, request)).items.map(({ key }) => key)
@@ -210,6 +226,119 @@ describe('companions', () => {
         { pk, sk: '9' },
       ]),
     ).toEqual([undefined, undefined])
+  })
+
+  describe('with a condition', () => {
+    const at = () => ({ pk: `when#${widgets.resource}`, sk: '1' })
+    const read = async () => (await storage.getCompanion(at().pk, '1'))?.attributes
+    const keep = (attributes: JsonObject) => storage.keepCompanion({ ...at(), attributes }, unhurried)
+    /** Writes with the condition on the facts that are given, which the rest are read from the item. */
+    const write = async (make: (facts: JsonObject, run: number) => Companion[]) => {
+      let runs = 0
+      await storage.update(
+        widgets,
+        'a',
+        async () => ({
+          type: 'put',
+          object: widget('a', { runs: ++runs }),
+          internal: {},
+          companions: make((await read()) ?? {}, runs),
+        }),
+        unhurried,
+      )
+      return runs
+    }
+
+    test.each([
+      ['put', () => ({ op: 'put', ...at(), attributes: { now: 1 } }) as const, { now: 1 }],
+      ['set', () => ({ op: 'set', ...at(), attributes: { now: 1 }, remove: ['old'] }) as const, { rev: 2, now: 1 }],
+      ['delete', () => ({ op: 'delete', ...at() }) as const, undefined],
+    ])('on a %s, run the mutation again until it holds', async (_, change, written) => {
+      await keep({ rev: 2, old: true })
+      const when = (run: number) =>
+        [{ attributes: { rev: 1 } }, { lacks: ['old'] }, { attributes: { rev: 2 }, lacks: ['other'] }][run - 1] ?? {}
+      expect(await write((_facts, run) => [{ ...change(), when: when(run) }])).toBe(3)
+      expect(await read()).toEqual(written)
+      expect((await storage.get(widgets, 'a'))?.object.spec).toEqual({ runs: 3 })
+    })
+
+    test('require that the item exists', async () => {
+      const conditional = { op: 'put', ...at(), attributes: { now: 1 }, when: {} } as const
+      const { when: _, ...plain } = conditional
+      expect(await write((_facts, run) => [run < 3 ? conditional : plain])).toBe(3)
+    })
+
+    test('are a race also if another companion refuses the write', async () => {
+      await keep({ rev: 2 })
+      const other = { pk: at().pk, sk: '2' }
+      await storage.keepCompanion({ ...other, attributes: {} }, unhurried)
+      const set = (rev: number): Companion => ({ op: 'set', ...at(), attributes: {}, when: { attributes: { rev } } })
+      const fails = (run: number): Companion[] =>
+        run > 2
+          ? []
+          : [
+              { op: 'absent', ...other },
+              { op: 'unchanged', pk: at().pk, sk: '9', attributes: {} },
+            ]
+      expect(await write((_facts, run) => [...fails(run), set(run)].slice(0, run === 2 ? 2 : 3)).catch(codeOf)).toBe(
+        'CompanionExists',
+      )
+      expect(await write((_facts, run) => [...(run === 1 ? fails(1) : []), set(run)])).toBe(2)
+    })
+
+    test('let many writers count without losing one', async () => {
+      await keep({ count: 0 })
+      const count = async (facts: JsonObject) => Number(facts.count)
+      await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          storage.create(
+            widgets,
+            `w${index}`,
+            async () => {
+              const was = await count((await read()) ?? {})
+              const set = {
+                op: 'set',
+                ...at(),
+                attributes: { count: was + 1 },
+                when: { attributes: { count: was } },
+              } as const
+              return { type: 'put', object: widget(`w${index}`), internal: {}, companions: [set] }
+            },
+            unhurried,
+          ),
+        ),
+      )
+      expect(await read()).toEqual({ count: 8 })
+    })
+  })
+
+  test('are created once, by one of many writers', async () => {
+    const at = { pk: `created#${widgets.resource}`, sk: '#' }
+    const made = await Promise.all(
+      Array.from({ length: 9 }, (_, by) => storage.createCompanion({ ...at, attributes: { by } }, unhurried)),
+    )
+    expect(made.filter(Boolean)).toHaveLength(1)
+    expect((await storage.getCompanion(at.pk, at.sk))?.attributes).toEqual({ by: made.indexOf(true) })
+    const late = storage.createCompanion({ ...at, sk: 'late', attributes: {} }, { deadline: () => 0 })
+    await expect(late).rejects.toMatchObject({ code: 'TooLate' })
+    expect(await storage.getCompanion(at.pk, 'late')).toBeUndefined()
+  })
+
+  test('are found in an index by a range of numbers', async () => {
+    const value = `range#${widgets.resource}`
+    for (const expiry of [1, 2, 3, 4]) {
+      const attributes = { expiryIndex: value, expiry }
+      await storage.keepCompanion({ pk: value, sk: String(expiry), attributes }, unhurried)
+    }
+    const found = async (range: { from?: number; to: number }) => {
+      const index = { index: 'expiry', partition: { attribute: 'expiryIndex', value } }
+      const { items } = await storage.queryIndex({ ...index, sort: { attribute: 'expiry', ...range } })
+      return items.map(({ sk }) => sk)
+    }
+    expect(await found({ to: 3 })).toEqual(['1', '2', '3'])
+    expect(await found({ from: 2, to: 3 })).toEqual(['2', '3'])
+    expect(await found({ from: 4, to: 9 })).toEqual(['4'])
+    expect(await found({ from: 3, to: 2 })).toEqual([])
   })
 
   test('an existing object is reported before an existing companion', async () => {
@@ -580,6 +709,24 @@ describe('changes', () => {
   })
 })
 
+describe('changes by', () => {
+  test('name who made each change, and only those that said so', async () => {
+    const by = (user: string) => ({ ...unhurried, by: { user } })
+    await storage.create(widgets, 'a', creating('a'), by('jo'))
+    await set(storage, 'a', { v: 2 }, widgets)
+    await storage.update(widgets, 'a', setting({ v: 3 }), by('al'))
+    await storage.update(widgets, 'a', deleting, by('system:sweep'))
+    const { changes } = await storage.changes(widgets, 1)
+    expect(changes.map(({ type, by }) => [type, by])).toEqual([
+      ['ADDED', { user: 'jo' }],
+      ['MODIFIED', undefined],
+      ['MODIFIED', { user: 'al' }],
+      ['DELETED', { user: 'system:sweep' }],
+    ])
+    expect(changes[1]).not.toHaveProperty('by')
+  })
+})
+
 describe('activity', () => {
   const credential = () => ({ pk: `c#${widgets.resource}`, sk: 'hash' })
   const touch = (at: number, uid = 'uid-of-a', version?: number) =>
@@ -622,6 +769,114 @@ describe('activity', () => {
     }
     expect((await set(storage, 'a', { in: ['x'] }, widgets)).after).toMatchObject({ rv: 3, activity: 7000 })
     expect(await storage.revision(widgets)).toBe(3)
+  })
+
+  describe('notes', () => {
+    const note = (at: number, noted: JsonObject, rest: Partial<Touch> = {}) =>
+      storage.touchActivity({
+        table: widgets,
+        key: 'a',
+        uid: 'uid-of-a',
+        at,
+        credential: { ...credential(), lastActivity: at / 1000, attributes: {}, same: { name: 'a' } },
+        noted,
+        ...rest,
+      })
+
+    test('are kept with the time, and shown with the object', async () => {
+      await createUsed()
+      expect(await note(5000, { sources: [{ ip: '192.0.2.1' }], other: 1 })).toBe('done')
+      expect(await note(6000, { sources: [] })).toBe('done')
+      const expected = { activity: 6000, noted: { sources: [], other: 1 } }
+      expect(await storage.get(widgets, 'a')).toMatchObject(expected)
+      for (const request of [{}, { limit: 1 }, { partitions: ['x'] }]) {
+        expect((await storage.list(widgets, request)).items[0]?.read()).toMatchObject(expected)
+      }
+      expect((await set(storage, 'a', { in: ['x'] }, widgets)).after).toMatchObject(expected)
+    })
+
+    test('are shown for the object that they belong to only', async () => {
+      await createUsed()
+      await note(5000, { sources: [1] }, { uid: 'another' })
+      expect(await storage.get(widgets, 'a')).not.toHaveProperty('noted')
+    })
+
+    test('are absent without any', async () => {
+      await createUsed()
+      await touch(5000)
+      expect(await storage.get(widgets, 'a')).not.toHaveProperty('noted')
+    })
+  })
+
+  test('is refused if the credential has an attribute that it must lack', async () => {
+    await createUsed()
+    const use = (at: number, ...lacks: string[]) =>
+      storage.touchActivity({
+        table: widgets,
+        key: 'a',
+        uid: 'uid-of-a',
+        at,
+        credential: { ...credential(), lastActivity: at / 1000, attributes: { ended: true }, same: {}, lacks },
+      })
+    expect(await use(5000, 'ended')).toBe('done')
+    expect(await use(6000, 'ended')).toBe('refused')
+    expect(await use(6000, 'other')).toBe('done')
+    expect((await storage.get(widgets, 'a'))?.activity).toBe(6000)
+  })
+
+  test('puts other items in the same transaction, or none', async () => {
+    await createUsed()
+    const signal = { pk: `signal#${widgets.resource}`, sk: '1', attributes: { kind: 'rotated' } }
+    const use = (at: number, same: JsonObject) =>
+      storage.touchActivity({
+        table: widgets,
+        key: 'a',
+        uid: 'uid-of-a',
+        at,
+        credential: { ...credential(), lastActivity: at / 1000, attributes: {}, same },
+        also: [signal],
+      })
+    expect(await use(5000, { name: 'other' })).toBe('refused')
+    expect(await storage.getCompanion(signal.pk, '1')).toBeUndefined()
+    expect(await use(5000, { name: 'a' })).toBe('done')
+    expect(await storage.getCompanion(signal.pk, '1')).toEqual(signal)
+  })
+
+  test('of a second credential is recorded though the activity of the object is as new', async () => {
+    await createUsed()
+    const other = { ...credential(), sk: 'other' }
+    await storage.keepCompanion({ ...other, attributes: {} }, unhurried)
+    await touch(5000)
+    const signal = { pk: `signal#${widgets.resource}`, sk: '2', attributes: {} }
+    const use = { ...other, lastActivity: 5, attributes: { firstUsed: 5 }, same: {} }
+    const second = { table: widgets, key: 'a', uid: 'uid-of-a', at: 5000, credential: use, also: [signal] }
+    expect(await storage.touchActivity(second)).toBe('done')
+    expect((await storage.getCompanion(other.pk, 'other'))?.attributes).toEqual({ lastActivity: 5, firstUsed: 5 })
+    expect(await storage.getCompanion(signal.pk, '2')).toEqual(signal)
+    expect(await storage.touchActivity(second)).toBe('refused')
+    expect((await storage.get(widgets, 'a'))?.activity).toBe(5000)
+  })
+
+  test('is not recorded while another transaction holds the items', async () => {
+    const outcomes: TransactOutcome[] = [
+      { done: false, refused: [], conflicts: [0] },
+      { done: false, refused: [], conflicts: [] },
+    ]
+    const faults: FaultKind[] = ['conflict', 'unanswered', 'throttled']
+    const items = { ...createMemoryItems(Date.now) }
+    const over = storageOver(items, { now: Date.now, random: Math.random, sleep: async () => {} })
+    const credential = { pk: 'c', sk: '#', lastActivity: 1, attributes: {}, same: {} }
+    const use = () => over.touchActivity({ table: widgets, key: 'a', uid: 'u', at: 1, credential })
+    for (const outcome of outcomes) {
+      items.transact = async () => outcome
+      expect(await use()).toBe('busy')
+    }
+    const found = []
+    for (const kind of faults) {
+      items.transact = () => Promise.reject(new ItemsFault(kind, undefined))
+      found.push(await use().catch((error) => error.kind))
+    }
+    expect(found).toEqual(['busy', 'unanswered', 'throttled'])
   })
 
   test('is deleted with the object and never shown for another one', async () => {

@@ -265,5 +265,5 @@ function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Itera
 
 function holds(write: ItemWrite, item: Item | undefined): boolean {
   if (write.type === 'advance') throw new Error('not in these schedules')
-  return write.type === 'delete' || meets(write.when, item)
+  return meets(write.when, item)
 }
