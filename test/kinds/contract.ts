@@ -3,6 +3,7 @@
  * k8s.io/apiserver registry/rest/resttest, without HTTP, which test/functions covers.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { controllerContext } from '../../lib/controllers/internalcontext.ts'
 import { StatusError } from '../../lib/meta/errors/status.ts'
 import { dedupeOwnerReferences } from '../../lib/meta/object/ownerreferences.ts'
 import type { Secret } from '../../lib/meta/schema/writeonly.ts'
@@ -15,6 +16,7 @@ import type { Outcome, Store } from '../../lib/registry/store.ts'
 import { updateObject } from '../../lib/registry/update.ts'
 import type { Server } from '../../lib/server/server.ts'
 import type { Stored } from '../../lib/storage/interface.ts'
+import { endless } from '../support/deadlines.ts'
 import { admin, contextOf } from '../support/users.ts'
 
 export interface KindFixtures {
@@ -107,6 +109,22 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     return world.read(name)
   }
   const nameOf = ({ object }: Stored) => object.metadata.name ?? ''
+
+  test('the log names the user, the key and the request of each change', async () => {
+    const [name, context] = [fresh(), { ...contextOf(admin), requestId: 'a-request' }]
+    const { stored } = await world.create(world.object({ name }), { context })
+    await world.change(name, (live) => ({ ...live, spec: { ...live.spec, ...another } }), {
+      context: { ...contextOf(admin), ...controllerContext('test', new Date(), endless) },
+    })
+    await world.remove(name, {}, contextOf(admin))
+    const { changes } = await server().storage.changes(kind.table, stored.rv - 1)
+    const user = { user: 'admin', key: 'key-of-admin', keyUid: 'uid-of-admin' }
+    expect(changes.filter(({ key }) => key === stored.key).map(({ type, by }) => [type, by])).toEqual([
+      ['ADDED', { ...user, requestId: 'a-request' }],
+      ['MODIFIED', { user: 'system:controller:test' }],
+      ['DELETED', user],
+    ])
+  })
 
   describe('create', () => {
     test('get returns what was written', async () => {

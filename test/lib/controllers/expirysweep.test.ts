@@ -50,6 +50,8 @@ describe('a key', () => {
     expect(await sweepExpired(sweepOf(world))).toEqual({ seen: 1, deleted: 1, kept: 0, failed: 0, remaining: false })
     expect(await names(world)).toEqual([])
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 0 })
+    const { changes } = await world.storage.changes(world.keys.kind.table, 1)
+    expect(changes.at(-1)).toMatchObject({ type: 'DELETED', by: { user: 'system:controller:expiry-sweep' } })
   })
 
   test('without an expiry is kept, disabled or not; a disabled one with an expiry is deleted', async () => {

@@ -8,6 +8,7 @@ import { ItemsFault } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { mutants } from './adversary/mutants.ts'
 import {
+  counting,
   expiring,
   lagging,
   making,
@@ -40,13 +41,14 @@ async function failures(
 const timeout = 30_000 + scheduleCount(0) * 100
 
 describe('every schedule ends in the state of the log', () => {
-  const profiles = { plain, expiring, lagging, recreating, making }
+  const profiles = { plain, expiring, lagging, recreating, making, counting }
   test.each([
     ['plain', 60],
     ['expiring', 60],
     ['lagging', 20],
     ['recreating', 60],
     ['making', 60],
+    ['counting', 60],
   ] as const)(
     '%s, in a hurry',
     async (name, count) => {

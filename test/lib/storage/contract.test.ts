@@ -38,8 +38,6 @@ beforeEach(() => {
   widgets = { ...shape, resource: `widgets${count++}` }
 })
 
-const codeOf = (error: { code?: string }) => error.code
-
 const names = async (request: Parameters<Storage['list']>[1] = {}) =>
   (await storage.list(widgets, request)).items.map(({ key }) => key)
 
@@ -232,17 +230,17 @@ describe('companions', () => {
     const at = () => ({ pk: `when#${widgets.resource}`, sk: '1' })
     const read = async () => (await storage.getCompanion(at().pk, '1'))?.attributes
     const keep = (attributes: JsonObject) => storage.keepCompanion({ ...at(), attributes }, unhurried)
-    /** Writes with the condition on the facts that are given, which the rest are read from the item. */
-    const write = async (make: (facts: JsonObject, run: number) => Companion[]) => {
+    /** Writes with the companions of each run of the mutation. Returns the number of runs. */
+    const write = async (make: (run: number) => Companion[]) => {
       let runs = 0
       await storage.update(
         widgets,
         'a',
-        async () => ({
+        () => ({
           type: 'put',
           object: widget('a', { runs: ++runs }),
           internal: {},
-          companions: make((await read()) ?? {}, runs),
+          companions: make(runs),
         }),
         unhurried,
       )
@@ -257,7 +255,7 @@ describe('companions', () => {
       await keep({ rev: 2, old: true })
       const when = (run: number) =>
         [{ attributes: { rev: 1 } }, { lacks: ['old'] }, { attributes: { rev: 2 }, lacks: ['other'] }][run - 1] ?? {}
-      expect(await write((_facts, run) => [{ ...change(), when: when(run) }])).toBe(3)
+      expect(await write((run) => [{ ...change(), when: when(run) }])).toBe(3)
       expect(await read()).toEqual(written)
       expect((await storage.get(widgets, 'a'))?.object.spec).toEqual({ runs: 3 })
     })
@@ -265,37 +263,35 @@ describe('companions', () => {
     test('require that the item exists', async () => {
       const conditional = { op: 'put', ...at(), attributes: { now: 1 }, when: {} } as const
       const { when: _, ...plain } = conditional
-      expect(await write((_facts, run) => [run < 3 ? conditional : plain])).toBe(3)
+      expect(await write((run) => [run < 3 ? conditional : plain])).toBe(3)
     })
 
     test('are a race also if another companion refuses the write', async () => {
       await keep({ rev: 2 })
-      const other = { pk: at().pk, sk: '2' }
-      await storage.keepCompanion({ ...other, attributes: {} }, unhurried)
-      const set = (rev: number): Companion => ({ op: 'set', ...at(), attributes: {}, when: { attributes: { rev } } })
-      const fails = (run: number): Companion[] =>
-        run > 2
-          ? []
-          : [
-              { op: 'absent', ...other },
-              { op: 'unchanged', pk: at().pk, sk: '9', attributes: {} },
-            ]
-      expect(await write((_facts, run) => [...fails(run), set(run)].slice(0, run === 2 ? 2 : 3)).catch(codeOf)).toBe(
-        'CompanionExists',
-      )
-      expect(await write((_facts, run) => [...(run === 1 ? fails(1) : []), set(run)])).toBe(2)
+      const existing: Companion = { op: 'absent', ...at() }
+      const changed: Companion = { op: 'unchanged', pk: at().pk, sk: '2', attributes: {} }
+      const when = (rev: number): Companion => ({
+        op: 'set',
+        pk: at().pk,
+        sk: '3',
+        attributes: {},
+        when: { attributes: { rev } },
+      })
+      await storage.keepCompanion({ pk: at().pk, sk: '3', attributes: { rev: 2 } }, unhurried)
+      expect(await write((run) => (run === 1 ? [existing, changed, when(1)] : [when(2)]))).toBe(2)
+      await expect(write(() => [existing, when(2)])).rejects.toMatchObject({ code: 'CompanionExists', companion: 0 })
+      await expect(write(() => [when(2), changed])).rejects.toMatchObject({ code: 'CompanionChanged', companion: 1 })
     })
 
     test('let many writers count without losing one', async () => {
       await keep({ count: 0 })
-      const count = async (facts: JsonObject) => Number(facts.count)
       await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
           storage.create(
             widgets,
             `w${index}`,
             async () => {
-              const was = await count((await read()) ?? {})
+              const was = Number((await read())?.count)
               const set = {
                 op: 'set',
                 ...at(),

@@ -1,5 +1,5 @@
 /** Lists the rules of the protocol, each with the edit that removes it. The schedules must detect every edit. */
-import { expiring, lagging, making, type Profile, recreating } from './schedule.ts'
+import { counting, expiring, lagging, making, type Profile, recreating } from './schedule.ts'
 import type { Edit } from './subject.ts'
 
 export interface Mutant {
@@ -132,6 +132,22 @@ export const mutants: readonly Mutant[] = [
         file: 'protocol/commit.ts',
         from: "when: { type: 'has', attributes, lacks }",
         to: "when: { type: 'has', attributes: {}, lacks: attributes.generation ? lacks : [] }",
+      },
+    ],
+  },
+  {
+    without: 'the conditions of companions',
+    profile: counting,
+    edits: [{ file: 'protocol/commit.ts', from: "type: 'has',\n  attributes,", to: "type: 'has',\n  attributes: {}," }],
+  },
+  {
+    without: 'running a mutation again after the condition of a companion failed',
+    profile: counting,
+    edits: [
+      {
+        file: 'protocol/commit.ts',
+        from: 'found.some((index) => hasRaceCondition(companions[index])) ? undefined : found[0]',
+        to: 'found[0]',
       },
     ],
   },

@@ -2,7 +2,7 @@
 import type { Change, Stored } from '../../../../lib/storage/interface.ts'
 import type { Item } from '../../../../lib/storage/items.ts'
 import { sortKey } from '../../../../lib/storage/keys.ts'
-import { readSlot, type Slot } from '../../../../lib/storage/protocol/records.ts'
+import { decodeState, readSlot, type Slot } from '../../../../lib/storage/protocol/records.ts'
 import type { Recorded } from './table.ts'
 
 export interface Written {
@@ -47,6 +47,7 @@ export function judge(evidence: Evidence): string[] {
   return [
     ...judgeWrites(evidence),
     ...judgeMakers(evidence),
+    ...judgeCounts(slots, evidence.truth),
     ...judgeChains(slots),
     ...judgeRows(slots, evidence.truth),
     ...evidence.listed.flatMap((one) => judgeList(one, slots, evidence.log)),
@@ -84,6 +85,17 @@ function judgeMakers({ log, written }: Evidence): string[] {
     }
   }
   return wrong
+}
+
+/** Every count was raised by exactly one write. */
+function judgeCounts(slots: readonly Slot[], truth: ReadonlyMap<string, Item>): string[] {
+  const counts = slots
+    .flatMap(({ state }) => (state ? [decodeState(state).object.spec?.count] : []))
+    .filter((count) => typeof count === 'number')
+    .sort((one, other) => one - other)
+  const last = Number(truth.get('counter\n#')?.count ?? 0)
+  const expected = Array.from({ length: last }, (_, index) => index + 1)
+  return same(counts, expected) ? [] : [`the writes counted ${counts}, up to ${last}`]
 }
 
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -27,6 +27,8 @@ export interface Profile extends Weather {
   sweeps: number
   /** Most writes are conditional on a maker as it was read; some change the maker. */
   makers?: true
+  /** Most writes raise the count of a side item, on the condition (`when`) that it has the count that they have read. */
+  counters?: true
 }
 
 const noHours = { writers: 0, readers: 0, sweepers: 0, frozen: 0 }
@@ -74,6 +76,9 @@ export const recreating: Profile = {
 
 /** Writes are conditional on their maker. */
 export const making: Profile = { ...plain, writes: 9, makers: true }
+
+/** Writes count on one side item. */
+export const counting: Profile = { ...plain, writes: 9, counters: true }
 
 const minute = 60_000
 const partitions = ['p', 'q'] as const
@@ -190,12 +195,14 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
     process.write = number
     const spec = { write: number, in: partitions.filter(() => world.chance(0.5)) }
     try {
+      const change = madeBy(made, kind === 'create' ? creating(key, spec) : changeOf[kind](spec))
+      const mutate = profile.counters && world.chance(0.8) ? await counted(storage, world, change) : change
       const { rv } = await (kind === 'create'
-        ? storage.create(widgets, key, madeBy(made, creating(key, spec)), unhurried)
-        : storage.update(widgets, key, madeBy(made, changeOf[kind](spec)), unhurried))
+        ? storage.create(widgets, key, mutate, unhurried)
+        : storage.update(widgets, key, mutate, unhurried))
       one.outcome = { type: 'acknowledged', rv }
     } catch (error) {
-      const known: unknown[] = ['Busy', 'Unavailable', 'CompanionChanged']
+      const known: unknown[] = ['Busy', 'Unavailable', ...(profile.makers ? ['CompanionChanged'] : [])]
       const isKnown = error instanceof Refused || known.includes(codeOf(error))
       if (!isKnown && codeOf(error) !== 'Undecided') throw error
       if (isKnown) one.outcome = { type: 'refused' }
@@ -224,6 +231,22 @@ const madeBy =
     if (generation === undefined || mutation.type === 'none') return mutation
     return { ...mutation, companions: [{ op: 'unchanged', ...makerItem, attributes: { generation } }] }
   }
+
+export const counter = { pk: 'counter', sk: '#' }
+
+/** Returns the same change, which also raises the count by one and stores it in the object. */
+async function counted(storage: Storage, { pick }: Simulation, mutate: Mutate): Promise<Mutate> {
+  await storage.createCompanion({ ...counter, attributes: { count: 0 } }, unhurried)
+  return async (current) => {
+    const mutation = await mutate(current)
+    if (mutation.type !== 'put') return mutation
+    const was = Number((await storage.getCompanion(counter.pk, counter.sk))?.attributes.count)
+    const attributes = { count: was + 1 }
+    const object = { ...mutation.object, spec: { ...mutation.object.spec, ...attributes } }
+    const when = { attributes: { count: was }, lacks: ['none'] }
+    return { ...mutation, object, companions: [{ op: pick(['put', 'set'] as const), ...counter, attributes, when }] }
+  }
+}
 
 /** Raises the generation of the maker and of the item that others check. */
 const nextMaker =
