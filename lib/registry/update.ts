@@ -10,6 +10,7 @@ import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors/stat
 import { sameButForTimes } from '../meta/managedfields/fieldmanager.ts'
 import { parseResourceVersion, resourceVersionOrNone } from '../meta/object/resourceversion.ts'
 import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/object/system.ts'
+import { keepUndescribed, withoutUndescribed } from '../meta/schema/undescribed.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
@@ -119,11 +120,11 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     const why = `Precondition failed: UID in precondition: ${request.uid}, UID in object meta: ${uid}`
     throw conflict(groupResource(kind), name, why)
   }
-  const updated = await request.transform(live.object)
-  checkResourceVersion(store, updated.object, live)
   const old = live.object
+  const updated = await request.transform(withoutUndescribed(old, kind.schema))
+  checkResourceVersion(store, updated.object, live)
   const draft: Draft = {
-    object: fixupForUpdate(confine(updated.object, old, subresource), old),
+    object: keepUndescribed(fixupForUpdate(confine(updated.object, old, subresource), old), old, kind.schema),
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
     ...(updated.floats && { floats: updated.floats }),
