@@ -4,7 +4,8 @@ import { fetchKeys } from '../../federation/discovery.ts'
 import { createIssuerKeys, type IssuerKeysObserver } from '../../federation/issuerkeys.ts'
 import { privateDestinations, publicDestinations } from '../../outbound/addresses.ts'
 import { TOKEN_EXCHANGE } from '../../token/jwks.ts'
-import { type OAuthEndpoint, type OAuthHandler, type Outcome, oauthHandler } from '../oauth/endpoint.ts'
+import type { PublicHandler } from '../lambda/publicendpoint.ts'
+import { type OAuthEndpoint, type Outcome, oauthHandler } from '../oauth/endpoint.ts'
 import { rehearse } from '../oauth/rehearse.ts'
 import { describeError } from '../process/logger.ts'
 import { rehearsalServer } from '../rehearsal.ts'
@@ -89,7 +90,7 @@ const rehearsed = {
 }
 
 /** Returns the Lambda handler of the token endpoint. */
-export async function tokenHandler(): Promise<OAuthHandler> {
+export async function tokenHandler(): Promise<PublicHandler> {
   const server = createServer(process.env)
   const rehearsal = oauthHandler(exchangeServer(rehearsalServer(server)), endpoint)
   await warmUp(server, process.env, { table: OwnedAccessKey.table, rehearse: () => rehearse(rehearsal, rehearsed) })

@@ -1,11 +1,11 @@
 /** Makes the request with which a function rehearses an OAuth endpoint while it initializes. It reads and writes nothing. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import type { OAuthHandler } from './endpoint.ts'
+import type { PublicHandler } from '../lambda/publicendpoint.ts'
 
 const type = 'application/x-www-form-urlencoded'
 
 /** Sends a form to the handler and discards the answer. */
-export async function rehearse(handler: OAuthHandler, form: Readonly<Record<string, string>>): Promise<void> {
+export async function rehearse(handler: PublicHandler, form: Readonly<Record<string, string>>): Promise<void> {
   const event = {
     httpMethod: 'POST',
     resource: '/',

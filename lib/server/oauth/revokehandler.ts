@@ -1,9 +1,10 @@
 /** Composes the Lambda handler of the revocation endpoint. */
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
+import type { PublicHandler } from '../lambda/publicendpoint.ts'
 import { rehearsalServer } from '../rehearsal.ts'
 import { createServer, type Server } from '../server.ts'
 import { warmUp } from '../warmup.ts'
-import { type OAuthEndpoint, type OAuthHandler, oauthHandler } from './endpoint.ts'
+import { type OAuthEndpoint, oauthHandler } from './endpoint.ts'
 import { rehearse } from './rehearse.ts'
 import { revoke } from './revoke.ts'
 
@@ -15,7 +16,7 @@ const endpoint: OAuthEndpoint<Server> = {
 }
 
 /** Returns the Lambda handler of the revocation endpoint. */
-export async function revokeHandler(): Promise<OAuthHandler> {
+export async function revokeHandler(): Promise<PublicHandler> {
   const server = createServer(process.env)
   const rehearsal = oauthHandler(rehearsalServer(server), endpoint)
   await warmUp(server, process.env, {
