@@ -17,7 +17,7 @@ import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import { constantTimeEqual } from './constanttime.ts'
 import { parseFederation } from './federationform.ts'
-import { decodeKeyInternal, type KeyInternal } from './keyinternal.ts'
+import { decodeKeyInternal, type KeyInternal, parseKeyHash } from './keyinternal.ts'
 import { expiryOf, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
@@ -45,6 +45,22 @@ export interface Credential extends KeyLife {
   email?: string
   /** Present when an exchange made the key. */
   federation?: Federation
+  /** The addresses from which the key may be used. Absent: all. */
+  sourceCIDRs?: string[]
+  /** The number of the value. Absent: 1. */
+  value?: number
+  /** When the value was made, in unix seconds. Absent: when the key was created. */
+  made?: number
+  hint?: string
+  /** While a rotation is open: the credential of the new value, and how many seconds this one works on after its first use. */
+  successor?: KeyHash
+  overlap?: number
+  /** Set on a new value until a write of the key after its first use. */
+  pending?: true
+  /** When a value that a rotation made was first used, in unix seconds. */
+  firstUsed?: number
+  /** For a retiring value: the first second in which it is invalid. */
+  until?: number
 }
 
 /** A key about to be stored. */
@@ -159,10 +175,14 @@ export const activityAttributes = (credential: Credential, now: number, limits: 
  * Parses a credential item. Throws an Error without the content for an item that is not in this form.
  */
 export function readCredential(item: JsonObject): Credential {
-  const { chain, federation, ...rest } = strictRecord('a credential', item, REQUIRED, OPTIONAL)
+  const { chain, federation, successor, ...rest } = strictRecord('a credential', item, REQUIRED, {
+    ...OPTIONAL,
+    ...OF_VALUE,
+  })
   return {
-    ...(rest as unknown as Omit<Credential, 'chain' | 'federation'>),
+    ...(rest as unknown as Omit<Credential, 'chain' | 'federation' | 'successor'>),
     chain: parseChain(chain),
+    ...(successor !== undefined && { successor: parseKeyHash(successor) }),
     ...(federation !== undefined && { federation: parseFederation(federation) }),
   }
 }
@@ -216,6 +236,19 @@ const OPTIONAL = {
   displayName: isText,
   email: isText,
   federation: () => true,
+  sourceCIDRs: isTextList,
+}
+
+/** What an item tells of its value besides the key. */
+const OF_VALUE = {
+  value: isCount,
+  made: isCount,
+  hint: isText,
+  successor: () => true,
+  overlap: isCount,
+  pending: (value: unknown) => value === true,
+  firstUsed: isCount,
+  until: isCount,
 }
 
 const OPTIONAL_ATTRIBUTES = [...Object.keys(OPTIONAL), EXPIRY_INDEX.partition, EXPIRY_INDEX.sort]

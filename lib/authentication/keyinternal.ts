@@ -7,15 +7,45 @@ import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { parseFederation, storedFederation } from './federationform.ts'
 import type { KeyHash } from './pepper.ts'
-import { isCount, isIdentity, isNonEmptyText, strictRecord, unknownMembers } from './strictrecord.ts'
+import { type Check, isCount, isIdentity, isNonEmptyText, strictRecord, unknownMembers } from './strictrecord.ts'
+
+/** What is known of a value of a key besides its hash. */
+export interface ValueFacts {
+  /** Counts the values that rotations made: 1, 2, 3 … */
+  number: number
+  /** Unix seconds. */
+  made: number
+  /** The last six characters, if the value was generated here. They are its checksum, so they reveal nothing. */
+  hint?: string
+}
+
+/** A new value that a rotation made and that the row does not yet know to be used. */
+export interface PendingValue extends ValueFacts {
+  credential: KeyHash
+  /** For how many seconds the current value works on after the first use of this one. */
+  overlap: number
+}
+
+/** The previous value, which works until a fixed time. */
+export interface RetiringValue extends ValueFacts {
+  credential: KeyHash
+  /** Unix seconds: the first second in which the value is invalid. */
+  until: number
+}
 
 export interface KeyInternal {
   /** The identity of the key's creator. */
   creator: Identity
   /** The scopes inherited from the key that created this one, without its own scope. */
   carried: ScopeChain
-  /** Where the credential is stored. */
+  /** Where the credential of the current value is stored. */
   credential: KeyHash
+  /** Facts of the current value. Absent: it is number 1, made when the key was created. */
+  value?: ValueFacts
+  /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */
+  ended?: 'leaked'
+  pending?: PendingValue
+  retiring?: RetiringValue
   /** Present when an exchange made the key. It never changes. */
   federation?: Federation
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
@@ -30,15 +60,36 @@ export const encodeKeyInternal = ({
   creator,
   carried,
   credential,
+  value,
+  ended,
+  pending,
+  retiring,
   federation,
   tokensNotBefore,
 }: KeyInternal): JsonObject => ({
   ...unknown,
   creator,
   carried: carried as unknown as JsonValue,
-  credential: { version: credential.version, hash: credential.hash },
+  credential: storedHash(credential),
+  ...(value && { value: storedFacts(value) }),
+  ...(ended && { ended }),
+  ...(pending && { pending: { ...storedValue(pending), overlap: pending.overlap } }),
+  ...(retiring && { retiring: { ...storedValue(retiring), until: retiring.until } }),
   ...(federation && { federation: storedFederation(federation) }),
   ...(tokensNotBefore !== undefined && { tokensNotBefore }),
+})
+
+const storedHash = ({ version, hash }: KeyHash): JsonObject => ({ version, hash })
+
+const storedFacts = ({ number, made, hint }: ValueFacts): JsonObject => ({
+  number,
+  made,
+  ...(hint !== undefined && { hint }),
+})
+
+const storedValue = (value: ValueFacts & { credential: KeyHash }): JsonObject => ({
+  ...storedFacts(value),
+  credential: storedHash(value.credential),
 })
 
 /** Stored forms that have been read. One request needs a key's for its access, its status and its write, and none changes it. */
@@ -51,22 +102,52 @@ export function decodeKeyInternal(value: JsonObject): KeyInternal {
   return internal
 }
 
-function parseKeyInternal(value: JsonObject): KeyInternal {
-  const what = 'the internal part of a key'
-  const { creator, carried, credential, federation, tokensNotBefore } = strictRecord(what, value, MEMBERS, OPTIONAL)
-  const { version, hash } = strictRecord('the credential of a key', credential, {
-    version: isNonEmptyText,
-    hash: isNonEmptyText,
-  })
+function parseKeyInternal(stored: JsonObject): KeyInternal {
+  const record = strictRecord('the internal part of a key', stored, MEMBERS, OPTIONAL)
+  const { creator, carried, credential, value, ended, pending, retiring, federation, tokensNotBefore } = record
   return {
     creator: creator as Identity,
     carried: parseChain(carried),
-    credential: { version: version as string, hash: hash as string },
+    credential: parseKeyHash(credential),
+    ...(value !== undefined && { value: parseFacts('the value of a key', value) }),
+    ...(ended !== undefined && { ended: 'leaked' }),
+    ...(pending !== undefined && {
+      pending: parseValue<PendingValue>('the pending value of a key', pending, 'overlap'),
+    }),
+    ...(retiring !== undefined && {
+      retiring: parseValue<RetiringValue>('the retiring value of a key', retiring, 'until'),
+    }),
     ...(federation !== undefined && { federation: parseFederation(federation) }),
     ...(tokensNotBefore !== undefined && { tokensNotBefore: tokensNotBefore as number }),
-    ...unknownMembers(value, MEMBERS, OPTIONAL),
+    ...unknownMembers(stored, MEMBERS, OPTIONAL),
   }
 }
 
-const MEMBERS = { creator: isIdentity, carried: Array.isArray, credential: () => true }
-const OPTIONAL = { federation: () => true, tokensNotBefore: isCount }
+/** Parses the stored form of a hash. Throws an Error for anything else. */
+export function parseKeyHash(value: unknown): KeyHash {
+  const { version, hash } = strictRecord('the credential of a key', value, HASH)
+  return { version: version as string, hash: hash as string }
+}
+
+const parseFacts = (what: string, value: unknown): ValueFacts =>
+  strictRecord(what, value, FACTS, FACTS_OPTIONAL) as unknown as ValueFacts
+
+function parseValue<V extends PendingValue | RetiringValue>(what: string, value: unknown, time: keyof V & string): V {
+  const members: Record<string, Check> = { ...FACTS, credential: () => true, [time]: isCount }
+  const { credential, ...facts } = strictRecord(what, value, members, FACTS_OPTIONAL)
+  return { ...facts, credential: parseKeyHash(credential) } as unknown as V
+}
+
+const isAny: Check = () => true
+const HASH = { version: isNonEmptyText, hash: isNonEmptyText }
+const FACTS = { number: isCount, made: isCount }
+const FACTS_OPTIONAL = { hint: isNonEmptyText }
+const MEMBERS = { creator: isIdentity, carried: Array.isArray, credential: isAny }
+const OPTIONAL = {
+  value: isAny,
+  ended: (value: unknown) => value === 'leaked',
+  pending: isAny,
+  retiring: isAny,
+  federation: isAny,
+  tokensNotBefore: isCount,
+}

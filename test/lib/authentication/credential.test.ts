@@ -89,6 +89,7 @@ describe('writing credentials', () => {
         'expiry',
         'expiryIndex',
         'federation',
+        'sourceCIDRs',
         'specSubject',
         'specTeam',
         'specUser',

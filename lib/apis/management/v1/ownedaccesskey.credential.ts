@@ -9,7 +9,7 @@ import {
   updateCredential,
 } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, encodeKeyInternal } from '../../../authentication/keyinternal.ts'
-import type { KeyHash } from '../../../authentication/pepper.ts'
+import { type EndedValue, sameHash } from '../../../authentication/keyvalues.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
@@ -22,7 +22,13 @@ import { group } from './group.ts'
 import { changesSpec, keyPath, kind, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
-const sameHash = (one: KeyHash, other: KeyHash): boolean => one.version === other.version && one.hash === other.hash
+/** The values that a change of an internal part ends, by the internal part after it. */
+const endedBefore = new WeakMap<JsonObject, readonly EndedValue[]>()
+
+/** Records the values that a change to `internal` ends, besides those that ended on the way to `before`. */
+export function recordEnded(internal: JsonObject, ended: readonly EndedValue[], before?: JsonObject): void {
+  endedBefore.set(internal, [...((before && endedBefore.get(before)) ?? []), ...ended])
+}
 
 /** Creates the credential of a new key from the supplied value, or from a generated one. The response shows the value. */
 export async function prepareForCreate(

@@ -1,0 +1,69 @@
+/**
+ * Builds and reads signals: what authentication saw and no row tells. Each is an item of an outbox in the table, from which
+ * events are published. There is one for each kind, value and UTC day. DynamoDB's TTL removes it after a week.
+ *
+ *     pk=signal#20261121 sk=rotated#bXkga2V5IGhhc2gx kind=rotated name=ci uid=… at=1795257600 value=2 expires=1795862400
+ */
+import type { JsonObject } from '../meta/types.ts'
+import type { CompanionItem } from '../storage/interface.ts'
+import type { KeyHash } from './pepper.ts'
+import { isCount, isNonEmptyText, isText, strictRecord } from './strictrecord.ts'
+
+const KINDS = ['first-used', 'rotated', 'reused', 'source-refused', 'leaked'] as const
+
+/**
+ * The first use of a key, the first use of a value that a rotation made, the use of a value that ended, a use from an
+ * address that the key does not allow, and a report of a leak.
+ */
+export type SignalKind = (typeof KINDS)[number]
+
+export interface Signal {
+  kind: SignalKind
+  /** The name and the uid of the key object. */
+  name: string
+  uid: string
+  /** Unix seconds. */
+  at: number
+  /** The number of the value, if it is known. */
+  value?: number
+  /** Where the request came from, or the report names. */
+  ip?: string
+  userAgent?: string
+  /** Where the value was found, if a report says so. */
+  url?: string
+  /** When its event was published, in unix seconds. */
+  published?: number
+}
+
+const DAY_SECONDS = 86_400
+const KEPT_SECONDS = 7 * DAY_SECONDS
+/** The length of the part of the hash that distinguishes values. */
+const HASH_LENGTH = 16
+const MAX_IP = 64
+const MAX_USER_AGENT = 64
+const MAX_URL = 512
+
+/** Returns the partition with the signals of a UTC day. `at` is in unix seconds. */
+export const signalPartition = (at: number): string =>
+  `signal#${new Date(at * 1000).toISOString().slice(0, 10).replaceAll('-', '')}`
+
+/** Returns the item of a signal about the value with this hash. Texts of clients are shortened. */
+export function signalItem({ ip, userAgent, url, ...signal }: Signal, { hash }: KeyHash): CompanionItem {
+  const attributes: JsonObject = {
+    ...signal,
+    ...(ip && { ip: ip.slice(0, MAX_IP) }),
+    ...(userAgent && { userAgent: userAgent.slice(0, MAX_USER_AGENT) }),
+    ...(url && { url: url.slice(0, MAX_URL) }),
+    expires: signal.at + KEPT_SECONDS,
+  }
+  return { pk: signalPartition(signal.at), sk: `${signal.kind}#${hash.slice(0, HASH_LENGTH)}`, attributes }
+}
+
+/** Parses the attributes of a signal. Throws an Error, without the content, for anything else. */
+export const readSignal = (item: JsonObject): Signal =>
+  strictRecord('a signal', item, REQUIRED, OPTIONAL) as unknown as Signal
+
+const isKind = (value: unknown): boolean => KINDS.some((kind) => kind === value)
+
+const REQUIRED = { kind: isKind, name: isNonEmptyText, uid: isNonEmptyText, at: isCount }
+const OPTIONAL = { value: isCount, ip: isText, userAgent: isText, url: isText, published: isCount }

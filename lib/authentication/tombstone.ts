@@ -1,0 +1,54 @@
+/**
+ * Reads and writes tombstones: what remains of a value of a key that ended. It replaces the credential in the same place,
+ * so the value is known for as long as the tombstone exists, but gives no access and cannot be supplied again.
+ *
+ *     pk=credential#2#bXk… sk=# ended=rotated name=ci uid=… user=alice at=1795257600 firstUsed=1795250000 expires=1797849600
+ */
+import type { JsonObject } from '../meta/types.ts'
+import { isCount, isNonEmptyText, strictRecord } from './strictrecord.ts'
+
+/**
+ * Why a value ended: its overlap is over, a `finish` ended it, another value replaced it at once, or it was reported as
+ * leaked.
+ */
+export type EndReason = 'rotated' | 'finished' | 'replaced' | 'leaked'
+
+export interface Tombstone {
+  ended: EndReason
+  /** The name and the uid of the key object, and its user. */
+  name: string
+  uid: string
+  user: string
+  /** When the value ended, in unix seconds. */
+  at: number
+  /** When a value that a rotation made was first used. */
+  firstUsed?: number
+  /** The TTL attribute of the table. Absent when the tombstone is kept for ever, as that of a leaked value. */
+  expires?: number
+}
+
+/** The messages of the 401 for a value that ended. */
+export const ENDED_REASONS: Readonly<Record<EndReason, string>> = {
+  rotated: 'access key value was rotated',
+  finished: 'access key value was rotated',
+  replaced: 'access key value was replaced',
+  leaked: 'access key value was reported as leaked',
+}
+
+/** Reports whether an item under the hash of a value is a tombstone. */
+export const isTombstone = (item: JsonObject): boolean => Object.hasOwn(item, 'ended')
+
+/** Parses the attributes of a tombstone. Throws an Error, without the content, for anything else. */
+export const readTombstone = (item: JsonObject): Tombstone =>
+  strictRecord('a tombstone', item, REQUIRED, OPTIONAL) as unknown as Tombstone
+
+/** Returns the attributes of a tombstone. `retention` is for how many seconds it is kept, unless the value has leaked. */
+export const tombstoneAttributes = ({ expires: _, ...tombstone }: Tombstone, retention: number): JsonObject => ({
+  ...tombstone,
+  ...(tombstone.ended !== 'leaked' && { expires: tombstone.at + retention }),
+})
+
+const isReason = (value: unknown): boolean => typeof value === 'string' && Object.hasOwn(ENDED_REASONS, value)
+
+const REQUIRED = { ended: isReason, name: isNonEmptyText, uid: isNonEmptyText, user: isNonEmptyText, at: isCount }
+const OPTIONAL = { firstUsed: isCount, expires: isCount }

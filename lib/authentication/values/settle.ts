@@ -1,0 +1,46 @@
+/** Settles the open rotation of a key: makes its internal part agree with what the credentials of its values say. */
+import type { KeyInternal, RetiringValue } from '../keyinternal.ts'
+import type { EndedValue, ValuesChange } from '../keyvalues.ts'
+
+/** What the credential of the pending value says. */
+export interface RotationFacts {
+  /** When the pending value was first used, in unix seconds. */
+  firstUsed?: number
+}
+
+/**
+ * Returns the values of a key at `now` (unix seconds). A pending value that was used is current, and the previous one is
+ * retiring until its overlap is over, then it has ended. `isPromoted` says that the key's generation rises by one.
+ */
+export function settle(
+  internal: KeyInternal,
+  { firstUsed }: RotationFacts,
+  now: number,
+): ValuesChange & { isPromoted: boolean } {
+  const { pending, retiring } = internal
+  if (pending === undefined || firstUsed === undefined) {
+    if (retiring === undefined || retiring.until > now) return { internal, ended: [], isPromoted: false }
+    const { retiring: _, ...rest } = internal
+    return { internal: rest, ended: [rotated(retiring)], isPromoted: false }
+  }
+  const { pending: _, retiring: before, ended, value, credential: old, ...rest } = internal
+  const { credential, overlap, ...facts } = pending
+  const previous = value ?? { number: 1, made: facts.made }
+  const until = firstUsed + overlap
+  const isRetiring = ended === undefined && until > now
+  return {
+    internal: {
+      ...rest,
+      credential,
+      value: facts,
+      ...(isRetiring && { retiring: { ...previous, credential: old, until } }),
+    },
+    ended: [
+      ...(ended === undefined && !isRetiring ? [rotated({ credential: old })] : []),
+      ...(before ? [rotated(before)] : []),
+    ],
+    isPromoted: true,
+  }
+}
+
+const rotated = ({ credential }: Pick<RetiringValue, 'credential'>): EndedValue => ({ credential, reason: 'rotated' })

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../lib/authentication/keyinternal.ts'
+import { findValue, generationOf, valuesOf } from '../../../lib/authentication/keyvalues.ts'
+import { readSignal, signalItem } from '../../../lib/authentication/signals.ts'
+import { isTombstone, readTombstone, tombstoneAttributes } from '../../../lib/authentication/tombstone.ts'
+import { endLeaked, finishRotation, replaceValues, startRotation } from '../../../lib/authentication/values/rotation.ts'
+import { settle } from '../../../lib/authentication/values/settle.ts'
+import type { JsonObject } from '../../../lib/meta/types.ts'
+import { CREATED } from './keys.ts'
+
+const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((hash) => ({ version: '1', hash })) as [Hash, Hash, Hash, Hash]
+type Hash = { version: string; hash: string }
+const plain: KeyInternal = { creator: 'user:admin', carried: [], credential: A }
+const rotate = (internal: KeyInternal, credential = B, overlap = 60) =>
+  startRotation(internal, { credential, made: CREATED + 10, hint: 'abcdef', overlap }, CREATED).internal
+const USED = CREATED + 20
+const used = (now = USED) => settle(rotate(plain), { firstUsed: USED }, now).internal
+const states = (internal: KeyInternal) =>
+  valuesOf(internal).map(({ state, credential }) => `${state} ${credential.hash}`)
+
+describe('the internal part of a key', () => {
+  test.each([plain, rotate(plain), used(), { ...plain, ended: 'leaked' as const, tokensNotBefore: 7 }])(
+    'is read as it was written: %o',
+    (internal) => {
+      expect(decodeKeyInternal(JSON.parse(JSON.stringify(encodeKeyInternal(internal))))).toEqual(internal)
+    },
+  )
+
+  test('has no new members for a key that was never rotated', () => {
+    expect(Object.keys(encodeKeyInternal(plain))).toEqual(['creator', 'carried', 'credential'])
+  })
+
+  test.each<[string, JsonObject]>([
+    ['ended', { ended: 'rotated' }],
+    ['value', { value: { number: -1, made: 1 } }],
+    ['value', { value: { number: 1, made: 1, hint: '' } }],
+    ['pending', { pending: { number: 2, made: 1, credential: { ...B } } }],
+    ['pending', { pending: { number: 2, made: 1, overlap: 1 } }],
+    ['retiring', { retiring: { number: 2, made: 1, credential: { version: '1' }, until: 3 } }],
+    ['retiring', { retiring: 'b' }],
+  ])('is refused with a wrong %s', (_, members) => {
+    expect(() => decodeKeyInternal({ ...encodeKeyInternal(plain), ...members })).toThrow()
+  })
+})
+
+describe('a rotation', () => {
+  test('adds a pending value, of a generation of its own', () => {
+    const internal = rotate(plain)
+    expect(states(internal)).toEqual(['Current a', 'Pending b'])
+    expect(internal.value).toEqual({ number: 1, made: CREATED })
+    expect(internal.pending).toEqual({ number: 2, made: CREATED + 10, hint: 'abcdef', credential: B, overlap: 60 })
+    expect(valuesOf(internal).map((value) => generationOf(value, 5))).toEqual([5, 6])
+  })
+
+  test('replaces an unused pending value, whose number is not given again', () => {
+    const { internal, ended } = startRotation(rotate(plain), { credential: C, made: USED, overlap: 0 }, CREATED)
+    expect(states(internal)).toEqual(['Current a', 'Pending c'])
+    expect(internal.pending?.number).toBe(3)
+    expect(ended).toEqual([{ credential: B, reason: 'replaced' }])
+  })
+
+  test('is not possible during an overlap', () => {
+    expect(() => rotate(used(), C)).toThrow('retiring')
+  })
+})
+
+describe('settling', () => {
+  test('changes nothing while the pending value is unused', () => {
+    const internal = rotate(plain)
+    expect(settle(internal, {}, USED + 1e6)).toEqual({ internal, ended: [], isPromoted: false })
+  })
+
+  test('makes a used value current and keeps the generation of both', () => {
+    const { internal, ended, isPromoted } = settle(rotate(plain), { firstUsed: USED }, USED + 59)
+    expect([states(internal), ended, isPromoted]).toEqual([['Current b', 'Retiring a'], [], true])
+    expect(internal.retiring).toEqual({ number: 1, made: CREATED, credential: A, until: USED + 60 })
+    expect(valuesOf(internal).map((value) => generationOf(value, 6))).toEqual([6, 5])
+  })
+
+  test('ends the old value in the first second after the overlap', () => {
+    const ended = [{ credential: A, reason: 'rotated' }]
+    expect(settle(rotate(plain), { firstUsed: USED }, USED + 60)).toMatchObject({ ended, isPromoted: true })
+    const later = settle(used(), {}, USED + 60)
+    expect(later).toMatchObject({ ended, isPromoted: false })
+    expect(states(later.internal)).toEqual(['Current b'])
+    expect(settle(used(), {}, USED + 59).ended).toEqual([])
+  })
+
+  test('brings nothing back that has leaked', () => {
+    const leaked = endLeaked(rotate(plain), A, USED)?.internal ?? plain
+    expect(states(leaked)).toEqual(['Pending b'])
+    const { internal, ended } = settle(leaked, { firstUsed: USED }, USED)
+    expect([states(internal), internal.ended, ended]).toEqual([['Current b'], undefined, []])
+    expect(internal.tokensNotBefore).toBe(USED + 1)
+  })
+})
+
+describe('ending values', () => {
+  test('a finish ends all but the current one', () => {
+    expect(finishRotation(rotate(plain)).ended).toEqual([{ credential: B, reason: 'finished' }])
+    const { internal, ended } = finishRotation(used())
+    expect([states(internal), ended]).toEqual([['Current b'], [{ credential: A, reason: 'finished' }]])
+  })
+
+  test('a value at once ends all others', () => {
+    const { internal, ended } = replaceValues(used(), { credential: D, made: USED })
+    expect(states(internal)).toEqual(['Current d'])
+    expect(internal.value).toEqual({ number: 3, made: USED })
+    expect(ended.map(({ credential: { hash }, reason }) => `${hash} ${reason}`)).toEqual(['b replaced', 'a replaced'])
+    const first = replaceValues(plain, { credential: D, made: USED }).internal
+    expect(first).toEqual({ ...plain, credential: D })
+  })
+
+  test('a leak of the current value ends a retiring one too, and a leak of another one ends only that', () => {
+    const current = endLeaked(used(), B, USED)
+    expect(states(current?.internal ?? plain)).toEqual([])
+    expect(current?.ended.map(({ credential }) => credential.hash)).toEqual(['b', 'a'])
+    expect(states(endLeaked(used(), A, USED)?.internal ?? plain)).toEqual(['Current b'])
+    expect(states(endLeaked(rotate(plain), B, USED)?.internal ?? plain)).toEqual(['Current a'])
+    expect(endLeaked(plain, B, USED)).toBeUndefined()
+    expect(endLeaked({ ...plain, ended: 'leaked' }, A, USED)).toBeUndefined()
+  })
+
+  test('an ended value is none of the key any more', () => {
+    expect(findValue({ ...plain, ended: 'leaked' }, A)).toBeUndefined()
+    expect(findValue(used(), A)?.state).toBe('Retiring')
+  })
+})
+
+describe('a tombstone', () => {
+  const tombstone = { ended: 'rotated', name: 'ci', uid: 'u-1', user: 'alice', at: USED, firstUsed: USED } as const
+
+  test('is removed after the retention, and never when the value has leaked', () => {
+    const item = tombstoneAttributes(tombstone, 100)
+    expect(item).toEqual({ ...tombstone, expires: USED + 100 })
+    expect(readTombstone(item)).toEqual(item)
+    expect(tombstoneAttributes({ ...tombstone, ended: 'leaked' }, 100)).not.toHaveProperty('expires')
+  })
+
+  test.each([{ ended: 'constructor' }, { ended: true }, { at: 'x' }, { user: '' }])('is refused as %o', (members) => {
+    const item = { ...tombstone, ...members }
+    expect(isTombstone(item)).toBe(true)
+    expect(() => readTombstone(item)).toThrow('a tombstone')
+  })
+})
+
+describe('a signal', () => {
+  const signal = { kind: 'reused', name: 'ci', uid: 'u-1', at: CREATED, value: 2 } as const
+
+  test('has one item for each kind, value and day', () => {
+    const item = signalItem({ ...signal, ip: '192.0.2.1' }, { version: '1', hash: 'x'.repeat(43) })
+    expect(item).toEqual({
+      pk: 'signal#20261121',
+      sk: `reused#${'x'.repeat(16)}`,
+      attributes: { ...signal, ip: '192.0.2.1', expires: CREATED + 7 * 86_400 },
+    })
+    expect(readSignal(item.attributes)).toEqual({ ...signal, ip: '192.0.2.1' })
+  })
+
+  test('keeps no long texts of clients', () => {
+    const { attributes } = signalItem(
+      { ...signal, ip: 'i'.repeat(999), userAgent: 'u'.repeat(999), url: 'h'.repeat(9999) },
+      A,
+    )
+    expect(JSON.stringify(attributes).length).toBeLessThan(1000)
+  })
+
+  test('of an unknown kind is refused', () => {
+    expect(() => readSignal({ ...signal, kind: 'other' })).toThrow('a signal')
+  })
+})
