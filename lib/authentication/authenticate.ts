@@ -8,6 +8,7 @@ import { isWellFormed } from './accesskey.ts'
 import { activityAttributes, type Credential, credentialUser, readCredential } from './credential.ts'
 import { findClosedGate } from './gates.ts'
 import { INVALID_KEY_REASONS, isActivityDue, keyStatus, type LifeLimits } from './keystatus.ts'
+import { keyWarnings } from './keywarnings.ts'
 import type { KeyHash } from './pepper.ts'
 
 export interface AuthenticationDeps extends LifeLimits {
@@ -35,10 +36,10 @@ export interface AuthenticationDeps extends LifeLimits {
 
 export type Authentication =
   /**
-   * A valid key. Call `touch` after the request is authorized: it updates the last activity when due, and never
-   * rejects.
+   * A valid key, with warnings for its holder. Call `touch` after the request is authorized: it updates the last activity
+   * when due, and never rejects.
    */
-  | { user: UserInfo; credential: PresentedCredential; touch: () => Promise<void> }
+  | { user: UserInfo; credential: PresentedCredential; warnings: readonly string[]; touch: () => Promise<void> }
   /** A known but invalid key. The reason may be shown to its holder. */
   | { dead: string; key: { name: string; uid: string; user: string } }
   /** An unknown key. */
@@ -61,6 +62,7 @@ export async function authenticate(token: string | undefined, deps: Authenticati
   return {
     user: credentialUser(credential, expires),
     credential: { version: hash.version, hash: hash.hash, created: credential.created },
+    warnings: keyWarnings({ ...credential, expires }, now),
     touch: () => touch(hash, credential, now, deps),
   }
 }

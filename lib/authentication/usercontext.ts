@@ -51,6 +51,18 @@ export const encodeFederation = (federation: Federation): string => encode(feder
 export const decodeFederation = (text: string): Federation =>
   parseFederation(decode('the federation of the user', text))
 
+/** Encodes the warnings for the response as a separate text. */
+export const encodeWarnings = (warnings: readonly string[]): string => encode(warnings)
+
+/** Decodes them. Throws an Error, without the text, for anything that `encodeWarnings` does not produce. */
+export const decodeWarnings = (text: string): readonly string[] => decodeTexts('the warnings of the response', text)
+
+function decodeTexts(what: string, text: string): readonly string[] {
+  const texts = decode(what, text)
+  if (!isTextList(texts)) throw new Error(`${what} is not a list of texts`)
+  return texts as string[]
+}
+
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 function decode(what: string, text: string): unknown {

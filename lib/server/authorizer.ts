@@ -10,7 +10,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { authenticate } from '../authentication/authenticate.ts'
 import { bearerToken } from '../authentication/bearertoken.ts'
-import { encodeCredential, encodeFederation, encodeUser } from '../authentication/usercontext.ts'
+import { encodeCredential, encodeFederation, encodeUser, encodeWarnings } from '../authentication/usercontext.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
@@ -127,7 +127,7 @@ async function authorizeRequest(
     refused('dead', 401, dead, { user: key.user, key: key.name, keyUid: key.uid })
     return allow(key.name, { unauthorized: dead })
   }
-  const { user, credential, touch } = result
+  const { user, credential, warnings, touch } = result
   const who = { user: user.name, key: user.key.name, keyUid: user.key.uid }
   const attributes = attributesOf(event, server)
   if ('problem' in attributes) {
@@ -145,6 +145,7 @@ async function authorizeRequest(
     user: encodeUser(user),
     credential: encodeCredential(credential),
     ...(user.federation && { federation: encodeFederation(user.federation) }),
+    ...(warnings.length > 0 && { warnings: encodeWarnings(warnings) }),
     reason: decision.reason.slice(0, MAX_REASON),
   })
 }

@@ -1,6 +1,12 @@
 /** Defines the context that the authorizer passes to handlers through API Gateway: the user, or why there is no user. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { decodeCredential, decodeFederation, decodeUser, MAX_CONTEXT } from '../../authentication/usercontext.ts'
+import {
+  decodeCredential,
+  decodeFederation,
+  decodeUser,
+  decodeWarnings,
+  MAX_CONTEXT,
+} from '../../authentication/usercontext.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { badRequest, StatusError, unauthorized } from '../../meta/errors/status.ts'
 import type { Status } from '../../meta/types.ts'
@@ -22,6 +28,8 @@ type ForHandler =
       credential: string
       /** Present when an exchange made the key; separate for the same reason. */
       federation?: string
+      /** Present when the response has warnings about the access key. */
+      warnings?: string
       reason: string
     }
   /** Message of the 401 for an invalid key or a missing one. */
@@ -82,6 +90,12 @@ export function userOf(event: APIGatewayProxyEvent): UserInfo {
     ...(credential !== undefined && { credential: decodeCredential(credential) }),
     ...(federation !== undefined && { federation: decodeFederation(federation) }),
   }
+}
+
+/** Returns the warnings about the access key. A response without a user has none. */
+export function warningsOf(event: APIGatewayProxyEvent): readonly string[] {
+  const warnings = textOf(event, 'warnings')
+  return warnings === undefined ? [] : decodeWarnings(warnings)
 }
 
 /** Returns the note that names the rule by which the scopes allowed the request. */

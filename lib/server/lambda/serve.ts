@@ -15,7 +15,7 @@ import { describeError } from '../process/logger.ts'
 import { callMetrics, countCalls, faultMetrics, newCalls } from '../process/metrics.ts'
 import { createMinimalServer, type MinimalServer } from '../process/minimal.ts'
 import { auditRecord, judgementOf } from './audit.ts'
-import { isRecorded, reasonOf, refusalOf, userOf } from './authorizercontext.ts'
+import { isRecorded, reasonOf, refusalOf, userOf, warningsOf } from './authorizercontext.ts'
 import { compressBody } from './compression.ts'
 import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './lambdaevents.ts'
 import { publicAnswer } from './public.ts'
@@ -88,11 +88,16 @@ export function serveWith<S extends MinimalServer>(
     const notes: Notes = {}
     const calls = newCalls()
     const { requestId } = event.requestContext
-    const answered = countCalls(calls, () => answer(event, server, endpoint, notes))
-    const response = await answered.catch((error: unknown) => {
+    const failed = (error: unknown): Promise<ApiResponse> => {
       server.log('error', 'request failed', { requestId, error: describeError(error) })
       return respondError(internalError(error), undefined)
-    })
+    }
+    const answered = async (): Promise<ApiResponse> => {
+      const about = warningsOf(event)
+      const response = await answer(event, server, endpoint, notes).catch(failed)
+      return { ...response, warnings: [...about, ...response.warnings] }
+    }
+    const response = await countCalls(calls, answered).catch(failed)
     if (!isRecorded(event)) {
       const { status: code } = response
       const { judgement, facts } = judgementOf(notes, code)

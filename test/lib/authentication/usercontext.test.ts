@@ -4,9 +4,11 @@ import {
   decodeCredential,
   decodeFederation,
   decodeUser,
+  decodeWarnings,
   encodeCredential,
   encodeFederation,
   encodeUser,
+  encodeWarnings,
   MAX_CONTEXT,
 } from '../../../lib/authentication/usercontext.ts'
 import { MAX_CHAIN_BYTES } from '../../../lib/authorization/scopes/chain.ts'
@@ -102,6 +104,15 @@ describe('the user in the context', () => {
     for (const wrong of [{ ...federation, crit: ['more'], more: 1 }, { trust: federation.trust }, [], null]) {
       expect(() => decodeFederation(encodeValue(wrong))).toThrow('federation')
     }
+  })
+
+  test('comes with warnings as a text of their own', () => {
+    const warnings = ['access key "ci" expires in 6d', 'ü']
+    expect(decodeWarnings(encodeWarnings(warnings))).toEqual(warnings)
+    for (const wrong of [{}, 'text', [1], null]) {
+      expect(() => decodeWarnings(encodeValue(wrong))).toThrow('the warnings of the response')
+    }
+    expect(() => decodeWarnings('')).toThrow('is not JSON')
   })
 
   test('of a later release is read without the members that this one does not know', () => {

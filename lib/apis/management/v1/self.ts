@@ -2,8 +2,9 @@
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { identityOf, nameOf } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { rfc3339 } from '../../../meta/encoding/time.ts'
 import { unauthorized } from '../../../meta/errors/status.ts'
-import { list, object, string } from '../../../meta/schema/schema.ts'
+import { list, object, string, time } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { group, version } from './group.ts'
@@ -53,6 +54,7 @@ export const Self: VirtualKind<Services> = {
       accessKey: string('Name of the access key object, not the key itself.'),
       accessKeyType: string('Type of the access key.'),
       accessKeyScope: scopeSchema,
+      expirationTimestamp: time('Time when the access key expires. Absent if it does not expire.'),
       projectNamespacePrefix: string(
         'Prefix of project namespaces: the objects of a project are in the namespace PREFIX + PROJECT.',
       ),
@@ -86,6 +88,7 @@ export const Self: VirtualKind<Services> = {
         accessKey: key.name,
         accessKeyType: key.type,
         ...(scope && { accessKeyScope: scope as JsonObject }),
+        ...(key.expires !== undefined && { expirationTimestamp: rfc3339(new Date(key.expires * 1000)) }),
         projectNamespacePrefix: services.scopes.projectNamespacePrefix,
       },
     }

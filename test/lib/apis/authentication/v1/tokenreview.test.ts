@@ -17,6 +17,7 @@ async function statusFor(user: UserInfo) {
     decide: async () => ({ allowed: true, reason: '' }),
     authenticate: async () => ({
       user,
+      warnings: [],
       credential: { version: '1', hash: 'hash', created: 0 },
       touch: async () => void touched.push(user.name),
     }),

@@ -1,0 +1,94 @@
+/** Tests the warnings about the access key of a request, which every response to it has. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import { createObject } from '../../lib/registry/create.ts'
+import { createKubectl, describeKubectl, kubeConfig } from '../support/kubectl.ts'
+import { accessKey, keys, management } from '../support/objects.ts'
+import { type Call, startServer, type TestServer } from '../support/server.ts'
+import { admin, contextOf } from '../support/users.ts'
+
+const DAY = 86_400
+let server: TestServer
+/** A key that ends in three days, of the thirty that it lives. */
+let ending: string
+
+beforeAll(async () => {
+  server = await startServer()
+  ending = await keyMade(27 * DAY, 'ending')
+}, 120_000)
+afterAll(() => server?.stop())
+
+/** Returns the value of an administrator's key that was made some seconds ago, and lives for 30 days. */
+async function keyMade(ago: number, name: string, spec: JsonObject = {}): Promise<string> {
+  const store = server.parts.storeOf(OwnedAccessKey)
+  const object = {
+    ...accessKey(name),
+    spec: { user: 'admin', groups: ['system:masters'], ttl: 30 * DAY, ...spec },
+  }
+  const context = contextOf(admin, { now: new Date(Date.now() - ago * 1000) })
+  const { draft } = await createObject(store, { object, secrets: [] }, context)
+  return String(draft?.reveal?.[0]?.value)
+}
+
+const WARNING = /^299 - "access key \\"ending\\" expires in (2d23h|3d) \(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\)"$/
+
+const requests: [string, string, Call, number][] = [
+  ['get', `${keys}/ending`, {}, 200],
+  ['list, which is streamed', keys, {}, 200],
+  ['watch', `${keys}?watch=true&timeoutSeconds=1`, {}, 200],
+  ['create of what is not stored', `${management}/selves`, { method: 'POST', body: {} }, 201],
+  ['dry run', `${keys}?dryRun=All`, { method: 'POST', body: accessKey('dry', { user: 'bob', ttl: 60 }) }, 201],
+  ['missing object', `${keys}/missing`, {}, 404],
+  ['invalid object', keys, { method: 'POST', body: accessKey('wrong', { ttl: -1 }) }, 422],
+  ['body that cannot be read', keys, { method: 'POST', body: '{' }, 400],
+  ['unknown path', '/apis/management.platform/v1/nothing', {}, 404],
+  ['discovery', '/apis/management.platform/v1', {}, 200],
+]
+
+test.each(requests)('the response has it: %s', async (_, path, call, status) => {
+  const answer = await server.call(path, { ...call, token: ending })
+  expect([answer.status, answer.headers.warning]).toEqual([status, expect.stringMatching(WARNING)])
+})
+
+test('the response has it before the other warnings', async () => {
+  const body = accessKey('finalized', { user: 'bob', ttl: 60 }, { finalizers: ['unqualified'] })
+  const { headers } = await server.call(`${keys}?dryRun=All`, { method: 'POST', token: ending, body })
+  expect(headers.warning).toMatch(/^299 - "access key .*, 299 - "metadata\.finalizers: /)
+})
+
+test.each([
+  ['early in its life', 20 * DAY, {}],
+  ['whose expiry moves with every use', 29 * DAY, { ttl: 30 * DAY, ttlAfterLastActivity: true }],
+])('the response has none for a key %s', async (name, ago, spec) => {
+  const token = await keyMade(ago, name.replaceAll(' ', '-'), spec)
+  expect((await server.call(keys, { token })).headers.warning).toBeUndefined()
+})
+
+test('the response has none for a key that is refused, nor for a path that needs none', async () => {
+  const token = await keyMade(31 * DAY, 'ended')
+  const { status, headers } = await server.call(keys, { token })
+  expect([status, headers.warning]).toEqual([401, undefined])
+  expect((await server.call('/version', { token: ending })).headers.warning).toBeUndefined()
+})
+
+test('selves says when the key expires', async () => {
+  const { json } = await server.call(`${management}/selves`, { method: 'POST', token: ending, body: {} })
+  const { status } = (await server.call(`${keys}/ending`)).json
+  expect(json.status.expirationTimestamp).toBe(status.expirationTimestamp)
+  const mine = await server.call(`${management}/selves`, { method: 'POST', body: {} })
+  expect(mine.json.status).not.toHaveProperty('expirationTimestamp')
+  const body = { spec: { accessKey: ending } }
+  const asked = await server.call(`${management}/selves`, { method: 'POST', body })
+  expect(asked.json.status.expirationTimestamp).toBe(status.expirationTimestamp)
+})
+
+describeKubectl('kubectl', () => {
+  test('prints it', async () => {
+    const kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, ending))
+    const { code, stdout, stderr } = await kubectl.run('get', 'ownedaccesskeys', 'ending', '-o', 'name')
+    await kubectl.stop()
+    expect([code, stdout]).toEqual([0, 'ownedaccesskey.management.platform/ending\n'])
+    expect(stderr).toMatch(/^Warning: access key "ending" expires in (2d23h|3d) \(.*Z\)\n$/)
+  })
+})
