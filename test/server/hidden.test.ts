@@ -37,7 +37,7 @@ const patch = (type: string, body: unknown): Call => ({
 })
 const normalizeName = ({ status, headers, text }: Answer, name: string) => ({
   status,
-  warning: headers.warning,
+  warning: String(headers.warning).replaceAll(name, 'NAME'),
   type: headers['content-type'],
   text: text.replaceAll(name, 'NAME'),
 })

@@ -20,9 +20,11 @@ describeKubectl('kubectl', () => {
   test.concurrent('client-side apply creates, changes nothing, changes and removes fields', async () => {
     expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(outputOf('client', 'created'))
     expect(await apply(accessKey('client', { user: 'alice', ttl: 60 }))).toEqual(outputOf('client', 'unchanged'))
-    expect(await apply(accessKey('client', { user: 'alice', disabled: true }))).toEqual(
-      outputOf('client', 'configured'),
-    )
+    expect(await apply(accessKey('client', { user: 'alice', disabled: true }))).toEqual({
+      ...outputOf('client', 'configured'),
+      stderr:
+        'Warning: access key "client" is no longer restricted by spec.ttl\nWarning: access key "client" never expires and has every right of alice\n',
+    })
     const { spec, metadata } = await read('client')
     expect(spec).toEqual({ user: 'alice', disabled: true })
     expect(JSON.parse(metadata.annotations[lastApplied]).spec).toEqual({ user: 'alice', disabled: true })

@@ -37,7 +37,7 @@ spec:
   })
 
   test.concurrent('create -f accepts JSON, also with generateName', async () => {
-    const file = await api.kubectl.file('json.json', key('json'))
+    const file = await api.kubectl.file('json.json', key('json', { ttl: 60 }))
     expect(await api.kubectl.run('create', '-f', file)).toEqual(outputOf('json', 'created'))
     const generated = { ...key(''), metadata: { generateName: 'gen-' } }
     const { stdout } = await api.kubectl.feed(JSON.stringify(generated), 'create', '-f', '-', '-o', 'name')
@@ -88,7 +88,7 @@ spec:
     await makeKey('taken')
     const wrong = key('wrong', { ttl: -1, type: 'Nonsense', nothing: true })
     const [taken, unknown, dry] = await Promise.all([
-      api.kubectl.feed(JSON.stringify(key('taken')), 'create', '-f', '-'),
+      api.kubectl.feed(JSON.stringify(key('taken', { ttl: 60 })), 'create', '-f', '-'),
       api.kubectl.feed(JSON.stringify(wrong), 'create', '-f', '-'),
       api.kubectl.feed(JSON.stringify(wrong), 'create', '-f', '-', '--validate=ignore'),
     ])
@@ -108,7 +108,7 @@ spec:
   test.concurrent('apply leaves the validation of fields to the server', async () => {
     const feed = (validate: string) =>
       api.kubectl.feed(
-        JSON.stringify(key('misspelt', { dislayName: 'x' })),
+        JSON.stringify(key('misspelt', { ttl: 60, dislayName: 'x' })),
         'apply',
         '-f',
         '-',

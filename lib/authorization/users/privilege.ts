@@ -14,6 +14,9 @@ import type { UserInfo } from './user.ts'
 /** Types that users may choose. The service itself manages the others. */
 const USER_TYPES: ReadonlySet<string> = new Set(['', 'User', 'Other'])
 
+/** Reports whether users manage keys of this type. */
+export const isUserType = (type = ''): boolean => USER_TYPES.has(type)
+
 /** The members that only system:masters may change. */
 const PRIVILEGED = ['user', 'team', 'subject', 'groups', 'type'] as const
 
@@ -90,9 +93,7 @@ function exceeds(user: UserInfo, { user: name, team, subject, groups = [], type 
     return `spec.subject: only system:masters may create access keys for others`
   const lacking = groups.find((group) => !user.groups.includes(group))
   if (lacking !== undefined) return `spec.groups: ${formatValue(user.name)} is not in group ${formatValue(lacking)}`
-  return USER_TYPES.has(type)
-    ? undefined
-    : `spec.type: access keys of type ${formatValue(type)} are managed by the service`
+  return isUserType(type) ? undefined : `spec.type: access keys of type ${formatValue(type)} are managed by the service`
 }
 
 /** Returns the same text for equal values. Empty and absent values are equal. */

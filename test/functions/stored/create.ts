@@ -80,7 +80,7 @@ export function describeCreate(functions: Used, stored: StoredFunctions): void {
         status: code,
         headers,
         json,
-      } = await create({ name: 'unknown' }, { query }, { ...stored.spec, nothing: 1 })
+      } = await create({ name: 'unknown' }, { query }, { ...stored.changed, nothing: 1 })
       expect([code, headers.warning]).toEqual([201, ['299 - "unknown field \\"spec.nothing\\""']])
       expect(json.spec ?? {}).not.toHaveProperty('nothing')
     })

@@ -36,6 +36,7 @@ import {
   suppliedKey,
   toKey,
 } from './ownedaccesskey.values.ts'
+import { writeWarnings } from './ownedaccesskey.warnings.ts'
 import type { Services } from './services.ts'
 
 const resource = { group, resource: plural }
@@ -98,7 +99,7 @@ function strategy(services: Services): Strategy {
     prepareForCreate: (draft, context) => prepareForCreate(services, draft, context),
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old) => validate(services, draft, old),
-    authorize(draft, old, { user, now }) {
+    authorize(draft, old, { user, now, warn }) {
       checkUnchanged(user, draft, old)
       const next = specOf(draft.object)
       const moment = { now, maxTtl: services.keys.limits.maxTtl }
@@ -109,6 +110,7 @@ function strategy(services: Services): Strategy {
         ? changesSpec(draft, old) && change(old)
         : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment))
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
+      for (const warning of writeWarnings(draft, old, services.keys.limits)) warn(warning)
     },
     quota({ object, internal }, { user }) {
       const { maxPerOwner: most } = services.keys

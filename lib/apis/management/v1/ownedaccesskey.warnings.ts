@@ -1,0 +1,31 @@
+/** Warns whoever creates or changes an access key when nothing limits it, or less than before. */
+import { expiryOf, type LifeLimits, lifeOf } from '../../../authentication/keystatus.ts'
+import { effectiveUser, type KeySpec } from '../../../authorization/users/identity.ts'
+import { effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
+import type { Stored } from '../../../storage/interface.ts'
+import { specOf, toKey } from './ownedaccesskey.values.ts'
+
+type WrittenKey = Pick<Stored, 'object' | 'internal'>
+
+/** The members that restrict a key, and whose absence allows more. */
+const RESTRICTIONS: Readonly<Record<string, (spec: KeySpec) => boolean>> = {
+  'spec.scope': ({ scope }) => scope !== undefined,
+  'spec.ttl': ({ ttl }) => !!ttl,
+}
+
+/** Returns the warnings for a key that is created, or changed from `old`. */
+export function writeWarnings(key: WrittenKey, old: WrittenKey | undefined, limits: LifeLimits): string[] {
+  const { name = '' } = key.object.metadata
+  const removed = Object.entries(RESTRICTIONS).filter(
+    ([, has]) => old !== undefined && has(specOf(old.object)) && !has(specOf(key.object)),
+  )
+  const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
+  if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits))) return warnings
+  return [...warnings, `access key "${name}" never expires and has every right of ${effectiveUser(toKey(key)).name}`]
+}
+
+/** Reports whether the key has no end and no scope. The service itself manages keys of other types. */
+const isUnlimited = (key: WrittenKey, limits: LifeLimits): boolean =>
+  isUserType(specOf(key.object).type) &&
+  expiryOf(lifeOf(key.object), limits) === undefined &&
+  effectiveChain(toKey(key)).length === 0
