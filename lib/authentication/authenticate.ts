@@ -3,75 +3,226 @@
  */
 
 import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
-import type { JsonObject } from '../meta/types.ts'
+import { keyChanged, serviceUnavailable } from '../meta/errors/status.ts'
+import type { JsonObject, JsonValue } from '../meta/types.ts'
+import type { CompanionItem, TouchOutcome } from '../storage/interface.ts'
 import { isWellFormed } from './accesskey.ts'
-import { activityAttributes, type Credential, credentialUser, readCredential } from './credential.ts'
-import { findClosedGate } from './gates.ts'
-import { INVALID_KEY_REASONS, isActivityDue, keyStatus, type LifeLimits } from './keystatus.ts'
+import { activityAttributes, type Credential, credentialUser, firstUseAttributes } from './credential.ts'
+import { type JudgeDeps, type Judgement, judge, type KeyName } from './judge.ts'
+import { isActivityDue } from './keystatus.ts'
+import type { ValueState } from './keyvalues.ts'
 import { keyWarnings } from './keywarnings.ts'
 import type { KeyHash } from './pepper.ts'
+import { type SignalKind, signalItem } from './signals.ts'
+import { isWithinCIDRs } from './sourcecidrs.ts'
 
-export interface AuthenticationDeps extends LifeLimits {
+/** A use of a key, which is written to its credential, and as its last activity beside the key. */
+export interface Use {
+  hash: KeyHash
+  name: string
+  uid: string
+  /** Unix seconds. */
+  at: number
+  /** Attributes to set on the credential besides the last activity. */
+  attributes: JsonObject
+  /** Attributes of the credential as they were read. Nothing is written if one has changed. Undefined: absent. */
+  same: Readonly<Record<string, JsonValue | undefined>>
+  /** Attributes that the credential must not have. */
+  lacks: readonly string[]
+  /** A signal to put in the same transaction. */
+  signal?: CompanionItem
+}
+
+export interface AuthenticationDeps extends JudgeDeps {
   /** See `Peppers`. */
   hashes(key: string): Promise<readonly KeyHash[]>
-  /** Returns the first credential item stored under one of these hashes, with that hash. The read is consistent. */
-  readCredential(hashes: readonly KeyHash[]): Promise<{ hash: KeyHash; item: JsonObject } | undefined>
-  /** Reads the gates of an exchanged key: one consistent call. */
-  readGates: Parameters<typeof findClosedGate>[1]
-  /** Unix milliseconds. */
-  now(): number
-  /**
-   * Sets attributes of the credential item if it still belongs to this key and generation, and stores the last activity
-   * (Unix seconds) beside the key. Never recreates a deleted item.
-   */
-  touch(
-    hash: KeyHash,
-    key: { name: string; uid: string; generation: number | undefined },
-    lastActivity: number,
-    attributes: JsonObject,
-  ): Promise<void>
+  /** Writes a use of the key. Never recreates a deleted item. */
+  touch(use: Use): Promise<TouchOutcome>
+  /** Writes a signal, once. Never rejects. */
+  signal(item: CompanionItem): Promise<void>
   /** Receives the error of a failed touch, which does not fail the request. */
   touchFailed(error: unknown): void
 }
 
-export type Authentication =
+/** Where a request comes from, as the gateway says. */
+export interface Source {
+  ip: string
+  userAgent?: string
+}
+
+export interface DeadKey {
+  /** May be shown to the holder of the key. */
+  dead: string
+  key: KeyName
+}
+
+export interface LivingKey {
+  user: UserInfo
+  credential: PresentedCredential
+  /** For the holder of the key. */
+  warnings: readonly string[]
+  /** Which value of the key was presented; `until` when a retiring one ends, in unix seconds. */
+  value: { state: ValueState; until?: number }
   /**
-   * A valid key, with warnings for its holder. Call `touch` after the request is authorized: it updates the last activity
-   * when due, and never rejects.
+   * Records the first use of a pending value, from which on the old value ends. Call it after the request is authorized,
+   * before it takes effect, but not for a dry run. Does nothing for other values. Returns why the key gives no access any
+   * more, if it does not. Throws 503 if the use could not be recorded: then the request must not be allowed.
    */
-  | { user: UserInfo; credential: PresentedCredential; warnings: readonly string[]; touch: () => Promise<void> }
-  /** A known but invalid key. The reason may be shown to its holder. */
-  | { dead: string; key: { name: string; uid: string; user: string } }
+  confirm(): Promise<DeadKey | { unknown: true } | undefined>
+  /**
+   * Updates the last activity when due. Call it after the request is authorized. Never rejects. Does nothing for a pending
+   * value: `confirm` records its use.
+   */
+  touch(): Promise<void>
+}
+
+export type Authentication =
+  | LivingKey
+  /** A known but invalid key. */
+  | DeadKey
+  /** A valid key that may not be used from this address. The text may be shown. `holder` is whom it would authenticate. */
+  | { outside: string; key: KeyName; holder: UserInfo }
   /** An unknown key. */
   | { unknown: true }
 
-/** Authenticates the token. Rejects only on internal errors: of the store, the peppers or a stored item. */
-export async function authenticate(token: string | undefined, deps: AuthenticationDeps): Promise<Authentication> {
+type Alive = Extract<Judgement, { credential: Credential }>
+
+/** How often a first use is attempted while others change the key. */
+const MAX_ATTEMPTS = 3
+
+/** The longest time in seconds for which a request may go on after it was authorized. */
+const REQUEST_SECONDS = 30
+
+/**
+ * Authenticates the token of a request from `source`. Without a source, a key that is limited to addresses is refused.
+ * Rejects only on internal errors: of the store, the peppers or a stored item.
+ */
+export async function authenticate(
+  token: string | undefined,
+  deps: AuthenticationDeps,
+  source?: Source,
+): Promise<Authentication> {
   if (token === undefined || !isWellFormed(token)) return { unknown: true }
   const found = await deps.readCredential(await deps.hashes(token))
   if (found === undefined) return { unknown: true }
-  const credential = readCredential(found.item)
-  const now = Math.floor(deps.now() / 1000)
-  const { state, expires } = keyStatus(credential, now, deps)
-  const { name, uid, user, federation } = credential
-  const key = { name, uid, user }
-  if (state !== 'Active') return { dead: INVALID_KEY_REASONS[state], key }
-  const closed = federation && (await findClosedGate(federation, deps.readGates))
-  if (closed !== undefined) return { dead: closed, key }
-  const { hash } = found
+  const { hash, item } = found
+  const judged = await judge(hash, item, deps)
+  const signal = (kind: SignalKind, key: { name: string; uid: string; value?: number }): CompanionItem =>
+    signalOf(kind, key, { hash, at: secondsOf(deps), source })
+  if ('unknown' in judged) return judged
+  if ('dead' in judged) {
+    const { dead, key, ended } = judged
+    if (ended) await deps.signal(signal('reused', key))
+    return { dead, key }
+  }
+  const { credential, state, until, expires } = judged
+  const user = credentialUser(credential, expires)
+  const outside = refusalOf(credential, source)
+  if (outside !== undefined) {
+    await deps.signal(signal('source-refused', credential))
+    const { name, uid } = credential
+    return { outside, key: { name, uid, user: credential.user }, holder: user }
+  }
   return {
-    user: credentialUser(credential, expires),
-    credential: { version: hash.version, hash: hash.hash, created: credential.created },
-    warnings: keyWarnings({ ...credential, expires }, now),
-    touch: () => touch(hash, credential, now, deps),
+    user,
+    credential: presented(hash, judged),
+    warnings: keyWarnings({ ...credential, expires, until }, secondsOf(deps)),
+    value: { state, ...(until !== undefined && { until }) },
+    confirm: () => confirm(hash, judged, deps, signal),
+    touch: () => touch(hash, judged, deps, signal),
   }
 }
 
-async function touch(hash: KeyHash, credential: Credential, now: number, deps: AuthenticationDeps): Promise<void> {
-  if (!isActivityDue(credential, now, deps)) return
+type MakeSignal = (kind: SignalKind, key: { name: string; uid: string; value?: number }) => CompanionItem
+
+function signalOf(
+  kind: SignalKind,
+  { name, uid, value }: { name: string; uid: string; value?: number },
+  { hash, at, source }: { hash: KeyHash; at: number; source: Source | undefined },
+): CompanionItem {
+  return signalItem({ kind, name, uid, at, ...(value !== undefined && { value }), ...source }, hash)
+}
+
+const secondsOf = ({ now }: Pick<AuthenticationDeps, 'now'>): number => Math.floor(now() / 1000)
+
+/** Returns why the key may not be used from the source, or undefined. */
+function refusalOf({ name, sourceCIDRs }: Credential, source: Source | undefined): string | undefined {
+  if (sourceCIDRs === undefined || (source && isWithinCIDRs(source.ip, sourceCIDRs))) return undefined
+  return `access key ${JSON.stringify(name)} may not be used from ${source?.ip || 'an unknown address'}`
+}
+
+/**
+ * Returns what the writes of the request depend on. The old value may end during the request only if its overlap is shorter
+ * than a request: then they depend on the new value, too, being unused.
+ */
+function presented({ version, hash }: KeyHash, { credential, state }: Alive): PresentedCredential {
+  const { created, successor, overlap = 0 } = credential
+  const isShort = state === 'Current' && successor !== undefined && overlap < REQUEST_SECONDS
+  return { version, hash, created, ...(isShort && { successor }) }
+}
+
+/** Returns the condition that the item is still what was judged. */
+const unchanged = ({ uid, generation, pending, until }: Credential): Use['same'] => ({
+  uid,
+  generation,
+  pending,
+  until,
+})
+
+async function confirm(
+  hash: KeyHash,
+  first: Alive,
+  deps: AuthenticationDeps,
+  signal: MakeSignal,
+): Promise<DeadKey | { unknown: true } | undefined> {
+  let judged: Judgement = first
+  let cause: unknown
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    if ('unknown' in judged) return judged
+    if ('dead' in judged) return { dead: judged.dead, key: judged.key }
+    const { credential } = judged
+    if (judged.state !== 'Pending') return undefined
+    const { name, uid, user, generation } = credential
+    if (generation !== first.credential.generation) return { dead: keyChanged().message, key: { name, uid, user } }
+    const at = secondsOf(deps)
+    const use: Use = {
+      hash,
+      name,
+      uid,
+      at,
+      attributes: firstUseAttributes(credential, at),
+      same: { ...unchanged(credential), disabled: false, deleted: false },
+      lacks: ['ended', 'firstUsed'],
+      signal: signal('rotated', credential),
+    }
+    const outcome = await deps.touch(use).catch((error: unknown) => {
+      cause = error
+      return 'unanswered' as const
+    })
+    if (outcome === 'done') return undefined
+    if (outcome === 'unanswered') break
+    judged = await judge(hash, (await deps.readCredential([hash]))?.item, deps)
+  }
+  throw serviceUnavailable('the first use of the access key could not be recorded, please try again', 1, cause)
+}
+
+async function touch(hash: KeyHash, judged: Alive, deps: AuthenticationDeps, signal: MakeSignal): Promise<void> {
+  const { credential, state } = judged
+  const at = secondsOf(deps)
+  if (state === 'Pending' || !isActivityDue(credential, at, deps)) return
+  const { name, uid, lastActivity, firstUsed } = credential
+  const isFirst = state === 'Current' && lastActivity === undefined && firstUsed === undefined
   try {
-    const { name, uid, generation } = credential
-    await deps.touch(hash, { name, uid, generation }, now, activityAttributes(credential, now, deps))
+    await deps.touch({
+      hash,
+      name,
+      uid,
+      at,
+      attributes: activityAttributes(credential, at, deps),
+      same: unchanged(credential),
+      lacks: ['ended', ...(isFirst ? ['lastActivity'] : [])],
+      ...(isFirst && { signal: signal('first-used', credential) }),
+    })
   } catch (error) {
     deps.touchFailed(error)
   }

@@ -52,8 +52,9 @@ export interface Credential extends KeyLife {
   /** When the value was made, in unix seconds. Absent: when the key was created. */
   made?: number
   hint?: string
-  /** While a rotation is open: the credential of the new value, and how many seconds this one works on after its first use. */
+  /** On the old value while a rotation is open: the credential of the new one. */
   successor?: KeyHash
+  /** On both while a rotation is open: for how many seconds the old value works on after the first use of the new one. */
   overlap?: number
   /** Set on a new value until a write of the key after its first use. */
   pending?: true
@@ -77,7 +78,8 @@ const SEALED = 'sealed:'
 /**
  * The sparse index, and its attributes, in which the sweep finds expired keys. It omits keys without an expiry and keys
  * under deletion. The stored time applies the maximum ttl at the key's last write or use. Keys that an exchange made have
- * a partition of their own, because they are retained for another time.
+ * a partition of their own, because they are retained for another time. New values of open rotations and retiring values
+ * have one, in which those are found whose rotation is over.
  */
 export const EXPIRY_INDEX = {
   name: 'expiry',
@@ -85,6 +87,7 @@ export const EXPIRY_INDEX = {
   sort: 'expiry',
   value: 'credential',
   exchanged: 'federated',
+  rotation: 'rotation',
 } as const
 
 /** Returns the item key of the credential for a hash. */
@@ -165,10 +168,25 @@ export function hasSealedValue(item: JsonObject, path: string, value: string): b
   return typeof held === 'string' && constantTimeEqual(held, value)
 }
 
-/** Returns the attributes that a use of the key at `now` writes to its item. */
-export const activityAttributes = (credential: Credential, now: number, limits: LifeLimits): JsonObject => ({
-  lastActivity: now,
-  ...indexAttributes({ ...credential, lastActivity: now }, limits),
+/**
+ * Returns the attributes, besides the last activity, that a use of the key at `now` writes to its item. Only the current
+ * value is in the index by the expiry of the key.
+ */
+export const activityAttributes = (credential: Credential, now: number, limits: LifeLimits): JsonObject =>
+  credential.pending || credential.until !== undefined
+    ? {}
+    : indexAttributes({ ...credential, lastActivity: now }, limits)
+
+/** Returns the attributes that the first use of a pending value at `now` writes to its item. */
+export const firstUseAttributes = (credential: Credential, now: number): JsonObject => ({
+  firstUsed: now,
+  ...rotationIndex(now + (credential.overlap ?? 0)),
+})
+
+/** Returns the position in the index of a value whose rotation is open, or of a retiring one, until `at`. */
+export const rotationIndex = (at: number): JsonObject => ({
+  [EXPIRY_INDEX.partition]: EXPIRY_INDEX.rotation,
+  [EXPIRY_INDEX.sort]: at,
 })
 
 /**

@@ -7,6 +7,7 @@ import { parseChain } from '../authorization/scopes/parsechain.ts'
 import { AUTHENTICATED } from '../authorization/users/identity.ts'
 import type { Federation, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import { parseFederation } from './federationform.ts'
+import { parseKeyHash } from './keyinternal.ts'
 import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 
 /**
@@ -35,13 +36,17 @@ export function decodeUser(text: string): UserInfo {
 }
 
 /** Encodes the credential of the presented key as a separate text. */
-export const encodeCredential = ({ version, hash, created }: PresentedCredential): string =>
-  encode({ version, hash, created })
+export const encodeCredential = ({ version, hash, created, successor }: PresentedCredential): string =>
+  encode({ version, hash, created, ...(successor && { successor }) })
 
 /** Decodes the credential. Throws an Error, without the text, for anything that `encodeCredential` does not produce. */
 export function decodeCredential(text: string): PresentedCredential {
   const what = 'the credential of the user'
-  return strictRecord(what, decode(what, text), CREDENTIAL) as unknown as PresentedCredential
+  const { successor, ...credential } = strictRecord(what, decode(what, text), CREDENTIAL, { successor: () => true })
+  return {
+    ...(credential as unknown as PresentedCredential),
+    ...(successor !== undefined && { successor: parseKeyHash(successor) }),
+  }
 }
 
 /** Encodes what an exchanged key came through as a separate text. */

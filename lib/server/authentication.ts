@@ -2,9 +2,11 @@
 import { table } from '../apis/management/v1/ownedaccesskey.table.ts'
 import type { AuthenticationDeps } from '../authentication/authenticate.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
+import type { JudgeDeps } from '../authentication/judge.ts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
-import type { Storage } from '../storage/interface.ts'
+import type { CompanionItem, Storage } from '../storage/interface.ts'
+import { activityOf, sortKey } from '../storage/keys.ts'
 
 /** The parts of the server that authentication uses. */
 export interface KeyStore {
@@ -13,14 +15,34 @@ export interface KeyStore {
   limits: LifeLimits
 }
 
-/** Returns the dependencies of `authenticate`. `touchFailed` receives errors of writing the last activity. */
-export function authenticationDeps(
-  { storage, hashes, limits }: KeyStore,
-  touchFailed: (error: unknown) => void,
-): AuthenticationDeps {
+/** The longest that a request waits for a signal, in milliseconds. */
+const signalMs = 1000
+/** The most signals that a process remembers to have written. */
+const rememberedSignals = 1000
+
+/** The signals that this process has written, by store. Each is written once, so that repeated uses cost nothing. */
+const writtenSignals = new WeakMap<Storage, Set<string>>()
+
+/** Puts the signal, unless this process has done so. `failed` receives the error. Never rejects. */
+async function writeSignal(storage: Storage, item: CompanionItem, failed: (error: unknown) => void): Promise<void> {
+  const written = writtenSignals.get(storage) ?? new Set()
+  writtenSignals.set(storage, written)
+  const name = `${item.pk} ${item.sk}`
+  if (written.has(name)) return
+  const end = performance.now() + signalMs
+  try {
+    await storage.createCompanion(item, { deadline: () => end - performance.now() })
+    if (written.size >= rememberedSignals) written.clear()
+    written.add(name)
+  } catch (error) {
+    failed(error)
+  }
+}
+
+/** Returns what judging a value reads. */
+export function judgeDeps({ storage, limits }: Pick<KeyStore, 'storage' | 'limits'>): JudgeDeps {
   return {
     ...limits,
-    hashes,
     async readCredential(candidates) {
       const items = await storage.getCompanions(candidates.map(credentialItemKey))
       const found = candidates.flatMap((hash, index) => {
@@ -29,12 +51,35 @@ export function authenticationDeps(
       })
       return found[0]
     },
+    async readActivity({ name, uid }) {
+      const item = await storage.getCompanion(activityOf(table.resource), sortKey(name))
+      const { at, uid: owner } = item?.attributes ?? {}
+      return typeof at === 'number' && owner === uid ? Math.floor(at / 1000) : undefined
+    },
     readGates: (keys) => storage.getCompanions(keys),
     now: Date.now,
-    async touch(hash, { name, uid, generation }, lastActivity, { lastActivity: _, ...attributes }) {
-      const credential = { ...credentialItemKey(hash), lastActivity, attributes, same: { uid, generation } }
-      await storage.touchActivity({ table, key: name, uid, at: lastActivity * 1000, credential })
-    },
-    touchFailed,
+  }
+}
+
+/**
+ * Returns the dependencies of `authenticate`. `failed` receives errors of writing the last activity, and of signals, which
+ * do not fail the request.
+ */
+export function authenticationDeps(server: KeyStore, failed: (error: unknown) => void): AuthenticationDeps {
+  const { storage, hashes } = server
+  return {
+    ...judgeDeps(server),
+    hashes,
+    touch: ({ hash, name, uid, at, attributes, same, lacks, signal }) =>
+      storage.touchActivity({
+        table,
+        key: name,
+        uid,
+        at: at * 1000,
+        credential: { ...credentialItemKey(hash), lastActivity: at, attributes, same, lacks },
+        ...(signal && { also: [signal] }),
+      }),
+    signal: (item) => writeSignal(storage, item, failed),
+    touchFailed: failed,
   }
 }

@@ -8,7 +8,7 @@
  * - A failure is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
-import { authenticate } from '../authentication/authenticate.ts'
+import { authenticate, type DeadKey } from '../authentication/authenticate.ts'
 import { bearerToken } from '../authentication/bearertoken.ts'
 import { encodeCredential, encodeFederation, encodeUser, encodeWarnings } from '../authentication/usercontext.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
@@ -17,7 +17,7 @@ import { requestAttributes } from '../authorization/attributes/requestattributes
 import { forbiddenByScope } from '../authorization/narrowest.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
-import { StatusError } from '../meta/errors/status.ts'
+import { forbidden, StatusError } from '../meta/errors/status.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps } from './authentication.ts'
 import { explainRoute } from './documents/explainroute.ts'
@@ -62,6 +62,15 @@ const allowed = (principalId: string, context: AuthorizerContext): APIGatewayAut
 /** Methods that change nothing, so that clients may repeat a request of which the gateway knows no outcome. */
 const SAFE: readonly string[] = ['GET', 'HEAD']
 
+/** Methods of which only the query says whether a request is a dry run. For DELETE it may be the body, which is not known here. */
+const DRY_RUN_BY_QUERY: readonly string[] = ['POST', 'PUT', 'PATCH']
+
+/** Reports whether the handler will change nothing, because it reads the same from the query. */
+function isDryRun({ httpMethod, multiValueQueryStringParameters }: APIGatewayRequestAuthorizerEvent): boolean {
+  const values = multiValueQueryStringParameters?.dryRun ?? []
+  return DRY_RUN_BY_QUERY.includes(httpMethod) && values.length > 0 && values.every((value) => value === 'All')
+}
+
 /** Returns all Authorization headers, in any case. The token is rejected if there are two, because neither is preferred. */
 const authorizationHeaders = (event: APIGatewayRequestAuthorizerEvent): string[] =>
   Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
@@ -98,7 +107,7 @@ function scopeError(
 }
 
 /** The outcomes of an authorization, for the metrics. */
-type AuthorizationOutcome = 'allowed' | 'denied' | 'dead' | 'malformed' | 'unknown' | 'failed'
+type AuthorizationOutcome = 'allowed' | 'denied' | 'dead' | 'source' | 'malformed' | 'unknown' | 'failed'
 
 /** Writes the audit record of a request that reaches no handler with a user. */
 type Refused = (outcome: AuthorizationOutcome, code: number, reason: string, who?: LogFields) => void
@@ -114,20 +123,28 @@ async function authorizeRequest(
   const touchFailed = (error: unknown) =>
     server.log('error', 'last activity not written', { requestId, error: describeError(error) })
   const token = bearerToken(authorizationHeaders(event))
-  const result = await authenticate(token, authenticationDeps(server, touchFailed))
-  if ('unknown' in result) {
+  const refuseUnknown = () => {
     const reason = unknownReason(token)
     refused('unknown', 401, reason)
     const advice = ADVICE[reason]
     if (advice === undefined) throw new Unauthorized()
     return allow('anonymous', { unauthorized: advice })
   }
-  if ('dead' in result) {
-    const { dead, key } = result
+  const refuseDead = ({ dead, key }: DeadKey) => {
     refused('dead', 401, dead, { user: key.user, key: key.name, keyUid: key.uid })
     return allow(key.name, { unauthorized: dead })
   }
-  const { user, credential, warnings, touch } = result
+  const { sourceIp, userAgent } = event.requestContext.identity
+  const source = { ip: sourceIp, ...(userAgent && { userAgent }) }
+  const result = await authenticate(token, authenticationDeps(server, touchFailed), source)
+  if ('unknown' in result) return refuseUnknown()
+  if ('dead' in result) return refuseDead(result)
+  if ('outside' in result) {
+    const { outside, key } = result
+    refused('source', 403, outside, { user: key.user, key: key.name, keyUid: key.uid })
+    return allow(key.name, { forbidden: encodeForbidden(forbidden(outside).status) })
+  }
+  const { user, credential, warnings, confirm, touch } = result
   const who = { user: user.name, key: user.key.name, keyUid: user.key.uid }
   const attributes = attributesOf(event, server)
   if ('problem' in attributes) {
@@ -140,6 +157,8 @@ async function authorizeRequest(
     const { status } = scopeError(event, attributes, user, decision.reason, server)
     return allow(user.name, { forbidden: encodeForbidden(status) })
   }
+  const ended = isDryRun(event) ? undefined : await confirm()
+  if (ended) return 'unknown' in ended ? refuseUnknown() : refuseDead(ended)
   await touch()
   return allow(user.name, {
     user: encodeUser(user),

@@ -45,7 +45,9 @@ async function isUsable(key: string, server: Server): Promise<boolean> {
     key,
     authenticationDeps(server, () => undefined),
   )
-  return 'user' in found && found.user.groups.includes(MASTERS)
+  // A key that is limited to addresses is usable from those.
+  const user = 'user' in found ? found.user : 'outside' in found ? found.holder : undefined
+  return user?.groups.includes(MASTERS) === true
 }
 
 /** Stores an access key object with this key. */

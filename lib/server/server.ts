@@ -13,8 +13,9 @@ import type { Services } from '../apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/authenticate.ts'
-import { credentialItemKey } from '../authentication/credential.ts'
+import { type Credential, credentialItemKey } from '../authentication/credential.ts'
 import { findClosedGate } from '../authentication/gates.ts'
+import { judge } from '../authentication/judge.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
@@ -32,7 +33,7 @@ import { objectKey, type Store } from '../registry/store.ts'
 import type { IssuerSettings } from '../token/issuer.ts'
 import { checkIssuer } from '../token/jwks.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
-import { authenticationDeps } from './authentication.ts'
+import { authenticationDeps, judgeDeps } from './authentication.ts'
 import { type Decider, decide } from './decide.ts'
 import { watchCounter } from './openwatches.ts'
 import type { Environment } from './process/environment.ts'
@@ -107,6 +108,12 @@ export function createServer(environment: Environment): Server {
     const closed = federation && (await findClosedGate(federation, (keys) => base.storage.getCompanions(keys)))
     return closed === undefined ? stored : undefined
   }
+  /** Returns the credential of a value that gives access, or undefined. Makes one read more while a rotation is open. */
+  async function livingValue(hash: KeyHash): Promise<Credential | undefined> {
+    const deps = judgeDeps({ storage: base.storage, limits: base.limits })
+    const judged = await judge(hash, (await deps.readCredential([hash]))?.item, deps)
+    return 'credential' in judged ? judged.credential : undefined
+  }
   const server: Server = {
     config,
     storedKinds: async () => (await import('./kinds.ts')).storedKinds,
@@ -177,9 +184,13 @@ export function createServer(environment: Environment): Server {
     },
     openWatch: (context) =>
       watchCounter({ storage: base.storage, most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
-    async keyGeneration({ user }) {
-      const stored = await livingKey(user.key)
-      return stored && (stored.object.metadata.generation ?? 0)
+    async keyGeneration({ user: { key, credential } }) {
+      if (credential === undefined) {
+        const stored = await livingKey(key)
+        return stored && (stored.object.metadata.generation ?? 0)
+      }
+      const { uid, generation = 0 } = (await livingValue(credential)) ?? {}
+      return uid === key.uid ? generation : undefined
     },
     async reviewedKey(key) {
       const stored = await livingKey(key)

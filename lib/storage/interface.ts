@@ -224,7 +224,7 @@ export interface Touch {
   }
   /** Attributes to set on the activity item together with the time, if the table records activity. */
   noted?: JsonObject
-  /** Side items to put in the same transaction. */
+  /** Side items to write in the same transaction. An item that exists keeps its other attributes. */
   also?: readonly CompanionItem[]
 }
 

@@ -100,6 +100,7 @@ test('only the secrets of virtual clusters and partitions of the table are grant
     'ownedaccesskeys#o#*',
     'owner#*',
     'provider#*',
+    'signal#*',
     'trust#*',
     'virtualclusterinstances#log#*',
     'watches#*',
@@ -156,16 +157,20 @@ test('the roles grant item operations on named partitions of the table only', ()
   }
 })
 
-test('only functions that authenticate or write keys access credentials', () => {
+test('only functions that authenticate, judge or write keys access credentials', () => {
   const keyWriters = ['bootstrap', 'garbagecollector', ...writersOf('ownedaccesskeys'), 'sweep']
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
+  // They judge the key of a long request again.
+  const judges = [...kinds.map((kind) => `${kind}/list`), 'virtualclusterinstances/kubeconfig/create']
   const makers = [...writersOf('federatedidentitycredentials'), ...writersOf('identityproviders')]
   expect(functionsAccessing([...reads, ...writes], 'credential#1#x')).toEqual(
-    [...keyWriters, ...authenticators, ...makers].sort(),
+    [
+      ...new Set([...keyWriters, ...authenticators, ...makers, ...judges, 'virtualclusterinstances/deletecollection']),
+    ].sort(),
   )
-  // They only demand that the key of their request has not changed.
+  // Others only demand that the key of their request has not changed.
   const readers = functionsAccessing(['GetItem', 'BatchGetItem'], 'credential#1#x')
-  expect(readers.filter((name) => makers.includes(name))).toEqual([])
+  expect(readers.filter((name) => makers.includes(name) && !name.endsWith('/deletecollection'))).toEqual([])
   expect(functionsAccessing(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
 })
 
@@ -193,6 +198,10 @@ test('functions that judge or write keys, and those that close gates, read the g
     expect(functionsAccessing(['BatchGetItem'], gate)).toEqual([...judges, ...keyWriters, ...closers].sort())
     expect(functionsAccessing(['Query'], gate)).toEqual([])
   }
+})
+
+test('only functions that authenticate write signals', () => {
+  expect(functionsAccessing(writes, 'signal#20261121')).toEqual(['authorizer', 'reviews/tokenreview', 'selves/create'])
 })
 
 test('no function may query credentials', () => {

@@ -69,6 +69,7 @@ async function use(key: string, now: Date, server: Server = deployment.parts): P
   const result = await authenticate(key, { ...deps, now: () => now.getTime() })
   if ('unknown' in result) return 'unknown'
   if ('dead' in result) return result.dead
+  if ('outside' in result) return result.outside
   await result.touch()
   return result.user
 }

@@ -10,6 +10,8 @@ export interface PresentedCredential {
   hash: string
   /** Unix seconds. */
   created: number
+  /** The credential of the new value, if its first use would end this value within the time of a request. */
+  successor?: { version: string; hash: string }
 }
 
 /** A trust or an identity provider at the revision that it had at an exchange. */

@@ -104,6 +104,9 @@ export const forbiddenResource = (gr: GroupResource, name: string, why: string):
     named(gr, name),
   )
 
+/** Returns the 403 of a request that is forbidden whatever it asks for. */
+export const forbidden = (why: string): StatusError => failure(403, 'Forbidden', why, {})
+
 /** Returns the 403 for a non-resource path. */
 export const forbiddenPath = (why: string): StatusError => failure(403, 'Forbidden', `forbidden: ${why}`, {})
 

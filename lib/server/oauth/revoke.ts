@@ -5,6 +5,7 @@
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
+import { isTombstone } from '../../authentication/tombstone.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
@@ -37,7 +38,7 @@ async function findExchangedKey({ storage, hashes }: Server, value: string): Pro
   if (!value.startsWith(KEY_PREFIX) || !isWellFormed(value)) return undefined
   const items = await storage.getCompanions((await hashes(value)).map(credentialItemKey))
   const item = items.find((one) => one !== undefined)
-  if (item === undefined) return undefined
+  if (item === undefined || isTombstone(item.attributes)) return undefined
   const { name, uid, user, federation } = readCredential(item.attributes)
   return federation && { name, uid, user }
 }

@@ -49,12 +49,12 @@ export async function touchActivity(
     key: { pk: activityOf(table.resource), sk: sortKey(key) },
     change: { attribute: 'at', value: at, owner, ...(noted && { also: noted }) },
   }
-  const puts = also.map((one): ItemWrite => ({ type: 'put', item: { ...one.attributes, pk: one.pk, sk: one.sk } }))
+  const sets = also.map(({ pk, sk, attributes }): ItemWrite => ({ type: 'set', key: { pk, sk }, attributes }))
   const deadline = now() + writerDeadline
   try {
-    const outcome = await items.transact([use, ...(table.activity ? [activity] : []), ...puts], deadline)
+    const outcome = await items.transact([use, ...(table.activity ? [activity] : []), ...sets], deadline)
     if (outcome.done || !table.activity || outcome.refused.join() !== String(activityIndex)) return named(outcome)
-    return named(await items.transact([use, ...puts], deadline))
+    return named(await items.transact([use, ...sets], deadline))
   } catch (error) {
     if (error instanceof ItemsFault && error.kind === 'conflict') return 'busy'
     throw error

@@ -21,9 +21,15 @@ function world(item: JsonObject | undefined, more: Partial<AuthenticationDeps> =
       return []
     },
     now: () => CREATED * 1000 + 999,
-    touch: async (...touched) => {
-      log.push(touched)
+    readActivity: async () => {
+      log.push('activity')
+      return undefined
     },
+    touch: async (use) => {
+      log.push(use)
+      return 'done'
+    },
+    signal: async (item) => void log.push(item),
     touchFailed: (error) => log.push(error),
     ...more,
   }
@@ -42,12 +48,20 @@ describe('authenticate', () => {
     })
     expect(log).toEqual(['read'])
     await result.touch()
-    expect(log[1]).toEqual([
-      HASH,
-      { name: 'ci', uid: 'u-1', generation: 1 },
-      CREATED,
-      { lastActivity: CREATED, expiryIndex: 'credential', expiry: CREATED + 100 },
-    ])
+    expect(log[1]).toEqual({
+      hash: HASH,
+      name: 'ci',
+      uid: 'u-1',
+      at: CREATED,
+      attributes: { expiryIndex: 'credential', expiry: CREATED + 100 },
+      same: { uid: 'u-1', generation: 1, pending: undefined, until: undefined },
+      lacks: ['ended', 'lastActivity'],
+      signal: {
+        pk: 'signal#20261121',
+        sk: 'first-used#aGFzaA',
+        attributes: { kind: 'first-used', name: 'ci', uid: 'u-1', at: CREATED, expires: CREATED + 7 * 86_400 },
+      },
+    })
   })
 
   test('reads the gates of an exchanged key once, after the credential, and only while the key itself is valid', async () => {

@@ -120,11 +120,10 @@ describe('writing credentials', () => {
     expect(deleteCredential(FULL)).toEqual([{ op: 'delete', pk: PK, sk: '#' }])
     const credential = readCredential(itemOf(FULL))
     expect(activityAttributes(credential, CREATED + 7, {})).toEqual({
-      lastActivity: CREATED + 7,
       expiryIndex: 'credential',
       expiry: CREATED + 107,
     })
-    expect(activityAttributes(readCredential(itemOf(storedKey())), CREATED, {})).toEqual({ lastActivity: CREATED })
+    expect(activityAttributes(readCredential(itemOf(storedKey())), CREATED, {})).toEqual({})
   })
 
   test('indexes keys without a ttl if there is a maximum ttl', () => {
@@ -137,7 +136,7 @@ describe('writing credentials', () => {
     expect(itemOf(key)).toMatchObject({ federation, expiryIndex: 'federated', expiry: CREATED + 100 })
     expect(updateCredential(key, {}, {})[0]).toMatchObject({ attributes: { federation, expiryIndex: 'federated' } })
     const used = activityAttributes(readCredential(itemOf(key)), CREATED + 1, {})
-    expect(used).toEqual({ lastActivity: CREATED + 1, expiryIndex: 'federated', expiry: CREATED + 100 })
+    expect(used).toEqual({ expiryIndex: 'federated', expiry: CREATED + 100 })
   })
 
   test('omits display names that are too long', () => {

@@ -70,9 +70,10 @@ async function review(
   const { issuer, scopes } = services
   const place = await placeOf(audiences, context, services)
   if (place === undefined) return failed
+  // The cluster does not tell where the token came from, so a key that is limited to addresses is refused.
   const authentication = await services.authenticate(token)
   if (!('user' in authentication)) return failed
-  const { user, touch } = authentication
+  const { user, confirm, touch } = authentication
   const audience = place === 'anywhere' ? undefined : placeAudience(issuer, place)
   const named = audience !== undefined && audiences.includes(audience)
   const taken =
@@ -80,7 +81,10 @@ async function review(
       ? acceptsKeysAnywhere(user.chain)
       : acceptsKeys(user.chain, place, scopes) || (named && acceptsKeysOfSpaces(user.chain, place))
   if (!taken || !isVisibleUser(user.name)) return failed
-  if (!context.dryRun) await touch()
+  if (!context.dryRun) {
+    if (await confirm()) return failed
+    await touch()
+  }
   context.note('reviewedKey', user.key.name)
   return {
     authenticated: true,

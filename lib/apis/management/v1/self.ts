@@ -3,7 +3,7 @@ import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { identityOf, nameOf } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { rfc3339 } from '../../../meta/encoding/time.ts'
-import { unauthorized } from '../../../meta/errors/status.ts'
+import { forbidden, unauthorized } from '../../../meta/errors/status.ts'
 import { list, object, string, time } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
@@ -26,8 +26,10 @@ async function holderOf(accessKey: string, context: RequestContext, { authentica
   const authentication = await authenticate(accessKey)
   if ('unknown' in authentication) throw unauthorized()
   if ('dead' in authentication) throw unauthorized(authentication.dead)
+  if ('outside' in authentication) throw forbidden(authentication.outside)
   const { user, touch } = authentication
   context.note('reviewedKey', user.key.name)
+  // This is no use of the key, so it does not confirm a pending value.
   if (!context.dryRun) await touch()
   return user
 }

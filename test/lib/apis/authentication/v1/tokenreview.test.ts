@@ -19,6 +19,8 @@ async function statusFor(user: UserInfo) {
       user,
       warnings: [],
       credential: { version: '1', hash: 'hash', created: 0 },
+      value: { state: 'Current' },
+      confirm: async () => undefined,
       touch: async () => void touched.push(user.name),
     }),
     reviewedKey: async () => ({ chain: [] }),
