@@ -86,6 +86,28 @@ const [gigabyte = 0, kilobytes = 0, logs] = figuresOf('logs')
 const [readUnit = 0, writeUnit = 0] = figuresOf('DynamoDB')
 const [signatures = 0, manySignatures = 0] = figuresOf('KMS')
 
+/** What requests with a key cost in release 0.1.0, before keys could be rotated: calls, read units and write units. */
+const BEFORE_ROTATIONS: Readonly<Record<string, readonly number[]>> = {
+  authorization: [1, 1, 0],
+  'authorization of an exchanged key': [2, 3, 0],
+  get: [2, 3, 0],
+  'page of 100': [4, 35, 0],
+  'list of one by its name': [4, 4, 0],
+  'create of a key': [3, 1, 19],
+  'patch of a key': [4, 3, 17],
+  'delete of a key': [4, 3, 21],
+  token: [1, 1, 0],
+  'kube config': [2, 2, 0],
+  'exchange of an ID token': [4, 2, 20],
+  'refused by a scope': [1, 1, 0],
+}
+
+test('requests with a key that was never rotated, limited or reported cost what they did in release 0.1.0', () => {
+  const said = requestsOf(page)
+  const rows = Object.keys(BEFORE_ROTATIONS).map((name) => [name, said.get(name)?.slice(0, 3)])
+  expect(Object.fromEntries(rows)).toEqual(BEFORE_ROTATIONS)
+})
+
 /** The requests that KMS signs. */
 const signed = ['token', 'kube config']
 
