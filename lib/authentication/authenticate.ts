@@ -2,6 +2,7 @@
  * Authenticates bearer tokens. Only access keys are accepted: the tokens that this service signs are for other servers.
  */
 
+import { isWithinCIDRs } from '../authorization/users/sourcecidrs.ts'
 import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import { keyChanged, serviceUnavailable } from '../meta/errors/status.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
@@ -14,7 +15,6 @@ import type { ValueState } from './keyvalues.ts'
 import { keyWarnings } from './keywarnings.ts'
 import type { KeyHash } from './pepper.ts'
 import { type SignalKind, signalItem } from './signals.ts'
-import { isWithinCIDRs } from './sourcecidrs.ts'
 
 /** A use of a key, which is written to its credential, and as its last activity beside the key. */
 export interface Use {

@@ -208,7 +208,7 @@ export function readCredential(item: JsonObject): Credential {
 /** Returns the user of requests with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
   const { uid, identity, groups, name, type, chain, federation } = credential
-  const { generation, specUser, specTeam, specSubject, displayName, email } = credential
+  const { generation, specUser, specTeam, specSubject, displayName, email, sourceCIDRs } = credential
   return {
     name: usernameOf(identity),
     identity,
@@ -226,6 +226,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
       ...(generation !== undefined && { generation }),
     },
     chain,
+    ...(sourceCIDRs && { sourceCIDRs }),
     ...(federation && { federation }),
   }
 }
@@ -296,6 +297,7 @@ function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: 
     groups,
     chain: effectiveChain({ spec: keySpec, carried: internal.carried }),
     ...lifeOf(object, lastActivity),
+    ...(keySpec.sourceCIDRs?.length && { sourceCIDRs: keySpec.sourceCIDRs }),
     ...(keySpec.user && { specUser: keySpec.user }),
     ...(keySpec.team && { specTeam: keySpec.team }),
     ...(keySpec.subject && { specSubject: keySpec.subject }),

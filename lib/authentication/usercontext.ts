@@ -19,7 +19,7 @@ export const MAX_CONTEXT = 10_240
  * Encodes the user. Throws an Error when it does not fit, because a truncated chain would grant more. During a deploy,
  * functions of the previous release decode this text and ignore members that they do not know.
  */
-export function encodeUser({ credential: _, federation: __, ...user }: UserInfo): string {
+export function encodeUser({ credential: _, federation: __, sourceCIDRs: ___, ...user }: UserInfo): string {
   const text = encode(user)
   if (text.length > MAX_CONTEXT) throw new Error('the user does not fit the context of the authorizer')
   return text
@@ -55,6 +55,17 @@ export const encodeFederation = (federation: Federation): string => encode(feder
 /** Decodes it. Throws an Error, without the text, for anything that `encodeFederation` does not produce. */
 export const decodeFederation = (text: string): Federation =>
   parseFederation(decode('the federation of the user', text))
+
+/** Encodes the addresses from which the key may be used as a separate text. */
+export const encodeSourceCIDRs = (list: readonly string[]): string => encode(list)
+
+/** Decodes them. Throws an Error, without the text, for anything that `encodeSourceCIDRs` does not produce, or no address. */
+export function decodeSourceCIDRs(text: string): readonly string[] {
+  const what = 'the source addresses of the user'
+  const list = decodeTexts(what, text)
+  if (list.length === 0) throw new Error(`${what} are none`)
+  return list
+}
 
 /** Encodes the warnings for the response as a separate text. */
 export const encodeWarnings = (warnings: readonly string[]): string => encode(warnings)

@@ -10,7 +10,13 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { authenticate, type DeadKey } from '../authentication/authenticate.ts'
 import { bearerToken } from '../authentication/bearertoken.ts'
-import { encodeCredential, encodeFederation, encodeUser, encodeWarnings } from '../authentication/usercontext.ts'
+import {
+  encodeCredential,
+  encodeFederation,
+  encodeSourceCIDRs,
+  encodeUser,
+  encodeWarnings,
+} from '../authentication/usercontext.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
@@ -164,6 +170,7 @@ async function authorizeRequest(
     user: encodeUser(user),
     credential: encodeCredential(credential),
     ...(user.federation && { federation: encodeFederation(user.federation) }),
+    ...(user.sourceCIDRs && { sourceCIDRs: encodeSourceCIDRs(user.sourceCIDRs) }),
     ...(warnings.length > 0 && { warnings: encodeWarnings(warnings) }),
     reason: decision.reason.slice(0, MAX_REASON),
   })

@@ -26,6 +26,8 @@ export interface KeySpec {
   ttl?: number | bigint
   ttlAfterLastActivity?: boolean
   disabled?: boolean
+  /** The IP addresses and CIDRs from which the key may be used. Empty or absent: all. */
+  sourceCIDRs?: string[]
 }
 
 /** A stored key, as the privilege rules see it. `carried` is the inherited chain, without the key's own scope. */

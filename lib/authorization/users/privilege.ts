@@ -9,6 +9,7 @@ import type { ScopeChain } from '../scopes/scope.ts'
 import { identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
 import { lengthens } from './lifetime.ts'
 import { type KeyChange, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
+import { beyondSourcesChange, beyondSourcesCreation, widensSources } from './sources.ts'
 import type { UserInfo } from './user.ts'
 
 /** Types that users may choose. The service itself manages the others. */
@@ -40,14 +41,19 @@ export const effectiveChain = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>)
 
 /** Returns why the user may not create this key now (403), or undefined. */
 export const forbiddenCreation = (user: UserInfo, spec: KeySpec, moment: Moment): string | undefined =>
-  outlivingCreation(user, spec, moment) ?? (isMaster(user) ? undefined : exceeds(user, spec))
+  outlivingCreation(user, spec, moment) ??
+  beyondSourcesCreation(user, spec) ??
+  (isMaster(user) ? undefined : exceeds(user, spec))
 
 /**
  * Returns why the user may not change the spec of a visible key to `next` (403), or undefined. Call it for every change
  * in spec, including the key's value and the other write-only fields.
  */
 export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined {
-  const reason = exceedsScope(user, old, next, change.noun) ?? outlivingChange(user, old, next, change)
+  const reason =
+    exceedsScope(user, old, next, change.noun) ??
+    outlivingChange(user, old, next, change) ??
+    beyondSourcesChange(user, old.spec, next, change)
   if (reason !== undefined || isMaster(user)) return reason
   const changed = PRIVILEGED.find((member) => text(old.spec[member]) !== text(next[member]))
   return changed ? `only system:masters may change spec.${changed}` : exceeds(user, next)
@@ -77,6 +83,7 @@ function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access ke
     return `the access key used has a scope that this ${noun} does not inherit`
   }
   if (old.spec.scope && !next.scope) return 'an access key with a scope may not remove spec.scope'
+  if (widensSources(old.spec, next)) return 'an access key with a scope may not widen spec.sourceCIDRs'
   if (lengthens(old.spec, next))
     return `an access key with a scope may not extend the lifetime of ${noun === 'access key' ? 'an' : 'a'} ${noun}`
   return undefined

@@ -56,6 +56,8 @@ export interface UserInfo {
   credential?: PresentedCredential
   /** Present when an exchange made the presented key. */
   federation?: Federation
+  /** The IP addresses and CIDRs from which the presented key may be used. Absent means all; never empty. */
+  sourceCIDRs?: readonly string[]
   /** The scopes that must all allow a request. Empty means unrestricted. */
   chain: ScopeChain
 }

@@ -3,6 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import {
   decodeCredential,
   decodeFederation,
+  decodeSourceCIDRs,
   decodeUser,
   decodeWarnings,
   MAX_CONTEXT,
@@ -28,6 +29,8 @@ type ForHandler =
       credential: string
       /** Present when an exchange made the key; separate for the same reason. */
       federation?: string
+      /** Present when the key may be used only from some addresses. */
+      sourceCIDRs?: string
       /** Present when the response has warnings about the access key. */
       warnings?: string
       reason: string
@@ -85,10 +88,12 @@ export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined 
 export function userOf(event: APIGatewayProxyEvent): UserInfo {
   const credential = textOf(event, 'credential')
   const federation = textOf(event, 'federation')
+  const sourceCIDRs = textOf(event, 'sourceCIDRs')
   return {
     ...decodeUser(textOf(event, 'user') ?? ''),
     ...(credential !== undefined && { credential: decodeCredential(credential) }),
     ...(federation !== undefined && { federation: decodeFederation(federation) }),
+    ...(sourceCIDRs !== undefined && { sourceCIDRs: decodeSourceCIDRs(sourceCIDRs) }),
   }
 }
 

@@ -3,10 +3,12 @@ import { describe, expect, test } from 'vitest'
 import {
   decodeCredential,
   decodeFederation,
+  decodeSourceCIDRs,
   decodeUser,
   decodeWarnings,
   encodeCredential,
   encodeFederation,
+  encodeSourceCIDRs,
   encodeUser,
   encodeWarnings,
   MAX_CONTEXT,
@@ -104,6 +106,16 @@ describe('the user in the context', () => {
     for (const wrong of [{ ...federation, crit: ['more'], more: 1 }, { trust: federation.trust }, [], null]) {
       expect(() => decodeFederation(encodeValue(wrong))).toThrow('federation')
     }
+  })
+
+  test('omits the addresses of the key, which are encoded separately', () => {
+    const sourceCIDRs = ['10.0.0.0/8', '::1']
+    expect(encodeUser({ ...alice, sourceCIDRs })).toBe(encodeUser(alice))
+    expect(decodeSourceCIDRs(encodeSourceCIDRs(sourceCIDRs))).toEqual(sourceCIDRs)
+    for (const wrong of [[], {}, '10.0.0.0/8', [1], [null], null]) {
+      expect(() => decodeSourceCIDRs(encodeValue(wrong))).toThrow('the source addresses of the user')
+    }
+    expect(() => decodeSourceCIDRs(`${encodeSourceCIDRs(sourceCIDRs)}=`)).toThrow('is not base64url')
   })
 
   test('comes with warnings as a text of their own', () => {

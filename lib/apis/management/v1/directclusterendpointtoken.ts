@@ -1,6 +1,7 @@
 /** Defines DirectClusterEndpointToken, a token for direct access to connected clusters. Specification section 2.4. */
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
+import { unlimitedCredential } from '../../../authorization/users/sources.ts'
 import { rfc3339 } from '../../../meta/encoding/time.ts'
 import { checkDeadline } from '../../../meta/errors/deadline.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
@@ -43,7 +44,7 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
     if ('errors' in prepared || errors.length > 0) {
       throw invalidObject(group, kind, request.metadata.name ?? '', errors)
     }
-    for (const warning of prepared.warnings) context.warn(warning)
+    for (const warning of [...prepared.warnings, ...unlimitedCredential(user, 'token')]) context.warn(warning)
     const { aud, exp, jti } = prepared.claims
     const expirationTimestamp = rfc3339(new Date(exp * 1000))
     context.note('credential', 'token')

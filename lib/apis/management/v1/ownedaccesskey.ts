@@ -24,6 +24,7 @@ import { group, version } from './group.ts'
 import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
+import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
 import { present } from './ownedaccesskey.status.ts'
 import { plural, table } from './ownedaccesskey.table.ts'
 import {
@@ -56,6 +57,7 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
   return [
     ...validateIdentity(key),
     ...validateScope(key.scope),
+    ...validateSources(key),
     ...validateChain(effectiveChain({ spec: key, carried: decodeKeyInternal(internal).carried })),
     ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl
       ? [invalid('spec.ttl', key.ttl, `must not be more than the maximum of ${maxTtl} seconds`)]
@@ -96,7 +98,10 @@ function strategy(services: Services): Strategy {
       return { type: 'denied', reason: 'only system:masters may write the status of access keys' }
     },
     partitions: (user, verb) => visiblePartitions(user, ownOnly(user, verb)),
-    prepareForCreate: (draft, context) => prepareForCreate(services, draft, context),
+    async prepareForCreate(draft, context) {
+      inheritSources(draft, context.user)
+      await prepareForCreate(services, draft, context)
+    },
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old) => validate(services, draft, old),
     authorize(draft, old, { user, now, warn }) {

@@ -10,6 +10,7 @@ type WrittenKey = Pick<Stored, 'object' | 'internal'>
 /** The members that restrict a key, and whose absence allows more. */
 const RESTRICTIONS: Readonly<Record<string, (spec: KeySpec) => boolean>> = {
   'spec.scope': ({ scope }) => scope !== undefined,
+  'spec.sourceCIDRs': ({ sourceCIDRs }) => !!sourceCIDRs?.length,
   'spec.ttl': ({ ttl }) => !!ttl,
 }
 

@@ -1,4 +1,5 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
+import { unlimitedCredential } from '../../../authorization/users/sources.ts'
 import { toInstance } from '../../../kubeconfig/instance.ts'
 import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
@@ -72,7 +73,8 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
     if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
     // Check the key again: the virtual cluster may have been slow, and an issued certificate cannot be revoked.
     if (wanted.clientCert && !context.dryRun) await services.checkKeyHolds(context)
-    for (const warning of made.warnings) context.warn(warning)
+    const unlimited = unlimitedCredential(context.user, wanted.clientCert ? 'client certificate' : 'token')
+    for (const warning of [...made.warnings, ...unlimited]) context.warn(warning)
     for (const [name, fact] of Object.entries(made.facts)) context.note(name, fact)
     const { uid } = stored.object.metadata
     const { kubeConfig, expirationTimestamp } = made

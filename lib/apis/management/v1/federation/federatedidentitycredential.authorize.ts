@@ -1,10 +1,11 @@
 /**
  * Decides who may make and change a federated identity credential, called trust in code. A trust makes keys for as long as
- * it exists. So the rules for keys apply, and a user whose own key expires may not make one.
+ * it exists. So the rules for keys apply, and a user whose own key expires, or is limited to addresses, may not make one.
  */
 import { isMaster } from '../../../../authorization/users/identity.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
 import { forbiddenChange, forbiddenCreation } from '../../../../authorization/users/privilege.ts'
+import { unlimitedReason } from '../../../../authorization/users/sources.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { TrustSpec } from '../../../../federation/trust.ts'
 import { parseTime } from '../../../../meta/encoding/time.ts'
@@ -18,6 +19,7 @@ const noun = 'federated identity credential'
 /** Returns why the user may not make this trust now (403), or undefined. */
 export const forbiddenTrust = (user: UserInfo, spec: TrustSpec, now: Date): string | undefined =>
   lastingReason(user, now, `create a ${noun}`) ??
+  unlimitedReason(user, `create a ${noun}`) ??
   mappingReason(user, spec) ??
   forbiddenCreation(user, keySpecOf(spec), { now })
 
@@ -25,7 +27,8 @@ export const forbiddenTrust = (user: UserInfo, spec: TrustSpec, now: Date): stri
 export function forbiddenTrustChange(user: UserInfo, old: Stored, next: TrustSpec, now: Date): string | undefined {
   const before = specOf(old.object)
   if (deepEqual(before, next)) return undefined
-  const lasting = onlyDisables(before, next) ? undefined : lastingReason(user, now, `change a ${noun}`)
+  const act = `change a ${noun}`
+  const lasting = onlyDisables(before, next) ? undefined : (lastingReason(user, now, act) ?? unlimitedReason(user, act))
   const created = Math.floor((parseTime(old.object.metadata.creationTimestamp ?? '')?.getTime() ?? 0) / 1000)
   return (
     lasting ??

@@ -4,6 +4,7 @@
  */
 import { containsChain, withScope } from '../../../../authorization/scopes/chain.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
+import { unlimitedReason } from '../../../../authorization/users/sources.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/provider.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
@@ -20,7 +21,8 @@ export function forbiddenProvider(
   now: Date,
 ): string | undefined {
   if (old && (deepEqual(old, next) || onlyDisables(old, next))) return undefined
-  const lasting = lastingReason(user, now, `${old ? 'change' : 'create'} an identity provider`)
+  const act = `${old ? 'change' : 'create'} an identity provider`
+  const lasting = lastingReason(user, now, act) ?? unlimitedReason(user, act)
   if (lasting !== undefined) return lasting
   // Otherwise exchanged keys would lack the scopes of the key that wrote the provider.
   const isLimited = [old ?? next, next].every(({ scope }) => containsChain(withScope([], scope), user.chain))

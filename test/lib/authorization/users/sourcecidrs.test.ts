@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkCIDR, containsCIDRs, isWithinCIDRs } from '../../../lib/authentication/sourcecidrs.ts'
+import { checkCIDR, containsCIDRs, isWithinCIDRs } from '../../../../lib/authorization/users/sourcecidrs.ts'
 
 /** IPv4 addresses that share prefixes of any length, so that the ranges of a test often touch. */
 const address4 = fc
