@@ -102,3 +102,22 @@ test('a write that changes only members of a later release changes nothing', asy
   await call('patch', { parameters: { name: 'same' }, ...type('application/merge-patch+json'), body })
   expect((await read('same')).metadata).toMatchObject({ resourceVersion, generation })
 })
+
+test('a key with a scope role of a later release can still be disabled, but not get another such role', async () => {
+  await make({ name: 'role' }, { scope: { clusters: [{ cluster: 'c' }] } })
+  const roles = [{ role: 'later' }]
+  await functions.get().parts.storage.update(
+    table,
+    'role',
+    (live) => {
+      if (!live) throw new Error('no key')
+      return { type: 'put', object: { ...live.object, spec: { scope: { roles } } }, internal: live.internal }
+    },
+    { deadline: endless },
+  )
+  const patch = (spec: object) =>
+    call('patch', { parameters: { name: 'role' }, ...type('application/merge-patch+json'), body: { spec } })
+  expect((await patch({ disabled: true })).status).toBe(200)
+  expect((await read('role')).spec).toEqual({ disabled: true, scope: { roles } })
+  expect((await patch({ scope: { roles: [...roles, ...roles] } })).status).toBe(422)
+})

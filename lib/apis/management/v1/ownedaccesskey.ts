@@ -18,6 +18,7 @@ import type { UserInfo } from '../../../authorization/users/user.ts'
 import { validateIdentity } from '../../../authorization/users/validateidentity.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { alreadyExists, conflict, forbiddenResource } from '../../../meta/errors/status.ts'
+import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Draft, StoredKind, Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { group, version } from './group.ts'
@@ -47,16 +48,18 @@ const CREATE = 'create access keys: exchange an ID token for each'
 
 /**
  * Validates a key. A stored ttl may exceed a maximum that was lowered later: the maximum applies anyway, and clients must
- * still be able to remove finalizers.
+ * still be able to remove finalizers. A stored scope may have a role that only a later release knows: it allows nothing here,
+ * and clients must still be able to disable the key.
  */
 function validate({ keys }: Services, { object, internal, secrets }: Draft, old: Stored | undefined): FieldError[] {
   const key = specOf(object)
   const { maxTtl } = keys.limits
   const isNewTtl = !old || key.ttl !== specOf(old.object).ttl
+  const isNewScope = !old || !deepEqual(key.scope ?? null, specOf(old.object).scope ?? null)
   const supplied = suppliedKey(secrets)
   return [
     ...validateIdentity(key),
-    ...validateScope(key.scope),
+    ...(isNewScope ? validateScope(key.scope) : []),
     ...validateSources(key),
     ...validateChain(effectiveChain({ spec: key, carried: decodeKeyInternal(internal).carried })),
     ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl
