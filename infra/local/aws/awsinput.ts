@@ -37,6 +37,21 @@ export function textMember(input: AwsInput, name: string, min: number, max: numb
   return value
 }
 
+/** Returns a list of 1 to `most` strings of `min` to `max` characters. */
+export function textsMember(
+  input: AwsInput,
+  name: string,
+  { most, min, max }: { most: number; min: number; max: number },
+): string[] | undefined {
+  const value = member(input, name)
+  if (value === undefined) return undefined
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
+    throw new AwsError('SerializationException', 'a member cannot be converted to a list of String')
+  checkLength(name, value.length, 1, most)
+  for (const one of value) checkLength(name, one.length, min, max)
+  return value
+}
+
 export function choiceMember<Choice extends string>(
   input: AwsInput,
   name: string,

@@ -2,7 +2,7 @@
  * Serves the Secrets Manager operations that keyplane and its guides use, over AWS's own protocol and with its error names.
  * Source: AWS Secrets Manager API Reference (2017-10-17).
  */
-import { bytesMember, requireMember, textMember } from './awsinput.ts'
+import { bytesMember, requireMember, textMember, textsMember } from './awsinput.ts'
 import {
   type AwsEndpoint,
   AwsError,
@@ -39,6 +39,7 @@ const operationsOf = ({
   findVersion,
   reveal,
   put,
+  moveStage,
 }: SecretVault): Record<string, AwsOperation> => ({
   CreateSecret(input) {
     const name = nameOf(input)
@@ -52,7 +53,9 @@ const operationsOf = ({
   },
 
   GetSecretValue(input) {
-    const { secret, version } = findVersion(secretId(input), textMember(input, 'VersionStage', 1, 256))
+    const id = versionOf(input, 'VersionId')
+    const stage = textMember(input, 'VersionStage', 1, 256)
+    const { secret, version } = findVersion(secretId(input), { ...(id && { id }), ...(stage && { stage }) })
     return {
       ARN: secret.arn,
       Name: secret.name,
@@ -66,10 +69,27 @@ const operationsOf = ({
     const token = tokenOf(input)
     const value = secretValueOf(input)
     if (!value) throw new AwsError('InvalidRequestException', 'You must provide either SecretString or SecretBinary.')
+    const labels = textsMember(input, 'VersionStages', { most: 20, min: 1, max: 256 })
     return stored.change((draft) => {
       const secret = findSecret(secretId(input), draft)
-      const { stages } = put(secret, token, value)
+      const { stages } = put(secret, token, value, labels)
       return { ARN: secret.arn, Name: secret.name, VersionId: token, VersionStages: stages }
+    })
+  },
+
+  DescribeSecret(input) {
+    const secret = findSecret(secretId(input), stored.state)
+    const stages = secret.versions.map(({ id, stages }) => [id, stages])
+    return { ARN: secret.arn, Name: secret.name, VersionIdsToStages: Object.fromEntries(stages) }
+  },
+
+  UpdateSecretVersionStage(input) {
+    const stage = requireMember('VersionStage', textMember(input, 'VersionStage', 1, 256))
+    const [from, to] = [versionOf(input, 'RemoveFromVersionId'), versionOf(input, 'MoveToVersionId')]
+    return stored.change((draft) => {
+      const secret = findSecret(secretId(input), draft)
+      moveStage(secret, stage, { ...(from && { from }), ...(to && { to }) })
+      return { ARN: secret.arn, Name: secret.name }
     })
   },
 
@@ -92,6 +112,8 @@ function nameOf(input: AwsInput): string {
     'Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@!',
   )
 }
+
+const versionOf = (input: AwsInput, name: string): string | undefined => textMember(input, name, 32, 64)
 
 /** Becomes the version's ID. SDK clients generate one for every call. */
 const tokenOf = (input: AwsInput): string =>

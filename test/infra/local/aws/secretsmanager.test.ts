@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import {
   CreateSecretCommand,
   DeleteSecretCommand,
+  DescribeSecretCommand,
   GetSecretValueCommand,
   PutSecretValueCommand,
+  UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Aws, startAws } from '../../../support/aws.ts'
@@ -95,6 +97,68 @@ describe('PutSecretValue', () => {
     await expect(aws.secrets.send(new PutSecretValueCommand({ SecretId: 'novalue' }))).rejects.toMatchObject({
       name: 'InvalidRequestException',
     })
+  })
+})
+
+describe('the labels of a rotation', () => {
+  const label = (SecretId: string, letter: string, VersionStages: string[]) =>
+    aws.secrets.send(
+      new PutSecretValueCommand({ SecretId, SecretString: letter, ClientRequestToken: token(letter), VersionStages }),
+    )
+  const stages = async (SecretId: string) =>
+    (await aws.secrets.send(new DescribeSecretCommand({ SecretId }))).VersionIdsToStages
+  const move = (SecretId: string, to: string, from?: string) =>
+    aws.secrets.send(
+      new UpdateSecretVersionStageCommand({
+        SecretId,
+        VersionStage: 'AWSCURRENT',
+        MoveToVersionId: token(to),
+        ...(from && { RemoveFromVersionId: token(from) }),
+      }),
+    )
+
+  test('keep a pending version beside the current one until it becomes current', async () => {
+    await create('rotating')
+    await label('rotating', '2', ['AWSPENDING'])
+    expect((await get('rotating')).SecretString).toBe('one')
+    expect((await get('rotating', 'AWSPENDING')).SecretString).toBe('2')
+    await move('rotating', '2', '1')
+    expect(await stages('rotating')).toEqual({
+      [token('1')]: ['AWSPREVIOUS'],
+      [token('2')]: ['AWSPENDING', 'AWSCURRENT'],
+    })
+    const pending = new GetSecretValueCommand({
+      SecretId: 'rotating',
+      VersionId: token('2'),
+      VersionStage: 'AWSPENDING',
+    })
+    expect((await aws.secrets.send(pending)).SecretString).toBe('2')
+  })
+
+  test('leave a version that another one replaces as pending', async () => {
+    await create('abandoned')
+    await label('abandoned', '2', ['AWSPENDING'])
+    await label('abandoned', '3', ['AWSPENDING'])
+    expect(await stages('abandoned')).toEqual({ [token('1')]: ['AWSCURRENT'], [token('3')]: ['AWSPENDING'] })
+    const lost = new GetSecretValueCommand({ SecretId: 'abandoned', VersionId: token('2') })
+    await expect(aws.secrets.send(lost)).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      message: `Secrets Manager can't find the specified secret value for VersionId: ${token('2')}.`,
+    })
+  })
+
+  test('are not taken from a version that the call does not name', async () => {
+    await create('guarded')
+    await label('guarded', '2', ['AWSPENDING'])
+    await expect(move('guarded', '2')).rejects.toMatchObject({ name: 'InvalidParameterException' })
+    await expect(move('guarded', '9', '1')).rejects.toMatchObject({ name: 'ResourceNotFoundException' })
+    expect((await get('guarded')).SecretString).toBe('one')
+  })
+
+  test('go to the first version of a secret, as AWSCURRENT', async () => {
+    await aws.secrets.send(new CreateSecretCommand({ Name: 'first' }))
+    await label('first', '2', ['AWSPENDING'])
+    expect(await stages('first')).toEqual({ [token('2')]: ['AWSPENDING', 'AWSCURRENT'] })
   })
 })
 
