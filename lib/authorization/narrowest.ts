@@ -8,17 +8,18 @@ import type { Attributes, NonResourceAttributes, ResourceAttributes } from './at
 import { forbiddenFor } from './attributes/forbidden.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import { projectOf, type ScopeOptions } from './scopes/project.ts'
-import type { Scope, ScopeChain } from './scopes/scope.ts'
+import { SELF_ROTATE } from './scopes/roles.ts'
+import type { Scope } from './scopes/scope.ts'
 import type { UserInfo } from './users/user.ts'
 
 /** Returns the 403 for a request that the chain denies. `reason` is the reason from `evaluate`. */
 export function forbiddenByScope(
   attributes: Attributes,
-  user: Pick<UserInfo, 'name' | 'chain'>,
+  user: Pick<UserInfo, 'name' | 'chain' | 'key'>,
   reason: string,
   options: ScopeOptions,
 ): StatusError {
-  const entry = missingEntry(user.chain, attributes, options)
+  const entry = missingEntry(user, attributes, options)
   return forbiddenFor(attributes, user, entry ? `${reason}; ${stringify(entry)} in this scope would allow it` : reason)
 }
 
@@ -26,11 +27,22 @@ export function forbiddenByScope(
  * Returns the narrowest single-entry scope that would allow the request if added to the scope that denies it. Returns
  * undefined when several scopes of the chain deny the request, or when no single entry suffices.
  */
-export function missingEntry(chain: ScopeChain, attributes: Attributes, options: ScopeOptions): Scope | undefined {
+export function missingEntry(
+  { chain, key }: Pick<UserInfo, 'chain' | 'key'>,
+  attributes: Attributes,
+  options: ScopeOptions,
+): Scope | undefined {
   const refusing = chain.filter((scope) => !evaluate([scope], attributes, options).allowed)
   if (refusing.length !== 1) return undefined
-  return candidates(attributes, options).find((scope) => evaluate([scope], attributes, options).allowed)
+  return candidates(attributes, options).find((scope) => {
+    const decision = evaluate([scope], attributes, options)
+    return decision.allowed && (!decision.self || isRotationOf(attributes, key.name))
+  })
 }
+
+/** Reports whether the request rotates the access key of this name. The role selfRotate also allows to read it. */
+const isRotationOf = (attributes: Attributes, name: string): boolean =>
+  attributes.kind === 'resource' && attributes.subresource === 'rotate' && attributes.name === name
 
 /** Returns single-entry scopes, narrowest first. Rules are deprecated, so they come last. */
 function candidates(attributes: Attributes, options: ScopeOptions): Scope[] {
@@ -46,7 +58,7 @@ function candidates(attributes: Attributes, options: ScopeOptions): Scope[] {
         ]
   return [
     ...inProject,
-    ...(attributes.verb === 'create' ? [{ roles: [{ role: 'agent' }] }] : []),
+    ...(attributes.verb === 'create' ? [{ roles: [{ role: 'agent' }] }, { roles: [{ role: SELF_ROTATE }] }] : []),
     forResource(attributes),
   ]
 }

@@ -41,7 +41,11 @@ const toDecision = (access: Access, reason: string): Decision =>
     ? { allowed: true, reason }
     : { allowed: false, reason: access.type === 'denied' ? access.reason : 'not visible to this user' }
 
-/** Returns the decision and its reason. Reads at most the named object. Accepts paths with or without the base path. */
+/**
+ * Returns the decision and its reason. Reads at most the named object. Accepts paths with or without the base path. A
+ * decision with `self` is about the access key of the request, because the request names no object and the scope allows
+ * it for that key only.
+ */
 export async function decide<S>(server: Decider<S>, context: RequestContext, asked: Attributes): Promise<Decision> {
   const attributes: Attributes =
     asked.kind === 'nonresource' ? { ...asked, path: belowBase(asked.path, server.config.basePath) } : asked
@@ -52,7 +56,9 @@ export async function decide<S>(server: Decider<S>, context: RequestContext, ask
   if (attributes.kind === 'nonresource') return { allowed: false, reason: 'not open to users' }
   const review = mayReview(context.user, attributes, server.scopes)
   if (review) return review
-  return decideResource(server, context, attributes)
+  if (!byScope.self || attributes.name !== '') return decideResource(server, context, attributes)
+  const decision = await decideResource(server, context, { ...attributes, name: context.user.key.name })
+  return decision.allowed ? { ...decision, self: true } : decision
 }
 
 async function decideResource<S>(

@@ -60,5 +60,6 @@ export const managementRequest = (asked: GroupResource & Asked): ResourceAttribu
 /**
  * A decision about a request. `reason` names the line that made it, such as `spec.scope.projects[0]`. `own` limits the
  * request to objects of the user's own identity, even for system:masters, because scopes are evaluated before groups.
+ * `self` limits it further, to the access key that was presented.
  */
-export type Decision = { allowed: true; reason: string; own?: true } | { allowed: false; reason: string }
+export type Decision = { allowed: true; reason: string; own?: true; self?: true } | { allowed: false; reason: string }

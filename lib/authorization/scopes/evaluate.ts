@@ -35,30 +35,40 @@ export function evaluateAny(
     lines.push({ ...line, name: line.name === EVERY ? EVERY : `${at}${line.name}` })
   }
   const reason = [...new Set(lines.map(({ name }) => name))].join(', ')
-  return { allowed: true, reason, ...(lines.some(({ own }) => own) && { own: true as const }) }
+  return { allowed: true, reason, ...limitOf(lines.map(({ grant }) => grant)) }
 }
 
 interface Line {
   name: string
-  own: boolean
+  grant: NonNullable<Grant>
+}
+
+/** From the widest to the narrowest. */
+const GRANTS = ['all', 'own', 'self'] as const
+
+/** Returns the limit of a decision: the narrowest grant of its scopes. The presented key is one of the user's own. */
+function limitOf(grants: readonly Grant[]): Pick<Extract<Decision, { allowed: true }>, 'own' | 'self'> {
+  if (grants.includes('self')) return { own: true, self: true }
+  return grants.includes('own') ? { own: true } : {}
 }
 
 const EVERY = 'every scope'
 
+/** Returns the first line with the widest grant. */
 const widest = (lines: readonly (Line | undefined)[]): Line | undefined =>
-  lines.find((line) => line && !line.own) ?? lines.find((line) => line)
+  GRANTS.map((grant) => lines.find((line) => line?.grant === grant)).find((line) => line !== undefined)
 
 function allowingLine(scope: Scope, attributes: Attributes, options: ScopeOptions): Line | undefined {
-  if (everyScopeAllows(attributes)) return { name: EVERY, own: false }
-  let own: Line | undefined
+  if (everyScopeAllows(attributes)) return { name: EVERY, grant: 'all' }
+  let best: Line | undefined
   for (const { list, grants } of LISTS) {
     for (const [index, grant] of grants(scope, attributes, options).entries()) {
       const name = list === 'allowPlatformCli' ? `spec.scope.${list}` : `spec.scope.${list}[${index}]`
-      if (grant === 'all') return { name, own: false }
-      if (grant === 'own') own ??= { name, own: true }
+      if (grant === 'all') return { name, grant }
+      if (grant) best = widest([best, { name, grant }])
     }
   }
-  return own
+  return best
 }
 
 interface List {

@@ -8,8 +8,8 @@ import type { Scope } from './scope.ts'
 
 export type RoleEntry = NonNullable<Scope['roles']>[number]
 
-/** `own` grants access only to objects of the user's own identity. */
-export type Grant = 'all' | 'own' | undefined
+/** `own` grants access only to objects of the user's own identity, `self` only to the access key that was presented. */
+export type Grant = 'all' | 'own' | 'self' | undefined
 
 interface Role {
   implies: readonly string[]
@@ -28,6 +28,9 @@ export const isReview = (attributes: Attributes): boolean =>
   attributes.subresource === '' &&
   REVIEWS.includes(`${attributes.group}/${attributes.resource}`)
 
+/** The role with which a job rotates the access key that it uses. */
+export const SELF_ROTATE = 'selfRotate'
+
 const ROLES: ReadonlyMap<string, Role> = new Map(
   Object.entries({
     agent: { implies: ['network-peer'], grants: connected },
@@ -36,6 +39,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
     runner: { implies: ['network-peer'], grants: nothing },
     workspace: { implies: [], grants: nothing },
     platformCLI: { implies: [], grants: commandLine },
+    [SELF_ROTATE]: { implies: [], grants: selfRotation },
   }),
 )
 
@@ -50,6 +54,9 @@ export function roleGrants(entry: RoleEntry, attributes: Attributes, options: Sc
     .map((one) => one?.grants(attributes, entry, options))
     .reduce((best, grant) => (best === 'all' ? best : (grant ?? best)), undefined)
 }
+
+/** Reports whether the scope has the role selfRotate. */
+export const hasSelfRotate = ({ roles = [] }: Scope): boolean => roles.some(({ role }) => role === SELF_ROTATE)
 
 /** agent and vcluster: create reviews, read instances, and read and update their status. */
 function connected(attributes: Attributes, entry: RoleEntry, options: ScopeOptions): Grant {
@@ -74,9 +81,20 @@ function commandLine(attributes: Attributes, entry: RoleEntry, options: ScopeOpt
   if (attributes.kind !== 'resource' || attributes.target.type !== 'Management') return undefined
   if (attributes.subresource !== '' || !READ.includes(attributes.verb)) return undefined
   if (isInstance(attributes)) return within(entry, ...placeOf(attributes, options)) ? 'all' : undefined
-  const isKey = attributes.group === MANAGEMENT_GROUP && attributes.resource === 'ownedaccesskeys'
-  return isKey && within(entry, undefined, '') ? 'own' : undefined
+  return isAccessKey(attributes) && within(entry, undefined, '') ? 'own' : undefined
 }
+
+/** selfRotate: read and rotate the key that was presented. Keys belong to no project, as for platformCLI. */
+function selfRotation(attributes: Attributes, entry: RoleEntry): Grant {
+  if (attributes.kind !== 'resource' || !isAccessKey(attributes)) return undefined
+  const { verb, subresource } = attributes
+  const meant = `${verb} ${subresource}` === 'get ' || `${verb} ${subresource}` === 'create rotate'
+  return meant && within(entry, undefined, '') ? 'self' : undefined
+}
+
+/** Reports whether the request is for access keys of this API or one of their subresources. */
+const isAccessKey = ({ target, group, resource }: ResourceAttributes): boolean =>
+  target.type === 'Management' && group === MANAGEMENT_GROUP && resource === 'ownedaccesskeys'
 
 /** Reports whether the request is for instances of this API or one of their subresources. */
 export const isInstance = ({ target, group, resource }: ResourceAttributes): boolean =>

@@ -43,7 +43,7 @@ export const scopeSchema = object(
     roles: list(
       'Predefined sets of permissions.',
       object('A role, optionally limited to projects or virtual clusters.', {
-        role: string('agent, vcluster, network-peer, runner, workspace or platformCLI.'),
+        role: string('agent, vcluster, network-peer, runner, workspace, platformCLI or selfRotate.'),
         projects: list('Projects that the role is limited to; * means all.', string('A project.')),
         virtualClusters: list(
           'Virtual clusters that the role is limited to: PROJECT/NAME, or NAME within the projects; * means all.',

@@ -19,6 +19,10 @@ const rule = (verb: string, more: object = {}) => ({
   rules: [{ verbs: [verb], resources: [{ group, resources: ['ownedaccesskeys'] }], ...more }],
 })
 
+/** Returns the parts of a user who presents the key `ci` with these scopes. */
+const holder = (chain: Scope[]) => ({ chain, key: { name: 'ci', uid: '1', type: '' } })
+const rotation = (name: string) => requestFor('create', 'ownedaccesskeys', { subresource: 'rotate', name })
+
 describe('missingEntry', () => {
   test.each<[string, Attributes, Scope]>([
     ['an instance', requestFor('get', vci, at), { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] }],
@@ -42,13 +46,27 @@ describe('missingEntry', () => {
       { roles: [{ role: 'agent' }] },
     ],
   ])('for %s', (_, attributes, entry) => {
-    expect(missingEntry([{}], attributes, OPTIONS)).toEqual(entry)
-    expect(missingEntry([{ projects: [{ project: '*' }], rules: [{}] }, {}], attributes, OPTIONS)).toEqual(entry)
+    expect(missingEntry(holder([{}]), attributes, OPTIONS)).toEqual(entry)
+    expect(missingEntry(holder([{ projects: [{ project: '*' }], rules: [{}] }, {}]), attributes, OPTIONS)).toEqual(
+      entry,
+    )
+  })
+
+  test('returns the role selfRotate only for a rotation of the presented key', () => {
+    const named = (name: string) => ({
+      rules: [
+        { verbs: ['create'], resources: [{ group, resources: ['ownedaccesskeys/rotate'] }], resourceNames: [name] },
+      ],
+    })
+    expect(missingEntry(holder([{}]), rotation('ci'), OPTIONS)).toEqual({ roles: [{ role: 'selfRotate' }] })
+    expect(missingEntry(holder([{}]), rotation('cd'), OPTIONS)).toEqual(named('cd'))
+    const get = requestFor('get', 'ownedaccesskeys', { name: 'ci' })
+    expect(missingEntry(holder([{}]), get, OPTIONS)).toEqual(rule('get', { resourceNames: ['ci'] }))
   })
 
   test('returns undefined when two scopes of the chain deny the request', () => {
     expect(
-      missingEntry([{}, { projects: [{ project: 'b' }] }], requestFor('list', 'ownedaccesskeys'), OPTIONS),
+      missingEntry(holder([{}, { projects: [{ project: 'b' }] }]), requestFor('list', 'ownedaccesskeys'), OPTIONS),
     ).toBeUndefined()
   })
 
@@ -56,7 +74,7 @@ describe('missingEntry', () => {
     fc.assert(
       fc.property(arbitrary.scope, arbitrary.attributes, (scope, attributes) => {
         if (evaluate([scope], attributes, OPTIONS).allowed) return
-        const entry = missingEntry([scope], attributes, OPTIONS)
+        const entry = missingEntry(holder([scope]), attributes, OPTIONS)
         if (entry === undefined) return
         expect(evaluate([entry], attributes, OPTIONS).allowed).toBe(true)
         if (attributes.verb !== '*' || attributes.kind === 'resource') expect(validateScope(entry)).toEqual([])
@@ -69,7 +87,7 @@ describe('missingEntry', () => {
 test('forbiddenByScope starts with the Kubernetes message and ends with the reason', () => {
   const attributes = requestFor('list', vci, { namespace: 'p-a' })
   const decision = evaluate([{}], attributes, OPTIONS)
-  const { status } = forbiddenByScope(attributes, { name: 'alice', chain: [{}] }, decision.reason, OPTIONS)
+  const { status } = forbiddenByScope(attributes, { name: 'alice', ...holder([{}]) }, decision.reason, OPTIONS)
   expect(status.message).toBe(
     'virtualclusterinstances.management.platform is forbidden: User "alice" cannot list resource "virtualclusterinstances" in API group "management.platform" in the namespace "p-a": spec.scope does not allow list of virtualclusterinstances in project "a"; {"roles":[{"role":"platformCLI","projects":["a"]}]} in this scope would allow it',
   )

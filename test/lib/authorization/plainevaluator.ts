@@ -131,6 +131,12 @@ function byRole(role: string, projects: string[], clusters: string[], r: Attribu
       anyCluster
     )
   }
+  if (role === 'selfRotate') {
+    const isKey = r.target.type === 'Management' && r.group === MANAGED && r.resource === 'ownedaccesskeys'
+    const reads = r.verb === 'get' && r.subresource === ''
+    const rotates = r.verb === 'create' && r.subresource === 'rotate'
+    return isKey && (reads || rotates) && anyProject && anyCluster
+  }
   if (role === 'agent' || role === 'vcluster') {
     const review =
       (r.group === 'authentication.k8s.io' && r.resource === 'tokenreviews') ||

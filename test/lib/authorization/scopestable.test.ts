@@ -104,10 +104,10 @@ describe.each(rows)('$text', ({ text, allows, refuses }) => {
   })
 
   test.each(allows.map((request) => [request]))('allows %s', (request) => {
-    const own = request.startsWith('own: ')
-    const decision = judge(own ? request.slice(5) : request)
+    const [, limit] = /^(own|self): /.exec(request) ?? []
+    const decision = judge(request.replace(/^(own|self): /, ''))
     expect(decision).toMatchObject({ allowed: true })
-    expect('own' in decision).toBe(own)
+    expect(['own' in decision, 'self' in decision]).toEqual([limit !== undefined, limit === 'self'])
   })
 
   test.each(refuses.map((request) => [request]))('refuses %s', (request) => {

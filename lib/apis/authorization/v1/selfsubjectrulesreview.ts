@@ -42,7 +42,7 @@ const paths = [
   '/version',
 ]
 
-/** Returns one rule for each resource, with the verbs that are allowed. */
+/** Returns a rule for each resource, with the verbs that are allowed, and one with those for the access key of the request. */
 async function resourceRules(
   context: RequestContext,
   namespace: string,
@@ -53,10 +53,16 @@ async function resourceRules(
     const place = clusterScoped.has(what.resource) ? '' : namespace
     const requests = verbs.map((verb) => managementRequest({ ...what, verb, namespace: place }))
     const decisions = await Promise.all(requests.map((one) => services.decide(context, one)))
-    const allowed = verbs.filter((_, index) => decisions[index]?.allowed)
-    if (allowed.length === 0) continue
     const resource = what.subresource ? `${what.resource}/${what.subresource}` : what.resource
-    rules.push({ verbs: allowed, apiGroups: [what.group], resources: [resource] })
+    for (const resourceNames of [[], [context.user.key.name]]) {
+      const isNamed = resourceNames.length > 0
+      const allowed = verbs.filter((_, index) => {
+        const decision = decisions[index]
+        return decision?.allowed && (decision.self === true) === isNamed
+      })
+      if (allowed.length === 0) continue
+      rules.push({ verbs: allowed, apiGroups: [what.group], resources: [resource], ...(isNamed && { resourceNames }) })
+    }
   }
   return rules
 }

@@ -4,6 +4,7 @@ import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
 import { validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluate } from '../../../authorization/scopes/evaluate.ts'
+import { hasSelfRotate } from '../../../authorization/scopes/roles.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
 import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
@@ -14,6 +15,7 @@ import {
   maySeeKey,
   visiblePartitions,
 } from '../../../authorization/users/privilege.ts'
+import { endlessErrors } from '../../../authorization/users/selfrotate.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { validateIdentity } from '../../../authorization/users/validateidentity.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
@@ -61,6 +63,7 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
     ...validateIdentity(key),
     ...(isNewScope ? validateScope(key.scope) : []),
     ...validateSources(key),
+    ...(key.scope && hasSelfRotate(key.scope) ? endlessErrors(key) : []),
     ...validateChain(effectiveChain({ spec: key, carried: decodeKeyInternal(internal).carried })),
     ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl
       ? [invalid('spec.ttl', key.ttl, `must not be more than the maximum of ${maxTtl} seconds`)]
@@ -82,11 +85,17 @@ function checkUnchanged({ key }: UserInfo, { object }: Draft, old: Stored | unde
 
 function strategy(services: Services): Strategy {
   const { scopes } = services
-  /** Reports whether the scopes restrict an administrator to their own keys. Other users never see more than those. */
-  const ownOnly = (user: UserInfo, verb: string): boolean => {
-    if (!isMaster(user)) return false
-    const decision = evaluate(user.chain, managementRequest({ ...resource, verb }), scopes)
-    return decision.allowed && decision.own === true
+  /**
+   * Returns whether the scopes restrict an administrator to their own keys, and any user to the presented key. Other users
+   * never see more than their own keys.
+   */
+  const limitsOf = (
+    user: UserInfo,
+    request: { verb: string; subresource?: string; name?: string },
+  ): { own?: true; self?: true } => {
+    if (!isMaster(user) && !user.chain.some(hasSelfRotate)) return {}
+    const decision = evaluate(user.chain, managementRequest({ ...resource, ...request }), scopes)
+    return decision.allowed ? decision : {}
   }
   return {
     mayCreate(user) {
@@ -95,12 +104,15 @@ function strategy(services: Services): Strategy {
     },
     access(stored, verb, subresource, user) {
       const key = toKey(stored)
-      if (!maySeeKey(user, key, ownOnly(user, verb))) return { type: 'hidden' }
+      const { name = '', uid } = stored.object.metadata
+      const isOfCollection = ['list', 'watch', 'deletecollection'].includes(verb)
+      const { own, self } = limitsOf(user, { verb, subresource, ...(!isOfCollection && { name }) })
+      if (!maySeeKey(user, key, own) || (self && uid !== user.key.uid)) return { type: 'hidden' }
       const rule = ownsKey(user, key) ? 'own access key' : MASTERS
-      if (subresource === '' || verb === 'get' || isMaster(user)) return { type: 'allowed', rule }
+      if (subresource !== 'status' || verb === 'get' || isMaster(user)) return { type: 'allowed', rule }
       return { type: 'denied', reason: 'only system:masters may write the status of access keys' }
     },
-    partitions: (user, verb) => visiblePartitions(user, ownOnly(user, verb)),
+    partitions: (user, verb) => visiblePartitions(user, limitsOf(user, { verb }).own),
     async prepareForCreate(draft, context) {
       inheritSources(draft, context.user)
       await prepareForCreate(services, draft, context)

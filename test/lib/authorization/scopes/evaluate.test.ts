@@ -44,6 +44,7 @@ describe('properties', () => {
             const shorter = judge(chain, request)
             expect(shorter.allowed).toBe(true)
             if (shorter.allowed && shorter.own) expect(longer.own).toBe(true)
+            if (shorter.allowed && shorter.self) expect(longer.self).toBe(true)
           }
         },
       ),
@@ -64,6 +65,7 @@ describe('properties', () => {
         if (before.allowed) {
           expect(after.allowed).toBe(true)
           if (!before.own) expect(after).not.toHaveProperty('own')
+          if (!before.self) expect(after).not.toHaveProperty('self')
         }
       }),
       RUNS,
@@ -131,6 +133,28 @@ describe('edge cases', () => {
       reason: 'spec.scope.rules[0]',
     })
     expect(judge([{ rules: [{}] }, { allowPlatformCli: true }], keys)).toMatchObject({ own: true })
+  })
+
+  test('selfRotate reads and rotates only the presented key, unless another line is wider', () => {
+    const key = instance({ resource: 'ownedaccesskeys', namespace: '', name: 'ci' })
+    const scope = { roles: [{ role: 'selfRotate' }] }
+    const rotation = { ...key, verb: 'create', subresource: 'rotate' }
+    const self = { allowed: true, reason: 'spec.scope.roles[0]', own: true, self: true }
+    expect([judge([scope], key), judge([scope], rotation)]).toEqual([self, self])
+    const others = [
+      { verb: 'list' },
+      { verb: 'patch' },
+      { verb: 'get', subresource: 'status' },
+      { verb: 'create' },
+      { verb: '*', subresource: 'rotate' },
+      { target: { type: 'Cluster', cluster: 'c' } },
+    ] as const
+    for (const other of others) expect(judge([scope], { ...key, ...other }).allowed).toBe(false)
+    const wider = { roles: [{ role: 'selfRotate' }, { role: 'platformCLI' }] }
+    expect(judge([wider], key)).toEqual({ allowed: true, reason: 'spec.scope.roles[1]', own: true })
+    expect(judge([{ rules: [{}] }, scope], key)).toMatchObject({ own: true, self: true })
+    expect(judge([wider, scope], key)).toMatchObject({ own: true, self: true })
+    expect(judge([{ roles: [{ role: 'selfRotate', projects: ['a'] }] }], rotation).allowed).toBe(false)
   })
 
   test('the wider of two interpretations of a request applies', () => {

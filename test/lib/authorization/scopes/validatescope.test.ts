@@ -16,7 +16,7 @@ describe('validateScope', () => {
       'an unknown role',
       { roles: [{ role: 'admin' }] },
       [
-        'spec.scope.roles[0].role: Unsupported value: "admin": supported values: "agent", "vcluster", "network-peer", "runner", "workspace", "platformCLI"',
+        'spec.scope.roles[0].role: Unsupported value: "admin": supported values: "agent", "vcluster", "network-peer", "runner", "workspace", "platformCLI", "selfRotate"',
       ],
     ],
     [
