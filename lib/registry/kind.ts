@@ -10,6 +10,7 @@ import type { ObjectSchema } from '../meta/schema/schema.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion, Stored, Table } from '../storage/interface.ts'
+import type { ItemKey } from '../storage/keys.ts'
 
 export interface KindInfo {
   group: string
@@ -93,6 +94,9 @@ export interface Quota {
   most: number
 }
 
+/** Returns the attributes of a side item that `itemsToPresent` named, or undefined if it does not exist. */
+export type PresentedItems = (key: ItemKey) => JsonObject | undefined
+
 /** The hooks of a stored kind. All are optional, and none may mutate a stored object. */
 export interface Strategy {
   /**
@@ -119,8 +123,10 @@ export interface Strategy {
   ): readonly Companion[] | Promise<readonly Companion[]>
   /** Returns the field error for a companion that exists but must not (`ifAbsent`, `absent`). */
   companionExists?(): FieldError
-  /** Returns a new object with the fields that are computed on reads. */
-  present?(stored: Stored, reader: Reader): KubeObject
+  /** Returns the side items that `present` needs besides an object with this internal part. Most need none. */
+  itemsToPresent?(internal: JsonObject): readonly ItemKey[]
+  /** Returns a new object with the fields that are computed on reads. `items` is absent in the response of a write. */
+  present?(stored: Stored, reader: Reader, items?: PresentedItems): KubeObject
 }
 
 export interface StoredKind<S = never> extends KindInfo {

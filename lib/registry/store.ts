@@ -7,13 +7,15 @@ import { managementRequest } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
 import { notFound, type StatusError } from '../meta/errors/status.ts'
-import type { KubeObject, OwnerReference } from '../meta/types.ts'
+import type { JsonObject, KubeObject, OwnerReference } from '../meta/types.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
+import type { ItemKey } from '../storage/keys.ts'
 import {
   type Access,
   type Draft,
   groupResource,
   type KindInfo,
+  type PresentedItems,
   type Reader,
   type RequestContext,
   type StoredKind,
@@ -49,6 +51,24 @@ export interface Outcome {
  */
 export const presentObject = ({ strategy }: Pick<Store, 'strategy'>, stored: Stored, reader: Reader): KubeObject =>
   strategy.present?.(stored, reader) ?? stored.object
+
+/**
+ * Reads the side items that objects with these internal parts need in responses, in one call, and returns a function that
+ * presents the objects. Most need none, and nothing is read. The objects in responses of writes are presented without.
+ */
+export async function presenterOf(
+  { strategy, storage }: Pick<Store, 'strategy' | 'storage'>,
+  internals: Iterable<JsonObject>,
+  reader: Reader,
+): Promise<(stored: Stored) => KubeObject> {
+  const keys: ItemKey[] = []
+  if (strategy.itemsToPresent) for (const internal of internals) keys.push(...strategy.itemsToPresent(internal))
+  if (keys.length === 0) return (stored) => presentObject({ strategy }, stored, reader)
+  const found = await storage.getCompanions(keys)
+  const items = new Map(keys.map(({ pk, sk }, index) => [JSON.stringify([pk, sk]), found[index]?.attributes]))
+  const itemOf: PresentedItems = ({ pk, sk }) => items.get(JSON.stringify([pk, sk]))
+  return (stored) => strategy.present?.(stored, reader, itemOf) ?? stored.object
+}
 
 /** Returns `name`, or `namespace/name`. */
 export const objectKey = (namespace: string, name: string): string => (namespace ? `${namespace}/${name}` : name)

@@ -120,6 +120,8 @@ export interface Listed {
   rv: number
   /** Decodes the object, in most cases again on each call. */
   read(): Stored
+  /** Decodes only its internal part. */
+  readInternal(): JsonObject
 }
 
 /** A page of a list. It ends after `limit` objects, or earlier, after `pageBytes` of objects, matching or not. */

@@ -234,7 +234,7 @@ describe('openapi', () => {
     test.each([protobuf, protobuf.replace('@', '.'), `${protobuf}, application/json`])(
       'v2 for Accept: %s is the same in protobuf',
       async (accept) => {
-        const { status: code, text, headers } = await at('openapi', '/openapi/v2', { headers: { accept } })
+        const { status: code, text, headers } = await at('openapi', '/openapi/v2', { headers: { accept, ...plain } })
         expect([code, headers['content-type']]).toEqual([200, protobuf.replace('@', '.')])
         expect(text.slice(2, 5)).toBe('2.0')
         expect(text).toContain('platform.management.v1.OwnedAccessKey')

@@ -165,7 +165,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   async function* deletedPages() {
     for await (const page of pages) {
       await deleteObjects(store, page.items, removal, context)
-      yield presentPage(store, page, context)
+      yield presentPage(page, (stored) => presentObject(store, stored, context))
     }
   }
   try {

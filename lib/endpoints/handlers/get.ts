@@ -1,6 +1,6 @@
 /** GET of one object or of its status subresource. Source: k8s.io/apiserver endpoints/handlers/get.go. */
 import { getObject } from '../../registry/read.ts'
-import { presentObject } from '../../registry/store.ts'
+import { presenterOf } from '../../registry/store.ts'
 import type { Handler, StoredCall } from '../call.ts'
 import { parseRevision } from '../lists/selection.ts'
 import { negotiate } from '../negotiation/accept.ts'
@@ -18,7 +18,8 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const { namespace, name, subresource } = request
   const context = { ...call.context, dryRun: false }
   const stored = await getObject(store, { namespace, name, subresource, reached }, context)
-  return respondObject(request, kind, presentObject(store, stored, context), output, 200, warnings)
+  const present = await presenterOf(store, [stored.internal], context)
+  return respondObject(request, kind, present(stored), output, 200, warnings)
 }
 
 export const getHandler: Handler<StoredCall> = { verb: 'get', handle }

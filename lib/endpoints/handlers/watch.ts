@@ -8,15 +8,15 @@ import { expired, StatusError } from '../../meta/errors/status.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import type { JsonObject, KubeObject, Status } from '../../meta/types.ts'
 import { partialMetadata, table } from '../../printers/table.ts'
-import type { RequestContext } from '../../registry/kind.ts'
+import type { Reader, RequestContext } from '../../registry/kind.ts'
 import { visibilityFilter } from '../../registry/read.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
-import { presentObject } from '../../registry/store.ts'
+import { presenterOf } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
 import type { OpenWatch, StoredCall } from '../call.ts'
 import { type KeyCheck, startKeyCheck, whileKeyHolds } from '../keycheck.ts'
-import { openCollection } from '../lists/page.ts'
+import { openCollection, presentPages } from '../lists/page.ts'
 import { parseRevision, type Selection, selectionOf } from '../lists/selection.ts'
 import { includeObject, type Output, transformError } from '../negotiation/accept.ts'
 import type { ListOptions } from '../options.ts'
@@ -59,8 +59,11 @@ function eventWriter({ call, context, output: { transform } }: Watch) {
     return rows
   }
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
+  const reader = (): Reader => ({ user: context.user, now: now() })
   return {
-    present: (stored: Stored): KubeObject => presentObject(store, stored, { user: context.user, now: now() }),
+    presentAll: (pages: Start['initial']) => presentPages(store, pages, reader()),
+    present: async (stored: Stored): Promise<KubeObject> =>
+      (await presenterOf(store, [stored.internal], reader()))(stored),
     change: (type: EventType, object: KubeObject): string => line(type, form(object)),
     bookmark: (rv: number, initialEventsEnd = false): string =>
       line(
@@ -193,10 +196,10 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
   let isSilent = true
 
   try {
-    for await (const { items } of start.initial) {
-      for (const one of items) {
+    for await (const objects of write.presentAll(start.initial)) {
+      for (const object of objects) {
         isSilent = false
-        yield write.change('ADDED', write.present(one.read()))
+        yield write.change('ADDED', object)
       }
     }
   } catch (error) {

@@ -1,11 +1,11 @@
 /** Opens a collection for list, deletecollection and the initial events of a watch: where it starts, its pages, its metadata. */
 import { badRequest, expired } from '../../meta/errors/status.ts'
-import type { KubeObject } from '../../meta/types.ts'
+import type { JsonObject, KubeObject } from '../../meta/types.ts'
 import type { ListVerb, Reader, RequestContext, StoredKind } from '../../registry/kind.ts'
 import { listObjects } from '../../registry/read.ts'
-import { objectKey, presentObject, type Store } from '../../registry/store.ts'
+import { objectKey, presenterOf, type Store } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { ListPage, ListRequest } from '../../storage/interface.ts'
+import type { ListPage, ListRequest, Stored } from '../../storage/interface.ts'
 import type { StoredCall } from '../call.ts'
 import type { ListOptions } from '../options.ts'
 import type { ApiRequest } from '../request.ts'
@@ -165,8 +165,15 @@ export async function openCollection(
 }
 
 /** Yields the objects of a page as reads present them. Decodes each one when the consumer asks for it. */
-export function* presentPage(store: Store, { items }: Pick<ListPage, 'items'>, reader: Reader): Generator<KubeObject> {
-  for (const one of items) yield presentObject(store, one.read(), reader)
+export function* presentPage(
+  { items }: Pick<ListPage, 'items'>,
+  present: (stored: Stored) => KubeObject,
+): Generator<KubeObject> {
+  for (const one of items) yield present(one.read())
+}
+
+function* internals({ items }: ListPage): Generator<JsonObject> {
+  for (const one of items) yield one.readInternal()
 }
 
 /** Yields the presented objects of each page. */
@@ -175,5 +182,5 @@ export async function* presentPages(
   pages: OpenCollection['pages'],
   reader: Reader,
 ): AsyncGenerator<Iterable<KubeObject>> {
-  for await (const one of pages) yield presentPage(store, one, reader)
+  for await (const one of pages) yield presentPage(one, await presenterOf(store, internals(one), reader))
 }

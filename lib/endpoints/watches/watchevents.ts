@@ -19,7 +19,7 @@ export interface Watcher {
   /** Returns the latest state of an object, see `Storage.latest`. */
   latest(stored: Stored): Promise<Stored>
   /** Returns the object as responses present it. */
-  shown(stored: Stored): KubeObject
+  shown(stored: Stored): Promise<KubeObject>
 }
 
 /** Returns a function that yields the events of each batch for one watch. It remembers earlier batches. */
@@ -30,7 +30,7 @@ export function eventsOf({ selects, may, latest, shown }: Watcher): (batch: Chan
   /** The last revision at which this watch had caught up. The user could read what existed then. */
   let present = 0
 
-  function* eventOf({ type, rv, stored, previous }: Change, isAllowed: boolean): Generator<WatchEvent> {
+  async function* eventOf({ type, rv, stored, previous }: Change, isAllowed: boolean): AsyncGenerator<WatchEvent> {
     const { uid = '' } = stored.object.metadata
     const last = type === 'DELETED' ? stored : previous
     const wasThere = last !== undefined && sees(last)
@@ -39,12 +39,12 @@ export function eventsOf({ selects, may, latest, shown }: Watcher): (batch: Chan
       if (isThere && !wasThere) withheld.add(uid)
       if (isThere || !wasThere || withheld.delete(uid)) return
       const wasPresent = (previous?.rv ?? rv) <= present
-      yield { type: 'DELETED', object: wasPresent ? shown(withRevision(last, rv)) : identity(last, rv) }
+      yield { type: 'DELETED', object: wasPresent ? await shown(withRevision(last, rv)) : identity(last, rv) }
       return
     }
     const isKnown = wasThere && !withheld.delete(uid)
-    if (isThere) yield { type: isKnown ? 'MODIFIED' : 'ADDED', object: shown(stored) }
-    else if (isKnown) yield { type: 'DELETED', object: shown(withRevision(last, rv)) }
+    if (isThere) yield { type: isKnown ? 'MODIFIED' : 'ADDED', object: await shown(stored) }
+    else if (isKnown) yield { type: 'DELETED', object: await shown(withRevision(last, rv)) }
   }
 
   return async function* (batch) {

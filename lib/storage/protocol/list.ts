@@ -2,7 +2,9 @@
  * Lists at exactly one revision. Reads the current rows in parallel with the log. Then overlays log entries that the rows
  * may not show yet, and rewinds rows that have changed since the revision.
  */
+
 import { byBytes } from '../../meta/value/byteorder.ts'
+import { readInternal } from '../body.ts'
 import type { Listed, ListPage, ListRequest, Stored, Table } from '../interface.ts'
 import type { Item, ItemQuery } from '../items.ts'
 import { isPartition, isStorable, namespacePrefix, parseSortKey, rowsOf, slotKey, sortKey } from '../keys.ts'
@@ -242,7 +244,12 @@ const isSmall = (state: State): boolean => typeof state.object === 'string' && s
 function toListed(state: State, seen?: Stored): Listed {
   const { key, rv } = state
   const kept = seen && isSmall(state) ? seen : undefined
-  return { key, rv, read: () => kept ?? decodeState(state) }
+  return {
+    key,
+    rv,
+    read: () => kept ?? decodeState(state),
+    readInternal: () => kept?.internal ?? readInternal(state.internal),
+  }
 }
 
 /** Returns the newest revision from which a watch misses no write that is acknowledged after this call. */

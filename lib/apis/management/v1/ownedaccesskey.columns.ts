@@ -49,6 +49,13 @@ export const columns: readonly Column[] = [
     value: ({ status }) => status?.phase,
   },
   {
+    name: 'Rotated',
+    type: 'date',
+    description: 'Time since the key got its current value, if that is not the first one.',
+    priority: 1,
+    value: ({ status }) => status?.lastRotation,
+  },
+  {
     name: 'Description',
     type: 'string',
     description: 'Purpose of the key.',

@@ -65,4 +65,18 @@ export const status = object('Observed state of the access key.', {
   owner: string('Owner of the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Disabled, Expired or Terminating.', { readOnly: true }),
   expirationTimestamp: time('Time when the key expires. Absent if it does not expire.', { readOnly: true }),
+  lastRotation: time('When the current value was made. Absent if the key still has its first one.', { readOnly: true }),
+  values: list(
+    'The values of the key that have not ended: one, or two during a rotation. Absent if the key was never rotated.',
+    object('A value of the key.', {
+      hint: string('The last six characters, if the server generated the value in a rotation.'),
+      state: string(
+        'Current; Pending: made by a rotation and not used yet; Retiring: the previous value during the overlap.',
+      ),
+      made: time('When the value was made. Absent for the first one.'),
+      lastActivity: time('Last use of the value to access the API.'),
+      until: time('When a retiring value ends.'),
+    }),
+    { readOnly: true },
+  ),
 })

@@ -1,9 +1,16 @@
 /** Computes the status of an access key on each read. The computed fields are never stored. */
+import { credentialItemKey } from '../../../authentication/credential.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { type KeyStatus, keyStatus, lifeOf } from '../../../authentication/keystatus.ts'
+import { isUnrotated, valuesOf } from '../../../authentication/keyvalues.ts'
+import type { KeyHash } from '../../../authentication/pepper.ts'
+import { settle } from '../../../authentication/values/settle.ts'
 import { effectiveUser } from '../../../authorization/users/identity.ts'
 import { parseTime, rfc3339 } from '../../../meta/encoding/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
+import type { PresentedItems } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
+import type { ItemKey } from '../../../storage/keys.ts'
 import { toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
@@ -18,8 +25,53 @@ export const lifeAt = ({ limits }: Services['keys'], { object, activity }: Store
 /** Returns the time in milliseconds. A text that the schema accepts but that is no valid time sorts first. */
 const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
 
-/** Returns the object with its computed status: the owner, the phase and the expiration time. */
-export function present({ keys }: Pick<Services, 'keys'>, stored: Stored, now: Date): KubeObject {
+const isOpen = ({ pending, retiring }: KeyInternal): boolean => pending !== undefined || retiring !== undefined
+
+/** Returns the credentials of the values of a key while a rotation is open. They tell which value was used, and when. */
+export function itemsToPresent(internal: JsonObject): ItemKey[] {
+  const decoded = decodeKeyInternal(internal)
+  return isOpen(decoded) ? valuesOf(decoded).map(({ credential }) => credentialItemKey(credential)) : []
+}
+
+const timeOf = (unix: unknown): string | undefined =>
+  typeof unix === 'number' ? rfc3339(new Date(unix * 1000)) : undefined
+
+/** Returns the times that are known. */
+const known = (times: Record<string, string | undefined>): JsonObject =>
+  Object.fromEntries(Object.entries(times).filter(([, at]) => at !== undefined)) as JsonObject
+
+/**
+ * Returns the values of a key and when it was rotated; nothing for a key that never was. While a rotation is open, `items`
+ * are the credentials of its values: the row does not know yet whether the pending value was used.
+ */
+function presentValues({ internal, activity }: Stored, now: Date, items?: PresentedItems): JsonObject {
+  const decoded = decodeKeyInternal(internal)
+  if (isUnrotated(decoded)) return {}
+  const itemOf = (credential: KeyHash) => items?.(credentialItemKey(credential)) ?? {}
+  const { firstUsed } = decoded.pending ? itemOf(decoded.pending.credential) : {}
+  const facts = typeof firstUsed === 'number' ? { firstUsed } : {}
+  const settled = settle(decoded, facts, Math.floor(now.getTime() / 1000)).internal
+  const lastActivity = activity === undefined ? undefined : rfc3339(new Date(activity))
+  const values = valuesOf(settled).map(({ state, credential, facts, until }) => ({
+    ...(facts?.hint !== undefined && { hint: facts.hint }),
+    state,
+    ...known({
+      made: timeOf(facts?.made),
+      lastActivity: isOpen(decoded) ? timeOf(itemOf(credential).lastActivity) : lastActivity,
+      until: timeOf(until),
+    }),
+  }))
+  const { value } = settled
+  return { ...known({ lastRotation: value && value.number > 1 ? timeOf(value.made) : undefined }), values }
+}
+
+/** Returns the object with its computed status: the owner, the phase, the expiration time and the values. */
+export function present(
+  { keys }: Pick<Services, 'keys'>,
+  stored: Stored,
+  now: Date,
+  items?: PresentedItems,
+): KubeObject {
   const { object, activity } = stored
   const written = object.status?.lastActivity
   const lastActivity = activity === undefined ? undefined : rfc3339(new Date(activity))
@@ -32,6 +84,7 @@ export function present({ keys }: Pick<Services, 'keys'>, stored: Stored, now: D
     owner: effectiveUser(toKey(stored)).name,
     phase: state,
     ...(expires !== undefined && { expirationTimestamp: rfc3339(new Date(expires * 1000)) }),
+    ...presentValues(stored, now, items),
   }
   return { ...object, status: { ...object.status, ...computed } }
 }

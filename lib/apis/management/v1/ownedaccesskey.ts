@@ -28,7 +28,7 @@ import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
-import { present } from './ownedaccesskey.status.ts'
+import { itemsToPresent, present } from './ownedaccesskey.status.ts'
 import { plural, table } from './ownedaccesskey.table.ts'
 import {
   changeOf,
@@ -140,7 +140,8 @@ function strategy(services: Services): Strategy {
     },
     companions: (after, before) => companions(services, after, before),
     companionExists: () => duplicateKey(),
-    present: (stored, { now }) => present(services, stored, now),
+    itemsToPresent,
+    present: (stored, { now }, items) => present(services, stored, now, items),
   }
 }
 

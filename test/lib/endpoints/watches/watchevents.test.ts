@@ -35,7 +35,7 @@ const watcherOf = (table: Table) =>
     selects,
     may: mayRead('alice'),
     latest: (stored) => storage.latest(table, stored),
-    shown: ({ object }) => object,
+    shown: async ({ object }) => object,
   })
 
 /** Returns the start of a batch, as if the batch had been too long. */
