@@ -5,6 +5,10 @@
  * - Counters only rise: later revisions are new to every client. A client that holds an older one gets a 410 and lists again.
  *   The change log is not restored.
  * - Revocations stay in force: the named access keys, trusts and identity providers are not restored.
+ * - Values of keys that have ended stay ended: tombstones of both tables are kept, and a key is not restored if one of its
+ *   values has ended since, or if another one has come into use.
+ * - No event is published twice, and none is lost: signals are those of the deployment, and their publisher continues after the
+ *   changes that the restore makes.
  * - No key of an exchange is restored: the trust that it came through may have been closed since. A job exchanges again.
  * - No ID token can be exchanged again: the records of exchanged tokens are kept. Fetched keys of issuers are not restored.
  */
@@ -20,8 +24,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { activityOf, isSlot, revisionKey, rowsOf } from '../lib/storage/keys.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
-
-export type StoredItem = Record<string, AttributeValue>
+import { compareValues, isTombstone, type StoredItem, textOf } from './restoredvalues.ts'
 
 export interface Restoration {
   client: DynamoDBClient
@@ -41,6 +44,8 @@ export interface Restored {
   removed: number
   /** The named objects that the other table contains. */
   withheld: string[]
+  /** The keys that the other table contains with a value that has ended since. */
+  ended: string[]
   /** The number of keys that exchanges made. */
   exchanged: number
 }
@@ -48,7 +53,6 @@ export interface Restored {
 /** Exceeds the number of revisions that writers from before the incident, which are still running, could hold. */
 const margin = 10_000
 
-const textOf = ({ S = '' }: AttributeValue = { S: '' }) => S
 const numberOf = ({ N = '0' }: AttributeValue = { N: '0' }) => Number(N)
 const idOf = ({ pk, sk }: StoredItem) => JSON.stringify([textOf(pk), textOf(sk)])
 const isRevision = ({ pk, sk }: StoredItem) => textOf(sk) === revisionKey(textOf(pk)).sk
@@ -66,7 +70,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   }
   for await (const item of itemsOf(client, from)) {
     if (isRevision(item)) raise(item)
-    else if (isSlot({ pk: textOf(item.pk) }) || textOf(item.pk).startsWith('jwks#')) continue
+    else if (isSlot({ pk: textOf(item.pk) }) || textOf(item.pk).startsWith('jwks#') || isRecordOfEvents(item)) continue
     else {
       const name = nameOf(item)
       if (name !== undefined && without.has(name)) withheld.add(name)
@@ -74,27 +78,49 @@ export async function restore(restoration: Restoration): Promise<Restored> {
       if (name !== undefined && item.federation !== undefined) exchanged.add(name)
     }
   }
-  for (const [id, item] of wanted) if (exchanged.has(nameOf(item) ?? '')) wanted.delete(id)
-  const extra: StoredItem[] = []
+  const present: StoredItem[] = []
+  const published: StoredItem[] = []
+  const values = compareValues(wanted.values())
   for await (const item of itemsOf(client, to)) {
     if (isRevision(item)) raise(item)
-    else if (!wanted.has(idOf(item)) && !isRecordOfExchange(item)) extra.push(item)
+    else if (isPublished(item)) published.push(item)
+    else if (isRecordOfExchange(item) || isRecordOfEvents(item)) continue
+    else {
+      values.meet(item)
+      if (isTombstone(item)) wanted.delete(idOf(item))
+      else present.push({ pk: item.pk, sk: item.sk } as StoredItem)
+    }
   }
+  const { names: ended, tombstones } = values.ended(now)
+  for (const [id, item] of wanted) {
+    const name = nameOf(item)
+    if (name !== undefined && (exchanged.has(name) || ended.has(name))) wanted.delete(id)
+  }
+  const kept = new Set([...wanted.keys(), ...tombstones.map(idOf)])
+  const extra = present.filter((item) => !kept.has(idOf(item)))
   // Do this first: nothing that is written from here on can then be mistaken for an older state.
   for (const [kind, n] of revisions) await putRevision(client, to, kind, n + margin, now)
-  await writeAll(
-    client,
-    to,
-    extra.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } as StoredItem } })),
-    sleep,
-  )
-  await writeAll(
-    client,
-    to,
-    [...wanted.values()].map((Item) => ({ PutRequest: { Item } })),
-    sleep,
-  )
-  return { written: wanted.size, removed: extra.length, withheld: [...withheld].sort(), exchanged: exchanged.size }
+  const put = (items: Iterable<StoredItem>) =>
+    writeAll(
+      client,
+      to,
+      [...items].map((Item) => ({ PutRequest: { Item } })),
+      sleep,
+    )
+  // Do this next: what follows removes what shows that these values have ended, and the restore may be interrupted.
+  await put(tombstones)
+  const removals = extra.map((Key) => ({ DeleteRequest: { Key } }))
+  await writeAll(client, to, removals, sleep)
+  const last = (revisions.get(accessKeys) ?? 0) + margin
+  await put(published.map((item) => ({ ...item, rv: { N: String(last) } })))
+  await put(wanted.values())
+  return {
+    written: wanted.size,
+    removed: extra.length,
+    withheld: [...withheld].sort(),
+    ended: [...ended].sort(),
+    exchanged: exchanged.size,
+  }
 }
 
 const accessKeys = 'ownedaccesskeys'
@@ -103,13 +129,19 @@ const leftOut = [accessKeys, 'federatedidentitycredentials', 'identityproviders'
 
 const isRecordOfExchange = ({ pk }: StoredItem) => textOf(pk).startsWith('exchange#')
 
+/** What happened to keys, and how far it has been published: a restore neither repeats nor hides it. */
+const isRecordOfEvents = ({ pk }: StoredItem) => /^(signal|lifecycle)#/.test(textOf(pk))
+
+/** The position in the change log up to which events are published (lib/events/position.ts). */
+const isPublished = ({ pk }: StoredItem) => textOf(pk) === 'lifecycle#position'
+
 /**
  * Returns the name of the access key that an item belongs to, or RESOURCE/NAME of another object. The item is a row, copy,
- * mark, activity, credential or owner index entry.
+ * mark, activity, credential or owner index entry. A tombstone belongs to none.
  */
-function nameOf({ pk, sk, name, key }: StoredItem): string | undefined {
+function nameOf({ pk, sk, name, key, ended }: StoredItem): string | undefined {
   const partition = textOf(pk)
-  if (partition.startsWith('credential#')) return textOf(name)
+  if (partition.startsWith('credential#')) return ended === undefined ? textOf(name) : undefined
   const entry = textOf(sk)
   for (const resource of leftOut) {
     const rows = rowsOf(resource)
@@ -183,7 +215,7 @@ if (import.meta.main) {
     if (from === to) throw new UsageError('--from and --to are the same table')
     const names = without === undefined ? '' : await readFile(without, 'utf8')
     const client = new DynamoDBClient({ region })
-    const { written, removed, withheld, exchanged } = await restore({
+    const { written, removed, withheld, exchanged, ended } = await restore({
       client,
       from,
       to,
@@ -193,6 +225,7 @@ if (import.meta.main) {
     })
     process.stdout.write(
       `${written} items written, ${removed} removed, keys not restored: ${withheld.join(', ') || 'none'}\n` +
+        `keys not restored because a value of theirs has ended since: ${ended.join(', ') || 'none'}\n` +
         `keys of exchanges, none of which is restored: ${exchanged}\n`,
     )
   })

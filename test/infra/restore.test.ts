@@ -1,16 +1,11 @@
 /** Restoring a table: what is restored, what stays revoked, and that clients notice. */
-import {
-  BatchWriteItemCommand,
-  type BatchWriteItemCommandInput,
-  CreateTableCommand,
-  paginateScan,
-} from '@aws-sdk/client-dynamodb'
+import { type BatchWriteItemCommandInput, paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { restore } from '../../infra/restore.ts'
 import { gateKeys } from '../../lib/authentication/gates.ts'
 import type { Companion } from '../../lib/storage/interface.ts'
 import { endless } from '../support/deadlines.ts'
-import { tableDefinition } from '../support/dynamodb.ts'
+import { copyTable } from '../support/dynamodb.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { accessKey, instance, instances as instancesIn, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -43,17 +38,6 @@ const record = (id: string): Companion => ({
 const keep = (pk: string) =>
   server.parts.storage.keepCompanion({ pk, sk: '#', attributes: { revision: 1 } }, { deadline: endless })
 
-/** Imitates DynamoDB's point-in-time recovery. */
-async function copy(): Promise<void> {
-  const { client, table } = server.dynamodb
-  await client.send(new CreateTableCommand({ TableName: backup, ...tableDefinition }))
-  for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
-    for (const Item of Items) {
-      await client.send(new BatchWriteItemCommand({ RequestItems: { [backup]: [{ PutRequest: { Item } }] } }))
-    }
-  }
-}
-
 beforeAll(async () => {
   server = await startServer()
   const owner = await key('kept')
@@ -79,7 +63,7 @@ beforeAll(async () => {
   values.set('of an exchange', token)
   values.set('name of an exchange', name)
   await keep('jwks#provider')
-  await copy()
+  await copyTable(server.dynamodb, backup)
   const later = await createExchangedKey(server.parts, federation, { companions: [record('since')] })
   values.set('of a later exchange', later.token)
 

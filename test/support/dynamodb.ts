@@ -6,10 +6,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
+  BatchWriteItemCommand,
   CreateTableCommand,
   type CreateTableCommandInput,
   type DynamoDBClient,
   type DynamoDBClientConfig,
+  paginateScan,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
 import { findDynoxide } from '../../infra/local/aws/dynoxide.ts'
@@ -137,4 +139,14 @@ function isListening(child: ChildProcess): Promise<boolean> {
     child.once('exit', () => resolve(false))
     child.once('error', reject)
   })
+}
+
+/** Copies the table to a new one, as a restore to a point in time does. */
+export async function copyTable({ client, table }: TestDynamoDB, to: string): Promise<void> {
+  await client.send(new CreateTableCommand({ TableName: to, ...tableDefinition }))
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
+    for (const Item of Items) {
+      await client.send(new BatchWriteItemCommand({ RequestItems: { [to]: [{ PutRequest: { Item } }] } }))
+    }
+  }
 }

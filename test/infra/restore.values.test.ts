@@ -1,0 +1,167 @@
+/** Restoring a table with keys whose values have changed since: an ended value never works again. */
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { restore } from '../../infra/restore.ts'
+import { table as keyTable } from '../../lib/apis/management/v1/ownedaccesskey.table.ts'
+import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { decodeKeyInternal } from '../../lib/authentication/keyinternal.ts'
+import { type EndReason, tombstoneAttributes } from '../../lib/authentication/tombstone.ts'
+import { copyTable } from '../support/dynamodb.ts'
+import { accessKey, keys } from '../support/objects.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const backup = 'backup'
+const NOW = 1_795_257_600
+
+let server: TestServer
+let result: Awaited<ReturnType<typeof restore>>
+
+interface Item {
+  pk: string
+  sk: string
+  [attribute: string]: unknown
+}
+/** The credentials of the first values of the keys. */
+const items = new Map<string, Item>()
+const tokens = new Map<string, string>()
+
+async function make(name: string): Promise<void> {
+  tokens.set(name, (await server.make(keys, accessKey(name, { user: 'alice' }))).spec.key)
+  const stored = await server.parts.storage.get(keyTable, name)
+  if (!stored) throw new Error(`no key ${name}`)
+  const { pk, sk } = credentialItemKey(decodeKeyInternal(stored.internal).credential)
+  items.set(name, { ...(await server.parts.storage.getCompanion(pk, sk))?.attributes, pk, sk })
+}
+
+const itemOf = (name: string): Item => items.get(name) ?? { pk: '', sk: '' }
+
+/** Writes into the table of the deployment. */
+const write = async (...written: Item[]): Promise<void> => {
+  const { client, table: TableName } = server.dynamodb
+  for (const one of written) await client.send(new PutItemCommand({ TableName, Item: marshall(one) }))
+}
+
+async function read({ pk, sk }: Item): Promise<Record<string, unknown> | undefined> {
+  const { client, table: TableName } = server.dynamodb
+  const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall({ pk, sk }) }))
+  return Item && unmarshall(Item)
+}
+
+const tombstone = ({ pk, sk, name, uid, user }: Item, ended: EndReason): Item => ({
+  pk,
+  sk,
+  ...tombstoneAttributes({ ended, name: String(name), uid: String(uid), user: String(user), at: NOW }, 60),
+})
+
+/** Returns the credential of the second value of a key, and that of the first one while the rotation is open. */
+function rotated(name: string, facts: { pending?: true; firstUsed?: number }): [Item, Item] {
+  const hash = `second-of-${name}`
+  const first = itemOf(name)
+  const successor = { version: '1', hash }
+  return [
+    { ...first, successor, overlap: 3600 },
+    { ...first, ...credentialItemKey(successor), value: 2, made: NOW, ...facts },
+  ]
+}
+
+/** What happens to a key before the moment of the restore, and after it. */
+const histories: Record<string, { before?: (name: string) => Item[]; after?: (name: string) => Item[] }> = {
+  untouched: {},
+  'rotated and settled': {
+    after: (name) => [tombstone(itemOf(name), 'rotated'), rotated(name, { firstUsed: NOW })[1]],
+  },
+  'rotated and used, but not settled': { after: (name) => rotated(name, { pending: true, firstUsed: NOW }) },
+  'replaced by a value that is not told by a tombstone': { after: (name) => [rotated(name, {})[1]] },
+  leaked: { after: (name) => [tombstone(itemOf(name), 'leaked')] },
+  'rotated, not used': { after: (name) => rotated(name, { pending: true }) },
+  'used first': {
+    before: (name) => rotated(name, { pending: true }),
+    after: (name) => rotated(name, { pending: true, firstUsed: NOW }),
+  },
+  'pending then and now': { before: (name) => rotated(name, { pending: true }) },
+  'with a tombstone then': {
+    before: (name) => [tombstone(rotated(name, {})[1], 'leaked')],
+    // As if the tombstone had gone and the value had been supplied again.
+    after: (name) => [rotated(name, { pending: true })[1]],
+  },
+}
+const nameOf = (title: string) => title.replaceAll(/[^a-z]+/g, '-')
+const ended = [
+  'leaked',
+  'replaced by a value that is not told by a tombstone',
+  'rotated and settled',
+  'rotated and used, but not settled',
+  'used first',
+]
+
+const run = (without: ReadonlySet<string> = new Set()) => {
+  const { client, table: to } = server.dynamodb
+  return restore({ client, from: backup, to, without, now: NOW * 1000, sleep: async () => undefined })
+}
+
+beforeAll(async () => {
+  server = await startServer()
+  for (const [title, { before }] of Object.entries(histories)) {
+    await make(nameOf(title))
+    await write(...(before?.(nameOf(title)) ?? []))
+  }
+  await make('named')
+  await write({ pk: 'signal#20261121', sk: 'rotated#1', kind: 'rotated' })
+  await write({ pk: 'lifecycle#position', sk: '#', rv: 1, until: 1, swap: 'then' })
+  await copyTable(server.dynamodb, backup)
+  for (const [title, { after }] of Object.entries(histories)) await write(...(after?.(nameOf(title)) ?? []))
+  await write({ pk: 'signal#20261121', sk: 'rotated#1', kind: 'rotated', published: NOW })
+  await write({ pk: 'signal#20261122', sk: 'leaked#1', kind: 'leaked' })
+  await write({ pk: 'lifecycle#position', sk: '#', rv: 9, until: NOW, swap: 'now' })
+  result = await run(new Set(['named']))
+}, 120_000)
+afterAll(() => server?.stop())
+
+const statusOf = async (name: string) =>
+  (await server.call(`${keys}/${name}`, { token: tokens.get(name) ?? '' })).status
+
+describe('a key that was', () => {
+  test.each(ended)('%s is not restored, and its old value is known to have ended', async (title) => {
+    const name = nameOf(title)
+    expect(result.ended).toContain(name)
+    expect((await server.call(`${keys}/${name}`)).status).toBe(404)
+    expect(await statusOf(name)).toBe(401)
+    const old = await read(itemOf(name))
+    expect(old).toMatchObject({ ended: expect.any(String), name, uid: itemOf(name).uid, user: 'alice' })
+    expect(old).not.toHaveProperty('groups')
+  })
+
+  test.each(Object.keys(histories).filter((title) => !ended.includes(title)))('%s is restored', async (title) => {
+    const name = nameOf(title)
+    expect(result.ended).not.toContain(name)
+    expect(await statusOf(name)).toBe(200)
+  })
+})
+
+test('a rotation that was begun since is gone, one that was open then is open', async () => {
+  expect(await read(itemOf('rotated-not-used'))).not.toHaveProperty('successor')
+  expect(await read(rotated('rotated-not-used', {})[1])).toBeUndefined()
+  expect(await read(itemOf('pending-then-and-now'))).toHaveProperty('successor')
+  expect(await read(rotated('pending-then-and-now', {})[1])).toMatchObject({ pending: true })
+})
+
+test('a tombstone stays or comes back, whoever supplied its value again', async () => {
+  expect(await read(rotated('with-a-tombstone-then', {})[1])).toMatchObject({ ended: 'leaked' })
+  expect(await read(itemOf('leaked'))).toMatchObject({ ended: 'leaked' })
+})
+
+test('no signal is published again, none is lost, and their publisher continues after the restore', async () => {
+  expect(await read({ pk: 'signal#20261121', sk: 'rotated#1' })).toMatchObject({ published: NOW })
+  expect(await read({ pk: 'signal#20261122', sk: 'leaked#1' })).toMatchObject({ kind: 'leaked' })
+  const position = await read({ pk: 'lifecycle#position', sk: '#' })
+  expect(position).toMatchObject({ until: NOW, swap: 'now' })
+  const { changes } = await server.parts.storage.changes(keyTable, Number(position?.rv))
+  expect(changes.map(({ key }) => key)).toEqual([])
+})
+
+test('a repeated restore, which no longer sees the new values, restores no more keys', async () => {
+  const again = await run(new Set(['named']))
+  expect([again.ended, again.withheld]).toEqual([result.ended, result.withheld])
+  for (const title of ended) expect([title, await statusOf(nameOf(title))]).toEqual([title, 401])
+})
