@@ -10,7 +10,7 @@ import type { CompanionItem, TouchOutcome } from '../storage/interface.ts'
 import { isWellFormed } from './accesskey.ts'
 import { activityAttributes, type Credential, credentialUser, firstUseAttributes } from './credential.ts'
 import { type JudgeDeps, type Judgement, judge, type KeyName } from './judge.ts'
-import { isActivityDue } from './keystatus.ts'
+import { isActivityDue, REQUEST_SECONDS } from './keystatus.ts'
 import type { ValueState } from './keyvalues.ts'
 import { keyWarnings } from './keywarnings.ts'
 import type { KeyHash } from './pepper.ts'
@@ -89,9 +89,6 @@ type Alive = Extract<Judgement, { credential: Credential }>
 
 /** How often a first use is attempted while others change the key. */
 const MAX_ATTEMPTS = 3
-
-/** The longest time in seconds for which a request may go on after it was authorized. */
-const REQUEST_SECONDS = 30
 
 /**
  * Authenticates the token of a request from `source`. Without a source, a key that is limited to addresses is refused.

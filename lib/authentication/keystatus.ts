@@ -87,6 +87,9 @@ export function isActivityDue(life: KeyLife, now: number, limits: LifeLimits = {
   return life.lastActivity === undefined || now - life.lastActivity > Math.min(ACTIVITY_SECONDS, ttl / 4)
 }
 
+/** The longest time in seconds for which a request may go on after it was authorized. */
+export const REQUEST_SECONDS = 30
+
 /** The message of the 401 for a known but invalid key. */
 export const INVALID_KEY_REASONS: Readonly<Record<Exclude<KeyState, 'Active'>, string>> = {
   Disabled: 'access key is disabled',

@@ -3,6 +3,7 @@
  * functions take the internal part of the key as `settle` returns it, so a pending value is unused.
  */
 import type { KeyInternal, ValueFacts } from '../keyinternal.ts'
+import { REQUEST_SECONDS } from '../keystatus.ts'
 import { type EndedValue, findValue, isUnrotated, lastNumber, type ValuesChange, valuesOf } from '../keyvalues.ts'
 import type { KeyHash } from '../pepper.ts'
 import type { EndReason } from '../tombstone.ts'
@@ -48,13 +49,13 @@ export function replaceValues(internal: KeyInternal, { credential, ...facts }: N
 
 /**
  * Returns the change for a value that was reported as leaked at `now` (unix seconds), or undefined if it is no value of the
- * key or has ended. With the current value, a retiring one ends. Tokens from before the report are refused.
+ * key or has ended. With the current value, a retiring one ends. Tokens that the value may have made are refused.
  */
 export function endLeaked(internal: KeyInternal, hash: KeyHash, now: number): ValuesChange | undefined {
   const found = findValue(internal, hash)
   if (found === undefined) return undefined
-  // A token that was issued in this second is refused, too: it may have been made with the leaked value.
-  const tokensNotBefore = Math.max(now + 1, internal.tokensNotBefore ?? 0)
+  // A request that was authorized before the report may issue a token for as long as it lasts.
+  const tokensNotBefore = Math.max(now + REQUEST_SECONDS, internal.tokensNotBefore ?? 0)
   const { pending, retiring, ...rest } = internal
   if (found.state === 'Current') {
     return {

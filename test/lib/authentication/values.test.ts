@@ -91,7 +91,7 @@ describe('settling', () => {
     expect(states(leaked)).toEqual(['Pending b'])
     const { internal, ended } = settle(leaked, { firstUsed: USED }, USED)
     expect([states(internal), internal.ended, ended]).toEqual([['Current b'], undefined, []])
-    expect(internal.tokensNotBefore).toBe(USED + 1)
+    expect(internal.tokensNotBefore).toBe(USED + 30)
   })
 })
 
