@@ -17,7 +17,7 @@ import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import { constantTimeEqual } from './constanttime.ts'
 import { parseFederation } from './federationform.ts'
-import { decodeKeyInternal, type KeyInternal, parseKeyHash } from './keyinternal.ts'
+import { type KeyInternal, parseKeyHash } from './keyinternal.ts'
 import { expiryOf, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import type { KeyHash } from './pepper.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
@@ -96,51 +96,11 @@ export const credentialItemKey = ({ version, hash }: KeyHash): { pk: string; sk:
   sk: SORT_KEY,
 })
 
-/** Returns the write for a new key. Storage rejects it (CompanionExists) when another key has the same value. */
-export const createCredential = (key: StoredKey, sealed: Sealed, limits: LifeLimits): Companion[] => [
-  { op: 'put', ...itemKeyOf(key), attributes: { ...attributesOf(key, limits), ...seal(sealed) }, ifAbsent: true },
-]
-
-/**
- * Returns the write for a changed key that keeps its value. The last activity and omitted sealed values are preserved.
- * `lastActivity` is the value read beside the key; it only determines the item's position in the expiry index.
- */
-export function updateCredential(
-  key: StoredKey,
-  sealed: Sealed,
-  limits: LifeLimits,
-  lastActivity?: number,
-): Companion[] {
-  const { lastActivity: _, ...attributes } = attributesOf(key, limits, lastActivity)
-  const remove = OPTIONAL_ATTRIBUTES.filter((name) => name !== 'lastActivity' && !Object.hasOwn(attributes, name))
-  return [{ op: 'set', ...itemKeyOf(key), attributes: { ...attributes, ...seal(sealed) }, remove }]
-}
-
-/**
- * Returns the writes for a key whose value changes. `old` is the item read under the old value; its sealed values and
- * last activity move to the new item. The key's internal part already contains the hash of the new value.
- */
-export function rotateCredential(
-  key: StoredKey,
-  from: KeyHash,
-  old: JsonObject,
-  sealed: Sealed,
-  limits: LifeLimits,
-): Companion[] {
-  const kept = Object.fromEntries(Object.entries(old).filter(([name]) => name.startsWith(SEALED)))
-  const lastActivity = isCount(old.lastActivity) ? Number(old.lastActivity) : undefined
-  const attributes = { ...attributesOf(key, limits, lastActivity), ...kept, ...seal(sealed) }
-  return [
-    { op: 'delete', ...credentialItemKey(from) },
-    { op: 'put', ...itemKeyOf(key), attributes, ifAbsent: true },
-  ]
-}
-
 /** Requires that no key is stored under these hashes. A condition on the written item cannot express that. */
 export const requireAbsentCredentials = (hashes: readonly KeyHash[]): Companion[] =>
   hashes.map((hash) => ({ op: 'absent', ...credentialItemKey(hash) }))
 
-/** Requires that the key is unchanged since the request was authorized: not deleted, rotated or updated. */
+/** Requires that the presented value and its key are unchanged since the request was authorized: not deleted, rotated or updated. */
 export function requireUnchangedCredential(
   { uid, generation }: UserInfo['key'],
   credential: PresentedCredential,
@@ -150,15 +110,23 @@ export function requireUnchangedCredential(
     ...credentialItemKey(credential),
     attributes: { uid, deleted: false, ...(generation !== undefined && { generation }) },
     // Items of earlier versions get a generation at their next write.
-    lacks: generation === undefined ? ['generation'] : [],
+    lacks: ['ended', ...(generation === undefined ? ['generation'] : [])],
   }
 }
 
-/**
- * Returns the write for a key that is removed permanently. A key that finalizers still hold is updated instead, and its
- * credential records the deletion.
- */
-export const deleteCredential = (key: StoredKey): Companion[] => [{ op: 'delete', ...itemKeyOf(key) }]
+/** What a credential must still have if the first use of its value would end the one of the request. */
+export const UNUSED = { lacks: ['firstUsed', 'ended'] } as const
+
+/** Requires that this value is unused. */
+export const requireUnused = (
+  { uid }: UserInfo['key'],
+  credential: KeyHash,
+): Extract<Companion, { op: 'unchanged' }> => ({
+  op: 'unchanged',
+  ...credentialItemKey(credential),
+  attributes: { uid },
+  lacks: UNUSED.lacks,
+})
 
 /**
  * Reports whether the item has this sealed value. Constant time, because owners can test values that they cannot read.
@@ -270,19 +238,22 @@ const OF_VALUE = {
   until: isCount,
 }
 
-const OPTIONAL_ATTRIBUTES = [...Object.keys(OPTIONAL), EXPIRY_INDEX.partition, EXPIRY_INDEX.sort]
+/** The attributes that a change of the key removes if they are absent from its new state. */
+export const KEY_ATTRIBUTES: readonly string[] = Object.keys(OPTIONAL).filter((name) => name !== 'lastActivity')
+/** The attributes that are removed with the state of a value. */
+export const STATE_ATTRIBUTES: readonly string[] = ['successor', 'overlap', 'pending', 'until']
+export const INDEX_ATTRIBUTES: readonly string[] = [EXPIRY_INDEX.partition, EXPIRY_INDEX.sort]
 
-const itemKeyOf = ({ internal }: StoredKey) => credentialItemKey(decodeKeyInternal(internal).credential)
-
-const seal = (sealed: Sealed): JsonObject =>
+/** Returns the attributes that store sealed values. */
+export const seal = (sealed: Sealed): JsonObject =>
   Object.fromEntries(Object.entries(sealed).map(([path, value]) => [SEALED + path, value]))
 
-function attributesOf({ object, internal }: StoredKey, limits: LifeLimits, lastActivity?: number): JsonObject {
-  const credential = credentialOf(object, decodeKeyInternal(internal), lastActivity)
-  return { ...(credential as unknown as JsonObject), ...indexAttributes(credential, limits) }
-}
+/** Returns the attributes of an item that store sealed values. */
+export const sealedIn = (item: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => name.startsWith(SEALED)))
 
-function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
+/** Returns what the credentials of all values of a key say, besides the generation. */
+export function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
   const { metadata, spec = {} } = object
   const keySpec = spec as KeySpec
   const { name: user, identity, groups } = effectiveUser({ spec: keySpec, creator: internal.creator })
@@ -315,7 +286,8 @@ const shownName = (member: 'displayName' | 'email', value: JsonValue | undefined
     ? { [member]: value }
     : {}
 
-function indexAttributes(credential: Credential, limits: LifeLimits): JsonObject {
+/** Returns the position of the current value in the index by the expiry of its key, if it has one. */
+export function indexAttributes(credential: Credential, limits: LifeLimits): JsonObject {
   const at = credential.deleted ? undefined : expiryOf(credential, limits)
   if (at === undefined) return {}
   const value = credential.federation ? EXPIRY_INDEX.exchanged : EXPIRY_INDEX.value

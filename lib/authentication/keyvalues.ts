@@ -56,6 +56,10 @@ export function valuesOf({ credential, value, ended, pending, retiring }: KeyInt
 export const findValue = (internal: KeyInternal, hash: KeyHash): KeyValue | undefined =>
   valuesOf(internal).find(({ credential }) => sameHash(credential, hash))
 
+/** Reports whether a value with this hash belongs to the key, even if it has leaked. */
+export const hasValue = ({ credential, pending, retiring }: KeyInternal, hash: KeyHash): boolean =>
+  [credential, pending?.credential, retiring?.credential].some((one) => one !== undefined && sameHash(one, hash))
+
 /**
  * Returns the generation of a value, of which its credential tells: that of the key, one more for the pending value, one
  * less for the retiring one. So it stays the same when the pending value becomes current.

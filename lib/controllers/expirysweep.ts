@@ -1,13 +1,15 @@
 /**
  * Deletes access keys, disabled or not, that expired longer ago than the retention. It reads a sparse index, so its cost grows
- * with the number of expired keys. The index may be stale, or wrong after a change of the maximum ttl. So the sweep decides by
- * the credential, which it reads consistently and after the object.
+ * with the number of expired keys. The index may be stale, or wrong after a change of the maximum ttl, and a key may be in use
+ * with another value than the one that is in the index. So the sweep decides by the object and its activity, which it reads
+ * consistently.
  *
  * A lowered maximum reaches the index entry of a key when the key is used or written. A key that is never used again is kept
  * longer than the retention, although it has expired. A raised maximum leaves stale entries, which each run checks and keeps.
  */
-import { EXPIRY_INDEX, readCredential } from '../authentication/credential.ts'
-import { keyStatus, type LifeLimits } from '../authentication/keystatus.ts'
+import { EXPIRY_INDEX } from '../authentication/credential.ts'
+import { decodeKeyInternal } from '../authentication/keyinternal.ts'
+import { keyStatus, type LifeLimits, lifeOf } from '../authentication/keystatus.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { deleteObject } from '../registry/delete.ts'
@@ -45,42 +47,34 @@ export interface Swept {
   remaining: boolean
 }
 
-/** The number of candidates per page: one consistent call reads their credentials. */
+/** The number of candidates per page. */
 const pageSize = 100
 
 const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
 
-/** Reports whether the credential belongs to this object and expired longer ago than the retention. */
-function isOver({ now, retentionSeconds, limits }: Sweep, credential: CompanionItem, { object }: Stored): boolean {
-  const life = readCredential(credential.attributes)
+/** Reports whether the key expired longer ago than the retention. */
+function isOver({ now, retentionSeconds, limits }: Sweep, { object, internal, activity }: Stored): boolean {
+  const life = lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
   const { expires, state } = keyStatus(life, seconds(now()), limits)
-  const retention = life.federation ? retentionSeconds.exchanged : retentionSeconds.others
-  const due = expires !== undefined && expires <= seconds(now()) - retention
-  return due && state !== 'Terminating' && life.uid === object.metadata.uid
+  const { federation } = decodeKeyInternal(internal)
+  const retention = federation ? retentionSeconds.exchanged : retentionSeconds.others
+  return expires !== undefined && expires <= seconds(now()) - retention && state !== 'Terminating'
 }
 
-/**
- * Returns the candidates to delete. Reads objects before their credentials, so that a change after the credential was read
- * fails the precondition of the deletion.
- */
+/** Returns the candidates to delete. */
 async function overdue(sweep: Sweep, candidates: readonly CompanionItem[], swept: Swept): Promise<Stored[]> {
   const { store, storage, hasTime } = sweep
-  const objects = new Map<CompanionItem, Stored>()
-  await forEach(candidates, hasTime, async (one) => {
-    const stored = await storage.get(store.kind.table, objectKey('', String(one.attributes.name)))
-    if (stored) objects.set(one, stored)
-  })
-  const credentials = await storage.getCompanions(candidates)
-  return candidates.flatMap((one, index) => {
-    const [object, credential] = [objects.get(one), credentials[index]]
+  const found: Stored[] = []
+  await forEach(candidates, hasTime, async ({ attributes }) => {
+    const stored = await storage.get(store.kind.table, objectKey('', String(attributes.name)))
     try {
-      if (object && credential && isOver(sweep, credential, object)) return [object]
-      swept.kept++
+      if (stored && stored.object.metadata.uid === attributes.uid && isOver(sweep, stored)) found.push(stored)
+      else swept.kept++
     } catch (error) {
       fail(swept, error)
     }
-    return []
   })
+  return found
 }
 
 function fail(swept: Swept, error: unknown): void {

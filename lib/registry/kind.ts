@@ -73,6 +73,8 @@ export interface Draft {
   floats?: Floats
   /** Set by a hook if a change outside the visible spec counts as a spec change. */
   specChanged?: boolean
+  /** Set by a hook if the generation rises by one more: something took effect before the request, and no write said so yet. */
+  raisesGeneration?: boolean
   /** Write-only values to return in the response of a create, and in no other. */
   reveal?: readonly Secret[]
 }

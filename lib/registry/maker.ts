@@ -2,12 +2,12 @@
  * Makes writes of credentials conditional on the access key of the request. Otherwise a request in flight while its key is
  * revoked could still create another key.
  */
-import { requireUnchangedCredential } from '../authentication/credential.ts'
+import { requireUnchangedCredential, requireUnused } from '../authentication/credential.ts'
 import { findClosedGate, requireOpenGates } from '../authentication/gates.ts'
 import type { Federation } from '../authorization/users/user.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { Mutation, Storage, Stored } from '../storage/interface.ts'
+import type { Companion, Mutation, Storage, Stored } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import type { RequestContext } from './kind.ts'
 import type { Store } from './store.ts'
@@ -18,9 +18,10 @@ export const isMakerChanged = (error: unknown): boolean =>
 
 /**
  * Adds the condition that the access key of the request has not changed since the request was allowed, and that the gates
- * of an exchanged key are still open. A key that changes itself needs no condition: its write is already conditional on
- * the object that was read. The server's own requests have no credential. Throws 401 if the write itself changes that
- * credential: another object must have it then.
+ * of an exchanged key are still open. If the first use of a new value of the key would end that of the request at once, the
+ * new one must be unused. A key that changes itself needs only this: its write is already conditional on the object that was
+ * read. The server's own requests have no credential. Throws 401 if the write itself changes that credential: another object
+ * must have it then.
  */
 export async function bindToMaker(
   { kind, storage }: Pick<Store, 'kind' | 'storage'>,
@@ -28,16 +29,41 @@ export async function bindToMaker(
   mutation: Mutation,
   { user }: RequestContext,
 ): Promise<Mutation> {
-  const isSelf = current !== undefined && current.object.metadata.uid === user.key.uid
-  if (mutation.type === 'none' || !kind.isCredential || !user.credential || isSelf) return mutation
-  const maker = requireUnchangedCredential(user.key, user.credential)
+  const { key, credential, federation } = user
+  if (mutation.type === 'none' || !kind.isCredential || !credential) return mutation
+  const unused = credential.successor ? [requireUnused(key, credential.successor)] : []
   const { companions = [] } = mutation
+  if (current !== undefined && current.object.metadata.uid === key.uid) {
+    const [check] = unused
+    return check === undefined ? mutation : { ...mutation, companions: await guard(storage, companions, check) }
+  }
+  const maker = requireUnchangedCredential(key, credential)
   const isWritten = (item: ItemKey) => companions.some(({ pk, sk }) => pk === item.pk && sk === item.sk)
   if (isWritten(maker)) throw keyChanged()
-  const gates = user.federation ? requireOpenGates(user.federation) : []
+  const gates = federation ? requireOpenGates(federation) : []
   const checked = gates.filter((gate) => !isWritten(gate))
-  if (user.federation && checked.length < gates.length) await demandOpenGates(storage, user.federation)
-  return { ...mutation, companions: [...companions, maker, ...checked] }
+  if (federation && checked.length < gates.length) await demandOpenGates(storage, federation)
+  return { ...mutation, companions: [...companions, maker, ...unused, ...checked] }
+}
+
+/**
+ * Adds the check to the items of a write, or its condition to the item that the write changes anyway. Throws 401 if the
+ * condition does not hold: after a lost race the mutation runs again, which a failed condition counts as.
+ */
+async function guard(
+  storage: Pick<Storage, 'getCompanion'>,
+  companions: readonly Companion[],
+  { op, ...check }: Extract<Companion, { op: 'unchanged' }>,
+): Promise<readonly Companion[]> {
+  const { pk, sk, attributes, lacks } = check
+  const written = companions.find((one) => one.pk === pk && one.sk === sk)
+  if (written === undefined) return [...companions, { op, ...check }]
+  const stored = (await storage.getCompanion(pk, sk))?.attributes
+  if (stored === undefined || lacks?.some((name) => Object.hasOwn(stored, name))) throw keyChanged()
+  const when = { attributes, ...(lacks && { lacks }) }
+  return companions.map((one) =>
+    one === written && one.op !== 'absent' && one.op !== 'unchanged' ? { ...one, when } : one,
+  )
 }
 
 /**

@@ -92,7 +92,7 @@ const isFinalized = ({ metadata }: KubeObject): boolean =>
   (metadata.finalizers ?? []).length === 0
 
 /** Reports whether the spec changes. In Go, an integer and the same floating-point number differ. */
-const raisesGeneration = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): boolean =>
+const changesSpec = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): boolean =>
   specDiffers(object, old) || holdsFloat(object.spec, 'spec', floats)
 
 interface Judged {
@@ -132,8 +132,10 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))
   if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
-  if (subresource === '' && (draft.specChanged || raisesGeneration(draft, old))) {
-    draft.object.metadata = { ...draft.object.metadata, generation: (old.metadata.generation ?? 0) + 1 }
+  if (subresource === '') {
+    const raised = Number(draft.specChanged || changesSpec(draft, old)) + Number(draft.raisesGeneration ?? false)
+    const generation = (old.metadata.generation ?? 0) + raised
+    if (raised > 0) draft.object.metadata = { ...draft.object.metadata, generation }
   }
   if (subresource === '') refuseInvalid(draft.object, strategy.validate?.(draft, live, context) ?? [])
   draft.object = keepManagedTimes(old, draft.object)

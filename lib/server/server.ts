@@ -143,7 +143,10 @@ export function createServer(environment: Environment): Server {
           const { pk, sk } = credentialItemKey(hash)
           return (await base.storage.getCompanion(pk, sk))?.attributes
         },
+        readCredentials: async (all: readonly KeyHash[]) =>
+          (await base.storage.getCompanions(all.map(credentialItemKey))).map((item) => item?.attributes),
         limits: base.limits,
+        retentionSeconds: config.keyRetentionSeconds,
         maxPerOwner: config.maxKeysPerOwner,
       }
     },

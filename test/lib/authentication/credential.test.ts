@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import {
   activityAttributes,
-  createCredential,
   credentialUser,
-  deleteCredential,
   hasSealedValue,
   readCredential,
-  rotateCredential,
-  updateCredential,
+  type Sealed,
+  type StoredKey,
 } from '../../../lib/authentication/credential.ts'
 import { decodeKeyInternal, encodeKeyInternal } from '../../../lib/authentication/keyinternal.ts'
+import { createCredential, deleteCredentials, updateCredentials } from '../../../lib/authentication/values/writes.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
 
@@ -28,6 +27,18 @@ const FULL = storedKey(
   },
   { carried: [{ projects: [{ project: 'a' }] }] },
 )
+
+/** The writes for a key that was never rotated. `old` is the item of its value before. */
+const updateCredential = (
+  before: StoredKey,
+  after: StoredKey,
+  { sealed = {}, lastActivity, old }: { sealed?: Sealed; lastActivity?: number; old?: JsonObject } = {},
+) =>
+  updateCredentials(
+    { before, after, sealed, ended: [], ...(lastActivity !== undefined && { lastActivity }) },
+    CREATED,
+    { limits: {}, retentionSeconds: 100, readCredentials: async (hashes) => hashes.map(() => old) },
+  )
 
 describe('writing credentials', () => {
   test('stores everything on creation, only if the item does not exist', () => {
@@ -67,11 +78,10 @@ describe('writing credentials', () => {
     for (const companion of createCredential(FULL, {}, {})) expect(companion).not.toHaveProperty('attributes.expires')
   })
 
-  test('removes absent attributes on update and keeps the last activity and sealed values', () => {
-    const [companion] = updateCredential(
+  test('removes absent attributes on update and keeps the last activity and sealed values', async () => {
+    const [companion] = await updateCredential(
+      FULL,
       storedKey({ disabled: true }, {}, { deletionTimestamp: '2026-11-21T01:00:00Z', generation: 2 }),
-      {},
-      {},
     )
     expect(companion).toMatchObject({
       op: 'set',
@@ -96,14 +106,23 @@ describe('writing credentials', () => {
         'ttl',
       ].sort(),
     )
-    const [sliding] = updateCredential(FULL, { x: 'y' }, {}, CREATED + 50)
+    const [sliding] = await updateCredential(FULL, FULL, { sealed: { x: 'y' }, lastActivity: CREATED + 50 })
     expect(sliding).toMatchObject({ attributes: { expiry: CREATED + 150, 'sealed:x': 'y' } })
     expect(sliding).not.toHaveProperty('attributes.lastActivity')
   })
 
-  test('moves activity and sealed values on rotation, with new values taking precedence', () => {
+  test('writes nothing for a change that no credential repeats', async () => {
+    const labelled = { ...FULL, object: { ...FULL.object, metadata: { ...FULL.object.metadata, labels: { a: 'b' } } } }
+    expect(await updateCredential(FULL, labelled)).toEqual([])
+  })
+
+  test('moves activity and sealed values to another value, with new values taking precedence', async () => {
     const old: JsonObject = { ...itemOf(FULL, { a: '1', b: '2' }), lastActivity: CREATED + 500 }
-    const moved = rotateCredential(FULL, { version: '1', hash: 'old' }, old, { b: '3' }, {})
+    const internal = encodeKeyInternal({
+      ...decodeKeyInternal(FULL.internal),
+      credential: { version: '1', hash: 'old' },
+    })
+    const moved = await updateCredential({ ...FULL, internal }, FULL, { sealed: { b: '3' }, old })
     expect(moved).toMatchObject([
       { op: 'delete', pk: 'credential#1#old', sk: '#' },
       {
@@ -117,7 +136,7 @@ describe('writing credentials', () => {
   })
 
   test('deletes the item, and stores an activity', () => {
-    expect(deleteCredential(FULL)).toEqual([{ op: 'delete', pk: PK, sk: '#' }])
+    expect(deleteCredentials(FULL)).toEqual([{ op: 'delete', pk: PK, sk: '#' }])
     const credential = readCredential(itemOf(FULL))
     expect(activityAttributes(credential, CREATED + 7, {})).toEqual({
       expiryIndex: 'credential',
@@ -131,10 +150,13 @@ describe('writing credentials', () => {
     expect(itemOf(storedKey())).not.toHaveProperty('expiryIndex')
   })
 
-  test('stores what an exchanged key came through, and indexes its expiry separately, also after a use', () => {
+  test('stores what an exchanged key came through, and indexes its expiry separately, also after a use', async () => {
     const key = storedKey({ ttl: 100 }, { federation })
     expect(itemOf(key)).toMatchObject({ federation, expiryIndex: 'federated', expiry: CREATED + 100 })
-    expect(updateCredential(key, {}, {})[0]).toMatchObject({ attributes: { federation, expiryIndex: 'federated' } })
+    const changed = storedKey({ ttl: 100, disabled: true }, { federation })
+    expect((await updateCredential(key, changed))[0]).toMatchObject({
+      attributes: { federation, expiryIndex: 'federated' },
+    })
     const used = activityAttributes(readCredential(itemOf(key)), CREATED + 1, {})
     expect(used).toEqual({ expiryIndex: 'federated', expiry: CREATED + 100 })
   })

@@ -1,6 +1,7 @@
 /** Stored keys and credentials for the tests of this package. */
-import { createCredential, type StoredKey } from '../../../lib/authentication/credential.ts'
+import type { StoredKey } from '../../../lib/authentication/credential.ts'
 import { encodeKeyInternal, type KeyInternal } from '../../../lib/authentication/keyinternal.ts'
+import { createCredential } from '../../../lib/authentication/values/writes.ts'
 import type { JsonObject, ObjectMeta } from '../../../lib/meta/types.ts'
 
 export const HASH = { version: '2', hash: 'aGFzaA' }

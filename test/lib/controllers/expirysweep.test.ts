@@ -85,6 +85,26 @@ describe('a key', () => {
     expect(await sweepExpired(sweepOf(world))).toMatchObject({ deleted: 1 })
   })
 
+  test('whose current value is not used is kept while another value is', async () => {
+    const clock = { at: 0 }
+    const world = await worldAt(clock)
+    const { metadata } = await world.make('sliding', {}, { ttl: day, ttlAfterLastActivity: true })
+    const other = { pk: 'credential#1#other', sk: '#' }
+    await world.storage.keepCompanion({ ...other, attributes: {} }, { deadline: endless })
+    const used = start / 1000 + 20 * day
+    await world.storage.touchActivity({
+      table: world.keys.kind.table,
+      key: 'sliding',
+      uid: metadata.uid ?? '',
+      at: used * 1000,
+      credential: { ...other, lastActivity: used, attributes: {}, same: {} },
+    })
+    clock.at = 28 * day - 1
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
+    clock.at += 1
+    expect(await sweepExpired(sweepOf(world))).toMatchObject({ deleted: 1 })
+  })
+
   test('whose ttl is shortened while it is used is deleted at its new expiry', async () => {
     const clock = { at: 0 }
     const world = await worldAt(clock)
@@ -198,7 +218,7 @@ test('pages of stale entries hide no expired key', async () => {
 })
 
 describe('a key that becomes valid again', () => {
-  const revivals = ['queryIndex', 'get', 'getCompanions'] as const
+  const revivals = ['queryIndex', 'get'] as const
 
   test.each(revivals)('after %s is not deleted', async (moment) => {
     const clock = { at: 0 }
@@ -276,7 +296,6 @@ test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow
       // Without limits left, the partition of exchanged keys is not read.
       queryIndex: remaining ? pages : pages + 1,
       get: swept.seen,
-      getCompanions: pages,
       update: swept.deleted,
     })
   }
@@ -319,12 +338,14 @@ describe('a run', () => {
     expect(await names(world)).toEqual(['k2'])
   })
 
-  test('continues after an unreadable credential', async () => {
+  test('continues after an unreadable key', async () => {
     const world = await createExpired(3)
     const { storage } = world
-    const getCompanions: Storage['getCompanions'] = async (keys) =>
-      (await storage.getCompanions(keys)).map((one, index) => one && (index === 1 ? { ...one, attributes: {} } : one))
-    const swept = await sweepExpired(sweepOf(world, { storage: { ...storage, getCompanions } }))
+    const get: Storage['get'] = async (table, key) => {
+      const stored = await storage.get(table, key)
+      return stored && (key === 'k1' ? { ...stored, internal: {} } : stored)
+    }
+    const swept = await sweepExpired(sweepOf(world, { storage: { ...storage, get } }))
     expect(swept).toMatchObject({ seen: 3, deleted: 2, failed: 1 })
   })
 

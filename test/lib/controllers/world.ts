@@ -166,7 +166,10 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
         const { pk, sk } = credentialItemKey(hash)
         return (await storage.getCompanion(pk, sk))?.attributes
       },
+      readCredentials: async (all) =>
+        (await storage.getCompanions(all.map(credentialItemKey))).map((item) => item?.attributes),
       limits,
+      retentionSeconds: 86_400,
     },
     scopes: { projectNamespacePrefix: 'p-' },
   }

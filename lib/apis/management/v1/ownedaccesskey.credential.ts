@@ -1,34 +1,49 @@
 /** Prepares the credential items that are written when an access key is created, updated or deleted. */
 import { duplicateKey } from '../../../authentication/accesskey.ts'
-import {
-  createCredential,
-  deleteCredential,
-  hasSealedValue,
-  requireAbsentCredentials,
-  rotateCredential,
-  updateCredential,
-} from '../../../authentication/credential.ts'
-import { decodeKeyInternal, encodeKeyInternal } from '../../../authentication/keyinternal.ts'
-import { type EndedValue, sameHash } from '../../../authentication/keyvalues.ts'
+import { hasSealedValue, readCredential, requireAbsentCredentials } from '../../../authentication/credential.ts'
+import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
+import { type EndedValue, hasValue, sameHash, type ValuesChange } from '../../../authentication/keyvalues.ts'
+import type { KeyHash } from '../../../authentication/pepper.ts'
+import { isTombstone } from '../../../authentication/tombstone.ts'
+import { replaceValues } from '../../../authentication/values/rotation.ts'
+import { type RotationFacts, settle } from '../../../authentication/values/settle.ts'
+import { createCredential, deleteCredentials, updateCredentials } from '../../../authentication/values/writes.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import type { Secret } from '../../../meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
-import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
 import { group } from './group.ts'
 import { changesSpec, keyPath, kind, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
-/** The values that a change of an internal part ends, by the internal part after it. */
-const endedBefore = new WeakMap<JsonObject, readonly EndedValue[]>()
-
-/** Records the values that a change to `internal` ends, besides those that ended on the way to `before`. */
-export function recordEnded(internal: JsonObject, ended: readonly EndedValue[], before?: JsonObject): void {
-  endedBefore.set(internal, [...((before && endedBefore.get(before)) ?? []), ...ended])
+/** How an update came to an internal part. It is not stored, and only needed until the update is. */
+interface Plan {
+  /** The internal part after the open rotation was settled. */
+  settled: KeyInternal
+  /** The values that the update ends. */
+  ended: readonly EndedValue[]
+  /** When the pending value was first used, if it was. */
+  firstUsed?: number
+  /** The time of the request. Times are unix seconds. */
+  at: number
 }
+
+const plans = new WeakMap<JsonObject, Plan>()
+
+/** Makes a change of the values part of the update of a draft, after `prepareForUpdate`. */
+export function applyChange(draft: Draft, { internal, ended }: ValuesChange): void {
+  const plan = plans.get(draft.internal)
+  if (plan === undefined) throw new Error('the update was not prepared')
+  draft.internal = encodeKeyInternal(internal)
+  plans.set(draft.internal, { ...plan, ended: [...plan.ended, ...ended] })
+}
+
+/** Returns the internal part of a prepared update after its open rotation was settled. */
+export const settledOf = ({ internal }: Pick<Draft, 'internal'>): KeyInternal =>
+  plans.get(internal)?.settled ?? decodeKeyInternal(internal)
 
 /** Creates the credential of a new key from the supplied value, or from a generated one. The response shows the value. */
 export async function prepareForCreate(
@@ -44,58 +59,83 @@ export async function prepareForCreate(
   note('credential', 'access key')
 }
 
-/** Updates the credential and the inherited scopes when a request changes the key. */
+/** Reads what the credential of the pending value says. Costs a read only while a rotation is open. */
+async function readFacts({ keys }: Services, { pending }: KeyInternal): Promise<RotationFacts> {
+  const item = pending && (await keys.readCredential(pending.credential))
+  if (item === undefined || isTombstone(item)) return {}
+  const { firstUsed } = readCredential(item)
+  return firstUsed === undefined ? {} : { firstUsed }
+}
+
+/**
+ * Settles the open rotation, and updates the credential and the inherited scopes when a request changes the key. A value that
+ * the request supplies is current at once, and all others end.
+ */
 export async function prepareForUpdate(
   services: Services,
   draft: Draft,
   old: Stored,
-  { user, note }: RequestContext,
+  { user, note, now }: RequestContext,
 ): Promise<void> {
   const { keys } = services
-  const internal = decodeKeyInternal(old.internal)
+  const before = decodeKeyInternal(old.internal)
+  const seconds = Math.floor(now.getTime() / 1000)
+  const facts = await readFacts(services, before)
+  const { internal: settled, ended, isPromoted } = settle(before, facts, seconds)
+  if (isPromoted) draft.raisesGeneration = true
   const supplied = suppliedKey(draft.secrets)
   const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
-  const rotated = hashes[0] !== undefined && !hashes.some((hash) => sameHash(hash, internal.credential))
-  note('credential', rotated ? 'access key' : undefined)
+  const isCurrent = settled.ended === undefined && hashes.some((hash) => sameHash(hash, settled.credential))
+  const replacing = isCurrent ? undefined : hashes[0]
+  if (replacing) demandOther(draft, settled, hashes)
+  note('credential', replacing ? 'access key' : undefined)
   const sealed = Object.entries(sealedOf(draft.secrets))
-  const stored = sealed.length > 0 ? ((await keys.readCredential(internal.credential)) ?? {}) : {}
-  if (rotated || sealed.some(([path, value]) => !hasSealedValue(stored, path, value))) draft.specChanged = true
-  const carried = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : internal.carried
-  draft.internal = encodeKeyInternal({
-    ...internal,
-    carried,
-    ...(rotated && hashes[0] && { credential: hashes[0] }),
-  })
+  const stored = sealed.length > 0 ? ((await keys.readCredential(settled.credential)) ?? {}) : {}
+  if (replacing || sealed.some(([path, value]) => !hasSealedValue(stored, path, value))) draft.specChanged = true
+  const carried = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled.carried
+  draft.internal = encodeKeyInternal({ ...settled, carried })
+  plans.set(draft.internal, { settled, ended, ...facts, at: seconds })
+  if (replacing) applyChange(draft, replaceValues({ ...settled, carried }, { credential: replacing, made: seconds }))
+}
+
+/** Throws 422 if the key already has the value, as one that is not current. */
+function demandOther({ object }: Draft, internal: KeyInternal, hashes: readonly KeyHash[]): void {
+  if (!hashes.some((hash) => hasValue(internal, hash))) return
+  throw invalidObject(group, kind, object.metadata.name ?? '', [duplicateKey()])
 }
 
 /**
- * Throws 422 if another key has the supplied value. This check also serves dry runs, which write nothing. The hash under
- * which the key is stored guards the write. The returned items guard it too: another request may store the value at the
- * same time under the hash of another pepper. If the key itself already has the value, another request wrote it since it
- * was read. The condition on its row then fails, and the request is evaluated again.
+ * Throws 422 if a key has or had the value with these hashes. A key that is stored as `known` may have it: see
+ * `demandUnused`. Returns the items that guard the write.
+ */
+export async function requireNewValue(
+  { keys }: Pick<Services, 'keys'>,
+  name: string,
+  { hashes, stored, known }: { hashes: readonly KeyHash[]; stored: KeyHash; known?: string },
+): Promise<Companion[]> {
+  const found = await Promise.all(hashes.map((hash) => keys.readCredential(hash)))
+  if (found.some((one) => one !== undefined && (isTombstone(one) || one.name !== known))) {
+    throw invalidObject(group, kind, name, [duplicateKey()])
+  }
+  return requireAbsentCredentials(hashes.filter((hash) => !sameHash(hash, stored)))
+}
+
+/**
+ * Throws 422 if another key has the supplied value, or any had it. This check also serves dry runs, which write nothing. The
+ * hash under which the key is stored guards the write. The returned items guard it too: another request may store the value
+ * at the same time under the hash of another pepper. If the key itself already has the value, another request wrote it since
+ * it was read. The condition on its row then fails, and the request is evaluated again.
  */
 async function demandUnused(
-  { keys }: Services,
+  services: Services,
   { object, internal, secrets }: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] },
 ): Promise<Companion[]> {
   const supplied = suppliedKey(secrets)
-  const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
-  const found = await Promise.all(hashes.map((hash) => keys.readCredential(hash)))
+  const hashes = supplied === undefined ? [] : await services.keys.hashes(supplied)
   const { name = '' } = object.metadata
-  if (found.some((one) => one !== undefined && one.name !== name)) {
-    throw invalidObject(group, kind, name, [duplicateKey()])
-  }
-  const { credential } = decodeKeyInternal(internal)
-  return requireAbsentCredentials(hashes.filter((hash) => !sameHash(hash, credential)))
+  const { credential: stored } = decodeKeyInternal(internal)
+  return requireNewValue(services, name, { hashes, stored, known: name })
 }
-
-/** Returns the parts of the object that its credential repeats. If they are unchanged, the credential is not written. */
-const credentialParts = ({ object, internal }: Pick<Stored, 'object' | 'internal'>) => ({
-  spec: object.spec ?? {},
-  deleted: object.metadata.deletionTimestamp !== undefined,
-  generation: object.metadata.generation,
-  internal,
-})
 
 /** Returns the credential items that are written with the key. `after` is undefined when the key is removed. */
 export async function companions(
@@ -104,20 +144,23 @@ export async function companions(
   before: Stored | undefined,
 ): Promise<readonly Companion[]> {
   const { keys } = services
-  if (!after) return before ? deleteCredential(before) : []
+  if (!after) return before ? deleteCredentials(before) : []
   const sealed = sealedOf(after.secrets)
   if (!before) {
     const unused = await demandUnused(services, after)
     return [...createCredential(after, sealed, keys.limits), ...unused]
   }
-  const from = decodeKeyInternal(before.internal).credential
-  const to = decodeKeyInternal(after.internal).credential
-  if (!sameHash(from, to)) {
-    const unused = await demandUnused(services, after)
-    const old = (await keys.readCredential(from)) ?? {}
-    return [...rotateCredential(after, from, old, sealed, keys.limits), ...unused]
+  // An update without a plan, such as the mark of a deletion, ends no value.
+  const { ended = [], firstUsed, at = 0 } = plans.get(after.internal) ?? {}
+  const isReplaced = !hasValue(decodeKeyInternal(before.internal), decodeKeyInternal(after.internal).credential)
+  const unused = isReplaced ? await demandUnused(services, after) : []
+  const update = {
+    before,
+    after,
+    sealed,
+    ended,
+    ...(firstUsed !== undefined && { firstUsed }),
+    ...(before.activity !== undefined && { lastActivity: Math.floor(before.activity / 1000) }),
   }
-  const unchanged = Object.keys(sealed).length === 0 && deepEqual(credentialParts(after), credentialParts(before))
-  const activity = before.activity === undefined ? undefined : Math.floor(before.activity / 1000)
-  return unchanged ? [] : updateCredential(after, sealed, keys.limits, activity)
+  return [...(await updateCredentials(update, at, keys)), ...unused]
 }

@@ -1,9 +1,9 @@
 /** Makes the strategy with which the server itself changes the values of an access key: a rotation, or a report of a leak. */
-import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import type { ValuesChange } from '../../../authentication/keyvalues.ts'
 import type { Draft, RequestContext, Strategy } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
-import { recordEnded } from './ownedaccesskey.credential.ts'
+import { applyChange } from './ownedaccesskey.credential.ts'
 
 export interface ValuesUpdate {
   /**
@@ -15,7 +15,7 @@ export interface ValuesUpdate {
     objects: { draft: Draft; old: Stored; context: RequestContext },
   ): ValuesChange | undefined | Promise<ValuesChange | undefined>
   /** Items to write in the transaction of the key, such as a signal. */
-  companions?(): readonly Companion[]
+  companions?(): readonly Companion[] | Promise<readonly Companion[]>
   /** Replaces the admission of a change of the spec by the user. */
   authorize?: Strategy['authorize']
 }
@@ -27,15 +27,12 @@ export function changeValuesStrategy(strategy: Strategy, update: ValuesUpdate): 
     async prepareForUpdate(draft, old, context) {
       await strategy.prepareForUpdate?.(draft, old, context)
       const change = await update.change(decodeKeyInternal(draft.internal), { draft, old, context })
-      if (change === undefined) return
-      const before = draft.internal
-      draft.internal = encodeKeyInternal(change.internal)
-      recordEnded(draft.internal, change.ended, before)
+      if (change) applyChange(draft, change)
     },
     ...(update.authorize && { authorize: update.authorize }),
     companions: async (after, before) => [
       ...((await strategy.companions?.(after, before)) ?? []),
-      ...(update.companions?.() ?? []),
+      ...((await update.companions?.()) ?? []),
     ],
   }
 }

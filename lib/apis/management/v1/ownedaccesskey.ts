@@ -19,7 +19,7 @@ import { endlessErrors } from '../../../authorization/users/selfrotate.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { validateIdentity } from '../../../authorization/users/validateidentity.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
-import { alreadyExists, conflict, forbiddenResource } from '../../../meta/errors/status.ts'
+import { forbiddenResource } from '../../../meta/errors/status.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Draft, StoredKind, Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
@@ -27,6 +27,7 @@ import { group, version } from './group.ts'
 import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
+import { checkUnchanged } from './ownedaccesskey.self.ts'
 import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
 import { itemsToPresent, present } from './ownedaccesskey.status.ts'
 import { plural, table } from './ownedaccesskey.table.ts'
@@ -70,17 +71,6 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
       : []),
     ...(supplied === undefined ? [] : checkFormat(supplied)),
   ]
-}
-
-/**
- * Throws 409 if a key changes itself after it was changed since the request was allowed. Otherwise a request in flight
- * could undo that somebody disabled, narrowed, rotated or deleted the key. A retry is authorized again.
- */
-function checkUnchanged({ key }: UserInfo, { object }: Draft, old: Stored | undefined): void {
-  const { name = '', uid, generation } = (old?.object ?? object).metadata
-  if (!old && name === key.name && key.uid !== '') throw alreadyExists(resource, name)
-  if (uid !== key.uid || key.generation === undefined || key.generation === generation) return
-  throw conflict(resource, name, 'the access key of the request has been changed since the request was allowed')
 }
 
 function strategy(services: Services): Strategy {

@@ -2,6 +2,7 @@
 import type { Sealed } from '../../../authentication/credential.ts'
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../authentication/keystatus.ts'
+import { hasValue } from '../../../authentication/keyvalues.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { Key, KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
@@ -47,7 +48,7 @@ export const scopesOf = (stored: Stored): ScopeChain => effectiveChain(toKey(sto
 /** Returns when the key was created, and whether the update gives it another value. */
 export const changeOf = (draft: Draft, old: Stored): { created: number; isRotated: boolean } => ({
   created: lifeOf(old.object).created,
-  isRotated: !deepEqual(draft.internal.credential, old.internal.credential),
+  isRotated: !hasValue(decodeKeyInternal(old.internal), decodeKeyInternal(draft.internal).credential),
 })
 
 /** Reports whether an exchange made the key. */

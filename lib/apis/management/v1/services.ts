@@ -19,7 +19,11 @@ export interface KeyServices {
   hashes(key: string): Promise<readonly KeyHash[]>
   /** Reads the credential item that is stored under a hash. */
   readCredential(hash: KeyHash): Promise<JsonObject | undefined>
+  /** Reads those that are stored under several hashes, in the same order: one consistent call. */
+  readCredentials(hashes: readonly KeyHash[]): Promise<readonly (JsonObject | undefined)[]>
   limits: LifeLimits
+  /** For how many seconds the tombstone of a value is kept. */
+  retentionSeconds: number
   /** Maximum number of keys for each user, team or subject. 0 means no limit. */
   maxPerOwner: number
 }

@@ -1,0 +1,220 @@
+/**
+ * Derives the writes of credentials from a change of a key: every value that has not ended has one, with everything that the
+ * authorizer needs, and a value that ended leaves a tombstone. All are in the transaction of the key.
+ */
+import type { JsonObject } from '../../meta/types.ts'
+import { deepEqual } from '../../meta/value/equal.ts'
+import type { Companion } from '../../storage/interface.ts'
+import {
+  type Credential,
+  credentialItemKey,
+  credentialOf,
+  INDEX_ATTRIBUTES,
+  indexAttributes,
+  KEY_ATTRIBUTES,
+  rotationIndex,
+  type Sealed,
+  STATE_ATTRIBUTES,
+  type StoredKey,
+  seal,
+  sealedIn,
+  UNUSED,
+} from '../credential.ts'
+import { decodeKeyInternal } from '../keyinternal.ts'
+import type { LifeLimits } from '../keystatus.ts'
+import { type EndedValue, generationOf, isUnrotated, type KeyValue, sameHash, valuesOf } from '../keyvalues.ts'
+import type { KeyHash } from '../pepper.ts'
+import { isTombstone, tombstoneAttributes } from '../tombstone.ts'
+
+/** A change of a key that exists before and after it. */
+export interface KeyUpdate {
+  before: StoredKey
+  after: StoredKey
+  /** The write-only values that the request sets. Others are kept. */
+  sealed: Sealed
+  /** The values that the change ends. Those that are not listed end as `replaced`. */
+  ended: readonly EndedValue[]
+  /** When the value that is pending before the change was first used, if it was. */
+  firstUsed?: number
+  /** The last activity of the key, in unix seconds, as it was read with the key. */
+  lastActivity?: number
+}
+
+export interface WriteDeps {
+  limits: LifeLimits
+  /** For how many seconds a tombstone is kept. */
+  retentionSeconds: number
+  /** Reads the items that are stored under these hashes, in the same order, in one call. */
+  readCredentials(hashes: readonly KeyHash[]): Promise<readonly (JsonObject | undefined)[]>
+}
+
+/** The time in seconds after which an unused value is looked at. */
+const STALLED_SECONDS = 86_400
+
+/** Returns the write for a new key. Storage rejects it (CompanionExists) when another key has the same value. */
+export const createCredential = (key: StoredKey, sealed: Sealed, limits: LifeLimits): Companion[] =>
+  valuesOf(decodeKeyInternal(key.internal)).map((value) => ({
+    op: 'put',
+    ...credentialItemKey(value.credential),
+    attributes: { ...newAttributes(key, value, limits), ...seal(sealed) },
+    ifAbsent: true,
+  }))
+
+/**
+ * Returns the writes for a key that is removed permanently. A key that finalizers still hold is updated instead, and its
+ * credentials record the deletion.
+ */
+export const deleteCredentials = ({ internal }: StoredKey): Companion[] =>
+  valuesOf(decodeKeyInternal(internal)).map(({ credential }) => ({ op: 'delete', ...credentialItemKey(credential) }))
+
+/**
+ * Returns the writes for a changed key, `now` in unix seconds. Values that stay keep their activity and omitted sealed values.
+ * A new value gets the sealed values, and a new current one the last activity as well.
+ */
+export async function updateCredentials(update: KeyUpdate, now: number, deps: WriteDeps): Promise<Companion[]> {
+  const { before, after, sealed } = update
+  const from = decodeKeyInternal(before.internal)
+  const isPlain = isUnrotated(from)
+  const old = valuesOf(from)
+  const next = valuesOf(decodeKeyInternal(after.internal))
+  const added = next.filter((value) => find(old, value) === undefined)
+  const gone = old.filter((value) => find(next, value) === undefined)
+  const read = [
+    ...(added.length > 0 ? [from.credential] : []),
+    ...(isPlain ? [] : gone.map(({ credential }) => credential)),
+  ].filter((one, index, all) => all.findIndex((other) => sameHash(one, other)) === index)
+  const items = read.length === 0 ? [] : await deps.readCredentials(read)
+  const itemOf = (hash: KeyHash) => items[read.findIndex((one) => sameHash(one, hash))]
+  const kept = next.flatMap((value): Companion[] => {
+    const previous = find(old, value)
+    if (previous === undefined) return []
+    const isSame = deepEqual(partsOf(before, previous), partsOf(after, value))
+    return isSame && Object.keys(sealed).length === 0 ? [] : [setOf(update, value, deps.limits)]
+  })
+  const ends = gone.map(({ credential, state }): Companion => {
+    const key = credentialItemKey(credential)
+    // A key that was never rotated leaves nothing of the value that another one replaces.
+    if (isPlain && reasonOf(update, credential) === 'replaced') return { op: 'delete', ...key }
+    return buryOf(update, { credential, state }, itemOf(credential), now, deps)
+  })
+  const puts = added.map((value): Companion => {
+    const source = itemOf(from.credential) ?? {}
+    const attributes = newAttributes(after, value, deps.limits, activityOf(source, update, isPlain))
+    return {
+      op: 'put',
+      ...credentialItemKey(value.credential),
+      attributes: { ...attributes, ...sealedIn(source), ...seal(sealed) },
+      ifAbsent: true,
+    }
+  })
+  return [...kept, ...ends, ...puts]
+}
+
+const find = (values: readonly KeyValue[], { credential }: KeyValue): KeyValue | undefined =>
+  values.find((one) => sameHash(one.credential, credential))
+
+/** Returns what the credential of a value repeats. If it is unchanged, the credential is not written. */
+function partsOf({ object, internal }: StoredKey, value: KeyValue) {
+  const { creator, carried, federation, pending } = decodeKeyInternal(internal)
+  return {
+    creator,
+    carried,
+    federation,
+    value,
+    pending: value.state === 'Current' ? pending : undefined,
+    spec: object.spec ?? {},
+    deleted: object.metadata.deletionTimestamp !== undefined,
+    generation: object.metadata.generation,
+  }
+}
+
+/** Returns the attributes for a value, besides its position in the index. */
+function attributesOf({ object, internal }: StoredKey, value: KeyValue, lastActivity?: number): Credential {
+  const key = decodeKeyInternal(internal)
+  const { facts, overlap, until, state } = value
+  const { generation, ...credential } = credentialOf(object, key, lastActivity)
+  const pending = state === 'Current' ? key.pending : undefined
+  return {
+    ...credential,
+    ...(generation !== undefined && { generation: generationOf(value, generation) }),
+    ...(facts && { value: facts.number, made: facts.made }),
+    ...(facts?.hint && { hint: facts.hint }),
+    ...(pending && { successor: pending.credential, overlap: pending.overlap }),
+    ...(state === 'Pending' && { pending: true, overlap: overlap ?? 0 }),
+    ...(until !== undefined && { until }),
+  }
+}
+
+/** Returns the position in the index for a value, unless only a use of the value says it. */
+function indexOf(value: KeyValue, credential: Credential, limits: LifeLimits): JsonObject {
+  if (value.until !== undefined && !credential.deleted) return rotationIndex(value.until)
+  return value.state === 'Current' ? indexAttributes(credential, limits) : {}
+}
+
+function newAttributes(key: StoredKey, value: KeyValue, limits: LifeLimits, activity?: number): JsonObject {
+  const isPending = value.state === 'Pending'
+  const credential = attributesOf(key, value, isPending ? undefined : activity)
+  const index =
+    isPending && !credential.deleted
+      ? rotationIndex((value.facts?.made ?? 0) + STALLED_SECONDS)
+      : indexOf(value, credential, limits)
+  return { ...(credential as unknown as JsonObject), ...index }
+}
+
+/**
+ * Returns the write for a value that the key has before and after. It keeps when the value was used; the last activity only
+ * determines its position in the index.
+ */
+function setOf({ before, after, sealed, lastActivity }: KeyUpdate, value: KeyValue, limits: LifeLimits): Companion {
+  const credential = attributesOf(after, value, lastActivity)
+  const { lastActivity: _, ...attributes } = credential as unknown as JsonObject
+  const index = indexOf(value, credential, limits)
+  const isPending = value.state === 'Pending' && !credential.deleted
+  const isPlain = [before, after].every(({ internal }) => isUnrotated(decodeKeyInternal(internal)))
+  const removable = [...KEY_ATTRIBUTES, ...(isPlain ? [] : STATE_ATTRIBUTES), ...(isPending ? [] : INDEX_ATTRIBUTES)]
+  const written: JsonObject = { ...attributes, ...index }
+  const remove = removable.filter((name) => !Object.hasOwn(written, name))
+  return { op: 'set', ...credentialItemKey(value.credential), attributes: { ...written, ...seal(sealed) }, remove }
+}
+
+const reasonOf = ({ ended }: KeyUpdate, hash: KeyHash) =>
+  ended.find(({ credential }) => sameHash(credential, hash))?.reason ?? 'replaced'
+
+/**
+ * Returns the write of a tombstone. A pending value that is taken for unused must be unused still, else its first use has
+ * ended the current value.
+ */
+function buryOf(
+  update: KeyUpdate,
+  { credential, state }: Pick<KeyValue, 'credential' | 'state'>,
+  item: JsonObject | undefined,
+  now: number,
+  { retentionSeconds }: WriteDeps,
+): Companion {
+  const { object, internal } = update.before
+  const { name, uid, user } = credentialOf(object, decodeKeyInternal(internal))
+  const stored = typeof item?.firstUsed === 'number' ? item.firstUsed : undefined
+  const firstUsed = state === 'Pending' ? update.firstUsed : stored
+  const tombstone = {
+    ended: reasonOf(update, credential),
+    name,
+    uid,
+    user,
+    at: now,
+    ...(firstUsed !== undefined && { firstUsed }),
+  }
+  const isGuarded = state === 'Pending' && firstUsed === undefined && item !== undefined && !isTombstone(item)
+  return {
+    op: 'put',
+    ...credentialItemKey(credential),
+    attributes: tombstoneAttributes(tombstone, retentionSeconds),
+    ...(isGuarded && { when: { attributes: { uid }, lacks: UNUSED.lacks } }),
+  }
+}
+
+/** Returns the last activity for a value that replaces the current one. The activity of a rotated key may be that of another value. */
+function activityOf(item: JsonObject, { lastActivity = 0 }: KeyUpdate, isPlain: boolean): number | undefined {
+  const own = typeof item.lastActivity === 'number' ? item.lastActivity : 0
+  const latest = isPlain ? own : Math.max(own, lastActivity)
+  return latest === 0 ? undefined : latest
+}

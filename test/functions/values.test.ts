@@ -1,0 +1,676 @@
+/** Tests the values of a key against the real store: rotations, their ends, and requests that race with them. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { requireNewValue } from '../../lib/apis/management/v1/ownedaccesskey.credential.ts'
+import { changeValuesStrategy, type ValuesUpdate } from '../../lib/apis/management/v1/ownedaccesskey.rotation.ts'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { LivingKey } from '../../lib/authentication/authenticate.ts'
+import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../lib/authentication/keyinternal.ts'
+import { valuesOf } from '../../lib/authentication/keyvalues.ts'
+import { readSignal, signalPartition } from '../../lib/authentication/signals.ts'
+import { endLeaked, finishRotation, startRotation } from '../../lib/authentication/values/rotation.ts'
+import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import type { JsonObject, KubeObject } from '../../lib/meta/types.ts'
+import { deleteObject } from '../../lib/registry/delete.ts'
+import type { Store } from '../../lib/registry/store.ts'
+import { updateObject } from '../../lib/registry/update.ts'
+import { authenticationDeps } from '../../lib/server/authentication.ts'
+import type { Server } from '../../lib/server/server.ts'
+import { type Json, useFunctions } from '../support/functions.ts'
+import { type Gate, startGate } from '../support/gate.ts'
+import { admin, contextOf } from '../support/users.ts'
+import { accessKeys, callsOf, objectOf } from './stored/fixtures.ts'
+
+const functions = useFunctions()
+const { call, make } = callsOf(functions, accessKeys)
+
+let gate: Gate
+let restore: () => void
+let server: Server
+let store: Store
+beforeAll(async () => {
+  const { parts, environment } = functions.get()
+  server = parts
+  store = parts.storeOf(OwnedAccessKey)
+  await parts.storage.get(OwnedAccessKey.table, 'none')
+  gate = await startGate(environment.AWS_ENDPOINT_URL_DYNAMODB ?? '')
+  restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: gate.endpoint })
+})
+afterAll(async () => {
+  restore?.()
+  await gate?.stop()
+})
+
+/** Seconds by which the clock of this test is ahead. */
+let ahead = 0
+beforeEach(() => {
+  ahead = 0
+})
+const now = () => new Date(Date.now() + ahead * 1000)
+const seconds = () => Math.floor(now().getTime() / 1000)
+
+interface Key {
+  name: string
+  token: string
+}
+let count = 0
+async function createKey(spec: object = {}, metadata: object = {}): Promise<Key> {
+  const name = `values-${++count}`
+  const made = await make({ name, ...metadata }, { user: 'alice', ...spec })
+  return { name, token: made.spec.key }
+}
+
+const contextAs = (user: UserInfo) => ({ ...contextOf(user, { now: now() }) })
+
+/** Updates a key as the server itself does for a rotation or a leak. */
+const changeValues = (name: string, update: ValuesUpdate, user = admin) =>
+  updateObject(
+    { ...store, strategy: changeValuesStrategy(store.strategy, update) },
+    { namespace: '', name, subresource: '', verb: 'update', transform: (live) => ({ object: live, secrets: [] }) },
+    contextAs(user),
+  )
+
+const change = (name: string, edit: (object: KubeObject) => KubeObject = (live) => live, secrets: JsonObject = {}) =>
+  updateObject(
+    store,
+    {
+      namespace: '',
+      name,
+      subresource: '',
+      verb: 'update',
+      transform: (live) => ({
+        object: edit(live),
+        secrets: Object.entries(secrets).map(([path, value]) => ({ path: ['spec', ...path.split('.')], value })),
+      }),
+    },
+    contextAs(admin),
+  )
+const specOf = (spec: JsonObject) => (live: KubeObject) => ({ ...live, spec: { ...live.spec, ...spec } })
+let label = 0
+const labelled = (live: KubeObject): KubeObject => ({
+  ...live,
+  metadata: { ...live.metadata, labels: { at: String(++label) } },
+})
+
+/** Makes a pending value and returns it. */
+async function rotate({ name }: Key, overlap = 60, token = server.keys.generate()): Promise<string> {
+  const hashes = await server.keys.hashes(token)
+  const [credential] = hashes
+  if (!credential) throw new Error('no pepper')
+  await changeValues(name, {
+    change: (settled, { old }) => {
+      const created = Date.parse(old.object.metadata.creationTimestamp ?? '') / 1000
+      return startRotation(settled, { credential, made: seconds(), overlap }, created)
+    },
+    companions: () => requireNewValue(server, name, { hashes, stored: credential }),
+  })
+  return token
+}
+const finish = ({ name }: Key) => changeValues(name, { change: finishRotation })
+async function leak({ name }: Key, token: string): Promise<void> {
+  const [hash] = await server.keys.hashes(token)
+  await changeValues(name, { change: (settled) => hash && endLeaked(settled, hash, seconds()) })
+}
+
+const authenticate = async (token: string) => {
+  const { authenticate } = await import('../../lib/authentication/authenticate.ts')
+  const deps = authenticationDeps(server, (error) => {
+    throw error
+  })
+  return authenticate(token, { ...deps, now: () => now().getTime() })
+}
+async function alive(token: string): Promise<LivingKey> {
+  const result = await authenticate(token)
+  if (!('user' in result)) throw new Error(JSON.stringify(result))
+  return result
+}
+/** Returns the state of a value, or why it gives no access. */
+async function stateOf(token: string): Promise<string> {
+  const result = await authenticate(token)
+  if ('user' in result) return result.value.state
+  return 'dead' in result ? result.dead : 'unknown'
+}
+const states = (...tokens: string[]) => Promise.all(tokens.map(stateOf))
+async function use(token: string): Promise<UserInfo> {
+  const { user, credential, confirm, touch } = await alive(token)
+  expect(await confirm()).toBeUndefined()
+  await touch()
+  return { ...user, credential }
+}
+async function itemOf(token: string): Promise<JsonObject | undefined> {
+  for (const hash of await server.keys.hashes(token)) {
+    const { pk, sk } = credentialItemKey(hash)
+    const item = await server.storage.getCompanion(pk, sk)
+    if (item) return item.attributes
+  }
+  return undefined
+}
+const rowOf = async (name: string) => {
+  const stored = await server.storage.get(OwnedAccessKey.table, name)
+  if (!stored) throw new Error(`${name} is gone`)
+  return { ...stored, values: decodeKeyInternal(stored.internal) }
+}
+const generationOf = async (name: string) => (await rowOf(name)).object.metadata.generation
+const namesOf = (internal: KeyInternal) => valuesOf(internal).map(({ state }) => state)
+
+/** Asks the authorizer for a GET, or what `more` says. */
+const ask = (token: string, more: object = {}) =>
+  functions.run('authorizer', (event: Json) => ({
+    ...event,
+    ...more,
+    multiValueHeaders: { ...event.multiValueHeaders, Authorization: [`Bearer ${token}`] },
+  }))
+const merge = { 'content-type': 'application/merge-patch+json' }
+
+const ROTATED = 'access key value was rotated'
+const REPLACED = 'access key value was replaced'
+const LEAKED = 'access key value was reported as leaked'
+
+describe('a rotation', () => {
+  test('gives access with both values, and changes nothing for the old one', async () => {
+    const key = await createKey()
+    const old = await alive(key.token)
+    const token = await rotate(key)
+    expect(await states(key.token, token)).toEqual(['Current', 'Pending'])
+    expect((await alive(key.token)).user).toEqual(old.user)
+    expect(await generationOf(key.name)).toBe(1)
+    expect((await alive(token)).user.key.generation).toBe(2)
+    expect(await itemOf(token)).toMatchObject({
+      value: 2,
+      pending: true,
+      expiryIndex: 'rotation',
+      uid: old.user.key.uid,
+    })
+    expect(await itemOf(token)).not.toHaveProperty('firstUsed')
+  })
+
+  test('lets the old value retire from the first use of the new one, until the overlap is over', async () => {
+    const key = await createKey()
+    const token = await rotate(key, 60)
+    await use(token)
+    const { firstUsed } = (await itemOf(token)) as { firstUsed: number }
+    expect(await alive(key.token)).toMatchObject({ value: { state: 'Retiring', until: firstUsed + 60 } })
+    expect(await states(token)).toEqual(['Current'])
+    expect(await generationOf(key.name)).toBe(1)
+    ahead += 61
+    expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
+    await use(token)
+  })
+
+  test('never ends by itself: an unused value waits, and the old one works', async () => {
+    const key = await createKey()
+    const token = await rotate(key, 0)
+    ahead += 30 * 86_400
+    await use(key.token)
+    expect(await states(key.token, token)).toEqual(['Current', 'Pending'])
+  })
+
+  test('copies the write-only values to the new value', async () => {
+    const key = await createKey({ identity: { connectorData: 'sealed' } })
+    const token = await rotate(key)
+    expect(await itemOf(token)).toMatchObject({ 'sealed:identity.connectorData': 'sealed' })
+    await change(key.name, (live) => live, { 'identity.connectorData': 'other' })
+    for (const one of [key.token, token]) {
+      expect(await itemOf(one)).toMatchObject({ 'sealed:identity.connectorData': 'other' })
+    }
+  })
+
+  test('with the value of another key, or one that ended, is a 422', async () => {
+    const key = await createKey()
+    const other = await createKey()
+    await expect(rotate(key, 60, other.token)).rejects.toMatchObject({ status: { code: 422 } })
+    const token = await rotate(key)
+    await finish(key)
+    await expect(rotate(key, 60, token)).rejects.toMatchObject({ status: { code: 422 } })
+    await expect(rotate(other, 60, token)).rejects.toMatchObject({ status: { code: 422 } })
+    expect(namesOf((await rowOf(key.name)).values)).toEqual(['Current'])
+  })
+})
+
+describe('settling', () => {
+  test('by any write keeps what both values may do, and the generation that requests see', async () => {
+    const key = await createKey({ ttl: 1_000_000 })
+    const token = await rotate(key)
+    await use(token)
+    const before = [await alive(key.token), await alive(token)]
+    await change(key.name, labelled)
+    expect(await generationOf(key.name)).toBe(2)
+    expect(namesOf((await rowOf(key.name)).values)).toEqual(['Current', 'Retiring'])
+    const after = [await alive(key.token), await alive(token)]
+    expect(after.map(({ user, value }) => [user, value])).toEqual(before.map(({ user, value }) => [user, value]))
+    expect(await itemOf(token)).toMatchObject({ expiryIndex: 'credential', firstUsed: expect.any(Number) })
+    expect(await itemOf(token)).not.toHaveProperty('pending')
+    expect(await itemOf(key.token)).toMatchObject({ expiryIndex: 'rotation' })
+    expect(await itemOf(key.token)).not.toHaveProperty('successor')
+  })
+
+  test('is seen by a change of the spec in the same write as a generation of its own', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    const user = await use(token)
+    await change(key.name, specOf({ displayName: 'changed' }))
+    expect(await generationOf(key.name)).toBe(3)
+    expect((await alive(token)).user.key.generation).toBe(3)
+    expect((await alive(key.token)).user.key.generation).toBe(2)
+    expect(await server.keyGeneration(contextOf(user))).not.toBe(user.key.generation)
+  })
+
+  test('after the overlap leaves a tombstone, and changes nothing for the new value', async () => {
+    const key = await createKey()
+    const token = await rotate(key, 10)
+    const user = await use(token)
+    ahead += 11
+    await change(key.name)
+    expect(await itemOf(key.token)).toEqual({
+      ended: 'rotated',
+      name: key.name,
+      uid: user.key.uid,
+      user: 'alice',
+      at: expect.any(Number),
+      expires: expect.any(Number),
+    })
+    expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
+    expect(await server.keyGeneration(contextOf(user))).toBe(user.key.generation)
+    expect(await rotate(key)).toMatch(/^mpk_/)
+  })
+
+  test('of a retiring value whose time is over is a write of its own, and happens once', async () => {
+    const key = await createKey()
+    await use(await rotate(key, 10))
+    await change(key.name)
+    ahead += 11
+    await change(key.name)
+    const { rv, values } = await rowOf(key.name)
+    expect(namesOf(values)).toEqual(['Current'])
+    await change(key.name)
+    expect((await rowOf(key.name)).rv).toBe(rv)
+  })
+})
+
+describe('ending values', () => {
+  test('a finish gives up an unused value, which never comes back', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    await finish(key)
+    expect(await states(key.token, token)).toEqual(['Current', ROTATED])
+    expect(await itemOf(key.token)).not.toHaveProperty('successor')
+    await change(key.name, specOf({ displayName: 'changed' }))
+    expect(await states(key.token, token)).toEqual(['Current', ROTATED])
+  })
+
+  test('a finish ends an overlap', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    await use(token)
+    await finish(key)
+    expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
+  })
+
+  test('spec.key ends all other values at once', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    const next = server.keys.generate()
+    await change(key.name, undefined, { key: next })
+    expect(await states(key.token, token, next)).toEqual([REPLACED, REPLACED, 'Current'])
+    const used = await createKey()
+    const second = await rotate(used)
+    await use(second)
+    const third = server.keys.generate()
+    await change(used.name, undefined, { key: third })
+    expect(await states(used.token, second, third)).toEqual([REPLACED, REPLACED, 'Current'])
+    expect(await itemOf(second)).toMatchObject({ firstUsed: expect.any(Number) })
+  })
+
+  test('spec.key of a key that was never rotated leaves nothing of the old value', async () => {
+    const key = await createKey()
+    const next = server.keys.generate()
+    await change(key.name, undefined, { key: next })
+    expect(await states(key.token, next)).toEqual(['unknown', 'Current'])
+    await change(key.name, undefined, { key: key.token })
+    expect(await states(key.token, next)).toEqual(['Current', 'unknown'])
+  })
+
+  test('no value of the key but a new one can be supplied', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    const invalid = { status: { code: 422 } }
+    await expect(change(key.name, undefined, { key: token })).rejects.toMatchObject(invalid)
+    await use(token)
+    await expect(change(key.name, undefined, { key: key.token })).rejects.toMatchObject(invalid)
+    await finish(key)
+    await expect(change(key.name, undefined, { key: key.token })).rejects.toMatchObject(invalid)
+    await leak(key, token)
+    await expect(change(key.name, undefined, { key: token })).rejects.toMatchObject(invalid)
+    await expect(make({ name: `new-${key.name}` }, { user: 'alice', key: token })).rejects.toThrow()
+  })
+
+  test('a leaked current value never comes back, but the key does with a new one', async () => {
+    const key = await createKey()
+    await leak(key, key.token)
+    expect(await itemOf(key.token)).not.toHaveProperty('expires')
+    await change(key.name, specOf({ disabled: true }))
+    await change(key.name, specOf({ disabled: false }))
+    expect(await states(key.token)).toEqual([LEAKED])
+    const token = await rotate(key)
+    await use(token)
+    expect(await states(key.token, token)).toEqual([LEAKED, 'Current'])
+    await change(key.name, labelled)
+    expect(await states(key.token, token)).toEqual([LEAKED, 'Current'])
+    const { values } = await rowOf(key.name)
+    expect([namesOf(values), values.ended]).toEqual([['Current'], undefined])
+    expect(values.tokensNotBefore).toBeGreaterThan(0)
+  })
+
+  test('spec.key brings a key with a leaked value back', async () => {
+    const key = await createKey()
+    await leak(key, key.token)
+    const next = server.keys.generate()
+    await change(key.name, undefined, { key: next })
+    expect(await states(key.token, next)).toEqual([LEAKED, 'Current'])
+  })
+
+  test('a leak of the new value ends the retiring one as well', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    await use(token)
+    await leak(key, token)
+    expect(await states(key.token, token)).toEqual([LEAKED, LEAKED])
+  })
+
+  test('a leak of an unused or a retiring value ends nothing else', async () => {
+    const key = await createKey()
+    const first = await rotate(key)
+    await leak(key, first)
+    expect(await states(key.token, first)).toEqual(['Current', LEAKED])
+    const second = await rotate(key)
+    await use(second)
+    await leak(key, key.token)
+    expect(await states(key.token, second)).toEqual([LEAKED, 'Current'])
+  })
+})
+
+describe('every value of a key', () => {
+  /** A key with an unused value, and one with a used one, settled or not. */
+  async function keysInRotation(metadata: object = {}) {
+    const [pending, used, settled] = [
+      await createKey({}, metadata),
+      await createKey({}, metadata),
+      await createKey({}, metadata),
+    ]
+    const tokens = [await rotate(pending), await rotate(used), await rotate(settled)]
+    for (const token of tokens.slice(1)) await use(token)
+    await change(settled.name, labelled)
+    return [pending, used, settled].map(({ name, token }, index) => ({ name, tokens: [token, tokens[index] ?? ''] }))
+  }
+
+  test('is disabled with the key', async () => {
+    for (const { name, tokens } of await keysInRotation()) {
+      await change(name, specOf({ disabled: true }))
+      expect(await states(...tokens)).toEqual(['access key is disabled', 'access key is disabled'])
+      await change(name, specOf({ disabled: false }))
+      expect(await states(...tokens)).not.toContain('access key is disabled')
+    }
+  })
+
+  test('is narrowed with the key', async () => {
+    const scope = { clusters: [{ cluster: 'eu' }] }
+    for (const { name, tokens } of await keysInRotation()) {
+      await change(name, specOf({ scope }))
+      for (const token of tokens) expect((await alive(token)).user.chain).toEqual([scope])
+    }
+  })
+
+  test('is being deleted with the key', async () => {
+    for (const { name, tokens } of await keysInRotation({ finalizers: ['example.com/hold'] })) {
+      await deleteObject(store, { namespace: '', name }, {}, contextAs(admin))
+      expect(await states(...tokens)).toEqual(['access key is being deleted', 'access key is being deleted'])
+      await change(name, (live) => ({ ...live, metadata: { ...live.metadata, finalizers: [] } }))
+      expect(await states(...tokens)).toEqual(['unknown', 'unknown'])
+    }
+  })
+
+  test('is deleted with the key', async () => {
+    for (const { name, tokens } of await keysInRotation()) {
+      await deleteObject(store, { namespace: '', name }, {}, contextAs(admin))
+      expect(await states(...tokens)).toEqual(['unknown', 'unknown'])
+    }
+  })
+
+  test('keeps a sliding key alive', async () => {
+    const key = await createKey({ ttl: 1000, ttlAfterLastActivity: true })
+    const token = await rotate(key, 100_000)
+    for (let uses = 0; uses < 3; uses++) {
+      ahead += 600
+      await use(key.token)
+      expect(await states(token)).toEqual(['Pending'])
+    }
+    ahead += 600
+    await use(token)
+    for (let uses = 0; uses < 3; uses++) {
+      ahead += 600
+      await use(token)
+      expect(await states(key.token)).toEqual(['Retiring'])
+    }
+    await change(key.name, labelled)
+    ahead += 900
+    expect(await states(key.token, token)).toEqual(['Retiring', 'Current'])
+    ahead += 101
+    expect(await states(key.token, token)).toEqual(['access key has expired', 'access key has expired'])
+  })
+})
+
+describe('the authorizer', () => {
+  test('records the first use, before the request is allowed', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    const { context } = await ask(token)
+    expect(context.user).toEqual(expect.any(String))
+    expect(await itemOf(token)).toMatchObject({ firstUsed: expect.any(Number) })
+  })
+
+  test.each([
+    ['POST', ['All'], false],
+    ['PATCH', ['All'], false],
+    ['POST', ['All', 'x'], true],
+    ['DELETE', ['All'], true],
+    ['GET', ['All'], true],
+  ])('of %s with dryRun=%o records it: %s', async (httpMethod, dryRun, isRecorded) => {
+    const key = await createKey()
+    const token = await rotate(key)
+    const { context } = await ask(token, { httpMethod, multiValueQueryStringParameters: { dryRun } })
+    expect(context.user).toEqual(expect.any(String))
+    expect('firstUsed' in ((await itemOf(token)) ?? {})).toBe(isRecorded)
+  })
+
+  test('records no use that the scope does not allow', async () => {
+    const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
+    const token = await rotate(key)
+    expect((await ask(token)).context).toHaveProperty('forbidden')
+    expect(await states(token)).toEqual(['Pending'])
+  })
+
+  test('allows nothing when the use cannot be recorded', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    const { arrived, open } = gate.hold('TransactWriteItems')
+    const answer = ask(token)
+    await arrived
+    await change(key.name, specOf({ disabled: true }))
+    open()
+    expect((await answer).context).toEqual({ unauthorized: 'access key is disabled', retryAfter: '1' })
+    expect(await itemOf(token)).not.toHaveProperty('firstUsed')
+  })
+
+  test('refuses a value that ended, and leaves one signal of it', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    await finish(key)
+    for (let times = 0; times < 2; times++) {
+      expect((await ask(token)).context).toEqual({ unauthorized: ROTATED, retryAfter: '1' })
+    }
+    const { items } = await server.storage.queryCompanions(signalPartition(Math.floor(Date.now() / 1000)))
+    const found = items.map(({ attributes }) => readSignal(attributes)).filter(({ name }) => name === key.name)
+    expect(found).toEqual([
+      {
+        kind: 'reused',
+        name: key.name,
+        uid: expect.any(String),
+        at: expect.any(Number),
+        ip: '203.0.113.7',
+        userAgent: expect.any(String),
+      },
+    ])
+  })
+})
+
+describe('a pending value', () => {
+  const review = (token: string, query = {}) =>
+    functions.invoke('reviews/tokenreview', {
+      user: admin,
+      query,
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+    })
+  const self = (accessKey: string) =>
+    functions.invoke('selves/create', {
+      user: admin,
+      body: { apiVersion: 'management.platform/v1', kind: 'Self', spec: { accessKey } },
+    })
+
+  test('is used first by a TokenReview, but not by its dry run', async () => {
+    const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
+    const token = await rotate(key, 0)
+    expect((await review(token, { dryRun: 'All' })).json.status).toMatchObject({ authenticated: true })
+    expect(await states(key.token, token)).toEqual(['Current', 'Pending'])
+    expect((await review(token)).json.status).toMatchObject({ authenticated: true, user: { username: 'alice' } })
+    expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
+    expect((await review(key.token)).json.status).toEqual({ user: {}, error: 'invalid bearer token' })
+  })
+
+  test('is not used by a Self that somebody asks for', async () => {
+    const key = await createKey()
+    const token = await rotate(key, 0)
+    expect(await self(token)).toMatchObject({ status: 201, json: { status: { accessKey: key.name } } })
+    expect(await states(key.token, token)).toEqual(['Current', 'Pending'])
+  })
+})
+
+test('a TokenReview and a Self refuse a key that is limited to addresses', async () => {
+  const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
+  await change(key.name, specOf({ sourceCIDRs: ['192.0.2.0/24'] }))
+  const spec = { token: key.token }
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec }
+  const review = await functions.invoke('reviews/tokenreview', { user: admin, body })
+  expect(review.json.status).toEqual({ user: {}, error: 'invalid bearer token' })
+  const asked = { apiVersion: 'management.platform/v1', kind: 'Self', spec: { accessKey: key.token } }
+  const self = await functions.invoke('selves/create', { user: admin, body: asked })
+  expect(self).toMatchObject({ status: 403, json: { message: expect.stringContaining('may not be used from') } })
+  const { context } = await ask(key.token)
+  expect(Buffer.from(context.forbidden, 'base64url').toString()).toContain('may not be used from')
+})
+
+describe('a request in flight', () => {
+  const createWith = (user: UserInfo, name: string) => call('create', { user, body: objectOf(accessKeys, { name }) })
+  const patchWith = (user: UserInfo, name: string) =>
+    call('patch', {
+      user,
+      parameters: { name },
+      headers: merge,
+      body: { metadata: { labels: { at: String(++label) } } },
+    })
+  const deleteWith = (user: UserInfo, name: string) => call('delete', { user, parameters: { name }, body: null })
+
+  async function interrupt<T>(send: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
+    const { arrived, open } = gate.hold('TransactWriteItems')
+    const answer = send()
+    await arrived
+    await meanwhile()
+    open()
+    return answer
+  }
+
+  test.each([
+    ['creates nothing', 0, 401],
+    ['goes on', 60, 201],
+  ])('with the old value %s when the new one is used, with an overlap of %i s', async (_, overlap, status) => {
+    const key = await createKey()
+    const token = await rotate(key, overlap)
+    const user = await use(key.token)
+    const answer = await interrupt(
+      () => createWith(user, `made-with-${key.name}`),
+      () => use(token),
+    )
+    expect(answer.status).toBe(status)
+  })
+
+  test.each([
+    ['patches', patchWith],
+    ['deletes', deleteWith],
+  ])('with the old value %s nothing of its own key when the new one is used', async (_, send) => {
+    const key = await createKey()
+    const token = await rotate(key, 0)
+    const user = await use(key.token)
+    const answer = await interrupt(
+      () => send(user, key.name),
+      () => use(token),
+    )
+    expect([401, 409]).toContain(answer.status)
+    expect(await states(token)).toEqual(['Current'])
+  })
+
+  test.each(['a retiring', 'an ended'])('with %s value of a settled key', async (which) => {
+    const key = await createKey()
+    const token = await rotate(key, 60)
+    const user = await use(key.token)
+    await use(token)
+    if (which === 'a retiring') await change(key.name, labelled)
+    else await finish(key)
+    expect((await patchWith(user, key.name)).status).toBe(which === 'a retiring' ? 200 : 409)
+    expect((await createWith(user, `made-by-${key.name}`)).status).toBe(which === 'a retiring' ? 201 : 401)
+  })
+
+  test('with a retiring value cannot replace the new one', async () => {
+    const key = await createKey()
+    const token = await rotate(key, 60)
+    const user = await use(key.token)
+    await use(token)
+    const body = { spec: { key: server.keys.generate() } }
+    const answer = await call('patch', { user, parameters: { name: key.name }, headers: merge, body })
+    expect(answer).toMatchObject({ status: 409, json: { message: expect.stringContaining('was rotated') } })
+    expect(await states(key.token, token)).toEqual(['Retiring', 'Current'])
+  })
+
+  test('that gives up an unused value loses against its first use', async () => {
+    const key = await createKey()
+    const token = await rotate(key, 60)
+    let runs = 0
+    const outcome = await changeValues(key.name, {
+      change: async (settled) => {
+        if (++runs === 1) await use(token)
+        return finishRotation(settled)
+      },
+    })
+    expect([runs, outcome.created]).toEqual([2, false])
+    expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
+  })
+
+  test('that rotates twice at once leaves one pending value', async () => {
+    const key = await createKey()
+    const [one, other] = await Promise.all([rotate(key), rotate(key)])
+    const found = await states(key.token, one ?? '', other ?? '')
+    expect(found.toSorted()).toEqual(['Current', 'Pending', REPLACED])
+  })
+
+  test('of a watch ends with the value that it came with', async () => {
+    const key = await createKey()
+    const token = await rotate(key, 5)
+    const [old, next] = [await use(key.token), await use(token)]
+    const context = (user: UserInfo) => contextOf(user)
+    expect(await server.keyGeneration(context(old))).toBe(old.key.generation)
+    await finish(key)
+    expect(await server.keyGeneration(context(old))).toBeUndefined()
+    expect(await server.keyGeneration(context(next))).toBe(next.key.generation)
+    await change(key.name, specOf({ disabled: true }))
+    expect(await server.keyGeneration(context(next))).toBeUndefined()
+  })
+})
