@@ -345,6 +345,15 @@ describe('ending values', () => {
     await expect(make({ name: `new-${key.name}` }, { user: 'alice', key: token })).rejects.toThrow()
   })
 
+  test('no value can be supplied whose overlap is over, although nobody has settled the key since', async () => {
+    const key = await createKey()
+    const token = await rotate(key)
+    await use(token)
+    ahead = 120
+    await expect(change(key.name, undefined, { key: key.token })).rejects.toMatchObject({ status: { code: 422 } })
+    expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
+  })
+
   test('a leaked current value never comes back, but the key does with a new one', async () => {
     const key = await createKey()
     await leak(key, key.token)

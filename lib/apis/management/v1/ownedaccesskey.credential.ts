@@ -87,7 +87,7 @@ export async function prepareForUpdate(
   const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
   const isCurrent = settled.ended === undefined && hashes.some((hash) => sameHash(hash, settled.credential))
   const replacing = isCurrent ? undefined : hashes[0]
-  if (replacing) demandOther(draft, settled, hashes)
+  if (replacing) demandOther(draft, [before, settled], hashes)
   note('credential', replacing ? 'access key' : undefined)
   const sealed = Object.entries(sealedOf(draft.secrets))
   const stored = sealed.length > 0 ? ((await keys.readCredential(settled.credential)) ?? {}) : {}
@@ -98,9 +98,9 @@ export async function prepareForUpdate(
   if (replacing) applyChange(draft, replaceValues({ ...settled, carried }, { credential: replacing, made: seconds }))
 }
 
-/** Throws 422 if the key already has the value, as one that is not current. */
-function demandOther({ object }: Draft, internal: KeyInternal, hashes: readonly KeyHash[]): void {
-  if (!hashes.some((hash) => hasValue(internal, hash))) return
+/** Throws 422 if the key has the value, as one that is not current, or had it until the open rotation was settled. */
+function demandOther({ object }: Draft, states: readonly KeyInternal[], hashes: readonly KeyHash[]): void {
+  if (!states.some((internal) => hashes.some((hash) => hasValue(internal, hash)))) return
   throw invalidObject(group, kind, object.metadata.name ?? '', [duplicateKey()])
 }
 
