@@ -147,6 +147,8 @@ export interface Change {
   get stored(): Stored
   /** The state before a MODIFIED or DELETED. */
   get previous(): Stored | undefined
+  /** When it was written, in unix seconds, by the clock of the writer. */
+  at: number
   /** Who made the change (`CommitOptions.by`). Absent if the writer did not say. */
   by?: JsonObject
 }

@@ -2,7 +2,7 @@
 import { sizeOf } from '../body.ts'
 import type { Change, ChangeBatch, Table } from '../interface.ts'
 import { bucketEnd } from '../keys.ts'
-import { pageBytes, pollSlots } from './constants.ts'
+import { logSeconds, pageBytes, pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
 import { closeOverdue, highestRevision, readSlots, type Slots } from './log.ts'
 import { decodeState, isExpired, readSlot, type Slot } from './records.ts'
@@ -58,7 +58,7 @@ async function readOn(
 }
 
 /** Decodes a change. A DELETED change has the last state with the revision of the deletion, from which clients resume. */
-function decodeChange({ type, rev, key, state: next, prev, by }: Slot): Change {
+function decodeChange({ type, rev, key, state: next, prev, expires, by }: Slot): Change {
   const shown = next ?? prev
   if (type === 'VOID' || shown === undefined) throw new Error(`revision ${rev} has no state of ${key}`)
   return {
@@ -71,6 +71,7 @@ function decodeChange({ type, rev, key, state: next, prev, by }: Slot): Change {
     get previous() {
       return prev && decodeState(prev)
     },
+    at: expires - logSeconds,
     ...(by && { by }),
   }
 }

@@ -29,6 +29,8 @@ export interface Slot {
   partitions: readonly string[]
   /** The index partitions that the object left with this change; each holds a tombstone. */
   left: readonly string[]
+  /** When it expires, in unix seconds. */
+  expires: number
   /** Who made the change; absent if the writer did not say. */
   by?: JsonObject
 }
@@ -63,7 +65,7 @@ export const rowState = (row: Item | undefined): State | undefined =>
 
 export function readSlot(item: Item): Slot {
   const rev = revOf(item)
-  const { type, prev, by } = item
+  const { type, prev, expires, by } = item
   const key = text(item.key)
   const slot: Slot = {
     rev,
@@ -72,6 +74,7 @@ export function readSlot(item: Item): Slot {
     key,
     partitions: strings(item.partitions),
     left: strings(item.left),
+    expires: Number(expires),
   }
   if (item.object !== undefined) slot.state = stateOf(key, rev, item)
   if (prev !== undefined && prev !== null && typeof prev === 'object' && 'rv' in prev) {
